@@ -1,0 +1,50 @@
+# Helpers that every folder uses to declare its targets the same way.
+include_guard()
+
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+
+# Warnings for our own code only: C and C++ of other projects (HPL) is compiled as it is.
+function(hplcast_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow
+    $<$<BOOL:${HPLCAST_WARNINGS_AS_ERRORS}>:-Werror>)
+endfunction()
+
+# hplcast_add_library(fit SOURCES a.cpp b.cpp PUBLIC hplcast::core PRIVATE Eigen3::Eigen)
+# makes hplcast_fit with alias hplcast::fit and the folder's include/ as its public include directory.
+function(hplcast_add_library name)
+  cmake_parse_arguments(ARG "SHARED" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(ARG_SHARED)
+    set(kind SHARED)
+  else()
+    set(kind STATIC)
+  endif()
+  add_library(hplcast_${name} ${kind} ${ARG_SOURCES})
+  add_library(hplcast::${name} ALIAS hplcast_${name})
+  set_target_properties(hplcast_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME hplcast-${name})
+  target_compile_features(hplcast_${name} PUBLIC cxx_std_17)
+  target_include_directories(hplcast_${name} PUBLIC
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(hplcast_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  hplcast_warnings(hplcast_${name})
+endfunction()
+
+# hplcast_add_test(NAME core_csv SOURCES csv_test.cpp LIBRARIES hplcast::core LABELS unit)
+# A GoogleTest program; labels are unit, mpi, smpi or slow.
+function(hplcast_add_test)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${ARG_NAME}_test ${ARG_SOURCES})
+  set_target_properties(${ARG_NAME}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  target_link_libraries(${ARG_NAME}_test PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${ARG_NAME}_test PRIVATE
+    HPLCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HPLCAST_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  hplcast_warnings(${ARG_NAME}_test)
+  # One ctest entry a program: a GTEST_SKIP inside shows as "skipped: why" in the output, see test.sh.
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME}_test)
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+endfunction()

@@ -1,0 +1,45 @@
+#include "hplcast/core/errors.hpp"
+
+#include <cstdio>
+
+namespace hplcast::core {
+
+namespace {
+
+std::string with_hint(std::string message, const std::string& hint) {
+  if (!hint.empty()) message += "\n  hint: " + hint;
+  return message;
+}
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.12g", value);
+  return text;
+}
+
+}  // namespace
+
+std::string to_string(const Location& location) {
+  std::string text = location.file.empty() ? "<input>" : location.file;
+  if (location.line > 0) text += ":" + std::to_string(location.line);
+  if (!location.field.empty()) text += ", field `" + location.field + "`";
+  return text;
+}
+
+ParseError::ParseError(Location location, const std::string& message, const std::string& hint)
+    : Error(ExitCode::bad_input, with_hint(to_string(location) + ": " + message, hint)), location_(std::move(location)) {}
+
+DomainError::DomainError(const std::string& name, const std::string& value, const std::string& constraint,
+                         const std::string& hint)
+    : Error(ExitCode::bad_input, with_hint("`" + name + "` is " + value + "; expected " + constraint, hint)) {}
+
+DomainError::DomainError(const std::string& name, double value, const std::string& constraint, const std::string& hint)
+    : DomainError(name, number(value), constraint, hint) {}
+
+ExternalError::ExternalError(const std::string& command, int status, const std::string& detail)
+    : Error(ExitCode::external_failure, status < 0 ? "cannot run " + command + ": " + detail
+                                                   : command + " ended with status " + std::to_string(status) + ": " +
+                                                         detail),
+      status_(status) {}
+
+}  // namespace hplcast::core
