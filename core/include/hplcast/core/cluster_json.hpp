@@ -1,0 +1,25 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "hplcast/core/cluster_model.hpp"
+
+namespace hplcast::core {
+
+/// The content of cluster.json, see docs/cluster-json.md. Deterministic: equal models give equal text.
+void write_cluster(std::ostream& out, const ClusterModel& cluster);
+
+/// @throws ParseError with the JSON pointer of the field: syntax, unknown schema version, missing or wrong fields.
+ClusterModel read_cluster(std::istream& in, const std::string& name);
+
+/// SHA-256 (hex) of the text that write_cluster() gives: names a model in predictions and in model.h.
+std::string cluster_sha256(const ClusterModel& cluster);
+
+/// One kernel model as it stands in cluster.json under `kernels`, as indented JSON text.
+std::string kernel_model_json(const KernelModel& model);
+
+/// The network as it stands in cluster.json under `network`.
+std::string network_model_json(const NetworkModel& model);
+
+}  // namespace hplcast::core

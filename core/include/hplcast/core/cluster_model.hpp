@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/kernel_model.hpp"
+#include "hplcast/core/network_model.hpp"
+
+namespace hplcast::core {
+
+/// "dahu-[1-32].site" or "a,b,n[01-03,7]" to one name a host, in order. Zero padding is kept.
+/// @throws DomainError for unbalanced or empty brackets and ranges that go down.
+std::vector<std::string> expand_hosts(const std::string& radical);
+
+/// Which CPU (socket) each local rank of a host runs on.
+struct RankToCpu {
+  enum class Kind { block, cyclic, list } kind = Kind::block;
+  std::vector<int> list;  ///< for Kind::list: the CPU of local rank i, cores entries
+};
+
+/// The hosts of a cluster; all alike.
+class Hosts {
+ public:
+  struct Values {
+    std::string names;  ///< radical, see expand_hosts
+    int cores = 1;      ///< per host
+    int cpus = 1;       ///< sockets per host
+    RankToCpu rank_to_cpu;
+    double memory_bytes = 0;  ///< per host; 0: not known
+  };
+  Hosts() = default;
+  /// @throws DomainError for counts below 1, cores not a multiple of cpus (block), or a list of the wrong length or range.
+  static Hosts make(Values values);
+
+  const Values& values() const noexcept { return values_; }
+  const std::vector<std::string>& names() const noexcept { return names_; }
+  int count() const noexcept { return static_cast<int>(names_.size()); }
+  int total_cores() const noexcept { return count() * values_.cores; }
+  /// CPU of a local rank, 0 <= local_rank. With several ranks a core the ranks wrap around.
+  int cpu_of(int local_rank) const noexcept;
+
+ private:
+  Values values_{"localhost", 1, 1, {}, 0};
+  std::vector<std::string> names_{"localhost"};
+};
+
+/// Electrical power of one host in watts.
+struct PowerModel {
+  double idle_w = 0;
+  double one_core_w = 0;   ///< SimGrid's "epsilon": one core, barely busy
+  double all_cores_w = 0;  ///< all cores busy
+  double off_w = 0;
+};
+
+/// Everything that hplcast knows about a machine: the content of cluster.json.
+struct ClusterModel {
+  static constexpr int schema_version = 1;
+  std::string name;
+  Hosts hosts;
+  std::map<std::string, KernelModel> kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
+  NetworkModel network;
+  std::optional<PowerModel> power;
+  std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
+};
+
+}  // namespace hplcast::core

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::core {
+
+/// Reads a CSV (RFC 4180: comma, optional double quotes, CRLF or LF) with a header, row by row: memory for one row only.
+/// Columns are asked for by name; unknown ones are ignored; empty lines and lines that start with # are skipped.
+class CsvReader {
+ public:
+  /// Reads the header. @throws ParseError if it is missing, or names a column twice.
+  CsvReader(std::istream& in, std::string name);
+
+  /// Index of a column. @throws ParseError that lists the columns there are.
+  std::size_t column(std::string_view name) const;
+  /// Index of a column, or npos.
+  std::size_t find_column(std::string_view name) const noexcept;
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  /// The next row; false at the end. @throws ParseError if it has another number of fields than the header.
+  bool next();
+
+  /// Fields of the current row. @throws ParseError (file, line, column) if the text is not what is asked for.
+  std::string_view text(std::size_t column) const { return fields_[column]; }
+  double number(std::size_t column) const;            ///< finite
+  double positive(std::size_t column) const;          ///< finite and > 0
+  double non_negative(std::size_t column) const;      ///< finite and >= 0
+  long long integer(std::size_t column) const;
+
+  const std::vector<std::string>& header() const noexcept { return header_; }
+  std::size_t line() const noexcept { return line_; }
+  const std::string& name() const noexcept { return name_; }
+  Location at(std::size_t column) const;
+
+ private:
+  bool read_fields();
+
+  std::istream& in_;
+  std::string name_;
+  std::vector<std::string> header_;
+  std::vector<std::string> fields_;
+  std::string buffer_;
+  std::size_t line_ = 0;
+};
+
+/// A field as it stands in a CSV: quoted where it must be.
+std::string csv_field(std::string_view text);
+
+/// The shortest text that reads back as the same double.
+std::string shortest(double value);
+
+/// Parses a whole text as a finite double; false if it is anything else.
+bool parse_double(std::string_view text, double& value) noexcept;
+
+}  // namespace hplcast::core

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace hplcast::core {
+
+/// The parameters of one HPL run under HPL's own names and numbers (see HPL's TUNING file).
+struct HplParameters {
+  long long N = 1000;
+  int NB = 128;
+  int P = 1;
+  int Q = 1;
+  int PMAP = 0;   ///< 0 row-major, 1 column-major
+  int PFACT = 1;  ///< 0 left, 1 Crout, 2 right
+  int NBMIN = 4;
+  int NDIV = 2;
+  int RFACT = 1;  ///< 0 left, 1 Crout, 2 right
+  int BCAST = 1;  ///< 0 1ring, 1 1ringM, 2 2ring, 3 2ringM, 4 blong, 5 blongM
+  int DEPTH = 1;
+  int SWAP = 1;  ///< 0 binary exchange, 1 spread-roll, 2 mix
+  int swap_threshold = 64;
+  int L1 = 0;  ///< 0 transposed, 1 not
+  int U = 0;   ///< 0 transposed, 1 not
+  int EQUIL = 1;
+  int ALIGN = 8;  ///< in doubles
+
+  /// @throws DomainError naming the parameter.
+  void validate() const;
+  friend bool operator==(const HplParameters& a, const HplParameters& b);
+  friend bool operator<(const HplParameters& a, const HplParameters& b);
+};
+
+/// flop that HPL itself counts: 2/3 N^3 + 3/2 N^2.
+double hpl_flop(double N) noexcept;
+
+/// Bytes of the matrix: 8 N^2.
+double hpl_matrix_bytes(double N) noexcept;
+
+/// The fields of HplParameters in order, by name: for CSV headers, JSON and matching.
+struct HplField {
+  const char* name;
+  long long (*get)(const HplParameters&);
+  void (*set)(HplParameters&, long long);
+};
+const std::vector<HplField>& hpl_fields();
+
+/// "N=5000 NB=128 P=2 Q=1 ..." of all fields.
+std::string to_string(const HplParameters& parameters);
+
+/// An HPL.dat with this one configuration. `check`: HPL generates, checks the residual (threshold 16); else both are skipped.
+void write_hpl_dat(std::ostream& out, const HplParameters& parameters, bool check);
+
+/// Every configuration of an HPL.dat, in the order in which HPL runs them.
+/// @throws ParseError with line and field for a file that HPL itself would refuse or misread.
+std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& name);
+
+/// One run as HPL reported it.
+struct HplRun {
+  HplParameters parameters;  ///< only what the output says: fields that it does not show keep `defaults`
+  double time_s = 0;
+  double gflops = 0;
+  bool residual_checked = false;
+  bool residual_passed = false;
+};
+
+/// Runs in HPL's output (the `W...` lines, with more digits from a line `hplcast: time_s=... gflops=...` behind it, where there is one).
+/// Fields that HPL does not print are taken from `defaults`. @throws ParseError for a W line that cannot be read.
+std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
+
+/// CSV `N,NB,...,time_s,gflops`; columns that are absent keep `defaults`, other columns are ignored; gflops may be absent.
+/// @throws ParseError
+std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
+void write_hpl_csv_header(std::ostream& out);
+void write_hpl_csv_row(std::ostream& out, const HplRun& run);
+
+}  // namespace hplcast::core

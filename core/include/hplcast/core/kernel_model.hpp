@@ -1,0 +1,143 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/polynomial.hpp"
+#include "hplcast/core/random_stream.hpp"
+
+namespace hplcast::core {
+
+/// How durations scatter around their expectation (docs/kernel-models.md).
+enum class NoiseFamily { none, half_normal, normal, log_normal, mixture };
+
+const char* to_string(NoiseFamily family);
+/// @throws DomainError for an unknown name.
+NoiseFamily noise_family_from_name(const std::string& name);
+
+/// One mode of a mixture of normal laws for the relative duration d/mu.
+struct MixtureMode {
+  double probability = 1;
+  double mean = 1;  ///< of d/mu (kernels) or of the intercept in seconds (network)
+  double sd = 0;    ///< in the unit of `mean`
+  friend bool operator==(const MixtureMode& a, const MixtureMode& b) {
+    return a.probability == b.probability && a.mean == b.mean && a.sd == b.sd;
+  }
+};
+
+/// The law of the duration of one call: expectation mu(m,n,k) and standard deviation sigma(m,n,k), both in seconds.
+///   half_normal: d = mu + |Z| s - s sqrt(2/pi), s = sigma / sqrt(1 - 2/pi)   (Cornebize 2021; sigma < 0 mirrors it)
+///   normal:      d = mu + sigma Z
+///   log_normal:  d = mu exp(t Z - t^2/2), t^2 = log(1 + (sigma/mu)^2)
+///   mixture:     d = mu R, R from a mixture of normals with expectation 1 (sigma is not used)
+class DurationLaw {
+ public:
+  DurationLaw() = default;
+  /// @throws DomainError for a mixture without modes, negative probabilities, a sum of probabilities or an expectation
+  /// other than 1 (to 1e-6), or modes given with another family.
+  static DurationLaw make(Polynomial mu, Polynomial sigma, NoiseFamily noise, std::vector<MixtureMode> modes = {});
+
+  /// Expected duration in seconds; may be negative outside the range of the fit.
+  double mean_s(const KernelShape& shape) const noexcept { return mu_(shape); }
+  /// Standard deviation in seconds (absolute value).
+  double sd_s(const KernelShape& shape) const noexcept;
+  /// A duration in seconds; may be negative, callers clamp at 0.
+  double sample_s(const KernelShape& shape, const Draw& draw) const noexcept;
+
+  const Polynomial& mu() const noexcept { return mu_; }
+  const Polynomial& sigma() const noexcept { return sigma_; }
+  NoiseFamily noise() const noexcept { return noise_; }
+  const std::vector<MixtureMode>& modes() const noexcept { return modes_; }
+
+ private:
+  Polynomial mu_;
+  Polynomial sigma_;
+  NoiseFamily noise_ = NoiseFamily::none;
+  std::vector<MixtureMode> modes_;
+};
+
+/// Picks the mode that `uniform` in (0,1) falls on; modes are not empty.
+const MixtureMode& pick_mode(const std::vector<MixtureMode>& modes, double uniform) noexcept;
+
+/// mu + |Z| s - s sqrt(2/pi): a half-normal number of expectation `mean` and standard deviation |sd|.
+double half_normal(double mean, double sd, double normal) noexcept;
+
+/// A law that holds where split(shape) >= from.
+struct LawPiece {
+  double from = 0;
+  DurationLaw law;
+};
+
+/// One law, or several that follow each other along a monomial (model level M').
+class PiecewiseLaw {
+ public:
+  PiecewiseLaw() = default;
+  explicit PiecewiseLaw(DurationLaw law);
+  /// @throws DomainError if pieces are empty or not strictly ascending. Shapes below the first piece use the first.
+  static PiecewiseLaw make(Monomial split, std::vector<LawPiece> pieces);
+
+  const DurationLaw& at(const KernelShape& shape) const noexcept;
+  const Monomial& split() const noexcept { return split_; }
+  const std::vector<LawPiece>& pieces() const noexcept { return pieces_; }
+
+ private:
+  Monomial split_;
+  std::vector<LawPiece> pieces_{LawPiece{}};
+};
+
+/// Sizes that a model was fitted on, inclusive.
+struct ShapeRange {
+  KernelShape min;
+  KernelShape max;
+};
+
+bool contains(const ShapeRange& range, const KernelShape& shape) noexcept;
+
+/// What a fit says of itself. Vectors go with the terms of mu (or sigma) of the first piece; empty where unknown.
+struct FitQuality {
+  long rows = 0;
+  long shapes = 0;
+  long rows_set_aside = 0;
+  double r2 = 0;
+  double bic = 0;
+  double residual_sd_s = 0;
+  double mean_abs_relative_error = 0;
+  std::vector<double> mu_standard_errors, mu_t_values, sigma_standard_errors, sigma_t_values;
+  std::vector<std::string> notes;  ///< terms removed and why, rows set aside and why, warnings
+};
+
+/// The model of one CPU where it differs from the rest of the cluster.
+struct CpuLaw {
+  int host = 0;  ///< index into the hosts of the cluster, from 0
+  int cpu = 0;   ///< CPU (socket) of that host, from 0
+  PiecewiseLaw law;
+};
+
+/// The model of one kernel on a whole cluster.
+class KernelModel {
+ public:
+  KernelModel() = default;
+  /// `level` is one of "M0", "M1", "M2", "M'" (docs/kernel-models.md).
+  /// @throws DomainError for an unknown level, or a CPU given twice.
+  static KernelModel make(std::string level, PiecewiseLaw law, std::vector<CpuLaw> overrides = {},
+                          std::optional<ShapeRange> range = std::nullopt, FitQuality quality = {});
+
+  /// The law on a CPU: its own, or that of the cluster.
+  const PiecewiseLaw& law(int host, int cpu) const noexcept;
+
+  const std::string& level() const noexcept { return level_; }
+  const PiecewiseLaw& cluster_law() const noexcept { return law_; }
+  const std::vector<CpuLaw>& overrides() const noexcept { return overrides_; }
+  const std::optional<ShapeRange>& range() const noexcept { return range_; }
+  const FitQuality& quality() const noexcept { return quality_; }
+
+ private:
+  std::string level_ = "M0";
+  PiecewiseLaw law_;
+  std::vector<CpuLaw> overrides_;  // sorted by (host, cpu)
+  std::optional<ShapeRange> range_;
+  FitQuality quality_;
+};
+
+}  // namespace hplcast::core

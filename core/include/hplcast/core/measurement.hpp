@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+#include "hplcast/core/polynomial.hpp"
+
+namespace hplcast::core {
+
+/// One call of a kernel. A call that failed has `error` and no duration.
+struct KernelMeasurement {
+  std::string kernel;
+  KernelShape shape;
+  double duration_s = 0;
+  double start_s = 0;   ///< since the start of the program
+  std::string host;
+  int cpu = 0;
+  int core = 0;
+  std::string content;  ///< of the matrices: random, constant, sequential, hpl ...
+  std::string error;
+};
+
+/// One MPI call (or round trip for `pingpong`).
+struct MpiMeasurement {
+  std::string operation;  ///< send, isend, recv, pingpong, iprobe, test, wtime, send_unmatched ...
+  std::string scope;      ///< local or remote
+  double size_bytes = 0;
+  double duration_s = 0;
+  double start_s = 0;
+  std::string host;
+  std::string peer;
+  std::string background;  ///< none, dgemm, iprobe, dgemm+iprobe
+  std::string error;
+};
+
+/// Header lines of the two files, without newline.
+extern const char* const kernel_csv_header;
+extern const char* const mpi_csv_header;
+
+void write_row(std::ostream& out, const KernelMeasurement& row);
+void write_row(std::ostream& out, const MpiMeasurement& row);
+
+/// Calls `each` for every row of a kernel CSV. Only `duration_s` and one of `m`, `n`, `k` are required; without a column `kernel` it is
+/// `default_kernel`, `node` may stand for `host`.
+/// @throws ParseError for a missing column, a duration that is not positive, sizes below 1.
+void read_kernel_csv(std::istream& in, const std::string& name, const std::string& default_kernel,
+                     const std::function<void(const KernelMeasurement&)>& each);
+
+/// Calls `each` for every row of an MPI CSV. Required: size_bytes and duration_s, or size_bytes, send_s and recv_s (a
+/// ping-pong: gives two rows, `send` with send_s and `pingpong` with the sum). Without a column `operation` it is `default_operation`.
+void read_mpi_csv(std::istream& in, const std::string& name, const std::string& default_operation,
+                  const std::function<void(const MpiMeasurement&)>& each);
+
+}  // namespace hplcast::core

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/kernel_model.hpp"
+
+namespace hplcast::core {
+
+/// Where the two ends of a message are: on one host, or on two.
+enum class Scope { local, remote };
+
+/// What a message costs, piece by piece. send, isend, recv: time that the calling rank spends in the call (SMPI's os, ois,
+/// or). transfer: time of one message in the network, from which SMPI's latency and bandwidth factors follow.
+enum class MessageCost { send, isend, recv, transfer };
+inline constexpr int message_cost_count = 4;
+inline constexpr std::array<const char*, message_cost_count> message_cost_names = {"send", "isend", "recv", "transfer"};
+
+/// duration = intercept + slope * size for min_bytes <= size < min_bytes of the next segment.
+struct Segment {
+  double min_bytes = 0;
+  double intercept_s = 0;
+  double slope_s_per_byte = 0;
+  double sd_s = 0;                 ///< N1 noise: half-normal around the line; 0: none
+  std::vector<MixtureMode> modes;  ///< N' noise: the intercept is drawn from these (mean and sd in s); empty: none
+};
+
+/// Durations as a function of the message size, segment by segment.
+class SegmentedLaw {
+ public:
+  SegmentedLaw() = default;
+  /// @throws DomainError if there is no segment, the first does not start at 0, starts do not ascend, or a value is not
+  /// finite.
+  static SegmentedLaw make(std::vector<Segment> segments);
+
+  const Segment& at(double size_bytes) const noexcept;
+  /// Expected duration in s.
+  double mean_s(double size_bytes) const noexcept;
+  /// A duration in s, never negative. A mode's intercept is half-normal of its mean and sd (Cornebize 2021).
+  double sample_s(double size_bytes, const Draw& draw) const noexcept;
+  const std::vector<Segment>& segments() const noexcept { return segments_; }
+
+ private:
+  std::vector<Segment> segments_{Segment{}};
+};
+
+/// The costs of one scope.
+struct ScopeModel {
+  std::array<SegmentedLaw, message_cost_count> costs;
+  double bandwidth_bytes_per_s = 0;  ///< of the link that the factors refer to
+  double latency_s = 0;              ///< of the whole route
+  double max_bytes = 0;              ///< largest size measured; 0: not known
+  std::vector<std::string> notes;
+
+  const SegmentedLaw& cost(MessageCost which) const { return costs[static_cast<std::size_t>(which)]; }
+  SegmentedLaw& cost(MessageCost which) { return costs[static_cast<std::size_t>(which)]; }
+};
+
+/// How hosts are joined. `kind` is "single_switch", "fat_tree", "dragonfly" or "torus"; `parameters` is SimGrid's
+/// topo_parameters of that kind (empty for single_switch).
+struct Topology {
+  std::string kind = "single_switch";
+  std::string parameters;
+  double backbone_bandwidth_bytes_per_s = 0;  ///< 0: the switch is not a bottleneck
+  double backbone_latency_s = 0;
+};
+
+/// The network of a cluster as MPI programs see it.
+class NetworkModel {
+ public:
+  struct Values {
+    ScopeModel local;
+    std::optional<ScopeModel> remote;        ///< absent for a machine of one host
+    std::uint64_t async_small_bytes = 0;     ///< below: MPI_Send is eager, the message leaves at once
+    std::uint64_t detached_bytes = 0;        ///< below: MPI_Send returns without waiting for the receiver
+    double iprobe_s = 0, test_s = 0, wtime_s = 0;  ///< cost of one call
+    Topology topology;
+  };
+  NetworkModel() = default;
+  /// @throws DomainError for negative costs, bandwidths that are not positive, detached_bytes < async_small_bytes, or
+  /// an unknown topology.
+  static NetworkModel make(Values values);
+
+  const Values& values() const noexcept { return values_; }
+  const ScopeModel& scope(Scope which) const noexcept {
+    return which == Scope::remote && values_.remote ? *values_.remote : values_.local;
+  }
+
+ private:
+  Values values_;
+};
+
+}  // namespace hplcast::core

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hplcast::core {
+
+/// The sizes of one kernel call. A size that the kernel does not have is 1. Doubles, because products of three sizes
+/// leave 64-bit integers at the N of the largest machines.
+struct KernelShape {
+  double m = 1;
+  double n = 1;
+  double k = 1;
+};
+
+/// m^a n^b k^c with integer exponents 0..9.
+struct Monomial {
+  int m = 0;
+  int n = 0;
+  int k = 0;
+
+  double operator()(const KernelShape& shape) const noexcept;
+  friend bool operator==(const Monomial& a, const Monomial& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
+  friend bool operator!=(const Monomial& a, const Monomial& b) { return !(a == b); }
+};
+
+/// "mnk", "m^2n", "1". parse_monomial() reads this and also "m*n*k", "M*M*N", "intercept" for "1".
+/// @throws DomainError for anything else.
+std::string to_string(const Monomial& monomial);
+Monomial parse_monomial(std::string_view text);
+
+/// sum of coefficients[i] * terms[i](shape); seconds when it stands for a duration. No terms: zero everywhere.
+class Polynomial {
+ public:
+  Polynomial() = default;
+  /// @throws DomainError if the lengths differ, a term is repeated or a coefficient is not finite.
+  static Polynomial make(std::vector<Monomial> terms, std::vector<double> coefficients);
+
+  double operator()(const KernelShape& shape) const noexcept;
+  const std::vector<Monomial>& terms() const noexcept { return terms_; }
+  const std::vector<double>& coefficients() const noexcept { return coefficients_; }
+  /// The coefficient of `term`, 0 if it is not there.
+  double coefficient(const Monomial& term) const noexcept;
+  bool empty() const noexcept { return terms_.empty(); }
+  friend bool operator==(const Polynomial& a, const Polynomial& b) {
+    return a.terms_ == b.terms_ && a.coefficients_ == b.coefficients_;
+  }
+
+ private:
+  std::vector<Monomial> terms_;
+  std::vector<double> coefficients_;
+};
+
+/// All coefficients multiplied by `factor`.
+Polynomial scaled(const Polynomial& polynomial, double factor);
+
+}  // namespace hplcast::core

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <string>
+
+#include "hplcast/core/hpl_parameters.hpp"
+
+namespace hplcast::core {
+
+/// What the simulated calls of one kernel were.
+struct KernelCount {
+  std::uint64_t calls = 0;
+  std::uint64_t outside_range = 0;  ///< calls whose sizes the model was not fitted on
+  double time_s = 0;                ///< sum over all ranks
+  double flop = 0;                  ///< sum over all ranks
+};
+
+/// What the simulated MPI calls of one operation were.
+struct MessageCount {
+  std::uint64_t calls = 0;
+  std::uint64_t outside_range = 0;
+  double bytes = 0;
+};
+
+/// The result of one simulated HPL run: the content of prediction.json.
+struct Prediction {
+  static constexpr int schema_version = 1;
+  HplParameters parameters;
+  double time_s = 0;
+  double gflops = 0;
+  std::uint64_t seed = 0;
+  std::string mode;  ///< exact or fast
+  std::string cluster;
+  std::string model_sha256;
+  std::string simulator;  ///< name and version
+  double wall_s = 0;      ///< how long the simulation took; the only field that differs between two equal predictions,
+  double peak_pss_bytes = 0;  ///< with this one
+  std::map<std::string, KernelCount> kernels;
+  std::map<std::string, MessageCount> messages;
+};
+
+/// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions or missing fields.
+void write_prediction(std::ostream& out, const Prediction& prediction);
+Prediction read_prediction(std::istream& in, const std::string& name);
+
+}  // namespace hplcast::core

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+namespace hplcast::core {
+
+/// What one call of a stochastic model consumes: independent draws of its own, whatever the order of the calls.
+struct Draw {
+  double uniform = 0.5;  ///< in (0, 1)
+  double normal = 0.0;   ///< standard normal, independent of `uniform`
+};
+
+/// Names a stream of draws. Equal names give equal numbers, on any process and in any order (counter-based: Philox4x64-10,
+/// Salmon et al. 2011). `domain` keeps uses apart (kernels, pivots, messages, generation).
+struct StreamName {
+  std::uint64_t seed = 0;
+  std::uint32_t domain = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t kernel = 0;
+};
+
+/// Domains in use.
+enum StreamDomain : std::uint32_t {
+  stream_kernel = 1,
+  stream_pivot = 2,
+  stream_message = 3,
+  stream_generate = 4,
+  stream_design = 5,
+  stream_fit = 6,
+};
+
+/// The draw number `call` of a stream.
+Draw draw(const StreamName& name, std::uint64_t call) noexcept;
+
+/// A stream that counts its calls itself: for sequential use (designs, generation, tests).
+class RandomStream {
+ public:
+  explicit RandomStream(StreamName name) : name_(name) {}
+  double uniform() noexcept { return draw(name_, call_++).uniform; }
+  double normal() noexcept { return draw(name_, call_++).normal; }
+  Draw next() noexcept { return draw(name_, call_++); }
+  /// Uniform integer in [0, bound), bound > 0.
+  std::uint64_t below(std::uint64_t bound) noexcept;
+
+ private:
+  StreamName name_;
+  std::uint64_t call_ = 0;
+};
+
+}  // namespace hplcast::core
