@@ -1,0 +1,12 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+/// The subcommands of `hplcast`. Each has a file of its own with a struct of options, a setup function that adds the
+/// command with its options to `app`, and a run function that the command's callback calls. A command ends by throwing
+/// one of core::Error (main turns it into a message and an exit code), or by returning.
+namespace hplcast::cli {
+
+void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
+
+}  // namespace hplcast::cli

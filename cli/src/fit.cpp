@@ -1,0 +1,11 @@
+#include "commands.hpp"
+#include "program.hpp"
+
+namespace hplcast::cli {
+
+void setup_fit(CLI::App& app) {
+  CLI::App& fit = add_command(app, "fit", "Fit performance models to measurements", "hplcast fit --help");
+  fit.require_subcommand(1);
+}
+
+}  // namespace hplcast::cli

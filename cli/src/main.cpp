@@ -1,0 +1,16 @@
+#include "commands.hpp"
+#include "program.hpp"
+
+int main(int argc, char** argv) {
+  using namespace hplcast;
+  CLI::App app(
+      "Predicts High-Performance Linpack (HPL) on a cluster by running HPL itself on the SimGrid/SMPI simulator.",
+      "hplcast");
+  app.set_version_flag("--version", "hplcast " HPLCAST_VERSION);
+  app.require_subcommand(1);
+  cli::set_example(app, "hplcast predict --help");
+
+  cli::setup_fit(app);
+
+  return cli::run_program(app, argc, argv);
+}

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace hplcast::cli {
+
+/// "  3m12s" and the like: at most two units, rounded to what one wants to know.
+std::string duration_text(double seconds);
+
+/// One line of progress, at most `width` characters: bar, percentage, time left, detail. `fraction` is the share of the
+/// work that is done, 0 to 1; the time left supposes that the rest goes at the same speed.
+std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width);
+
+/// A progress bar on stderr with the time left; nothing at all if stderr is not a terminal. The line is wiped at the
+/// end.
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `fraction` of the work is done. Draws at most ten times a second.
+  void update(double fraction, const std::string& detail = "");
+  /// Wipes the line, so that a message can be written; the next update draws again.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool on_terminal_;
+  bool drawn_ = false;
+  Clock::time_point start_;
+  Clock::time_point last_draw_;
+};
+
+}  // namespace hplcast::cli

@@ -1,0 +1,59 @@
+#include "program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <vector>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::cli {
+namespace {
+
+/// A program with one command that throws what the test wants.
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Outcome run_with(const std::vector<const char*>& arguments, const std::function<void()>& callback) {
+  CLI::App app("test", "hplcast");
+  app.require_subcommand(1);
+  add_command(app, "predict", "d", "hplcast predict x.json").callback(callback);
+  std::vector<const char*> argv = {"hplcast"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  std::ostringstream out, err;
+  const int status = run_program(app, static_cast<int>(argv.size()), argv.data(), out, err);
+  return {status, out.str(), err.str()};
+}
+
+TEST(Program, ErrorsBecomeMessagesWithTheCommandAndTheirExitCode) {
+  const auto outcome = run_with({"predict"}, [] { throw core::DomainError("N", -1, "at least 1"); });
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_EQ(outcome.err, "hplcast predict: `N` is -1; expected at least 1\n");
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Program, ExternalFailuresExitWithSix) {
+  EXPECT_EQ(run_with({"predict"}, [] { throw core::ExternalError("smpirun", 1, "no"); }).status, 6);
+  EXPECT_EQ(run_with({"predict"}, [] { throw std::runtime_error("unforeseen"); }).status, 6);
+}
+
+TEST(Program, WrongUsageExitsWithTwoAndPointsToTheHelp) {
+  const auto outcome = run_with({"predict", "--no-such-option"}, [] {});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("hplcast predict: "), std::string::npos);
+  EXPECT_NE(outcome.err.find("hplcast predict --help"), std::string::npos);
+  EXPECT_EQ(run_with({}, [] {}).status, 2);
+}
+
+TEST(Program, HelpGoesToTheOutputAndEndsWithTheExample) {
+  const auto outcome = run_with({"predict", "--help"}, [] { FAIL(); });
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("Example:\n  hplcast predict x.json"), std::string::npos);
+  EXPECT_EQ(outcome.err, "");
+}
+
+}  // namespace
+}  // namespace hplcast::cli

@@ -1,0 +1,30 @@
+#include "progress.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hplcast::cli {
+namespace {
+
+TEST(Progress, DurationsAreShort) {
+  EXPECT_EQ(duration_text(0.4), "0s");
+  EXPECT_EQ(duration_text(59.4), "59s");
+  EXPECT_EQ(duration_text(192), "3m12s");
+  EXPECT_EQ(duration_text(7260), "2h01m");
+  EXPECT_EQ(duration_text(-5), "0s");
+}
+
+TEST(Progress, TimeLeftSupposesAConstantSpeed) {
+  EXPECT_EQ(progress_line(0.25, 10, "N=5000", 80), "[######..................]  25%, 30s left, N=5000");
+}
+
+TEST(Progress, NothingDoneYetGivesNoTime) {
+  EXPECT_EQ(progress_line(0, 10, "", 80), "[........................]   0%, time left not known");
+}
+
+TEST(Progress, LinesNeverGrowBeyondTheTerminal) {
+  EXPECT_EQ(progress_line(1, 10, std::string(200, 'x'), 40).size(), 40U);
+  EXPECT_EQ(progress_line(7, 10, "", 80), "[########################] 100%, 0s left");
+}
+
+}  // namespace
+}  // namespace hplcast::cli
