@@ -1,0 +1,39 @@
+/* HPL_fprintf, with one line more after each result.
+ *
+ * HPL prints its time with two decimals and its rate with four or five digits, fewer than a comparison of a prediction with a
+ * measurement needs. The W line's arguments have all digits, so they are printed again, alike by the real and the simulated
+ * program:
+ *     hplcast: time_s=12.345678901 gflops=4.3210987654 */
+#include <stdarg.h>
+#include <string.h>
+
+#include "hpl.h"
+#ifdef HPLCAST_SIMULATED
+#include "hplcast/smpi_models/hplcast_smpi.h"
+#endif
+
+void HPL_fprintf(FILE* stream, const char* format, ...);
+
+static void print_exact_result(FILE* stream, va_list arguments) {
+  /* Order, depth, topology, rfact, ndiv, pfact, nbmin, N, NB, P, Q: eleven values of int, whatever their format. */
+  for (int i = 0; i < 11; ++i) (void)va_arg(arguments, int);
+  const double time_s = va_arg(arguments, double);
+  const double gflops = va_arg(arguments, double);
+  (void)fprintf(stream, "hplcast: time_s=%.12g gflops=%.12g\n", time_s, gflops);
+#ifdef HPLCAST_SIMULATED
+  hplcast_report_time(time_s);
+#endif
+}
+
+void HPL_fprintf(FILE* stream, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vfprintf(stream, format, arguments);
+  va_end(arguments);
+  if (strncmp(format, "W%c%1d%c%c%1d%c%1d", 18) == 0) {
+    va_start(arguments, format);
+    print_exact_result(stream, arguments);
+    va_end(arguments);
+  }
+  (void)fflush(stream);
+}

@@ -1,0 +1,215 @@
+#include "trace.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct {
+  double start_s; /* since trace_start */
+  double duration_s;
+  int m, n, k, core;
+} row;
+
+typedef struct {
+  row* rows; /* a uniform sample of the calls so far, of min(calls, rows_max) rows */
+  uint64_t calls;
+  double total_s;
+  double flop;
+  uint64_t random; /* state of this kernel's generator */
+} kernel_rows;
+
+enum { default_rows_max = 20000, most_rows = 1000000, clock_reads = 10000 };
+
+static const char* const kernel_names[HPLCAST_KERNEL_COUNT] = {
+    "dgemm",     "dtrsm",     "dgemv",     "dger",      "dtrsv",     "daxpy",     "dscal",     "dswap",     "dcopy",
+    "idamax",    "dlacpy",    "dlatcpy",   "dlaswp00N", "dlaswp01N", "dlaswp01T", "dlaswp02N", "dlaswp03N", "dlaswp03T",
+    "dlaswp04N", "dlaswp04T", "dlaswp05N", "dlaswp05T", "dlaswp06N", "dlaswp06T", "dlaswp10N", "dlocswpN",  "dlocswpT"};
+
+/* One process is one rank here, so file scope is the scope of a rank. */
+static kernel_rows trace[HPLCAST_KERNEL_COUNT];
+static const char* prefix;
+static uint64_t rows_max = default_rows_max;
+static int rank_of_process;
+static int running;
+static int depth; /* of kernels in kernels */
+static double origin_s;
+static double clock_total_s; /* of `clock_reads` pairs of readings */
+
+static double now_s(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void stop(const char* what, const char* found) {
+  (void)fprintf(stderr, "xhpl-instrumented: error: %s, found '%s'\n", what, found);
+  (void)PMPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void read_rows_max(void) {
+  const char* text = getenv("HPLCAST_KERNEL_TRACE_MAX");
+  if (text == NULL) return;
+  char* end = NULL;
+  errno = 0;
+  const long value = strtol(text, &end, 10);
+  if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most_rows)
+    stop("HPLCAST_KERNEL_TRACE_MAX must be a number of rows a kernel from 1 to 1000000", text);
+  rows_max = (uint64_t)value;
+}
+
+static void measure_clock(void) {
+  for (int i = 0; i < clock_reads; ++i) {
+    const double start_s = now_s();
+    clock_total_s += now_s() - start_s;
+  }
+}
+
+void trace_start(int rank) {
+  rank_of_process = rank;
+  prefix = getenv("HPLCAST_KERNEL_TRACE");
+  if (prefix == NULL || *prefix == '\0') {
+    prefix = NULL;
+    if (rank == 0)
+      (void)fprintf(stderr, "xhpl-instrumented: HPLCAST_KERNEL_TRACE=PREFIX is not set, so nothing will be written\n");
+    return;
+  }
+  read_rows_max();
+  for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
+    trace[i].rows = malloc(rows_max * sizeof(row));
+    if (trace[i].rows == NULL) stop("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);
+    /* Touched now, so that no page is taken in while HPL is timed. */
+    memset(trace[i].rows, 0, rows_max * sizeof(row));
+    trace[i].random = (uint64_t)rank * HPLCAST_KERNEL_COUNT + (uint64_t)i;
+  }
+  measure_clock();
+  origin_s = now_s();
+}
+
+void trace_resume(void) { running = prefix != NULL; }
+void trace_pause(void) { running = 0; }
+
+double trace_begin(void) {
+  if (depth++ > 0 || !running) return -1.0;
+  return now_s();
+}
+
+/* SplitMix64 (Steele, Lea, Flood 2014). */
+static uint64_t next_random(uint64_t* state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/* Additions and multiplications on the matrix; copies and comparisons count nothing. */
+static double flop_of(hplcast_kernel kernel, double m, double n, double k) {
+  switch (kernel) {
+    case HPLCAST_DGEMM: return 2.0 * m * n * k;
+    case HPLCAST_DTRSM: return m * n * k;
+    case HPLCAST_DGEMV:
+    case HPLCAST_DGER: return 2.0 * m * n;
+    case HPLCAST_DTRSV: return n * n;
+    case HPLCAST_DAXPY: return 2.0 * n;
+    case HPLCAST_DSCAL: return n;
+    default: return 0.0;
+  }
+}
+
+/* Reservoir sampling (Waterman's algorithm R): after any number of calls, each of them was kept with the same probability. */
+static row* place_of_next_row(kernel_rows* kernel) {
+  const uint64_t call = kernel->calls++;
+  if (call < rows_max) return &kernel->rows[call];
+  const uint64_t place = next_random(&kernel->random) % (call + 1);
+  return place < rows_max ? &kernel->rows[place] : NULL;
+}
+
+void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s) {
+  --depth;
+  if (start_s < 0.0) return;
+  const double duration_s = now_s() - start_s;
+  if (m <= 0 || n <= 0 || k <= 0) return;
+  kernel_rows* of_kernel = &trace[kernel];
+  of_kernel->total_s += duration_s;
+  of_kernel->flop += flop_of(kernel, m, n, k);
+  row* kept = place_of_next_row(of_kernel);
+  if (kept == NULL) return;
+  *kept = (row){start_s - origin_s, duration_s, m, n, k, sched_getcpu()};
+}
+
+static int by_start(const void* left, const void* right) {
+  const double difference = ((const row*)left)->start_s - ((const row*)right)->start_s;
+  return (difference > 0.0) - (difference < 0.0);
+}
+
+/* The socket that a core belongs to, -1 if the machine does not say. */
+static int cpu_of_core(int core) {
+  char path[96];
+  int cpu = -1;
+  (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", core);
+  FILE* file = fopen(path, "r");
+  if (file == NULL) return -1;
+  if (fscanf(file, "%d", &cpu) != 1) cpu = -1;
+  (void)fclose(file);
+  return cpu;
+}
+
+static void write_rows(FILE* file) {
+  char host[256] = "";
+  int known_core = -1;
+  int known_cpu = -1;
+  (void)gethostname(host, sizeof host - 1);
+  (void)fprintf(file, "kernel,m,n,k,duration_s,start_s,host,cpu,core,content\n");
+  for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
+    const uint64_t count = trace[i].calls < rows_max ? trace[i].calls : rows_max;
+    qsort(trace[i].rows, count, sizeof(row), by_start);
+    for (const row* r = trace[i].rows; r != trace[i].rows + count; ++r) {
+      if (r->core != known_core) known_cpu = cpu_of_core(known_core = r->core);
+      (void)fprintf(file, "%s,%d,%d,%d,%.9f,%.9f,%s,%d,%d,hpl\n", kernel_names[i], r->m, r->n, r->k, r->duration_s,
+                    r->start_s, host, known_cpu, r->core);
+    }
+  }
+}
+
+static void write_totals(FILE* file) {
+  (void)fprintf(file, "kernel,calls,total_s,flop\n");
+  (void)fprintf(file, "clock,%d,%.9f,0\n", clock_reads, clock_total_s);
+  for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i)
+    (void)fprintf(file, "%s,%llu,%.9f,%.17g\n", kernel_names[i], (unsigned long long)trace[i].calls, trace[i].total_s,
+                  trace[i].flop);
+}
+
+/* Complete or not at all: written under another name, then renamed. */
+static int write_file(const char* suffix, void (*write)(FILE*)) {
+  char path[PATH_MAX];
+  char temporary[PATH_MAX + 8];
+  if (snprintf(path, sizeof path, "%s-%d%s", prefix, rank_of_process, suffix) >= (int)sizeof path) {
+    (void)fprintf(stderr, "xhpl-instrumented: error: HPLCAST_KERNEL_TRACE is too long a path: %s\n", prefix);
+    return 0;
+  }
+  (void)snprintf(temporary, sizeof temporary, "%s.tmp", path);
+  FILE* file = fopen(temporary, "w");
+  int good = file != NULL;
+  if (good) {
+    write(file);
+    good = !ferror(file);
+    good = fclose(file) == 0 && good;
+    good = good && rename(temporary, path) == 0;
+  }
+  if (!good) {
+    (void)fprintf(stderr, "xhpl-instrumented: error: cannot write %s: %s\n", path, strerror(errno));
+    if (file != NULL) (void)remove(temporary);
+  }
+  return good;
+}
+
+int trace_write(void) {
+  if (prefix == NULL) return 1;
+  return write_file(".csv", write_rows) && write_file(".totals.csv", write_totals);
+}
