@@ -1,12 +1,13 @@
 /* The C side of hplcast's SMPI runtime: what a simulated program, its replaced kernels and model.h call.
  *
  * Parameters of kernels: a kernel has at most three sizes (m, n, k); what a kernel does not have is 1.
- * Nothing here throws or returns an error: a call that cannot be served ends the simulation with a message on stderr. */
+ * Nothing here throws or returns an error: a call that cannot be served ends the simulation with a message on stderr and
+ * exit code 3. Settings come from the environment: HPLCAST_CLUSTER, HPLCAST_SEED, HPLCAST_NOISE, HPLCAST_STATS
+ * (docs/smpi-runtime.md). */
 #ifndef HPLCAST_SMPI_H
 #define HPLCAST_SMPI_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "hplcast/smpi_models/hplcast_model_table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,21 +45,52 @@ typedef enum {
   HPLCAST_KERNEL_COUNT
 } hplcast_kernel;
 
-/* Lower-case name as in cluster.json, for example "dgemm". */
-const char* hplcast_kernel_name(hplcast_kernel kernel);
+/* MPI operations that the simulated program makes. */
+typedef enum {
+  HPLCAST_MPI_SEND,
+  HPLCAST_MPI_SSEND,
+  HPLCAST_MPI_ISEND,
+  HPLCAST_MPI_ISSEND,
+  HPLCAST_MPI_RECV,
+  HPLCAST_MPI_IRECV,
+  HPLCAST_MPI_SENDRECV, /* bytes: of the message sent */
+  HPLCAST_MPI_IPROBE,
+  HPLCAST_MPI_TEST,
+  HPLCAST_MPI_WAIT,
+  HPLCAST_MPI_COLLECTIVE,
+  HPLCAST_MPI_COUNT
+} hplcast_mpi;
 
-/* The calling rank spends the time of one call of `kernel`: drawn from the model of its CPU, added to its pending delay. */
+/* Name as in cluster.json and in the statistics, for example "dgemm" or "isend". */
+const char* hplcast_kernel_name(hplcast_kernel kernel);
+const char* hplcast_mpi_name(hplcast_mpi operation);
+
+/* Hands over the tables of a generated model.h; before the first kernel call, for example from a constructor. Further calls
+ * with the same model (one a privatised copy of the program) change nothing. HPLCAST_CLUSTER wins over it. */
+void hplcast_register_model(const hplcast_model_table* table);
+
+/* The calling rank spends the time of one call of `kernel`: drawn from the model of its CPU, added to its pending delay.
+ * A kernel without a model costs nothing but is counted. A size <= 0 is no call. */
 void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k);
 
-/* Adds `duration_s` seconds (>= 0) to the pending delay of the calling rank. */
+/* Adds `duration_s` seconds to the pending delay of the calling rank; nothing if it is not positive. */
 void hplcast_delay(double duration_s);
 
-/* Spends the pending delay of the calling rank in simulated time. Called before every MPI call and clock read. */
+/* Spends the pending delay of the calling rank in simulated time. Call it before every MPI call and clock read. */
 void hplcast_flush(void);
 
-/* A number in (0, 1] for the pivot search over `rows` local candidates: the maximum of `rows` uniform numbers, and which of
- * them it is (0 <= *row < rows). From the seeded stream of this rank. */
+/* hplcast_flush(), then the simulated time in seconds. The read itself costs nothing and is no event of the simulation. */
+double hplcast_clock_s(void);
+
+/* A number in (0, 1] for the pivot search over `rows` >= 1 local candidates: the maximum of `rows` uniform numbers, and which
+ * of them it is (0 <= *row < rows). From the seeded stream of this rank. */
 double hplcast_pivot(int rows, int* row);
+
+/* One MPI call of the calling rank, for the statistics only: costs no simulated time. */
+void hplcast_count_message(hplcast_mpi operation, double bytes);
+
+/* The time in seconds that the program reports for one run (one W line of HPL), for the statistics. */
+void hplcast_report_time(double time_s);
 
 #ifdef __cplusplus
 }
