@@ -27,7 +27,8 @@ std::string to_string(const Location& location) {
 }
 
 ParseError::ParseError(Location location, const std::string& message, const std::string& hint)
-    : Error(ExitCode::bad_input, with_hint(to_string(location) + ": " + message, hint)), location_(std::move(location)) {}
+    : Error(ExitCode::bad_input, with_hint(to_string(location) + ": " + message, hint)),
+      location_(std::move(location)) {}
 
 DomainError::DomainError(const std::string& name, const std::string& value, const std::string& constraint,
                          const std::string& hint)
@@ -37,9 +38,9 @@ DomainError::DomainError(const std::string& name, double value, const std::strin
     : DomainError(name, number(value), constraint, hint) {}
 
 ExternalError::ExternalError(const std::string& command, int status, const std::string& detail)
-    : Error(ExitCode::external_failure, status < 0 ? "cannot run " + command + ": " + detail
-                                                   : command + " ended with status " + std::to_string(status) + ": " +
-                                                         detail),
+    : Error(ExitCode::external_failure, status < 0
+                                            ? "cannot run " + command + ": " + detail
+                                            : command + " ended with status " + std::to_string(status) + ": " + detail),
       status_(status) {}
 
 }  // namespace hplcast::core

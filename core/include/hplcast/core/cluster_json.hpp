@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <map>
 #include <string>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -21,5 +22,12 @@ std::string kernel_model_json(const KernelModel& model);
 
 /// The network as it stands in cluster.json under `network`.
 std::string network_model_json(const NetworkModel& model);
+
+/// Reads what kernel_model_json() wrote, in an object {"dgemm": ..., "dtrsm": ...}: the output of `fit`. @throws
+/// ParseError
+std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const std::string& name);
+
+/// Reads what network_model_json() wrote. @throws ParseError
+NetworkModel read_network_model(std::istream& in, const std::string& name);
 
 }  // namespace hplcast::core

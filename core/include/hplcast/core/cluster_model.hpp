@@ -31,7 +31,8 @@ class Hosts {
     double memory_bytes = 0;  ///< per host; 0: not known
   };
   Hosts() = default;
-  /// @throws DomainError for counts below 1, cores not a multiple of cpus (block), or a list of the wrong length or range.
+  /// @throws DomainError for counts below 1, cores not a multiple of cpus (block), or a list of the wrong length or
+  /// range.
   static Hosts make(Values values);
 
   const Values& values() const noexcept { return values_; }
@@ -59,7 +60,8 @@ struct ClusterModel {
   static constexpr int schema_version = 1;
   std::string name;
   Hosts hosts;
-  std::map<std::string, KernelModel> kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
+  std::map<std::string, KernelModel>
+      kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
   NetworkModel network;
   std::optional<PowerModel> power;
   std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software

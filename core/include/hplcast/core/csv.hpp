@@ -9,8 +9,8 @@
 
 namespace hplcast::core {
 
-/// Reads a CSV (RFC 4180: comma, optional double quotes, CRLF or LF) with a header, row by row: memory for one row only.
-/// Columns are asked for by name; unknown ones are ignored; empty lines and lines that start with # are skipped.
+/// Reads a CSV (RFC 4180: comma, optional double quotes, CRLF or LF) with a header, row by row: memory for one row
+/// only. Columns are asked for by name; unknown ones are ignored; empty lines and lines that start with # are skipped.
 class CsvReader {
  public:
   /// Reads the header. @throws ParseError if it is missing, or names a column twice.
@@ -27,9 +27,9 @@ class CsvReader {
 
   /// Fields of the current row. @throws ParseError (file, line, column) if the text is not what is asked for.
   std::string_view text(std::size_t column) const { return fields_[column]; }
-  double number(std::size_t column) const;            ///< finite
-  double positive(std::size_t column) const;          ///< finite and > 0
-  double non_negative(std::size_t column) const;      ///< finite and >= 0
+  double number(std::size_t column) const;        ///< finite
+  double positive(std::size_t column) const;      ///< finite and > 0
+  double non_negative(std::size_t column) const;  ///< finite and >= 0
   long long integer(std::size_t column) const;
 
   const std::vector<std::string>& header() const noexcept { return header_; }

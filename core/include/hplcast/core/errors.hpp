@@ -16,8 +16,8 @@ enum class ExitCode : int {
   external_failure = 6,
 };
 
-/// Base of everything that hplcast throws on purpose. `what()` is meant for the user: it says what happened, where, what
-/// was found, what was expected, and what to do.
+/// Base of everything that hplcast throws on purpose. `what()` is meant for the user: it says what happened, where,
+/// what was found, what was expected, and what to do.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

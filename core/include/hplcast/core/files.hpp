@@ -8,7 +8,8 @@
 namespace hplcast::core {
 
 /// Writes a file so that it is either there whole or not at all: to a temporary file in the same folder, flushed, then
-/// renamed. The folder is made if it is missing. @throws Error (bad_input) if the disk is full or the folder cannot be written.
+/// renamed. The folder is made if it is missing. @throws Error (bad_input) if the disk is full or the folder cannot be
+/// written.
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
 /// Opens a file and hands its stream and name to `read`. @throws Error (bad_input) if it cannot be opened.

@@ -49,7 +49,8 @@ const std::vector<HplField>& hpl_fields();
 /// "N=5000 NB=128 P=2 Q=1 ..." of all fields.
 std::string to_string(const HplParameters& parameters);
 
-/// An HPL.dat with this one configuration. `check`: HPL generates, checks the residual (threshold 16); else both are skipped.
+/// An HPL.dat with this one configuration. `check`: HPL generates, checks the residual (threshold 16); else both are
+/// skipped.
 void write_hpl_dat(std::ostream& out, const HplParameters& parameters, bool check);
 
 /// Every configuration of an HPL.dat, in the order in which HPL runs them.
@@ -65,11 +66,13 @@ struct HplRun {
   bool residual_passed = false;
 };
 
-/// Runs in HPL's output (the `W...` lines, with more digits from a line `hplcast: time_s=... gflops=...` behind it, where there is one).
-/// Fields that HPL does not print are taken from `defaults`. @throws ParseError for a W line that cannot be read.
+/// Runs in HPL's output (the `W...` lines, with more digits from a line `hplcast: time_s=... gflops=...` behind it,
+/// where there is one). Fields that HPL does not print are taken from `defaults`. @throws ParseError for a W line that
+/// cannot be read.
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
-/// CSV `N,NB,...,time_s,gflops`; columns that are absent keep `defaults`, other columns are ignored; gflops may be absent.
+/// CSV `N,NB,...,time_s,gflops`; columns that are absent keep `defaults`, other columns are ignored; gflops may be
+/// absent.
 /// @throws ParseError
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
 void write_hpl_csv_header(std::ostream& out);

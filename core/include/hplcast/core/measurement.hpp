@@ -13,7 +13,7 @@ struct KernelMeasurement {
   std::string kernel;
   KernelShape shape;
   double duration_s = 0;
-  double start_s = 0;   ///< since the start of the program
+  double start_s = 0;  ///< since the start of the program
   std::string host;
   int cpu = 0;
   int core = 0;
@@ -41,14 +41,15 @@ extern const char* const mpi_csv_header;
 void write_row(std::ostream& out, const KernelMeasurement& row);
 void write_row(std::ostream& out, const MpiMeasurement& row);
 
-/// Calls `each` for every row of a kernel CSV. Only `duration_s` and one of `m`, `n`, `k` are required; without a column `kernel` it is
-/// `default_kernel`, `node` may stand for `host`.
+/// Calls `each` for every row of a kernel CSV. Only `duration_s` and one of `m`, `n`, `k` are required; without a
+/// column `kernel` it is `default_kernel`, `node` may stand for `host`.
 /// @throws ParseError for a missing column, a duration that is not positive, sizes below 1.
 void read_kernel_csv(std::istream& in, const std::string& name, const std::string& default_kernel,
                      const std::function<void(const KernelMeasurement&)>& each);
 
 /// Calls `each` for every row of an MPI CSV. Required: size_bytes and duration_s, or size_bytes, send_s and recv_s (a
-/// ping-pong: gives two rows, `send` with send_s and `pingpong` with the sum). Without a column `operation` it is `default_operation`.
+/// ping-pong: gives two rows, `send` with send_s and `pingpong` with the sum). Without a column `operation` it is
+/// `default_operation`.
 void read_mpi_csv(std::istream& in, const std::string& name, const std::string& default_operation,
                   const std::function<void(const MpiMeasurement&)>& each);
 

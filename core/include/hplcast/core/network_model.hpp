@@ -13,8 +13,8 @@ namespace hplcast::core {
 /// Where the two ends of a message are: on one host, or on two.
 enum class Scope { local, remote };
 
-/// What a message costs, piece by piece. send, isend, recv: time that the calling rank spends in the call (SMPI's os, ois,
-/// or). transfer: time of one message in the network, from which SMPI's latency and bandwidth factors follow.
+/// What a message costs, piece by piece. send, isend, recv: time that the calling rank spends in the call (SMPI's os,
+/// ois, or). transfer: time of one message in the network, from which SMPI's latency and bandwidth factors follow.
 enum class MessageCost { send, isend, recv, transfer };
 inline constexpr int message_cost_count = 4;
 inline constexpr std::array<const char*, message_cost_count> message_cost_names = {"send", "isend", "recv", "transfer"};
@@ -73,9 +73,9 @@ class NetworkModel {
  public:
   struct Values {
     ScopeModel local;
-    std::optional<ScopeModel> remote;        ///< absent for a machine of one host
-    std::uint64_t async_small_bytes = 0;     ///< below: MPI_Send is eager, the message leaves at once
-    std::uint64_t detached_bytes = 0;        ///< below: MPI_Send returns without waiting for the receiver
+    std::optional<ScopeModel> remote;              ///< absent for a machine of one host
+    std::uint64_t async_small_bytes = 0;           ///< below: MPI_Send is eager, the message leaves at once
+    std::uint64_t detached_bytes = 0;              ///< below: MPI_Send returns without waiting for the receiver
     double iprobe_s = 0, test_s = 0, wtime_s = 0;  ///< cost of one call
     Topology topology;
   };

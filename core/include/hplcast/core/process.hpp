@@ -21,14 +21,14 @@ struct Command {
 };
 
 struct CommandResult {
-  int status = 0;       ///< exit status; 128 + signal if killed by one
+  int status = 0;  ///< exit status; 128 + signal if killed by one
   bool timed_out = false;
-  std::string output;   ///< if captured
+  std::string output;  ///< if captured
   double wall_s = 0;
 };
 
-/// Runs a program in a process group of its own and waits. At a timeout, at SIGINT or SIGTERM to us (when interrupted()), and on
-/// exceptions from while_running, the whole group is killed: no stray processes.
+/// Runs a program in a process group of its own and waits. At a timeout, at SIGINT or SIGTERM to us (after
+/// catch_interrupts(), and on exceptions from while_running, the whole group is killed: no stray processes.
 /// @throws ExternalError if it cannot be started. A non-zero status is a value, see require().
 CommandResult run(const Command& command);
 
@@ -41,7 +41,8 @@ std::string to_string(const Command& command);
 /// Path of a program found in PATH, or empty.
 std::filesystem::path find_program(const std::string& name);
 
-/// Installs handlers so that SIGINT and SIGTERM make run() stop its child and throw Interrupted.
+/// Installs handlers so that SIGINT and SIGTERM make run() stop its child and throw an Error with exit code 128 +
+/// signal.
 void catch_interrupts();
 
 }  // namespace hplcast::core

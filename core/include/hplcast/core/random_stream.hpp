@@ -10,8 +10,8 @@ struct Draw {
   double normal = 0.0;   ///< standard normal, independent of `uniform`
 };
 
-/// Names a stream of draws. Equal names give equal numbers, on any process and in any order (counter-based: Philox4x64-10,
-/// Salmon et al. 2011). `domain` keeps uses apart (kernels, pivots, messages, generation).
+/// Names a stream of draws. Equal names give equal numbers, on any process and in any order (counter-based:
+/// Philox4x64-10, Salmon et al. 2011). `domain` keeps uses apart (kernels, pivots, messages, generation).
 struct StreamName {
   std::uint64_t seed = 0;
   std::uint32_t domain = 0;

@@ -1,0 +1,114 @@
+#pragma once
+
+// Reading JSON with errors that name the place: shared by the codecs of core.
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::core::detail {
+
+using Json = nlohmann::ordered_json;
+
+/// A JSON value with its place in the document.
+class Node {
+ public:
+  Node(const Json& value, std::string file, std::string pointer = "")
+      : value_(&value), file_(std::move(file)), pointer_(std::move(pointer)) {}
+
+  [[noreturn]] void fail(const std::string& message, const std::string& hint = "") const {
+    throw ParseError({file_, 0, pointer_.empty() ? "/" : pointer_}, message, hint);
+  }
+
+  bool has(const char* key) const { return value_->is_object() && value_->contains(key) && !value_->at(key).is_null(); }
+
+  Node at(const char* key) const {
+    object();
+    if (!has(key)) Node(*value_, file_, pointer_ + "/" + key).fail("missing");
+    return Node(value_->at(key), file_, pointer_ + "/" + key);
+  }
+
+  Node at(std::size_t index) const { return Node(value_->at(index), file_, pointer_ + "/" + std::to_string(index)); }
+
+  const Json& object() const {
+    if (!value_->is_object()) fail(std::string("found ") + value_->type_name() + "; expected an object");
+    return *value_;
+  }
+
+  std::size_t size_of_array() const {
+    if (!value_->is_array()) fail(std::string("found ") + value_->type_name() + "; expected an array");
+    return value_->size();
+  }
+
+  double number() const {
+    if (!value_->is_number()) fail(std::string("found ") + value_->type_name() + "; expected a number");
+    return value_->get<double>();
+  }
+
+  template <typename Integer>
+  Integer integer() const {
+    if (!value_->is_number_integer()) fail(std::string("found ") + value_->type_name() + "; expected an integer");
+    if (value_->is_number_unsigned()) {
+      const auto found = value_->get<std::uint64_t>();
+      if (found <= static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())) return static_cast<Integer>(found);
+    } else {
+      const auto found = value_->get<std::int64_t>();
+      if (found < 0 && std::is_signed_v<Integer> &&
+          found >= static_cast<std::int64_t>(std::numeric_limits<Integer>::min()))
+        return static_cast<Integer>(found);
+    }
+    fail("found " + value_->dump() + "; expected an integer that fits");
+  }
+
+  std::string text() const {
+    if (!value_->is_string()) fail(std::string("found ") + value_->type_name() + "; expected a text");
+    return value_->get<std::string>();
+  }
+
+  bool boolean() const {
+    if (!value_->is_boolean()) fail(std::string("found ") + value_->type_name() + "; expected true or false");
+    return value_->get<bool>();
+  }
+
+  double number_or(const char* key, double otherwise) const { return has(key) ? at(key).number() : otherwise; }
+
+  std::vector<double> numbers() const {
+    std::vector<double> result;
+    for (std::size_t i = 0; i < size_of_array(); ++i) result.push_back(at(i).number());
+    return result;
+  }
+
+  std::vector<std::string> texts() const {
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < size_of_array(); ++i) result.push_back(at(i).text());
+    return result;
+  }
+
+  /// Runs a validating make() and gives its DomainError this place.
+  template <typename Make>
+  auto made(Make make) const {
+    try {
+      return make();
+    } catch (const DomainError& error) {
+      fail(error.what());
+    }
+  }
+
+  const Json& raw() const { return *value_; }
+  const std::string& file() const { return file_; }
+  const std::string& pointer() const { return pointer_; }
+
+ private:
+  const Json* value_;
+  std::string file_;
+  std::string pointer_;
+};
+
+/// Parses a stream; a syntax error is a ParseError with its line.
+Json parse_json(std::istream& in, const std::string& name);
+
+/// Refuses a document whose `schema_version` is not `expected`.
+void check_schema(const Node& root, int expected);
+
+}  // namespace hplcast::core::detail

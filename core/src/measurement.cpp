@@ -1,0 +1,104 @@
+#include "hplcast/core/measurement.hpp"
+
+#include <ostream>
+
+#include "hplcast/core/csv.hpp"
+
+namespace hplcast::core {
+
+const char* const kernel_csv_header = "kernel,m,n,k,duration_s,start_s,host,cpu,core,content,error";
+const char* const mpi_csv_header = "operation,scope,size_bytes,duration_s,start_s,host,peer,background,error";
+
+void write_row(std::ostream& out, const KernelMeasurement& row) {
+  out << csv_field(row.kernel) << ',' << shortest(row.shape.m) << ',' << shortest(row.shape.n) << ','
+      << shortest(row.shape.k) << ',' << (row.error.empty() ? shortest(row.duration_s) : "") << ','
+      << shortest(row.start_s) << ',' << csv_field(row.host) << ',' << row.cpu << ',' << row.core << ','
+      << csv_field(row.content) << ',' << csv_field(row.error) << '\n';
+}
+
+void write_row(std::ostream& out, const MpiMeasurement& row) {
+  out << csv_field(row.operation) << ',' << csv_field(row.scope) << ',' << shortest(row.size_bytes) << ','
+      << (row.error.empty() ? shortest(row.duration_s) : "") << ',' << shortest(row.start_s) << ','
+      << csv_field(row.host) << ',' << csv_field(row.peer) << ',' << csv_field(row.background) << ','
+      << csv_field(row.error) << '\n';
+}
+
+namespace {
+
+/// A column that may be absent.
+struct Optional {
+  const CsvReader& csv;
+  std::size_t index;
+  Optional(const CsvReader& reader, const char* name) : csv(reader), index(reader.find_column(name)) {}
+  bool there() const { return index != CsvReader::npos; }
+  std::string text(const std::string& otherwise) const { return there() ? std::string(csv.text(index)) : otherwise; }
+  double number(double otherwise) const { return there() && !csv.text(index).empty() ? csv.number(index) : otherwise; }
+  int integer(int otherwise) const {
+    return there() && !csv.text(index).empty() ? static_cast<int>(csv.integer(index)) : otherwise;
+  }
+};
+
+double size_at_least_one(const CsvReader& csv, const Optional& column) {
+  if (!column.there()) return 1;
+  const double value = csv.number(column.index);
+  if (!(value >= 1))
+    throw ParseError(csv.at(column.index), "found " + shortest(value) + "; expected a size of at least 1");
+  return value;
+}
+
+}  // namespace
+
+void read_kernel_csv(std::istream& in, const std::string& name, const std::string& default_kernel,
+                     const std::function<void(const KernelMeasurement&)>& each) {
+  CsvReader csv(in, name);
+  const std::size_t duration = csv.column("duration_s");
+  const Optional kernel(csv, "kernel"), m(csv, "m"), n(csv, "n"), k(csv, "k"), start(csv, "start_s"), cpu(csv, "cpu"),
+      core(csv, "core"), content(csv, "content"), error(csv, "error");
+  const Optional host(csv, csv.find_column("host") != CsvReader::npos ? "host" : "node");
+  if (!m.there() && !n.there() && !k.there()) csv.column("m");
+  while (csv.next()) {
+    KernelMeasurement row;
+    row.kernel = kernel.text(default_kernel);
+    row.shape = {size_at_least_one(csv, m), size_at_least_one(csv, n), size_at_least_one(csv, k)};
+    row.error = error.text("");
+    if (row.error.empty()) row.duration_s = csv.positive(duration);
+    row.start_s = start.number(0);
+    row.host = host.text("");
+    row.cpu = cpu.integer(0);
+    row.core = core.integer(0);
+    row.content = content.text("");
+    each(row);
+  }
+}
+
+void read_mpi_csv(std::istream& in, const std::string& name, const std::string& default_operation,
+                  const std::function<void(const MpiMeasurement&)>& each) {
+  CsvReader csv(in, name);
+  const std::size_t size = csv.column("size_bytes");
+  const Optional operation(csv, "operation"), scope(csv, "scope"), start(csv, "start_s"), host(csv, "host"),
+      peer(csv, "peer"), background(csv, "background"), error(csv, "error");
+  const bool round_trip =
+      csv.find_column("duration_s") == CsvReader::npos && csv.find_column("send_s") != CsvReader::npos;
+  const std::size_t duration = round_trip ? csv.column("send_s") : csv.column("duration_s");
+  const std::size_t recv = round_trip ? csv.column("recv_s") : 0;
+  while (csv.next()) {
+    MpiMeasurement row;
+    row.operation = operation.text(round_trip ? "send" : default_operation);
+    row.scope = scope.text("remote");
+    row.size_bytes = csv.non_negative(size);
+    row.error = error.text("");
+    if (row.error.empty()) row.duration_s = csv.positive(duration);
+    row.start_s = start.number(0);
+    row.host = host.text("");
+    row.peer = peer.text("");
+    row.background = background.text("none");
+    each(row);
+    if (round_trip && row.error.empty()) {
+      row.operation = "pingpong";
+      row.duration_s += csv.positive(recv);
+      each(row);
+    }
+  }
+}
+
+}  // namespace hplcast::core

@@ -1,0 +1,92 @@
+#include "kernel_json.hpp"
+
+namespace hplcast::core::detail {
+
+namespace {
+
+Json to_json(const SegmentedLaw& law) {
+  Json json = Json::array();
+  for (const Segment& s : law.segments()) {
+    Json one = {{"min_bytes", s.min_bytes}, {"intercept_s", s.intercept_s}, {"slope_s_per_byte", s.slope_s_per_byte}};
+    if (s.sd_s > 0) one["sd_s"] = s.sd_s;
+    if (!s.modes.empty()) one["mixture"] = to_json(s.modes);
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+SegmentedLaw segmented_from(const Node& node) {
+  return node.made([&] {
+    std::vector<Segment> segments;
+    for (std::size_t i = 0; i < node.size_of_array(); ++i) {
+      const Node one = node.at(i);
+      segments.push_back({one.at("min_bytes").number(), one.at("intercept_s").number(),
+                          one.at("slope_s_per_byte").number(), one.number_or("sd_s", 0),
+                          one.has("mixture") ? modes_from(one.at("mixture")) : std::vector<MixtureMode>()});
+    }
+    return SegmentedLaw::make(std::move(segments));
+  });
+}
+
+Json to_json(const ScopeModel& scope) {
+  Json json = {{"bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s}, {"latency_s", scope.latency_s}};
+  if (scope.max_bytes > 0) json["max_bytes"] = scope.max_bytes;
+  Json& operations = json["operations"] = Json::object();
+  for (std::size_t i = 0; i < message_cost_count; ++i) operations[message_cost_names[i]] = to_json(scope.costs[i]);
+  if (!scope.notes.empty()) json["notes"] = scope.notes;
+  return json;
+}
+
+ScopeModel scope_from(const Node& node) {
+  ScopeModel scope;
+  scope.bandwidth_bytes_per_s = node.at("bandwidth_bytes_per_s").number();
+  scope.latency_s = node.at("latency_s").number();
+  scope.max_bytes = node.number_or("max_bytes", 0);
+  for (std::size_t i = 0; i < message_cost_count; ++i) {
+    scope.costs[i] = segmented_from(node.at("operations").at(message_cost_names[i]));
+  }
+  if (node.has("notes")) scope.notes = node.at("notes").texts();
+  return scope;
+}
+
+}  // namespace
+
+Json to_json(const NetworkModel& model) {
+  const NetworkModel::Values& values = model.values();
+  Json json = {{"local", to_json(values.local)}};
+  if (values.remote) json["remote"] = to_json(*values.remote);
+  json["thresholds"] = {{"async_small_bytes", values.async_small_bytes}, {"detached_bytes", values.detached_bytes}};
+  json["iprobe_s"] = values.iprobe_s;
+  json["test_s"] = values.test_s;
+  json["wtime_s"] = values.wtime_s;
+  Json& topology = json["topology"] = {{"kind", values.topology.kind}};
+  if (!values.topology.parameters.empty()) topology["parameters"] = values.topology.parameters;
+  if (values.topology.backbone_bandwidth_bytes_per_s > 0) {
+    topology["backbone_bandwidth_bytes_per_s"] = values.topology.backbone_bandwidth_bytes_per_s;
+    topology["backbone_latency_s"] = values.topology.backbone_latency_s;
+  }
+  return json;
+}
+
+NetworkModel network_model_from(const Node& node) {
+  return node.made([&] {
+    NetworkModel::Values values;
+    values.local = scope_from(node.at("local"));
+    if (node.has("remote")) values.remote = scope_from(node.at("remote"));
+    values.async_small_bytes = node.at("thresholds").at("async_small_bytes").integer<std::uint64_t>();
+    values.detached_bytes = node.at("thresholds").at("detached_bytes").integer<std::uint64_t>();
+    values.iprobe_s = node.at("iprobe_s").number();
+    values.test_s = node.at("test_s").number();
+    values.wtime_s = node.at("wtime_s").number();
+    if (node.has("topology")) {
+      const Node topology = node.at("topology");
+      values.topology.kind = topology.at("kind").text();
+      if (topology.has("parameters")) values.topology.parameters = topology.at("parameters").text();
+      values.topology.backbone_bandwidth_bytes_per_s = topology.number_or("backbone_bandwidth_bytes_per_s", 0);
+      values.topology.backbone_latency_s = topology.number_or("backbone_latency_s", 0);
+    }
+    return NetworkModel::make(std::move(values));
+  });
+}
+
+}  // namespace hplcast::core::detail

@@ -1,0 +1,89 @@
+#include "hplcast/core/network_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::core {
+
+SegmentedLaw SegmentedLaw::make(std::vector<Segment> segments) {
+  if (segments.empty()) throw DomainError("segments", "empty", "at least one segment");
+  if (segments.front().min_bytes != 0)
+    throw DomainError("min_bytes of the first segment", segments.front().min_bytes, "0");
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Segment& s = segments[i];
+    if (!std::isfinite(s.min_bytes) || !std::isfinite(s.intercept_s) || !std::isfinite(s.slope_s_per_byte) ||
+        !(s.sd_s >= 0)) {
+      throw DomainError("segment at " + std::to_string(s.min_bytes) + " bytes", "not finite",
+                        "finite numbers, sd_s >= 0");
+    }
+    if (i > 0 && !(segments[i - 1].min_bytes < s.min_bytes))
+      throw DomainError("min_bytes", s.min_bytes, "ascending starts of the segments");
+  }
+  SegmentedLaw law;
+  law.segments_ = std::move(segments);
+  return law;
+}
+
+const Segment& SegmentedLaw::at(double size_bytes) const noexcept {
+  const auto after = std::upper_bound(segments_.begin() + 1, segments_.end(), size_bytes,
+                                      [](double size, const Segment& s) { return size < s.min_bytes; });
+  return *std::prev(after);
+}
+
+double SegmentedLaw::mean_s(double size_bytes) const noexcept {
+  const Segment& s = at(size_bytes);
+  double intercept = s.intercept_s;
+  if (!s.modes.empty()) {
+    intercept = 0;
+    for (const MixtureMode& mode : s.modes) intercept += mode.probability * mode.mean;
+  }
+  return std::max(0.0, intercept + s.slope_s_per_byte * size_bytes);
+}
+
+double SegmentedLaw::sample_s(double size_bytes, const Draw& draw) const noexcept {
+  const Segment& s = at(size_bytes);
+  double intercept = s.intercept_s;
+  if (!s.modes.empty()) {
+    const MixtureMode& mode = pick_mode(s.modes, draw.uniform);
+    intercept = half_normal(mode.mean, mode.sd, draw.normal);
+  } else if (s.sd_s > 0) {
+    intercept = half_normal(s.intercept_s, s.sd_s, draw.normal);
+  }
+  return std::max(0.0, intercept + s.slope_s_per_byte * size_bytes);
+}
+
+namespace {
+
+void check_scope(const char* name, const ScopeModel& scope) {
+  const auto require = [&](bool fine, const char* field, double value, const char* expected) {
+    if (!fine) throw DomainError(std::string(name) + "." + field, value, expected);
+  };
+  require(scope.bandwidth_bytes_per_s > 0 && std::isfinite(scope.bandwidth_bytes_per_s), "bandwidth_bytes_per_s",
+          scope.bandwidth_bytes_per_s, "a positive number");
+  require(scope.latency_s > 0 && std::isfinite(scope.latency_s), "latency_s", scope.latency_s, "a positive number");
+}
+
+}  // namespace
+
+NetworkModel NetworkModel::make(Values values) {
+  check_scope("local", values.local);
+  if (values.remote) check_scope("remote", *values.remote);
+  if (values.detached_bytes < values.async_small_bytes) {
+    throw DomainError("detached_bytes", static_cast<double>(values.detached_bytes),
+                      "at least async_small_bytes (" + std::to_string(values.async_small_bytes) + ")");
+  }
+  for (const double cost : {values.iprobe_s, values.test_s, values.wtime_s}) {
+    if (!(cost >= 0) || !std::isfinite(cost)) throw DomainError("iprobe_s, test_s or wtime_s", cost, "a number >= 0");
+  }
+  const std::string& kind = values.topology.kind;
+  if (kind != "single_switch" && kind != "fat_tree" && kind != "dragonfly" && kind != "torus") {
+    throw DomainError("topology.kind", kind, "single_switch, fat_tree, dragonfly or torus");
+  }
+  NetworkModel model;
+  model.values_ = std::move(values);
+  return model;
+}
+
+}  // namespace hplcast::core

@@ -1,0 +1,74 @@
+#include "hplcast/core/prediction.hpp"
+
+#include <ostream>
+
+#include "json_fields.hpp"
+
+namespace hplcast::core {
+
+using detail::Json;
+using detail::Node;
+
+void write_prediction(std::ostream& out, const Prediction& prediction) {
+  Json json = {{"schema_version", Prediction::schema_version}};
+  Json& parameters = json["parameters"] = Json::object();
+  for (const HplField& field : hpl_fields()) parameters[field.name] = field.get(prediction.parameters);
+  json["time_s"] = prediction.time_s;
+  json["gflops"] = prediction.gflops;
+  json["seed"] = prediction.seed;
+  json["mode"] = prediction.mode;
+  json["cluster"] = prediction.cluster;
+  json["model_sha256"] = prediction.model_sha256;
+  json["simulator"] = prediction.simulator;
+  json["wall_s"] = prediction.wall_s;
+  json["peak_pss_bytes"] = prediction.peak_pss_bytes;
+  Json& kernels = json["kernels"] = Json::object();
+  for (const auto& [name, count] : prediction.kernels) {
+    kernels[name] = {
+        {"calls", count.calls}, {"outside_range", count.outside_range}, {"time_s", count.time_s}, {"flop", count.flop}};
+  }
+  Json& messages = json["messages"] = Json::object();
+  for (const auto& [name, count] : prediction.messages) {
+    messages[name] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
+  }
+  out << json.dump(2) << '\n';
+}
+
+Prediction read_prediction(std::istream& in, const std::string& name) {
+  const Json json = detail::parse_json(in, name);
+  const Node root(json, name);
+  root.object();
+  detail::check_schema(root, Prediction::schema_version);
+  Prediction result;
+  const Node parameters = root.at("parameters");
+  for (const HplField& field : hpl_fields())
+    field.set(result.parameters, parameters.at(field.name).integer<long long>());
+  parameters.made([&] {
+    result.parameters.validate();
+    return 0;
+  });
+  result.time_s = root.at("time_s").number();
+  result.gflops = root.at("gflops").number();
+  result.seed = root.at("seed").integer<std::uint64_t>();
+  result.mode = root.at("mode").text();
+  result.cluster = root.at("cluster").text();
+  result.model_sha256 = root.at("model_sha256").text();
+  result.simulator = root.at("simulator").text();
+  result.wall_s = root.at("wall_s").number();
+  result.peak_pss_bytes = root.at("peak_pss_bytes").number();
+  const Node kernels = root.at("kernels");
+  for (const auto& [key, value] : kernels.object().items()) {
+    const Node one = kernels.at(key.c_str());
+    result.kernels[key] = {one.at("calls").integer<std::uint64_t>(), one.at("outside_range").integer<std::uint64_t>(),
+                           one.at("time_s").number(), one.at("flop").number()};
+  }
+  const Node messages = root.at("messages");
+  for (const auto& [key, value] : messages.object().items()) {
+    const Node one = messages.at(key.c_str());
+    result.messages[key] = {one.at("calls").integer<std::uint64_t>(), one.at("outside_range").integer<std::uint64_t>(),
+                            one.at("bytes").number()};
+  }
+  return result;
+}
+
+}  // namespace hplcast::core
