@@ -9,7 +9,7 @@ Json to_json(const SegmentedLaw& law) {
   for (const Segment& s : law.segments()) {
     Json one = {{"min_bytes", s.min_bytes}, {"intercept_s", s.intercept_s}, {"slope_s_per_byte", s.slope_s_per_byte}};
     if (s.sd_s > 0) one["sd_s"] = s.sd_s;
-    if (!s.modes.empty()) one["mixture"] = to_json(s.modes);
+    if (!s.modes.empty()) one["mixture"] = detail::to_json(s.modes);
     json.push_back(std::move(one));
   }
   return json;
