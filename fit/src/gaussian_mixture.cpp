@@ -1,0 +1,265 @@
+#include "hplcast/fit/gaussian_mixture.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+constexpr double log_two_pi = 1.8378770664093454836;
+
+/// Values so close to each other that no mode tells them apart.
+struct Group {
+  double mean = 0;
+  double variance = 0;  // inside the group, divisor count
+  double count = 0;
+};
+
+std::vector<Group> group_values(const std::vector<double>& sorted, double width) {
+  std::vector<Group> groups;
+  double first = 0, squares = 0;
+  for (double value : sorted) {
+    if (groups.empty() || value - first > width) {
+      groups.push_back({});
+      first = value;
+      squares = 0;
+    }
+    Group& group = groups.back();
+    group.count += 1;
+    const double step = value - group.mean;
+    group.mean += step / group.count;
+    squares += step * (value - group.mean);
+    group.variance = squares / group.count;
+  }
+  return groups;
+}
+
+/// What EM needs to know of the values.
+struct Problem {
+  std::vector<Group> groups;
+  double count = 0;
+  double mean = 0;
+  double sd = 0;
+  double least_sd = 0;
+  double least_probability = 0;
+};
+
+Problem make_problem(std::vector<double> values, const GaussianMixtureOptions& options) {
+  std::sort(values.begin(), values.end());
+  Problem problem;
+  problem.count = static_cast<double>(values.size());
+  double squares = 0, seen = 0;
+  for (double value : values) {
+    seen += 1;
+    const double step = value - problem.mean;
+    problem.mean += step / seen;
+    squares += step * (value - problem.mean);
+  }
+  problem.sd = std::sqrt(squares / problem.count);
+  const double middle_half = values[values.size() * 3 / 4] - values[values.size() / 4];
+  // More than half of the values may be equal (a coarse clock): then the whole spread is the yardstick.
+  const double yardstick = middle_half > 0 ? middle_half : problem.sd;
+  problem.least_sd = options.min_relative_sd * yardstick;
+  problem.least_probability = std::max(options.min_probability, options.min_values / problem.count);
+  // A hundredth of the middle half is a 70th of a normal law's sd; what is lost by it is of the order of the square.
+  problem.groups = group_values(values, values.size() > 500 ? yardstick / 100 : 0.0);
+  return problem;
+}
+
+struct Fitted {
+  std::vector<core::MixtureMode> modes;
+  double log_likelihood = -std::numeric_limits<double>::infinity();
+  bool at_limit = false;  // a mode as narrow or as rare as allowed: no honest maximum
+};
+
+std::vector<core::MixtureMode> spread_start(const Problem& problem, int count) {
+  std::vector<core::MixtureMode> modes;
+  std::size_t group = 0;
+  double below = 0;
+  for (int i = 0; i < count; ++i) {
+    const double target = problem.count * (i + 0.5) / count;
+    while (group + 1 < problem.groups.size() && below + problem.groups[group].count < target)
+      below += problem.groups[group++].count;
+    modes.push_back({1.0 / count, problem.groups[group].mean, problem.sd / count});
+  }
+  return modes;
+}
+
+/// Far points are likely centres (k-means++, Arthur and Vassilvitskii 2007).
+std::vector<core::MixtureMode> random_start(const Problem& problem, int count, core::RandomStream& stream) {
+  std::vector<double> distance(problem.groups.size(), 1.0);
+  std::vector<core::MixtureMode> modes;
+  for (int i = 0; i < count; ++i) {
+    double total = 0;
+    for (std::size_t g = 0; g < distance.size(); ++g) total += problem.groups[g].count * distance[g];
+    double left = stream.uniform() * total;
+    std::size_t chosen = 0;
+    while (chosen + 1 < distance.size() && (left -= problem.groups[chosen].count * distance[chosen]) > 0) ++chosen;
+    const double center = problem.groups[chosen].mean;
+    modes.push_back({1.0 / count, center, problem.sd / (2.0 * count)});
+    for (std::size_t g = 0; g < distance.size(); ++g) {
+      const double square = (problem.groups[g].mean - center) * (problem.groups[g].mean - center);
+      distance[g] = i == 0 ? square : std::min(distance[g], square);
+    }
+  }
+  return modes;
+}
+
+/// Sums over the values of one expectation step.
+struct Sums {
+  std::vector<double> weight, value, square;
+  double log_likelihood = 0;
+  explicit Sums(std::size_t modes) : weight(modes), value(modes), square(modes) {}
+};
+
+Sums expectation(const Problem& problem, const std::vector<core::MixtureMode>& modes) {
+  Sums sums(modes.size());
+  std::vector<double> logs(modes.size());
+  for (const Group& group : problem.groups) {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < modes.size(); ++j) {
+      const core::MixtureMode& mode = modes[j];
+      const double deviation = group.mean - mode.mean;
+      logs[j] = std::log(mode.probability) - std::log(mode.sd) - 0.5 * log_two_pi -
+                0.5 * (deviation * deviation + group.variance) / (mode.sd * mode.sd);
+      largest = std::max(largest, logs[j]);
+    }
+    double total = 0;
+    for (double log : logs) total += std::exp(log - largest);
+    for (std::size_t j = 0; j < modes.size(); ++j) {
+      const double share = group.count * std::exp(logs[j] - largest) / total;
+      sums.weight[j] += share;
+      sums.value[j] += share * group.mean;
+      sums.square[j] += share * (group.variance + (group.mean - modes[j].mean) * (group.mean - modes[j].mean));
+    }
+    sums.log_likelihood += group.count * (largest + std::log(total));
+  }
+  return sums;
+}
+
+Fitted maximise(const Problem& problem, std::vector<core::MixtureMode> modes, int iterations, double tolerance) {
+  Fitted fitted;
+  for (auto& mode : modes) mode.sd = std::max(mode.sd, problem.least_sd);
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    const Sums sums = expectation(problem, modes);
+    const double gain = sums.log_likelihood - fitted.log_likelihood;
+    fitted.modes = modes;
+    fitted.log_likelihood = sums.log_likelihood;
+    if (iteration > 0 && gain < tolerance * problem.count) break;
+    for (std::size_t j = 0; j < modes.size(); ++j) {
+      if (!(sums.weight[j] > 0)) {
+        fitted.at_limit = true;
+        return fitted;
+      }
+      const double mean = sums.value[j] / sums.weight[j];
+      const double shift = mean - modes[j].mean;
+      const double variance = std::max(0.0, sums.square[j] / sums.weight[j] - shift * shift);
+      modes[j] = {sums.weight[j] / problem.count, mean, std::max(std::sqrt(variance), problem.least_sd)};
+    }
+  }
+  for (const auto& mode : fitted.modes)
+    if (mode.sd <= problem.least_sd * (1 + 1e-9) || mode.probability < problem.least_probability) fitted.at_limit = true;
+  return fitted;
+}
+
+/// A few iterations from every start, all of them from the most promising one.
+Fitted best_of_starts(const Problem& problem, int count, const GaussianMixtureOptions& options) {
+  constexpr int short_run = 30;
+  core::RandomStream stream({options.seed, core::stream_fit, static_cast<std::uint32_t>(count), 1});
+  std::vector<Fitted> starts;
+  for (int start = 0; start < (count == 1 ? 1 : options.starts); ++start) {
+    auto modes = start == 0 ? spread_start(problem, count) : random_start(problem, count, stream);
+    starts.push_back(maximise(problem, std::move(modes), short_run, options.tolerance));
+  }
+  std::sort(starts.begin(), starts.end(),
+            [](const Fitted& a, const Fitted& b) { return a.log_likelihood > b.log_likelihood; });
+  for (Fitted& start : starts) {
+    if (start.modes.empty()) continue;
+    Fitted fitted = maximise(problem, std::move(start.modes), options.max_iterations, options.tolerance);
+    if (!fitted.at_limit) return fitted;
+  }
+  return {};
+}
+
+}  // namespace
+
+GaussianMixture fit_gaussian_mixture(const std::vector<double>& values, const GaussianMixtureOptions& options) {
+  for (double value : values)
+    if (!std::isfinite(value)) throw core::DomainError("value", value, "finite numbers");
+  GaussianMixture result;
+  if (values.empty()) {
+    result.reason = "there are no values";
+    return result;
+  }
+  const Problem problem = make_problem(values, options);
+  result.mean = problem.mean;
+  if (!(problem.least_sd > 0)) {  // all values are equal
+    result.ok = true;
+    result.modes = {{1, problem.mean, 0}};
+    result.bic = -std::numeric_limits<double>::infinity();
+    return result;
+  }
+  for (int count = 1; count <= options.max_modes; ++count) {
+    if (count > 1 && problem.count < options.min_values * count) break;
+    Fitted fitted = best_of_starts(problem, count, options);
+    if (fitted.modes.empty()) continue;
+    const double bic = (3.0 * count - 1) * std::log(problem.count) - 2 * fitted.log_likelihood;
+    if (result.ok && bic >= result.bic) continue;
+    result.ok = true;
+    result.modes = std::move(fitted.modes);
+    result.log_likelihood = fitted.log_likelihood;
+    result.bic = bic;
+  }
+  if (!result.ok) {  // a single mode can only fail with fewer values than min_values: it is then the plain normal law
+    result.ok = true;
+    result.modes = {{1, problem.mean, std::max(problem.sd, problem.least_sd)}};
+    result.log_likelihood = expectation(problem, result.modes).log_likelihood;
+    result.bic = 2 * std::log(problem.count) - 2 * result.log_likelihood;
+  }
+  std::sort(result.modes.begin(), result.modes.end(), [](const auto& a, const auto& b) { return a.mean < b.mean; });
+  return result;
+}
+
+double mixture_cdf(const std::vector<core::MixtureMode>& modes, double value) {
+  double sum = 0;
+  for (const auto& mode : modes) {
+    const double deviation = value - mode.mean;
+    sum += mode.probability * (mode.sd > 0 ? 0.5 * std::erfc(-deviation / (mode.sd * std::sqrt(2.0))) : (deviation >= 0 ? 1.0 : 0.0));
+  }
+  return sum;
+}
+
+double mixture_density(const std::vector<core::MixtureMode>& modes, double value) {
+  double sum = 0;
+  for (const auto& mode : modes) {
+    if (!(mode.sd > 0)) {
+      if (value == mode.mean) return std::numeric_limits<double>::infinity();
+      continue;
+    }
+    const double z = (value - mode.mean) / mode.sd;
+    sum += mode.probability * std::exp(-0.5 * (z * z + log_two_pi)) / mode.sd;
+  }
+  return sum;
+}
+
+double mixture_quantile(const std::vector<core::MixtureMode>& modes, double probability) {
+  if (!(probability > 0) || !(probability < 1)) throw core::DomainError("probability", probability, "a number in (0, 1)");
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const auto& mode : modes) {
+    // 40 standard deviations hold all that a double can tell from certainty.
+    low = std::min(low, mode.mean - 40 * mode.sd);
+    high = std::max(high, mode.mean + 40 * mode.sd);
+  }
+  for (int i = 0; i < 200 && low < high; ++i) {
+    const double middle = low + (high - low) / 2;
+    if (middle <= low || middle >= high) break;
+    (mixture_cdf(modes, middle) < probability ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace hplcast::fit
