@@ -12,6 +12,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 /* Kernels that HPL calls, in the order of hplcast::core::KernelId. */
 typedef enum {
@@ -92,6 +95,9 @@ void hplcast_count_message(hplcast_mpi operation, double bytes);
 /* The time in seconds that the program reports for one run (one W line of HPL), for the statistics. */
 void hplcast_report_time(double time_s);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

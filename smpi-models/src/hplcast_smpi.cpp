@@ -1,0 +1,84 @@
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
+#include <simgrid/s4u/Engine.hpp>
+
+#include <cmath>
+
+#include "c_boundary.hpp"
+#include "injection.hpp"
+#include "runtime.hpp"
+
+using hplcast::smpi_models::guarded;
+using hplcast::smpi_models::RankState;
+using hplcast::smpi_models::Runtime;
+
+namespace core = hplcast::core;
+
+static_assert(HPLCAST_KERNEL_COUNT == core::kernel_count, "hplcast_kernel and core::KernelId go together");
+
+namespace {
+
+void add_delay(RankState& rank, double duration_s) {
+  if (!std::isfinite(duration_s)) throw core::DomainError("delay", duration_s, "a finite number of seconds");
+  if (duration_s > 0) rank.pending_s += duration_s;
+}
+
+RankState& this_rank() {
+  return guarded([]() -> RankState& { return Runtime::instance().rank(); });
+}
+
+}  // namespace
+
+const char* hplcast_kernel_name(hplcast_kernel kernel) {
+  return kernel < HPLCAST_KERNEL_COUNT ? core::kernel_names[static_cast<std::size_t>(kernel)] : "unknown kernel";
+}
+
+const char* hplcast_mpi_name(hplcast_mpi operation) {
+  return operation < HPLCAST_MPI_COUNT ? hplcast::smpi_models::mpi_names[static_cast<std::size_t>(operation)]
+                                       : "unknown operation";
+}
+
+void hplcast_register_model(const hplcast_model_table* table) {
+  guarded([&] { Runtime::register_model(*table); });
+}
+
+void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.kernel_call(runtime.rank(), static_cast<core::KernelId>(kernel), {m, n, k});
+  });
+}
+
+void hplcast_delay(double duration_s) {
+  guarded([&] { add_delay(Runtime::instance().rank(), duration_s); });
+}
+
+void hplcast_flush(void) {
+  RankState& rank = this_rank();
+  if (rank.pending_s <= 0) return;
+  const double duration_s = rank.pending_s;
+  rank.pending_s = 0;
+  // Outside of guarded(): an actor that is killed in its sleep must be unwound by SimGrid's own exception.
+  rank.pending_s += hplcast::smpi_models::inject(duration_s);
+}
+
+double hplcast_clock_s(void) {
+  hplcast_flush();
+  // What is left pending is too short for the simulator, but not for the reader.
+  return simgrid::s4u::Engine::get_clock() + this_rank().pending_s;
+}
+
+double hplcast_pivot(int rows, int* row) {
+  return guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    return runtime.pivot(runtime.rank(), rows, *row);
+  });
+}
+
+void hplcast_count_message(hplcast_mpi operation, double bytes) {
+  guarded([&] { Runtime::instance().count_message(operation, bytes); });
+}
+
+void hplcast_report_time(double time_s) {
+  guarded([&] { Runtime::instance().report_time(time_s); });
+}

@@ -1,0 +1,178 @@
+#include "runtime.hpp"
+
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Host.hpp>
+#include <simgrid/version.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "c_boundary.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/random_stream.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+const hplcast_model_table* registered_table = nullptr;
+
+std::string simulator_name() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return "SimGrid " + std::to_string(major) + "." + std::to_string(minor) +
+         (patch == 0 ? "" : "." + std::to_string(patch));
+}
+
+std::optional<Model> load_model(const Settings& settings) {
+  if (!settings.cluster_path.empty()) return model_from_file(settings.cluster_path);
+  if (registered_table != nullptr) return model_from_table(*registered_table);
+  return std::nullopt;
+}
+
+/// The rank in MPI_COMM_WORLD: smpirun says it in a property, actors started otherwise are numbered from 1.
+std::uint32_t world_rank(const s4u::Actor& actor) {
+  const char* property = actor.get_property("rank");
+  return property == nullptr ? static_cast<std::uint32_t>(actor.get_pid() - 1)
+                             : static_cast<std::uint32_t>(std::strtoul(property, nullptr, 10));
+}
+
+}  // namespace
+
+void Runtime::register_model(const hplcast_model_table& table) {
+  if (registered_table == nullptr) registered_table = &table;
+  if (std::string(registered_table->sha256) != table.sha256) {
+    throw core::DomainError("second registered model", table.sha256,
+                            std::string("the model registered first, ") + registered_table->sha256);
+  }
+}
+
+Runtime& Runtime::instance() {
+  static Runtime* const runtime = new Runtime(read_settings());  // never destroyed: actors may outlive static objects
+  return *runtime;
+}
+
+Runtime::Runtime(Settings settings) : settings_(std::move(settings)), model_(load_model(settings_)) {
+  statistics_.simulator = simulator_name();
+  statistics_.seed = settings_.seed;
+  statistics_.noise = settings_.noise;
+  if (model_) {
+    statistics_.cluster = model_->cluster.name;
+    statistics_.model_sha256 = model_->sha256;
+    statistics_.model_source = model_->source;
+    for (const auto& [name, kernel] : model_->cluster.kernels) {
+      const auto id = core::kernel_from_name(name);
+      if (id && kernel.range()) ranges_[static_cast<std::size_t>(*id)] = &*kernel.range();
+    }
+  }
+  add_ranks();
+  s4u::Engine::on_deadlock_cb([this] { statistics_.deadlock = true; });
+  s4u::Engine::on_simulation_end_cb([this] { guarded([this] { write(); }); });
+}
+
+void Runtime::add_ranks() {
+  std::vector<s4u::ActorPtr> actors = s4u::Engine::get_instance()->get_all_actors();
+  std::sort(actors.begin(), actors.end(),
+            [](const auto& a, const auto& b) { return world_rank(*a) < world_rank(*b); });
+  std::unordered_map<std::string, int> host_index;
+  if (model_) {
+    for (const std::string& name : model_->cluster.hosts.names()) {
+      host_index.emplace(name, static_cast<int>(host_index.size()));
+    }
+  }
+  std::unordered_map<const s4u::Host*, int> ranks_on;
+  for (const s4u::ActorPtr& actor : actors) {
+    const auto id = static_cast<std::size_t>(actor->get_pid());
+    if (id >= ranks_.size()) ranks_.resize(id + 1);
+    ranks_[id].rank = world_rank(*actor);
+    const int local_rank = ranks_on[actor->get_host()]++;
+    if (!model_) continue;
+    const auto found = host_index.find(actor->get_host()->get_name());
+    if (found == host_index.end()) {
+      throw core::DomainError("host of rank " + std::to_string(ranks_[id].rank), actor->get_host()->get_name(),
+                              "a host of cluster " + model_->cluster.name + " (" + model_->source + "): " +
+                                  model_->cluster.hosts.values().names,
+                              "emit platform and hostfile from the same cluster.json");
+    }
+    assign_laws(ranks_[id], found->second, local_rank);
+  }
+  statistics_.ranks = static_cast<int>(actors.size());
+}
+
+void Runtime::assign_laws(RankState& rank, int host, int local_rank) {
+  const int cpu = model_->cluster.hosts.cpu_of(local_rank);
+  for (const auto& [name, kernel] : model_->cluster.kernels) {
+    if (const auto id = core::kernel_from_name(name)) {
+      rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(host, cpu);
+    }
+  }
+}
+
+RankState& Runtime::rank() {
+  const auto id = static_cast<std::size_t>(s4u::this_actor::get_pid());
+  if (id == 0 || id >= ranks_.size()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "called outside of a rank of the simulated program (actor " + std::to_string(id) +
+                          "); expected a rank that smpirun started");
+  }
+  return ranks_[id];
+}
+
+void Runtime::kernel_call(RankState& rank, core::KernelId kernel, const core::KernelShape& shape) {
+  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return;
+  if (!model_) {
+    throw core::Error(core::ExitCode::bad_input,
+                      std::string("no model for kernel ") + core::to_string(kernel) +
+                          ": set HPLCAST_CLUSTER to a cluster.json, or build the program with a model.h");
+  }
+  const auto index = static_cast<std::size_t>(kernel);
+  core::KernelCount& count = statistics_.kernels[index];
+  ++count.calls;
+  count.flop += kernel_flop(kernel, shape);
+  if (rank.laws[index] == nullptr) return;
+  if (ranges_[index] != nullptr && !contains(*ranges_[index], shape)) ++count.outside_range;
+
+  const core::DurationLaw& law = rank.laws[index]->at(shape);
+  const std::uint64_t call = rank.calls[index]++;
+  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
+  const double duration_s =
+      draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.rank,
+                                              static_cast<std::uint32_t>(kernel)}, call))
+            : law.mean_s(shape);
+  if (!(duration_s > 0)) return;
+  rank.pending_s += duration_s;
+  count.time_s += duration_s;
+}
+
+double Runtime::pivot(RankState& rank, int rows, int& row) const {
+  if (rows < 1) throw core::DomainError("rows of hplcast_pivot", rows, "at least 1");
+  const core::StreamName stream{settings_.seed, core::stream_pivot, rank.rank, 0};
+  const double largest = std::pow(core::draw(stream, rank.pivots++).uniform, 1.0 / rows);
+  const double where = core::draw(stream, rank.pivots++).uniform * rows;
+  row = std::min(static_cast<int>(where), rows - 1);
+  return largest;
+}
+
+void Runtime::count_message(hplcast_mpi operation, double bytes) {
+  core::MessageCount& count = statistics_.messages.at(static_cast<std::size_t>(operation));
+  ++count.calls;
+  count.bytes += bytes;
+  if (model_ && model_->max_message_bytes > 0 && bytes > model_->max_message_bytes) ++count.outside_range;
+}
+
+void Runtime::write() const {
+  if (settings_.stats_path.empty()) return;
+  Statistics statistics = statistics_;
+  statistics.end_s = s4u::Engine::get_clock();
+  core::write_file(settings_.stats_path, [&](std::ostream& out) { write_statistics(out, statistics); });
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "settings.hpp"
+#include "statistics.hpp"
+#include "table_model.hpp"
+
+namespace hplcast::smpi_models {
+
+/// State of one rank.
+struct RankState {
+  double pending_s = 0;  ///< delay that is not yet spent in simulated time
+  std::uint32_t rank = 0;
+  std::array<const core::PiecewiseLaw*, core::kernel_count> laws{};  ///< of this rank's CPU; null: the kernel costs nothing
+  std::array<std::uint64_t, core::kernel_count> calls{};             ///< draws taken, per kernel
+  std::uint64_t pivots = 0;                                          ///< draws taken for pivots
+};
+
+/// The state of the simulation: models, pending delays, streams and counts of all ranks. There is one, made at the first
+/// call of an actor; SimGrid runs actors one at a time, so nothing is locked.
+class Runtime {
+ public:
+  /// Hands over the tables of model.h before the runtime exists. @throws DomainError for a second, different model.
+  static void register_model(const hplcast_model_table& table);
+
+  /// The runtime; made on the first call. @throws Error for bad settings, an unreadable model, hosts that the model does not have.
+  static Runtime& instance();
+
+  /// State of the calling actor. @throws Error outside of a simulated rank.
+  RankState& rank();
+
+  /// Draws the duration of one call and adds it to the pending delay. @throws Error without a model.
+  void kernel_call(RankState& rank, core::KernelId kernel, const core::KernelShape& shape);
+
+  /// u^(1/rows) and a row below `rows`, from the stream of pivots. @throws DomainError for rows < 1.
+  double pivot(RankState& rank, int rows, int& row) const;
+
+  void count_message(hplcast_mpi operation, double bytes);
+  void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
+
+ private:
+  explicit Runtime(Settings settings);
+  void add_ranks();
+  void assign_laws(RankState& rank, int host, int local_rank);
+  void write() const;
+
+  Settings settings_;
+  std::optional<Model> model_;
+  std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
+  std::vector<RankState> ranks_;  // by actor id; ids of actors that are not ranks stay unused
+  Statistics statistics_;
+};
+
+}  // namespace hplcast::smpi_models

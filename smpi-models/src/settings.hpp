@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace hplcast::smpi_models {
+
+/// What the environment says to the runtime (docs/smpi-runtime.md).
+struct Settings {
+  std::string cluster_path;  ///< HPLCAST_CLUSTER: cluster.json; empty: the registered model.h, if any
+  std::string stats_path;    ///< HPLCAST_STATS: where the statistics go; empty: nowhere
+  std::uint64_t seed = 1;    ///< HPLCAST_SEED
+  bool noise = true;         ///< HPLCAST_NOISE: on or off; off: every kernel takes its expected time
+  bool network_noise = true; ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
+};
+
+/// `lookup` gives the value of a variable, or null. @throws DomainError naming the variable.
+Settings read_settings(const std::function<const char*(const char*)>& lookup);
+
+/// read_settings() of this process's environment.
+Settings read_settings();
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,122 @@
+#include "table_model.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+core::Monomial monomial(const hplcast_term& term) { return {term.m, term.n, term.k}; }
+
+core::Polynomial polynomial(const hplcast_polynomial& table) {
+  std::vector<core::Monomial> terms;
+  for (int i = 0; i < table.count; ++i) terms.push_back(monomial(table.terms[i]));
+  return core::Polynomial::make(std::move(terms), {table.coefficients, table.coefficients + table.count});
+}
+
+core::NoiseFamily noise_family(hplcast_noise noise) {
+  switch (noise) {
+    case HPLCAST_NOISE_NONE:
+      return core::NoiseFamily::none;
+    case HPLCAST_NOISE_HALF_NORMAL:
+      return core::NoiseFamily::half_normal;
+    case HPLCAST_NOISE_NORMAL:
+      return core::NoiseFamily::normal;
+    case HPLCAST_NOISE_LOG_NORMAL:
+      return core::NoiseFamily::log_normal;
+    case HPLCAST_NOISE_MIXTURE:
+      return core::NoiseFamily::mixture;
+  }
+  throw core::DomainError("noise in model.h", static_cast<double>(noise), "one of hplcast_noise");
+}
+
+core::DurationLaw duration_law(const hplcast_law_piece& piece) {
+  std::vector<core::MixtureMode> modes;
+  for (int i = 0; i < piece.mode_count; ++i) {
+    modes.push_back({piece.modes[i].probability, piece.modes[i].mean, piece.modes[i].sd});
+  }
+  return core::DurationLaw::make(polynomial(piece.mu), polynomial(piece.sigma), noise_family(piece.noise),
+                                 std::move(modes));
+}
+
+core::PiecewiseLaw piecewise_law(const hplcast_law& law) {
+  std::vector<core::LawPiece> pieces;
+  for (int i = 0; i < law.piece_count; ++i) pieces.push_back({law.pieces[i].from, duration_law(law.pieces[i])});
+  return core::PiecewiseLaw::make(monomial(law.split), std::move(pieces));
+}
+
+core::KernelModel kernel_model(const hplcast_kernel_table& table) {
+  if (table.law_count < 1) throw core::DomainError("laws of " + std::string(table.kernel), table.law_count, "at least one");
+  std::vector<core::CpuLaw> overrides;
+  for (int i = 1; i < table.law_count; ++i) {
+    overrides.push_back({table.laws[i].host, table.laws[i].cpu, piecewise_law(table.laws[i])});
+  }
+  std::optional<core::ShapeRange> range;
+  if (table.has_range != 0) {
+    range = core::ShapeRange{{table.min[0], table.min[1], table.min[2]}, {table.max[0], table.max[1], table.max[2]}};
+  }
+  return core::KernelModel::make(table.level, piecewise_law(table.laws[0]), std::move(overrides), range);
+}
+
+core::Hosts hosts(const hplcast_model_table& table) {
+  core::Hosts::Values values;
+  values.names = table.hosts;
+  values.cores = table.cores;
+  values.cpus = table.cpus;
+  switch (table.cpu_order) {
+    case HPLCAST_CPU_BLOCK:
+      values.rank_to_cpu.kind = core::RankToCpu::Kind::block;
+      break;
+    case HPLCAST_CPU_CYCLIC:
+      values.rank_to_cpu.kind = core::RankToCpu::Kind::cyclic;
+      break;
+    case HPLCAST_CPU_LIST:
+      values.rank_to_cpu.kind = core::RankToCpu::Kind::list;
+      values.rank_to_cpu.list.assign(table.cpu_list, table.cpu_list + table.cores);
+      break;
+  }
+  return core::Hosts::make(std::move(values));
+}
+
+/// The larger of the two maxima, or 0 (not known) if one is not known.
+double max_message(double local_bytes, double remote_bytes) {
+  return local_bytes > 0 && remote_bytes > 0 ? std::max(local_bytes, remote_bytes) : 0;
+}
+
+}  // namespace
+
+Model model_from_table(const hplcast_model_table& table) {
+  if (table.version != HPLCAST_MODEL_TABLE_VERSION) {
+    throw core::DomainError("version of model.h", table.version, std::to_string(HPLCAST_MODEL_TABLE_VERSION),
+                            "make it again with `hplcast emit`");
+  }
+  Model model;
+  model.cluster.name = table.name;
+  model.cluster.hosts = hosts(table);
+  for (int i = 0; i < table.kernel_count; ++i) {
+    model.cluster.kernels.emplace(table.kernels[i].kernel, kernel_model(table.kernels[i]));
+  }
+  model.sha256 = table.sha256;
+  model.source = "model.h";
+  model.max_message_bytes = max_message(table.local_max_bytes, table.remote_max_bytes);
+  return model;
+}
+
+Model model_from_file(const std::string& path) {
+  Model model;
+  core::read_file(path, [&](std::istream& in, const std::string& name) { model.cluster = core::read_cluster(in, name); });
+  model.sha256 = core::cluster_sha256(model.cluster);
+  model.source = path;
+  const core::NetworkModel& network = model.cluster.network;
+  model.max_message_bytes =
+      max_message(network.scope(core::Scope::local).max_bytes, network.scope(core::Scope::remote).max_bytes);
+  return model;
+}
+
+}  // namespace hplcast::smpi_models
