@@ -24,8 +24,8 @@ struct Segment {
   double min_bytes = 0;
   double intercept_s = 0;
   double slope_s_per_byte = 0;
-  double sd_s = 0;                 ///< N1 noise: half-normal around the line; 0: none
-  std::vector<MixtureMode> modes;  ///< N' noise: the intercept is drawn from these (mean and sd in s); empty: none
+  double sd_s = 0;                      ///< N1 noise: half-normal around the line; 0: none
+  std::vector<MixtureMode> modes = {};  ///< N' noise: the intercept is drawn from these (mean and sd in s); empty: none
 };
 
 /// Durations as a function of the message size, segment by segment.

@@ -1,0 +1,57 @@
+#include "hplcast/core/prediction.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "errors_in.hpp"
+
+namespace hplcast::core {
+namespace {
+
+Prediction example() {
+  Prediction p;
+  p.parameters.N = 250000;
+  p.parameters.P = 32;
+  p.time_s = 0.1 + 0.2;
+  p.gflops = 1.0 / 3;
+  p.seed = 18446744073709551615u;
+  p.mode = "exact";
+  p.kernels["dgemm"] = {10, 2, 1.5, 1e12};
+  p.messages["send"] = {7, 0, 3e9};
+  return p;
+}
+
+TEST(PredictionJson, RoundTripsToTheLastDigit) {
+  std::stringstream text;
+  write_prediction(text, example());
+  const Prediction back = read_prediction(text, "p.json");
+  EXPECT_EQ(back.parameters, example().parameters);
+  EXPECT_EQ(back.time_s, example().time_s);
+  EXPECT_EQ(back.seed, example().seed);
+  EXPECT_EQ(back.kernels.at("dgemm").outside_range, 2u);
+  std::ostringstream again;
+  write_prediction(again, back);
+  EXPECT_EQ(again.str(), text.str());
+}
+
+TEST(PredictionJson, NamesTheFieldThatIsWrong) {
+  std::ostringstream text;
+  write_prediction(text, example());
+  const auto message = [&](const std::string& from, const std::string& to) {
+    std::string changed = text.str();
+    changed.replace(changed.find(from), from.size(), to);
+    return tests::error_in([&] {
+      std::istringstream in(changed);
+      read_prediction(in, "p.json");
+    });
+  };
+  EXPECT_THAT(message("\"gflops\"", "\"flops\""), ::testing::HasSubstr("p.json, field `/gflops`: missing"));
+  EXPECT_THAT(message("\"schema_version\": 1", "\"schema_version\": 2"),
+              ::testing::HasSubstr("found version 2; this hplcast reads version 1"));
+  EXPECT_THAT(message("\"P\": 32", "\"P\": 0"), ::testing::HasSubstr("`P` is 0; expected at least 1"));
+}
+
+}  // namespace
+}  // namespace hplcast::core
