@@ -21,7 +21,8 @@ constexpr std::array<core::Scope, 2> scopes = {core::Scope::local, core::Scope::
 
 const char* name_of(core::Scope scope) { return scope == core::Scope::local ? "local" : "remote"; }
 
-/// The size from which sends wait for the receiver: the place that the fewest sends contradict. Infinity if none waited.
+/// The size from which sends wait for the receiver: the place that the fewest sends contradict, in the middle between two
+/// sizes measured. Infinity if none waited.
 double sends_wait_from(const std::map<double, detail::UnmatchedCount>& unmatched) {
   long wrong = 0;  // with the threshold at the smallest size: all sends that did not wait
   for (const auto& entry : unmatched) wrong += entry.second.sends - entry.second.waited;
@@ -32,7 +33,8 @@ double sends_wait_from(const std::map<double, detail::UnmatchedCount>& unmatched
     const auto next = std::next(it);
     if (wrong < least) {
       least = wrong;
-      threshold = next == unmatched.end() ? std::numeric_limits<double>::infinity() : next->first;
+      threshold = next == unmatched.end() ? std::numeric_limits<double>::infinity()
+                                          : std::ceil(std::sqrt(std::max(1.0, it->first) * next->first));
     }
   }
   return threshold;
@@ -91,20 +93,23 @@ class ResidualHistogram {
 
 struct AllLines {
   std::array<ScopeLines, 2> of;
+  double detached_bytes = 0;
   ScopeLines& scope(core::Scope which) { return of[static_cast<std::size_t>(which)]; }
 };
 
 AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
   AllLines lines;
+  lines.detached_bytes = thresholds.detached_bytes;
   for (const core::Scope scope : scopes)
     if (!samples.scope(scope).empty()) lines.scope(scope) = detail::fit_lines(samples.scope(scope), thresholds, options);
   return lines;
 }
 
-/// log(duration / fit); 0 where there is no fit.
+/// log(duration / fit); 0 where there is no fit: overheads have none from the threshold on.
 double log_residual(AllLines& lines, core::Scope scope, std::size_t operation, const core::MpiMeasurement& row) {
   const auto& segments = lines.scope(scope).of[operation];
-  if (segments.empty()) return 0;
+  const bool overhead = operation == detail::op_send || operation == detail::op_recv;
+  if (segments.empty() || (overhead && row.size_bytes >= lines.detached_bytes)) return 0;
   const double fit = detail::evaluate(segments, row.size_bytes);
   return fit > 0 ? std::log(row.duration_s / fit) : 0;
 }

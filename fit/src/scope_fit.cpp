@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
+
+#include "hplcast/core/smpi_network.hpp"
 
 namespace hplcast::fit::detail {
 
@@ -86,16 +89,18 @@ Piece arithmetic(const Parts& parts, TransferArithmetic how) {
   return {p.from, p.to, p.intercept / 2 - s.intercept - r.intercept, p.slope / 2 - s.slope - r.slope};
 }
 
-/// The line nearest to `wanted` with intercept >= 0 and slope >= least_slope that agrees with it at the upper end if possible.
+/// The line nearest to `wanted` that SMPI can carry: slope >= least_slope, and something left at its envelope's size before
+/// zero. It agrees with `wanted` at the upper end if possible.
 Piece possible_transfer(const Piece& wanted, double least_slope) {
+  constexpr double envelope = core::smpi_envelope_bytes;
   Piece line = wanted;
   if (line.slope < least_slope) {
     line.slope = least_slope;
     line.intercept = wanted.at(wanted.to) - least_slope * wanted.to;
   }
-  if (line.intercept < 0) {
-    line.intercept = 0;
-    line.slope = std::max(least_slope, wanted.at(wanted.to) / wanted.to);
+  if (line.intercept < envelope * line.slope) {
+    line.slope = std::max(least_slope, wanted.at(wanted.to) / (wanted.to + envelope));
+    line.intercept = envelope * line.slope;
   }
   return line;
 }
