@@ -7,6 +7,11 @@
 /// one of core::Error (main turns it into a message and an exit code), or by returning.
 namespace hplcast::cli {
 
+void setup_assemble(CLI::App& app);
+void setup_compare(CLI::App& app);
+void setup_emit(CLI::App& app);
 void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
+void setup_predict(CLI::App& app);
+void setup_run_real(CLI::App& app);
 
 }  // namespace hplcast::cli

@@ -11,6 +11,11 @@ int main(int argc, char** argv) {
   cli::set_example(app, "hplcast predict --help");
 
   cli::setup_fit(app);
+  cli::setup_assemble(app);
+  cli::setup_emit(app);
+  cli::setup_predict(app);
+  cli::setup_run_real(app);
+  cli::setup_compare(app);
 
   return cli::run_program(app, argc, argv);
 }

@@ -28,7 +28,7 @@ CLI::App& add_command(CLI::App& parent, const std::string& name, const std::stri
 }
 
 void set_example(CLI::App& app, const std::string& example) {
-  app.footer("Example:\n  " + example);
+  app.footer("Example:\n  " + example + "\n");
 }
 
 int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& out, std::ostream& err) {

@@ -1,9 +1,7 @@
 #include "hplcast/core/hpl_parameters.hpp"
 
 #include <algorithm>
-#include <ostream>
 
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace hplcast::core {
@@ -114,42 +112,6 @@ std::string to_string(const HplParameters& parameters) {
     text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + std::to_string(field.get(parameters));
   }
   return text;
-}
-
-std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults) {
-  CsvReader csv(in, name);
-  for (const char* required : {"N", "NB", "P", "Q", "time_s"}) csv.column(required);
-  const std::size_t time = csv.column("time_s");
-  const std::size_t gflops = csv.find_column("gflops");
-  std::vector<HplRun> runs;
-  while (csv.next()) {
-    HplRun run;
-    run.parameters = defaults;
-    for (const HplField& field : hpl_fields()) {
-      const std::size_t column = csv.find_column(field.name);
-      if (column != CsvReader::npos) field.set(run.parameters, csv.integer(column));
-    }
-    try {
-      run.parameters.validate();
-    } catch (const DomainError& error) {
-      throw ParseError({name, csv.line(), ""}, error.what());
-    }
-    run.time_s = csv.positive(time);
-    run.gflops = gflops == CsvReader::npos ? hpl_flop(static_cast<double>(run.parameters.N)) / run.time_s / 1e9
-                                           : csv.positive(gflops);
-    runs.push_back(run);
-  }
-  return runs;
-}
-
-void write_hpl_csv_header(std::ostream& out) {
-  for (const HplField& field : hpl_fields()) out << field.name << ',';
-  out << "time_s,gflops\n";
-}
-
-void write_hpl_csv_row(std::ostream& out, const HplRun& run) {
-  for (const HplField& field : hpl_fields()) out << field.get(run.parameters) << ',';
-  out << shortest(run.time_s) << ',' << shortest(run.gflops) << '\n';
 }
 
 }  // namespace hplcast::core

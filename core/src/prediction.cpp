@@ -9,7 +9,9 @@ namespace hplcast::core {
 using detail::Json;
 using detail::Node;
 
-void write_prediction(std::ostream& out, const Prediction& prediction) {
+namespace {
+
+Json to_json(const Prediction& prediction) {
   Json json = {{"schema_version", Prediction::schema_version}};
   Json& parameters = json["parameters"] = Json::object();
   for (const HplField& field : hpl_fields()) parameters[field.name] = field.get(prediction.parameters);
@@ -31,12 +33,10 @@ void write_prediction(std::ostream& out, const Prediction& prediction) {
   for (const auto& [name, count] : prediction.messages) {
     messages[name] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
   }
-  out << json.dump(2) << '\n';
+  return json;
 }
 
-Prediction read_prediction(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  const Node root(json, name);
+Prediction from_json(const Node& root) {
   root.object();
   detail::check_schema(root, Prediction::schema_version);
   Prediction result;
@@ -69,6 +69,33 @@ Prediction read_prediction(std::istream& in, const std::string& name) {
                             one.at("bytes").number()};
   }
   return result;
+}
+
+}  // namespace
+
+void write_prediction(std::ostream& out, const Prediction& prediction) {
+  out << to_json(prediction).dump(2) << '\n';
+}
+
+Prediction read_prediction(std::istream& in, const std::string& name) {
+  const Json json = detail::parse_json(in, name);
+  return from_json(Node(json, name));
+}
+
+void write_predictions(std::ostream& out, const std::vector<Prediction>& predictions) {
+  if (predictions.size() == 1) return write_prediction(out, predictions.front());
+  Json json = Json::array();
+  for (const Prediction& prediction : predictions) json.push_back(to_json(prediction));
+  out << json.dump(2) << '\n';
+}
+
+std::vector<Prediction> read_predictions(std::istream& in, const std::string& name) {
+  const Json json = detail::parse_json(in, name);
+  const Node root(json, name);
+  if (json.is_object()) return {from_json(root)};
+  std::vector<Prediction> predictions;
+  for (std::size_t i = 0; i < root.size_of_array(); ++i) predictions.push_back(from_json(root.at(i)));
+  return predictions;
 }
 
 }  // namespace hplcast::core

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hplcast::core {
@@ -46,6 +48,20 @@ struct HplField {
 };
 const std::vector<HplField>& hpl_fields();
 
+/// Value of a field written as a number, or as a name: PMAP row, column; PFACT and RFACT left, crout, right; BCAST
+/// 1ring, 1ringM, 2ring, 2ringM, long, longM; SWAP bin-exch, long, mix; L1 and U transposed, no-transposed; EQUIL no,
+/// yes.
+std::optional<long long> hpl_value(const std::string& field, std::string_view text);
+
+/// "0 left, 1 crout, 2 right": the values of a field that has names, else empty.
+std::string hpl_value_names(const std::string& field);
+
+class CsvReader;
+
+/// The parameters in the current row of a CSV: columns have the names of hpl_fields() (also `equilibration` and
+/// `alignment`), values are numbers or names, absent columns keep `defaults`. @throws ParseError
+HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& defaults);
+
 /// "N=5000 NB=128 P=2 Q=1 ..." of all fields.
 std::string to_string(const HplParameters& parameters);
 
@@ -71,8 +87,8 @@ struct HplRun {
 /// cannot be read.
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
-/// CSV `N,NB,...,time_s,gflops`; columns that are absent keep `defaults`, other columns are ignored; gflops may be
-/// absent.
+/// CSV `N,NB,...,time_s,gflops` (see read_hpl_fields), and `residual` (passed, failed, unchecked) where it is there;
+/// columns that are absent keep `defaults`, other columns are ignored; gflops may be absent.
 /// @throws ParseError
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
 void write_hpl_csv_header(std::ostream& out);

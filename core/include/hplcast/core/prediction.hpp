@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "hplcast/core/hpl_parameters.hpp"
 
@@ -44,5 +45,9 @@ struct Prediction {
 /// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions or missing fields.
 void write_prediction(std::ostream& out, const Prediction& prediction);
 Prediction read_prediction(std::istream& in, const std::string& name);
+
+/// The same for several: a JSON array; one prediction is written as the object alone, and either is read.
+void write_predictions(std::ostream& out, const std::vector<Prediction>& predictions);
+std::vector<Prediction> read_predictions(std::istream& in, const std::string& name);
 
 }  // namespace hplcast::core

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "hplcast/core/hpl_parameters.hpp"
+
+namespace hplcast::cli {
+
+/// Adds one option for every HPL parameter (-N, --nb, -P, -Q, --pmap ... --align) that sets `parameters`. Values are
+/// HPL's numbers or names (core::hpl_value). Returns the option -N.
+CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters);
+
+}  // namespace hplcast::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace hplcast::cli {
+
+/// Writes a result to `path`, or to the standard output if it is empty. A file is there whole or not at all.
+void write_result(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
+
+/// Fails now rather than after hours of work. @throws core::Error (bad_input) if `path` is a folder, or the folder that
+/// it would be in cannot be written. An empty path is fine.
+void require_writable(const std::filesystem::path& path);
+
+/// A table for people: columns as wide as they must be, aligned right, two spaces apart.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
+  /// A row of as many texts as the header has.
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void write(std::ostream& out) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// A number with `digits` significant digits, without exponent where that is readable: 123.4, 0.01234.
+std::string significant(double value, int digits = 4);
+
+/// A ratio in percent with its sign: "+1.2 %".
+std::string signed_percent(double ratio);
+
+/// A ratio in percent: "1.2 %".
+std::string percent(double ratio);
+
+}  // namespace hplcast::cli

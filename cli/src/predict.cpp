@@ -1,0 +1,167 @@
+#include "hplcast/study/predict.hpp"
+
+#include <iostream>
+#include <memory>
+
+#include "cluster_file.hpp"
+#include "commands.hpp"
+#include "hpl_options.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/configurations.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+#include "quantities.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct PredictOptions {
+  std::string cluster;
+  std::string configurations;
+  std::vector<std::uint64_t> seeds = {1};
+  std::string noise = "on";
+  bool json = false;
+  std::string output;
+  study::PredictionRequest request;  ///< what the options above do not say
+};
+
+/// One request for every configuration and seed.
+std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
+  study::PredictionRequest base = options.request;
+  base.cluster = read_cluster_file(options.cluster);
+  base.noise = options.noise == "on";
+  std::vector<core::HplParameters> configurations = {base.parameters};
+  if (!options.configurations.empty()) {
+    core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
+      configurations = study::read_configurations(in, name, options.request.parameters);
+    });
+  }
+  std::vector<study::PredictionRequest> requests;
+  for (const auto& parameters : configurations) {
+    for (const std::uint64_t seed : options.seeds) {
+      requests.push_back(base);
+      requests.back().parameters = parameters;
+      requests.back().seed = seed;
+      if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1) {
+        requests.back().keep = base.keep / std::to_string(requests.size());
+      }
+    }
+  }
+  return requests;
+}
+
+void write_table(std::ostream& out, const std::vector<core::Prediction>& predictions) {
+  TextTable table(
+      {"N", "NB", "PxQ", "BCAST", "DEPTH", "SWAP", "seed", "time [s]", "Gflop/s", "took [s]", "memory [MB]"});
+  for (const core::Prediction& p : predictions) {
+    const core::HplParameters& h = p.parameters;
+    table.add({std::to_string(h.N), std::to_string(h.NB), std::to_string(h.P) + "x" + std::to_string(h.Q),
+               std::to_string(h.BCAST), std::to_string(h.DEPTH), std::to_string(h.SWAP), std::to_string(p.seed),
+               significant(p.time_s), significant(p.gflops), significant(p.wall_s, 3),
+               significant(p.peak_pss_bytes / 1e6, 3)});
+  }
+  table.write(out);
+}
+
+/// Tells of kernel and MPI calls whose sizes the models were not fitted on: there they are extrapolations.
+void warn_about_range(const std::vector<core::Prediction>& predictions) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // name to (outside, all)
+  const auto add = [&](const auto& counts) {
+    for (const auto& [name, count] : counts) {
+      calls[name].first += count.outside_range;
+      calls[name].second += count.calls;
+    }
+  };
+  for (const core::Prediction& prediction : predictions) {
+    add(prediction.kernels);
+    add(prediction.messages);
+  }
+  for (const auto& [name, count] : calls) {
+    const double share =
+        static_cast<double>(count.first) / static_cast<double>(std::max<std::uint64_t>(count.second, 1));
+    constexpr double worth_telling = 0.05;
+    if (share < worth_telling) continue;
+    std::cerr << "hplcast predict: warning: " << percent(share) << " of the " << count.second << " calls of " << name
+              << " have sizes outside the range that its model was fitted on\n";
+  }
+}
+
+std::vector<core::Prediction> predict_all(std::vector<study::PredictionRequest>& requests) {
+  const auto work = [](const study::PredictionRequest& request) {
+    return static_cast<double>(request.parameters.N) * request.parameters.P * request.parameters.Q;
+  };
+  double all_work = 0;
+  for (const auto& request : requests) {
+    all_work += work(request);
+    for (const std::string& warning : study::check(request))
+      std::cerr << "hplcast predict: warning: " << warning << '\n';
+  }
+  Progress progress;
+  double done_work = 0;
+  std::vector<core::Prediction> predictions;
+  for (auto& request : requests) {
+    request.while_running = [&] {
+      progress.update(done_work / all_work, std::to_string(predictions.size() + 1) + " of " +
+                                                std::to_string(requests.size()) +
+                                                ": N=" + std::to_string(request.parameters.N));
+    };
+    predictions.push_back(study::predict(request));
+    done_work += work(request);
+  }
+  return predictions;
+}
+
+void run_predict(const PredictOptions& options) {
+  require_writable(options.output);
+  core::catch_interrupts();
+  auto requests = requests_of(options);
+  const auto predictions = predict_all(requests);
+  warn_about_range(predictions);
+  if (options.json || !options.output.empty()) {
+    write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
+  }
+  if (!options.json) write_table(std::cout, predictions);
+}
+
+}  // namespace
+
+void setup_predict(CLI::App& app) {
+  auto options = std::make_shared<PredictOptions>();
+  CLI::App& command = add_command(app, "predict", "Predict HPL on a cluster by simulating it",
+                                  "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 --json");
+  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  CLI::Option* configurations =
+      command.add_option("--hpl-dat,--configurations", options->configurations,
+                         "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
+  CLI::Option* N = add_hpl_options(command, options->request.parameters);
+  configurations->type_name("FILE")->excludes(N);
+  command.add_option("--seed", options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--noise", options->noise, "on: calls scatter as measured; off: all take their expected time")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");
+  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
+  command
+      .add_option("--keep", options->request.keep, "keep HPL.dat, platform, log ... of the simulation in this folder")
+      ->type_name("DIR");
+  command
+      .add_option("--xhpl", options->request.programs.xhpl,
+                  "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)")
+      ->type_name("PATH");
+  command.add_option("--smpirun", options->request.programs.smpirun, "SimGrid's smpirun")->type_name("PATH");
+  command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)")
+      ->transform(as_seconds());
+  command.add_flag("--force", options->request.force, "also predict what does not fit the memory of the cluster");
+  command.callback([options, N, configurations] {
+    if (N->empty() && configurations->empty()) throw core::UsageError("give -N or --hpl-dat");
+    run_predict(*options);
+  });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,120 @@
+// HPL configurations and runs as CSV, with the names that HPL and its users give to the values of its parameters.
+#include <algorithm>
+#include <ostream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+
+namespace hplcast::core {
+
+namespace {
+
+/// The names of the values 0, 1, 2 ... of a parameter.
+struct ValueNames {
+  std::vector<std::string> fields;
+  std::vector<std::string> names;
+};
+
+const std::vector<ValueNames>& value_names() {
+  static const std::vector<ValueNames> all = {{{"PMAP"}, {"row", "column"}},
+                                              {{"PFACT", "RFACT"}, {"left", "crout", "right"}},
+                                              {{"BCAST"}, {"1ring", "1ringM", "2ring", "2ringM", "long", "longM"}},
+                                              {{"SWAP"}, {"bin-exch", "long", "mix"}},
+                                              {{"L1", "U"}, {"transposed", "no-transposed"}},
+                                              {{"EQUIL"}, {"no", "yes"}}};
+  return all;
+}
+
+const ValueNames* names_of(const std::string& field) {
+  for (const ValueNames& entry : value_names()) {
+    if (std::find(entry.fields.begin(), entry.fields.end(), field) != entry.fields.end()) return &entry;
+  }
+  return nullptr;
+}
+
+/// The column of a parameter, under its own name or the one that published results use.
+std::size_t find_field_column(const CsvReader& csv, const std::string& field) {
+  const std::size_t column = csv.find_column(field);
+  if (column != CsvReader::npos) return column;
+  if (field == "EQUIL") return csv.find_column("equilibration");
+  if (field == "ALIGN") return csv.find_column("alignment");
+  return CsvReader::npos;
+}
+
+}  // namespace
+
+std::optional<long long> hpl_value(const std::string& field, std::string_view text) {
+  if (const ValueNames* known = names_of(field)) {
+    const auto found = std::find(known->names.begin(), known->names.end(), text);
+    if (found != known->names.end()) return found - known->names.begin();
+  }
+  double value = 0;
+  if (!parse_double(text, value) || value != static_cast<double>(static_cast<long long>(value))) return std::nullopt;
+  return static_cast<long long>(value);
+}
+
+std::string hpl_value_names(const std::string& field) {
+  std::string list;
+  if (const ValueNames* known = names_of(field)) {
+    for (std::size_t i = 0; i < known->names.size(); ++i) {
+      list += (list.empty() ? "" : ", ") + std::to_string(i) + " " + known->names[i];
+    }
+  }
+  return list;
+}
+
+HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& defaults) {
+  HplParameters parameters = defaults;
+  for (const HplField& field : hpl_fields()) {
+    const std::size_t column = find_field_column(csv, field.name);
+    if (column == CsvReader::npos) continue;
+    const auto value = hpl_value(field.name, csv.text(column));
+    if (!value) {
+      const std::string names = hpl_value_names(field.name);
+      throw ParseError(csv.at(column), "found \"" + std::string(csv.text(column)) + "\"; expected an integer" +
+                                           (names.empty() ? "" : " or a name (" + names + ")"));
+    }
+    field.set(parameters, *value);
+  }
+  try {
+    parameters.validate();
+  } catch (const DomainError& error) {
+    throw ParseError({csv.name(), csv.line(), ""}, error.what());
+  }
+  return parameters;
+}
+
+std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults) {
+  CsvReader csv(in, name);
+  for (const char* required : {"N", "NB", "P", "Q", "time_s"}) csv.column(required);
+  const std::size_t time = csv.column("time_s");
+  const std::size_t gflops = csv.find_column("gflops");
+  const std::size_t residual = csv.find_column("residual");
+  std::vector<HplRun> runs;
+  while (csv.next()) {
+    HplRun run;
+    run.parameters = read_hpl_fields(csv, defaults);
+    run.time_s = csv.positive(time);
+    run.gflops = gflops == CsvReader::npos ? hpl_flop(static_cast<double>(run.parameters.N)) / run.time_s / 1e9
+                                           : csv.positive(gflops);
+    if (residual != CsvReader::npos) {
+      run.residual_passed = csv.text(residual) == "passed";
+      run.residual_checked = run.residual_passed || csv.text(residual) == "failed";
+    }
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+void write_hpl_csv_header(std::ostream& out) {
+  for (const HplField& field : hpl_fields()) out << field.name << ',';
+  out << "time_s,gflops\n";
+}
+
+void write_hpl_csv_row(std::ostream& out, const HplRun& run) {
+  for (const HplField& field : hpl_fields()) out << field.get(run.parameters) << ',';
+  out << shortest(run.time_s) << ',' << shortest(run.gflops) << '\n';
+}
+
+}  // namespace hplcast::core

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <vector>
+
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/prediction.hpp"
+
+namespace hplcast::study {
+
+/// One configuration that was run and predicted. Several predictions (other seeds) count by their median.
+struct ComparedConfiguration {
+  core::HplParameters parameters;
+  std::vector<double> real_gflops;       ///< ascending, not empty
+  std::vector<double> predicted_gflops;  ///< ascending, not empty
+  double real_median_gflops = 0;
+  double real_spread = 0;  ///< (largest - smallest) / median of the real runs
+  double predicted_median_gflops = 0;
+  double error = 0;  ///< (predicted - real) / real, of the medians; a ratio
+};
+
+/// Errors over all configurations; ratios. With n = 0 all are 0.
+struct ComparisonSummary {
+  std::size_t n = 0;
+  double mean_abs_error = 0;
+  double median_abs_error = 0;
+  double max_abs_error = 0;
+  double bias = 0;                         ///< mean of the signed errors
+  std::optional<double> rank_correlation;  ///< Spearman, of real and predicted; absent for n < 2 or constant values
+};
+
+struct Comparison {
+  std::vector<ComparedConfiguration> rows;  ///< in the order of HplParameters
+  ComparisonSummary summary;
+  std::vector<core::HplParameters> unmatched_real;       ///< run, but not predicted
+  std::vector<core::HplParameters> unmatched_predicted;  ///< predicted, but not run
+  std::size_t failed_residuals = 0;  ///< real runs left out: HPL itself says that their result is wrong
+};
+
+/// Matches real and predicted runs that agree in all HPL parameters.
+/// @throws core::DomainError if a rate is not positive.
+Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted);
+
+/// The content of `compare --json` (docs/compare.md).
+void write_comparison(std::ostream& out, const Comparison& comparison);
+
+/// Median of values that are not empty; of an even number the mean of the middle two.
+double median(std::vector<double> values);
+
+/// Spearman's rank correlation; equal values share their mean rank. Nothing if one side is constant or n < 2.
+std::optional<double> rank_correlation(const std::vector<double>& x, const std::vector<double>& y);
+
+}  // namespace hplcast::study

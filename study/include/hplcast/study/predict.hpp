@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/prediction.hpp"
+
+namespace hplcast::study {
+
+/// The programs that a prediction runs.
+struct SimulatorPrograms {
+  std::string smpirun = "smpirun";  ///< a path, or a name that PATH finds
+  std::filesystem::path xhpl;       ///< HPL built for the simulator (xhpl-smpi); empty: next to the running program,
+                                    ///< or what HPLCAST_XHPL_SMPI names
+  std::filesystem::path
+      platform_library;  ///< libhplcast-platform.so, for networks that platform.xml cannot say; empty:
+                         ///< ../lib beside the running program, or what HPLCAST_PLATFORM_LIBRARY names
+};
+
+/// Everything that one prediction depends on, and how to make it.
+struct PredictionRequest {
+  core::ClusterModel cluster;
+  core::HplParameters parameters;
+  std::uint64_t seed = 1;  ///< names the random streams: equal requests give equal times
+  bool noise = true;       ///< false: every call takes its expected time
+  bool force = false;      ///< simulate also what does not fit the memory of the cluster
+  double timeout_s = 0;    ///< 0: none
+  std::filesystem::path
+      keep;  ///< folder for HPL.dat, platform.xml, log ...; empty: a temporary one, removed at the end
+  SimulatorPrograms programs;
+  std::function<void()> while_running;  ///< called about ten times a second; may be empty
+};
+
+/// What could make a request fail or mislead: things to tell the user, not errors.
+/// @throws core::DomainError for wrong parameters, more ranks than the cluster has cores, or a matrix that is larger
+/// than the memory of the cluster (where that is known, and not forced).
+std::vector<std::string> check(const PredictionRequest& request);
+
+/// Runs HPL on the simulator. Its files lie in a folder of their own, so predictions can run side by side.
+/// @throws what check() throws; core::ExternalError with the end of the log if the simulation fails, does not end
+/// within `timeout_s`, or leaves no result; core::Error if a program is missing or a file cannot be written.
+core::Prediction predict(const PredictionRequest& request);
+
+}  // namespace hplcast::study

@@ -1,0 +1,21 @@
+#pragma once
+
+namespace hplcast::study {
+
+/// Proportional set size of a process and all its descendants, in bytes: shared pages count once, unlike in the
+/// resident set size. A process that cannot be read (ended, another user's) counts 0.
+double tree_pss_bytes(int pid);
+
+/// Keeps the largest tree_pss_bytes() of a running program. Sampling walks all its memory maps, under their lock, so
+/// samples are spaced to cost at most a twentieth of the time.
+class PeakMemory {
+ public:
+  void sample(int pid);
+  double peak_bytes() const noexcept { return peak_bytes_; }
+
+ private:
+  double peak_bytes_ = 0;
+  double next_sample_s_ = 0;
+};
+
+}  // namespace hplcast::study

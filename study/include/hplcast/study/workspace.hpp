@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace hplcast::study {
+
+/// Path of a program that is built with hplcast: the value of the environment variable `variable` if it is set, else
+/// `name` next to the running executable. @throws core::Error (bad_input) if it is not a file that can be run.
+std::filesystem::path own_program(const std::string& name, const char* variable);
+
+/// Path of a library that is built with hplcast: the value of the environment variable `variable` if it is set, else
+/// `name` in ../lib beside the running executable; empty if there is no such file.
+std::filesystem::path own_library(const std::string& name, const char* variable);
+
+/// @throws core::Error (bad_input) with `note` in its message unless `path` is a file that can be run.
+void require_program(const std::filesystem::path& path, const std::string& note);
+
+/// A folder with a unique name, made at construction and removed with all its content at destruction.
+class TemporaryFolder {
+ public:
+  /// Below $TMPDIR, or /tmp. @throws core::Error (bad_input) if it cannot be made.
+  explicit TemporaryFolder(const std::string& prefix);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace hplcast::study

@@ -1,0 +1,164 @@
+#include "hplcast/study/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <ostream>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using Rates = std::map<core::HplParameters, std::vector<double>>;
+
+void add_rate(Rates& rates, const core::HplParameters& parameters, double gflops) {
+  if (!(gflops > 0) || !std::isfinite(gflops)) {
+    throw core::DomainError("gflops of " + core::to_string(parameters), gflops, "a positive rate");
+  }
+  rates[parameters].push_back(gflops);
+}
+
+ComparedConfiguration compare_one(const core::HplParameters& parameters, std::vector<double> real,
+                                  std::vector<double> predicted) {
+  std::sort(real.begin(), real.end());
+  std::sort(predicted.begin(), predicted.end());
+  ComparedConfiguration row;
+  row.parameters = parameters;
+  row.real_median_gflops = median(real);
+  row.real_spread = (real.back() - real.front()) / row.real_median_gflops;
+  row.predicted_median_gflops = median(predicted);
+  row.error = (row.predicted_median_gflops - row.real_median_gflops) / row.real_median_gflops;
+  row.real_gflops = std::move(real);
+  row.predicted_gflops = std::move(predicted);
+  return row;
+}
+
+ComparisonSummary summarize(const std::vector<ComparedConfiguration>& rows) {
+  ComparisonSummary summary;
+  summary.n = rows.size();
+  if (rows.empty()) return summary;
+  std::vector<double> absolute, real, predicted;
+  for (const auto& row : rows) {
+    absolute.push_back(std::abs(row.error));
+    real.push_back(row.real_median_gflops);
+    predicted.push_back(row.predicted_median_gflops);
+    summary.bias += row.error;
+  }
+  const auto n = static_cast<double>(rows.size());
+  summary.bias /= n;
+  summary.mean_abs_error = std::accumulate(absolute.begin(), absolute.end(), 0.0) / n;
+  summary.max_abs_error = *std::max_element(absolute.begin(), absolute.end());
+  summary.median_abs_error = median(absolute);
+  summary.rank_correlation = rank_correlation(real, predicted);
+  return summary;
+}
+
+/// Rank of every value from 1; equal values share the mean of their ranks.
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> result(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t last = first;
+    while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
+    const double mean_rank = 1 + static_cast<double>(first + last) / 2;
+    for (std::size_t i = first; i <= last; ++i) result[order[i]] = mean_rank;
+    first = last + 1;
+  }
+  return result;
+}
+
+nlohmann::ordered_json parameters_json(const core::HplParameters& parameters) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const core::HplField& field : core::hpl_fields()) json[field.name] = field.get(parameters);
+  return json;
+}
+
+nlohmann::ordered_json list_json(const std::vector<core::HplParameters>& list) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const auto& parameters : list) json.push_back(parameters_json(parameters));
+  return json;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::optional<double> rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
+  if (x.size() < 2 || x.size() != y.size()) return std::nullopt;
+  const auto rank_x = ranks(x);
+  const auto rank_y = ranks(y);
+  const double mean = (static_cast<double>(x.size()) + 1) / 2;
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (rank_x[i] - mean) * (rank_y[i] - mean);
+    xx += (rank_x[i] - mean) * (rank_x[i] - mean);
+    yy += (rank_y[i] - mean) * (rank_y[i] - mean);
+  }
+  if (xx == 0 || yy == 0) return std::nullopt;
+  return xy / std::sqrt(xx * yy);
+}
+
+Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted) {
+  Comparison comparison;
+  Rates real_rates, predicted_rates;
+  for (const auto& run : real) {
+    if (run.residual_checked && !run.residual_passed) {
+      ++comparison.failed_residuals;
+    } else {
+      add_rate(real_rates, run.parameters, run.gflops);
+    }
+  }
+  for (const auto& prediction : predicted) add_rate(predicted_rates, prediction.parameters, prediction.gflops);
+
+  for (const auto& [parameters, rates] : real_rates) {
+    const auto match = predicted_rates.find(parameters);
+    if (match == predicted_rates.end()) {
+      comparison.unmatched_real.push_back(parameters);
+    } else {
+      comparison.rows.push_back(compare_one(parameters, rates, match->second));
+    }
+  }
+  for (const auto& [parameters, rates] : predicted_rates) {
+    if (real_rates.count(parameters) == 0) comparison.unmatched_predicted.push_back(parameters);
+  }
+  comparison.summary = summarize(comparison.rows);
+  return comparison;
+}
+
+void write_comparison(std::ostream& out, const Comparison& comparison) {
+  nlohmann::ordered_json json;
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const auto& row : comparison.rows) {
+    auto row_json = parameters_json(row.parameters);
+    row_json["real_gflops"] = row.real_median_gflops;
+    row_json["real_spread"] = row.real_spread;
+    row_json["real_runs"] = row.real_gflops.size();
+    row_json["predicted_gflops"] = row.predicted_median_gflops;
+    row_json["predicted_runs"] = row.predicted_gflops.size();
+    row_json["error"] = row.error;
+    json["rows"].push_back(std::move(row_json));
+  }
+  const auto& summary = comparison.summary;
+  json["mean_abs_error"] = summary.mean_abs_error;
+  json["median_abs_error"] = summary.median_abs_error;
+  json["max_abs_error"] = summary.max_abs_error;
+  json["bias"] = summary.bias;
+  json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
+  json["n"] = summary.n;
+  json["unmatched_real"] = list_json(comparison.unmatched_real);
+  json["unmatched_predicted"] = list_json(comparison.unmatched_predicted);
+  json["failed_residuals"] = comparison.failed_residuals;
+  out << json.dump(2) << '\n';
+}
+
+}  // namespace hplcast::study

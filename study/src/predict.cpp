@@ -1,0 +1,182 @@
+#include "hplcast/study/predict.hpp"
+
+#include <algorithm>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/study/local_machine.hpp"
+#include "hplcast/study/process_memory.hpp"
+#include "hplcast/study/workspace.hpp"
+#include "simulation_files.hpp"
+#include "statistics.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Memory maps that the simulator makes for a rank: its stack with a guard page, and its pieces of shared matrix.
+constexpr long maps_per_rank = 24;
+
+void check_grid(const PredictionRequest& request, int ranks) {
+  const core::Hosts& hosts = request.cluster.hosts;
+  if (ranks <= hosts.total_cores()) return;
+  throw core::DomainError("P x Q",
+                          std::to_string(request.parameters.P) + " x " + std::to_string(request.parameters.Q) + " = " +
+                              std::to_string(ranks) + " ranks",
+                          "at most " + std::to_string(hosts.total_cores()) + ", the cores of " + request.cluster.name +
+                              " (" + std::to_string(hosts.count()) + " hosts of " +
+                              std::to_string(hosts.values().cores) + " cores)");
+}
+
+/// Hosts are filled in order, so the first one holds the largest share of the matrix.
+void check_memory(const PredictionRequest& request, int ranks) {
+  const double memory_bytes = request.cluster.hosts.values().memory_bytes;
+  if (memory_bytes <= 0 || request.force) return;
+  const double share = static_cast<double>(std::min(ranks, request.cluster.hosts.values().cores)) / ranks;
+  const auto N = static_cast<double>(request.parameters.N);
+  const double needed_bytes = core::hpl_matrix_bytes(N) * share;
+  if (needed_bytes <= memory_bytes) return;
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  throw core::DomainError("N", std::to_string(request.parameters.N),
+                          "a matrix that fits a host: this one needs " + std::to_string(needed_bytes / gib) +
+                              " GiB of its " + std::to_string(memory_bytes / gib) + " GiB",
+                          "--force predicts it all the same");
+}
+
+fs::path simulated_hpl(const SimulatorPrograms& programs) {
+  if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
+  require_program(programs.xhpl, "the simulated HPL asked for");
+  return fs::absolute(programs.xhpl);
+}
+
+fs::path platform_library(const SimulatorPrograms& programs) {
+  if (!programs.platform_library.empty()) return fs::absolute(programs.platform_library);
+  return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
+}
+
+core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks) {
+  const SimulationFiles files =
+      write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
+  core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
+  core::Command command;
+  command.program = request.programs.smpirun;
+  command.arguments = {"-np",       std::to_string(ranks),  "-platform", files.platform.string(),
+                       "-hostfile", files.hostfile.string()};
+  command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
+  command.arguments.push_back(simulated_hpl(request.programs).string());
+  command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
+                         {"HPLCAST_SEED", std::to_string(request.seed)},
+                         {"HPLCAST_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_STATS", (folder / "statistics.json").string()}};
+  command.directory = folder;
+  command.output = folder / "simulation.log";
+  command.timeout_s = request.timeout_s;
+  return command;
+}
+
+/// The one run that the log tells of. Another configuration than the one asked for means that this is not our HPL.
+core::HplRun read_result(const core::Command& command, const core::HplParameters& parameters) {
+  std::vector<core::HplRun> runs;
+  core::read_file(command.output, [&](std::istream& in, const std::string& name) {
+    runs = core::read_hpl_output(in, name, parameters);
+  });
+  const bool as_asked = runs.size() == 1 && runs.front().parameters == parameters;
+  if (as_asked) return runs.front();
+  throw core::ExternalError(core::to_string(command), 0,
+                            runs.empty() ? "it printed no result line (`W...`)"
+                                         : "its result is not one run of " + core::to_string(parameters));
+}
+
+Statistics read_statistics_of(const core::Command& command, const std::string& model_sha256) {
+  const fs::path file = command.environment.at("HPLCAST_STATS");
+  const std::string& xhpl = command.arguments.back();
+  if (!fs::exists(file)) {
+    throw core::ExternalError(
+        core::to_string(command), 0,
+        "it left no statistics: " + xhpl + " is not linked with hplcast's runtime, or ended early");
+  }
+  Statistics statistics;
+  core::read_file(file, [&](std::istream& in, const std::string& name) { statistics = read_statistics(in, name); });
+  if (statistics.deadlock) throw core::ExternalError(core::to_string(command), 0, "the simulated ranks deadlocked");
+  if (statistics.model_sha256 != model_sha256) {
+    throw core::ExternalError(
+        core::to_string(command), 0,
+        xhpl + " used the model " + statistics.model_sha256 + ", not the one asked for, " + model_sha256);
+  }
+  return statistics;
+}
+
+core::Prediction simulate(const PredictionRequest& request, const fs::path& folder) {
+  const int ranks = request.parameters.P * request.parameters.Q;
+  core::Command command = simulation_command(request, folder, ranks);
+  PeakMemory memory;
+  command.while_running = [&](int pid) {
+    memory.sample(pid);
+    if (request.while_running) request.while_running();
+  };
+  const core::CommandResult result = core::run_checked(command);
+  const core::HplRun run = read_result(command, request.parameters);
+
+  core::Prediction prediction;
+  prediction.parameters = request.parameters;
+  prediction.model_sha256 = core::cluster_sha256(request.cluster);
+  Statistics statistics = read_statistics_of(command, prediction.model_sha256);
+  // HPL prints its time with two decimals; the runtime knows it exactly.
+  prediction.time_s = statistics.times_s.size() == 1 ? statistics.times_s.front() : run.time_s;
+  prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
+  prediction.seed = request.seed;
+  prediction.mode = "exact";
+  prediction.cluster = request.cluster.name;
+  prediction.simulator = statistics.simulator;
+  prediction.wall_s = result.wall_s;
+  prediction.peak_pss_bytes = memory.peak_bytes();
+  prediction.kernels = std::move(statistics.kernels);
+  prediction.messages = std::move(statistics.messages);
+  return prediction;
+}
+
+}  // namespace
+
+std::vector<std::string> check(const PredictionRequest& request) {
+  request.parameters.validate();
+  if (request.parameters.N < 1) throw core::DomainError("N", std::to_string(request.parameters.N), "at least 1");
+  const int ranks = request.parameters.P * request.parameters.Q;
+  check_grid(request, ranks);
+  check_memory(request, ranks);
+  std::vector<std::string> warnings;
+  if (platform_library(request.programs).empty()) {
+    for (const std::string& loss : platforms::platform_xml_losses(request.cluster)) {
+      warnings.push_back("without libhplcast-platform.so the simulation knows less than cluster.json: " + loss);
+    }
+  }
+  const long limit = local_machine().max_map_count;
+  if (limit > 0 && ranks * maps_per_rank > limit) {
+    warnings.push_back(std::to_string(ranks) + " simulated ranks may need more memory maps than vm.max_map_count = " +
+                       std::to_string(limit) + " allows; if the simulation fails: sysctl -w vm.max_map_count=" +
+                       std::to_string(2 * ranks * maps_per_rank));
+  }
+  return warnings;
+}
+
+core::Prediction predict(const PredictionRequest& request) {
+  check(request);
+  if (request.keep.empty()) {
+    const TemporaryFolder folder("hplcast-predict");
+    return simulate(request, folder.path());
+  }
+  std::error_code error;
+  fs::create_directories(request.keep, error);
+  if (error)
+    throw core::Error(core::ExitCode::bad_input, "cannot make " + request.keep.string() + ": " + error.message());
+  // A statistics file of an earlier run would hide that this one left none.
+  fs::remove(request.keep / "statistics.json", error);
+  return simulate(request, fs::absolute(request.keep));
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,69 @@
+#include "hplcast/study/process_memory.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "proc_files.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Parent of a process, from /proc/PID/stat: "pid (name) state ppid ...", where the name may hold anything.
+int parent_of(const fs::path& process) {
+  std::ifstream in(process / "stat");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(text.substr(name_end + 1));
+  char state = 0;
+  int parent = 0;
+  fields >> state >> parent;
+  return parent;
+}
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+double tree_pss_bytes(int pid) {
+  std::unordered_map<int, std::vector<int>> children;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+    const int child = std::atoi(entry->path().filename().c_str());
+    if (child > 0) children[parent_of(entry->path())].push_back(child);
+  }
+  double total = 0;
+  std::vector<int> todo = {pid};
+  while (!todo.empty()) {
+    const int process = todo.back();
+    todo.pop_back();
+    total += kib_field("/proc/" + std::to_string(process) + "/smaps_rollup", "Pss:");
+    const auto found = children.find(process);
+    if (found != children.end()) todo.insert(todo.end(), found->second.begin(), found->second.end());
+  }
+  return total;
+}
+
+void PeakMemory::sample(int pid) {
+  constexpr double largest_share_of_time = 1.0 / 20;
+  const double before_s = steady_seconds();
+  if (before_s < next_sample_s_) return;
+  peak_bytes_ = std::max(peak_bytes_, tree_pss_bytes(pid));
+  const double after_s = steady_seconds();
+  next_sample_s_ = after_s + (after_s - before_s) / largest_share_of_time;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,185 @@
+#include "hplcast/study/real_runs.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <set>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "hplcast/study/local_machine.hpp"
+#include "hplcast/study/workspace.hpp"
+#include "results_file.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+/// "0007-N5000-NB128-2x1-r3": sorts in the order of the runs.
+std::string run_name(std::size_t order, const PlannedRun& run) {
+  char number[24];
+  std::snprintf(number, sizeof number, "%04zu", order);
+  const core::HplParameters& p = run.parameters;
+  return std::string(number) + "-N" + std::to_string(p.N) + "-NB" + std::to_string(p.NB) + "-" + std::to_string(p.P) +
+         "x" + std::to_string(p.Q) + "-r" + std::to_string(run.repetition);
+}
+
+fs::path outputs_folder(const RealRunRequest& request) {
+  return request.outputs.empty() ? fs::path(request.results.string() + ".d") : request.outputs;
+}
+
+core::Command mpirun_command(const RealRunRequest& request, const fs::path& xhpl, int ranks) {
+  core::Command command;
+  command.program = request.mpirun;
+  command.arguments = {"-np", std::to_string(ranks)};
+  if (!request.hostfile.empty()) {
+    command.arguments.insert(command.arguments.end(), {"--hostfile", fs::absolute(request.hostfile).string()});
+  }
+  if (request.oversubscribe) {
+    // Open MPI refuses to bind two ranks to one core.
+    command.arguments.insert(command.arguments.end(), {"--oversubscribe", "--bind-to", "none"});
+  } else {
+    command.arguments.insert(command.arguments.end(), {"--map-by", "core", "--bind-to", "core"});
+  }
+  if (::geteuid() == 0) command.arguments.push_back("--allow-run-as-root");
+  // One thread a rank: the model of a kernel is that of one core.
+  command.arguments.insert(command.arguments.end(), {"-x", "OPENBLAS_NUM_THREADS", xhpl.string()});
+  command.environment = {{"OPENBLAS_NUM_THREADS", "1"}};
+  command.timeout_s = request.timeout_s;
+  return command;
+}
+
+core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const PlannedRun& run,
+                      const fs::path& folder, const std::function<void()>& tick) {
+  core::write_file(folder / "HPL.dat",
+                   [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
+  core::Command command = mpirun_command(request, xhpl, run.parameters.P * run.parameters.Q);
+  command.directory = folder;
+  command.output = folder / "HPL.out";
+  command.while_running = [&](int) { tick(); };
+  core::run_checked(command);
+
+  std::vector<core::HplRun> runs;
+  core::read_file(command.output, [&](std::istream& in, const std::string& name) {
+    runs = core::read_hpl_output(in, name, run.parameters);
+  });
+  if (runs.size() == 1 && runs.front().parameters == run.parameters && runs.front().time_s > 0) return runs.front();
+  throw core::ExternalError(
+      core::to_string(command), 0,
+      "its output " + command.output.string() + " has not one run of " + core::to_string(run.parameters));
+}
+
+/// Lines of a hostfile that name a host.
+int hosts_in(const fs::path& hostfile) {
+  std::set<std::string> hosts;
+  core::read_file(hostfile, [&](std::istream& in, const std::string&) {
+    for (std::string line; std::getline(in, line);) {
+      const std::string host = line.substr(0, line.find_first_of(" \t:#"));
+      if (!host.empty()) hosts.insert(host);
+    }
+  });
+  if (hosts.empty())
+    throw core::ParseError({hostfile.string(), 0, ""}, "no host in it; expected `name slots=cores` lines");
+  return static_cast<int>(hosts.size());
+}
+
+double flop(const std::vector<PlannedRun>& runs) {
+  double sum = 0;
+  for (const PlannedRun& run : runs) sum += core::hpl_flop(static_cast<double>(run.parameters.N));
+  return sum;
+}
+
+}  // namespace
+
+std::vector<PlannedRun> plan_real_runs(const RealRunRequest& request) {
+  if (request.repetitions < 1) throw core::DomainError("repetitions", request.repetitions, "at least 1");
+  core::RandomStream random({request.seed, core::stream_design, 0, 0});
+  std::vector<PlannedRun> plan;
+  for (int repetition = 1; repetition <= request.repetitions; ++repetition) {
+    const auto first = static_cast<std::ptrdiff_t>(plan.size());
+    for (const core::HplParameters& parameters : request.configurations) plan.push_back({parameters, repetition});
+    // Fisher-Yates, on our own stream: std::shuffle gives other orders with other standard libraries.
+    const auto round = plan.begin() + first;
+    for (std::ptrdiff_t i = plan.end() - round - 1; i > 0; --i) {
+      std::iter_swap(round + i, round + static_cast<std::ptrdiff_t>(random.below(static_cast<std::uint64_t>(i) + 1)));
+    }
+  }
+  return plan;
+}
+
+void check(const RealRunRequest& request) {
+  const LocalMachine machine = local_machine();
+  // Other hosts are taken to be like this one: mpirun itself knows better, but only once it runs.
+  const int hosts = request.hostfile.empty() ? 1 : hosts_in(request.hostfile);
+  for (const core::HplParameters& p : request.configurations) {
+    p.validate();
+    if (p.N < 1) throw core::DomainError("N", std::to_string(p.N), "at least 1");
+    const long long ranks = static_cast<long long>(p.P) * p.Q;
+    if (request.hostfile.empty() && !request.oversubscribe && ranks > machine.cores) {
+      throw core::DomainError("P x Q", std::to_string(p.P) + " x " + std::to_string(p.Q),
+                              "at most " + std::to_string(machine.cores) + " ranks, the cores of this machine",
+                              "--oversubscribe runs it all the same and marks the data");
+    }
+    const double needed_bytes = core::hpl_matrix_bytes(static_cast<double>(p.N)) / hosts;
+    if (machine.available_bytes > 0 && needed_bytes > machine.available_bytes) {
+      throw core::DomainError(
+          "N", std::to_string(p.N),
+          "a matrix that fits the free memory: it needs " + std::to_string(static_cast<long long>(needed_bytes / 1e6)) +
+              " MB a host, " + std::to_string(static_cast<long long>(machine.available_bytes / 1e6)) + " MB are free");
+    }
+  }
+}
+
+RealRunSummary run_real(const RealRunRequest& request) {
+  check(request);
+  const fs::path xhpl = request.xhpl.empty() ? own_program("xhpl", "HPLCAST_XHPL") : fs::absolute(request.xhpl);
+  require_program(xhpl, "the real HPL");
+  ResultsFile results(request.results);
+
+  RealRunSummary summary;
+  std::vector<PlannedRun> missing;
+  for (const PlannedRun& run : plan_real_runs(request)) {
+    if (results.has(run.parameters, run.repetition)) {
+      ++summary.found;
+    } else {
+      missing.push_back(run);
+    }
+  }
+  const double all_flop = flop(missing);
+  double done_flop = 0;
+  for (const PlannedRun& run : missing) {
+    RealRunRow row;
+    row.order = results.last_order() + 1;
+    row.repetition = run.repetition;
+    row.start = utc_now();
+    row.oversubscribed = request.oversubscribe;
+    const std::string name = run_name(row.order, run);
+    const auto tick = [&] {
+      if (request.progress) request.progress(done_flop / all_flop, name);
+    };
+    tick();
+    row.run = run_once(request, xhpl, run, fs::absolute(outputs_folder(request)) / name, tick);
+    results.append(row);
+    ++summary.made;
+    if (row.run.residual_checked && !row.run.residual_passed) ++summary.failed_residuals;
+    done_flop += core::hpl_flop(static_cast<double>(run.parameters.N));
+  }
+  return summary;
+}
+
+}  // namespace hplcast::study

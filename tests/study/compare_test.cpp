@@ -1,0 +1,131 @@
+#include "hplcast/study/compare.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::study {
+namespace {
+
+core::HplParameters with_N(long long N) {
+  core::HplParameters parameters;
+  parameters.N = N;
+  return parameters;
+}
+
+core::HplRun real_run(long long N, double gflops) {
+  core::HplRun run;
+  run.parameters = with_N(N);
+  run.gflops = gflops;
+  return run;
+}
+
+core::Prediction prediction(long long N, double gflops) {
+  core::Prediction result;
+  result.parameters = with_N(N);
+  result.gflops = gflops;
+  return result;
+}
+
+// Three configurations worked out by hand: errors +10 %, -20 % and +50 %.
+Comparison by_hand() {
+  return compare({real_run(100, 10), real_run(100, 12), real_run(100, 8), real_run(200, 20), real_run(300, 30)},
+                 {prediction(300, 45), prediction(100, 11), prediction(200, 16)});
+}
+
+TEST(Compare, ErrorsAreThoseOfTheMediansRelativeToTheRealOnes) {
+  const auto comparison = by_hand();
+  ASSERT_EQ(comparison.rows.size(), 3U);
+  EXPECT_EQ(comparison.rows[0].real_median_gflops, 10.0);
+  EXPECT_DOUBLE_EQ(comparison.rows[0].real_spread, 0.4);
+  EXPECT_DOUBLE_EQ(comparison.rows[0].error, 0.1);
+  EXPECT_DOUBLE_EQ(comparison.rows[1].error, -0.2);
+  EXPECT_DOUBLE_EQ(comparison.rows[2].error, 0.5);
+}
+
+TEST(Compare, SummarizesOverConfigurations) {
+  const auto summary = by_hand().summary;
+  EXPECT_EQ(summary.n, 3U);
+  EXPECT_DOUBLE_EQ(summary.mean_abs_error, 0.8 / 3);
+  EXPECT_DOUBLE_EQ(summary.median_abs_error, 0.2);
+  EXPECT_DOUBLE_EQ(summary.max_abs_error, 0.5);
+  EXPECT_DOUBLE_EQ(summary.bias, 0.4 / 3);
+  EXPECT_DOUBLE_EQ(summary.rank_correlation.value(), 1.0);
+}
+
+TEST(Compare, MatchesOnAllParametersAndNamesWhatIsLeft) {
+  auto other = real_run(100, 10);
+  other.parameters.SWAP = 2;
+  const auto comparison = compare({real_run(100, 10), other}, {prediction(100, 10), prediction(500, 10)});
+  EXPECT_EQ(comparison.rows.size(), 1U);
+  ASSERT_EQ(comparison.unmatched_real.size(), 1U);
+  EXPECT_EQ(comparison.unmatched_real[0].SWAP, 2);
+  ASSERT_EQ(comparison.unmatched_predicted.size(), 1U);
+  EXPECT_EQ(comparison.unmatched_predicted[0].N, 500);
+}
+
+TEST(Compare, SeveralSeedsCountByTheirMedian) {
+  const auto comparison =
+      compare({real_run(100, 10)}, {prediction(100, 9), prediction(100, 30), prediction(100, 11), prediction(100, 12)});
+  EXPECT_DOUBLE_EQ(comparison.rows[0].predicted_median_gflops, 11.5);
+}
+
+TEST(Compare, RunsWithAWrongResultAreLeftOutAndCounted) {
+  auto wrong = real_run(100, 1000);
+  wrong.residual_checked = true;
+  const auto comparison = compare({real_run(100, 10), wrong}, {prediction(100, 10)});
+  EXPECT_EQ(comparison.failed_residuals, 1U);
+  EXPECT_EQ(comparison.rows[0].error, 0.0);
+}
+
+TEST(Compare, NothingInCommonGivesAnEmptySummary) {
+  const auto comparison = compare({real_run(100, 10)}, {prediction(200, 10)});
+  EXPECT_EQ(comparison.summary.n, 0U);
+  EXPECT_FALSE(comparison.summary.rank_correlation.has_value());
+}
+
+TEST(Compare, RatesThatAreNotPositiveAreRefused) {
+  EXPECT_THROW(compare({real_run(100, 0)}, {prediction(100, 10)}), core::DomainError);
+  EXPECT_THROW(compare({real_run(100, 1)}, {prediction(100, NAN)}), core::DomainError);
+}
+
+TEST(Compare, JsonHasTheFieldsOfTheContract) {
+  std::ostringstream text;
+  write_comparison(text, by_hand());
+  const auto json = nlohmann::json::parse(text.str());
+  for (const char* field :
+       {"rows", "mean_abs_error", "median_abs_error", "max_abs_error", "bias", "rank_correlation", "n"}) {
+    EXPECT_TRUE(json.contains(field)) << field;
+  }
+  const auto& row = json["rows"][2];
+  EXPECT_EQ(row["N"], 300);
+  EXPECT_EQ(row["BCAST"], 1);
+  EXPECT_EQ(row["real_gflops"], 30.0);
+  EXPECT_EQ(row["real_spread"], 0.0);
+  EXPECT_EQ(row["predicted_gflops"], 45.0);
+  EXPECT_EQ(row["error"], 0.5);
+}
+
+TEST(RankCorrelation, IsThatOfTheRanksWithTiesAtTheirMean) {
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3}, {10, 100, 1000}).value(), 1.0);
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3}, {3, 2, 1}).value(), -1.0);
+  // Ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4: covariance 4.5, variances 4.5 and 5.
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 2, 3}, {1, 2, 3, 4}).value(), 4.5 / std::sqrt(4.5 * 5));
+}
+
+TEST(RankCorrelation, NeedsTwoDifferentValuesOnBothSides) {
+  EXPECT_FALSE(rank_correlation({1}, {1}).has_value());
+  EXPECT_FALSE(rank_correlation({1, 1, 1}, {1, 2, 3}).has_value());
+}
+
+TEST(Median, OfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
+  EXPECT_EQ(median({3, 1, 2}), 2.0);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+}
+
+}  // namespace
+}  // namespace hplcast::study

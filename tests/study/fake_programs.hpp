@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "hplcast/study/workspace.hpp"
+
+namespace hplcast::study::testing {
+
+/// Scripts that stand in for smpirun, mpirun and xhpl: they show what happens around the real ones.
+class FakePrograms {
+ public:
+  /// An executable shell script with the lines of `body`.
+  std::filesystem::path script(const std::string& name, const std::string& body) const {
+    const std::filesystem::path path = folder_.path() / name;
+    std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  }
+
+  std::filesystem::path folder() const { return folder_.path(); }
+
+  std::string text_of(const std::filesystem::path& path) const {
+    std::ifstream in(path);
+    return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+
+ private:
+  TemporaryFolder folder_{"hplcast-test with space"};
+};
+
+/// Shell lines that print what HPL prints for the HPL.dat in the current folder (N, NB, P, Q and BCAST are read from
+/// it).
+inline std::string print_hpl_result(const std::string& time_s, const std::string& gflops) {
+  return "field() { sed -n \"$1p\" HPL.dat | cut -d' ' -f1; }\n"
+         "printf 'WR1%dC2C4 %d %d %d %d " +
+         time_s + " " + gflops + "\\n' $(field 23) $(field 6) $(field 8) $(field 11) $(field 12)\n";
+}
+
+}  // namespace hplcast::study::testing

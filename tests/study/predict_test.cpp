@@ -1,0 +1,170 @@
+#include "hplcast/study/predict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "../core/errors_in.hpp"
+#include "fake_programs.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using tests::error_in;
+
+/// A simulation that works: what the runtime of the simulated program would leave.
+const char* const good_statistics =
+    "sha=$(sha256sum \"$HPLCAST_CLUSTER\" | cut -d' ' -f1)\n"
+    "cat > \"$HPLCAST_STATS\" <<END\n"
+    "{\"schema_version\": 1, \"simulator\": \"SimGrid 3.32.0\", \"model_sha256\": \"$sha\", \"deadlock\": false,\n"
+    " \"times_s\": [2.0000000123],\n"
+    " \"kernels\": {\"dgemm\": {\"calls\": 7, \"outside_range\": 2, \"time_s\": 1.5, \"flop\": 1e9}},\n"
+    " \"messages\": {\"send\": {\"calls\": 3, \"outside_range\": 0, \"bytes\": 4096}}}\n"
+    "END\n";
+
+class Predict : public ::testing::Test {
+ protected:
+  /// A request whose smpirun is a script with this body.
+  PredictionRequest request(const std::string& smpirun_body) {
+    PredictionRequest result;
+    core::Hosts::Values hosts;
+    hosts.names = "node-[1-2]";
+    hosts.cores = 2;
+    result.cluster.name = "two nodes";
+    result.cluster.hosts = core::Hosts::make(hosts);
+    result.parameters.N = 3000;
+    result.parameters.P = 2;
+    result.parameters.Q = 2;
+    result.programs.smpirun = programs_.script("smpirun", smpirun_body).string();
+    result.programs.xhpl = programs_.script("xhpl-smpi", "exit 99");
+    return result;
+  }
+  std::string error_of(const PredictionRequest& request) {
+    return error_in([&] { predict(request); });
+  }
+
+  testing::FakePrograms programs_;
+};
+
+TEST_F(Predict, TakesTheExactTimeFromTheStatistics) {
+  const auto prediction = predict(request(testing::print_hpl_result("2.00", "9.0") + good_statistics));
+  EXPECT_EQ(prediction.time_s, 2.0000000123);
+  EXPECT_DOUBLE_EQ(prediction.gflops, core::hpl_flop(3000) / 2.0000000123 / 1e9);
+  EXPECT_EQ(prediction.parameters.N, 3000);
+  EXPECT_EQ(prediction.simulator, "SimGrid 3.32.0");
+  EXPECT_EQ(prediction.kernels.at("dgemm").calls, 7U);
+  EXPECT_EQ(prediction.kernels.at("dgemm").outside_range, 2U);
+  EXPECT_EQ(prediction.messages.at("send").bytes, 4096.0);
+  EXPECT_EQ(prediction.model_sha256.size(), 64U);
+  EXPECT_GT(prediction.wall_s, 0.0);
+}
+
+TEST_F(Predict, HandsSeedNoiseRanksAndProgramToTheSimulation) {
+  auto asked =
+      request("echo \"$@\" > \"$OUT\"; echo $HPLCAST_SEED $HPLCAST_NOISE $HPLCAST_NETWORK_NOISE >> \"$OUT\"\n" +
+              testing::print_hpl_result("2.00", "9.0") + good_statistics);
+  const auto record = programs_.folder() / "record";
+  setenv("OUT", record.c_str(), 1);
+  asked.seed = 18446744073709551615ULL;
+  asked.noise = false;
+  predict(asked);
+  const std::string text = programs_.text_of(record);
+  EXPECT_THAT(text, HasSubstr("-np 4 -platform "));
+  EXPECT_THAT(text, HasSubstr(asked.programs.xhpl.string()));
+  EXPECT_THAT(text, HasSubstr("18446744073709551615 off off"));
+}
+
+TEST_F(Predict, KeepsItsFilesWhereAskedTo) {
+  auto asked = request(testing::print_hpl_result("2.00", "9.0") + good_statistics);
+  asked.keep = programs_.folder() / "kept" / "here";
+  predict(asked);
+  for (const char* file : {"HPL.dat", "cluster.json", "simulation.log", "statistics.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(asked.keep / file)) << file;
+  }
+}
+
+TEST_F(Predict, ACrashIsAnExternalErrorWithTheEndOfTheLog) {
+  const auto asked = request("echo one; echo 'the last words' >&2; kill -SEGV $$");
+  EXPECT_THROW(predict(asked), core::ExternalError);
+  EXPECT_THAT(error_of(asked), HasSubstr("the last words"));
+  EXPECT_THAT(error_of(asked), HasSubstr("status 139"));
+}
+
+TEST_F(Predict, ATimeoutIsAnExternalErrorAndLeavesNoProcess) {
+  auto asked = request("echo $$ > \"$OUT\"; sleep 60");
+  const auto record = programs_.folder() / "pid";
+  setenv("OUT", record.c_str(), 1);
+  asked.timeout_s = 0.3;
+  EXPECT_THROW(predict(asked), core::ExternalError);
+  EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(std::stoi(programs_.text_of(record)))));
+}
+
+TEST_F(Predict, SilenceIsNotASuccess) {
+  EXPECT_THAT(error_of(request("true")), HasSubstr("no result line"));
+}
+
+TEST_F(Predict, ResultsOfAnotherConfigurationAreRefused) {
+  const auto asked = request("echo 'WR11C2C4 3001 128 2 2 2.00 9.0'\n" + std::string(good_statistics));
+  EXPECT_THAT(error_of(asked), HasSubstr("not one run of N=3000"));
+}
+
+TEST_F(Predict, MissingOrBrokenStatisticsAreSaid) {
+  const std::string result = testing::print_hpl_result("2.00", "9.0");
+  EXPECT_THAT(error_of(request(result)), HasSubstr("left no statistics"));
+  EXPECT_THAT(error_of(request(result + "echo '{\"simulator\": ' > \"$HPLCAST_STATS\"")),
+              HasSubstr("not the statistics of a simulated HPL"));
+}
+
+TEST_F(Predict, AProgramWithAnotherModelIsRefused) {
+  const auto asked =
+      request("HPLCAST_CLUSTER=/dev/null\n" + testing::print_hpl_result("2.00", "9.0") + good_statistics);
+  EXPECT_THAT(error_of(asked), HasSubstr("used the model e3b0c442"));  // SHA-256 of nothing
+}
+
+TEST_F(Predict, AMissingSimulatorOrProgramIsSaid) {
+  auto asked = request("true");
+  asked.programs.smpirun = "no-such-smpirun";
+  EXPECT_THROW(predict(asked), core::ExternalError);
+  asked = request("true");
+  asked.programs.xhpl = programs_.folder() / "nowhere";
+  EXPECT_THAT(error_of(asked), HasSubstr("nowhere is not there or cannot be run"));
+}
+
+TEST_F(Predict, MoreRanksThanCoresAreRefused) {
+  auto asked = request("true");
+  asked.parameters.Q = 3;
+  EXPECT_THROW(predict(asked), core::DomainError);
+  EXPECT_THAT(error_of(asked), HasSubstr("2 x 3 = 6 ranks"));
+  EXPECT_THAT(error_of(asked), HasSubstr("at most 4, the cores of two nodes (2 hosts of 2 cores)"));
+}
+
+TEST_F(Predict, AMatrixLargerThanTheMemoryIsRefusedUnlessForced) {
+  auto asked = request(testing::print_hpl_result("2.00", "9.0") + good_statistics);
+  auto hosts = asked.cluster.hosts.values();
+  hosts.memory_bytes = 35e6;  // half of the matrix, 8 * 3000^2 / 2, is 36 MB
+  asked.cluster.hosts = core::Hosts::make(hosts);
+  EXPECT_THAT(error_of(asked), HasSubstr("--force"));
+  asked.force = true;
+  EXPECT_EQ(error_of(asked), "");
+  hosts.memory_bytes = 37e6;
+  asked.cluster.hosts = core::Hosts::make(hosts);
+  asked.force = false;
+  EXPECT_EQ(error_of(asked), "");
+}
+
+TEST_F(Predict, WrongParametersAreRefusedBeforeAnythingRuns) {
+  auto asked = request("echo never");
+  asked.parameters.BCAST = 6;
+  EXPECT_THROW(predict(asked), core::DomainError);
+  asked.parameters.BCAST = 1;
+  asked.parameters.N = 0;
+  EXPECT_THROW(predict(asked), core::DomainError);
+}
+
+}  // namespace
+}  // namespace hplcast::study
