@@ -50,7 +50,17 @@ double size_at_least_one(const CsvReader& csv, const Optional& column) {
 
 void read_kernel_csv(std::istream& in, const std::string& name, const std::string& default_kernel,
                      const std::function<void(const KernelMeasurement&)>& each) {
+  read_kernel_csv(in, name, default_kernel, {},
+                  [&](const KernelMeasurement& row, const std::vector<std::string>&) { each(row); });
+}
+
+void read_kernel_csv(
+    std::istream& in, const std::string& name, const std::string& default_kernel, const std::vector<std::string>& columns,
+    const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each) {
   CsvReader csv(in, name);
+  std::vector<std::size_t> further;
+  for (const std::string& column : columns) further.push_back(csv.column(column));
+  std::vector<std::string> texts(columns.size());
   const std::size_t duration = csv.column("duration_s");
   const Optional kernel(csv, "kernel"), m(csv, "m"), n(csv, "n"), k(csv, "k"), start(csv, "start_s"), cpu(csv, "cpu"),
       core(csv, "core"), content(csv, "content"), error(csv, "error");
@@ -67,7 +77,8 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
     row.cpu = cpu.integer(0);
     row.core = core.integer(0);
     row.content = content.text("");
-    each(row);
+    for (std::size_t i = 0; i < further.size(); ++i) texts[i] = csv.text(further[i]);
+    each(row, texts);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "hplcast/core/polynomial.hpp"
 
@@ -46,6 +47,12 @@ void write_row(std::ostream& out, const MpiMeasurement& row);
 /// @throws ParseError for a missing column, a duration that is not positive, sizes below 1.
 void read_kernel_csv(std::istream& in, const std::string& name, const std::string& default_kernel,
                      const std::function<void(const KernelMeasurement&)>& each);
+
+/// The same with the texts of any further columns (`jobid`, ...), in the order asked for.
+/// @throws ParseError for a column that is not there, too.
+void read_kernel_csv(
+    std::istream& in, const std::string& name, const std::string& default_kernel, const std::vector<std::string>& columns,
+    const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each);
 
 /// Calls `each` for every row of an MPI CSV. Required: size_bytes and duration_s, or size_bytes, send_s and recv_s (a
 /// ping-pong: gives two rows, `send` with send_s and `pingpong` with the sum). Without a column `operation` it is

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/fit/kernel_fit.hpp"
+
+namespace hplcast::fit {
+
+/// The forms of a kernel that are physically sensible, the simplest first: dgemm M2; the others one product M1 (dtrsm mnk,
+/// dgemv and dger mn, vector kernels n, dtrsv n^2 or n, copies and row swaps mn), then that product with the lower ones (mn, m,
+/// n and a constant), coefficients not negative, as M2. An unknown kernel gets the products of the sizes that vary.
+/// All with weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
+std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table);
+
+/// Fits a kernel of HPL for prediction: the form with the least BIC of the relative errors of the shapes among those that
+/// can be fitted, where a more complicated form has to win by 10 (very strong evidence, Kass and Raftery 1995); with too few
+/// shapes for any, one product without constant, then a constant. The status is only not ok without rows.
+KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table);
+
+}  // namespace hplcast::fit

@@ -1,0 +1,112 @@
+#include "hplcast/fit/hpl_kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hplcast/core/kernel_id.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using core::KernelId;
+using core::Monomial;
+
+constexpr Monomial mnk{1, 1, 1}, mn{1, 1, 0}, mk{1, 0, 1}, nk{0, 1, 1}, m1{1, 0, 0}, n1{0, 1, 0}, k1{0, 0, 1}, n2{0, 2, 0};
+
+/// Sets of terms of a kernel, the simplest first; the first of a set is its main product.
+std::vector<std::vector<Monomial>> known_terms(KernelId kernel) {
+  switch (kernel) {
+    case KernelId::dgemm:
+      return {{mnk, mn, mk, nk}};
+    case KernelId::dtrsm:
+      return {{mnk}, {mnk, mn}};
+    case KernelId::dtrsv:
+      return {{n2}, {n1}, {n2, n1}};
+    case KernelId::daxpy:
+    case KernelId::dscal:
+    case KernelId::dswap:
+    case KernelId::dcopy:
+    case KernelId::idamax:
+    case KernelId::dlocswpN:
+    case KernelId::dlocswpT:
+      return {{n1}};
+    default:
+      return {{mn}, {mn, m1, n1}};
+  }
+}
+
+/// For a kernel that we do not know: the products of the sizes that vary.
+std::vector<std::vector<Monomial>> terms_of_sizes(const core::ShapeRange& range) {
+  const bool m = range.max.m > range.min.m, n = range.max.n > range.min.n, k = range.max.k > range.min.k;
+  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
+  if (m && n && k) return {{mnk}, {mnk, mn, mk, nk}};
+  if (m && n) return {{product}, {product, m1, n1}};
+  if (m && k) return {{product}, {product, m1, k1}};
+  if (n && k) return {{product}, {product, n1, k1}};
+  return {{product}};
+}
+
+/// n log(mean squared relative error of the shapes) + coefficients log n.
+double relative_bic(const KernelTable& table, const KernelFit& fit) {
+  double squares = 0, calls = 0, coefficients = 0;
+  for (const ShapeSummary& one : table.shapes()) {
+    const double error = fit.model.cluster_law().at(one.shape).mean_s(one.shape) / one.mean_s - 1;
+    squares += static_cast<double>(one.count) * error * error;
+    calls += static_cast<double>(one.count);
+  }
+  for (const PieceFit& piece : fit.pieces) coefficients += static_cast<double>(piece.mu.polynomial.terms().size());
+  const double shapes = static_cast<double>(table.shapes().size());
+  constexpr double exact = 1e-20;  // errors of 1e-10 are rounding
+  return shapes * std::log(std::max(squares / calls, exact)) + coefficients * std::log(shapes);
+}
+
+bool is_constant(const Monomial& term) { return term == Monomial{}; }
+
+KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
+  options.level = "M0";
+  options.terms.clear();
+  return fit_kernel(table, options);
+}
+
+}  // namespace
+
+std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table) {
+  const std::optional<KernelId> id = core::kernel_from_name(kernel);
+  std::vector<KernelFitOptions> forms;
+  for (const std::vector<Monomial>& terms : id ? known_terms(*id) : terms_of_sizes(table.range())) {
+    KernelFitOptions options;
+    options.level = is_constant(terms.front()) ? "M0" : terms.size() == 1 ? "M1" : "M2";
+    if (options.level != "M0") options.terms = terms;
+    options.non_negative = terms.size() > 1 && id != KernelId::dgemm;
+    if (id != KernelId::dgemm) options.family.reset();
+    forms.push_back(std::move(options));
+  }
+  return forms;
+}
+
+KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
+  constexpr double very_strong_evidence = 10;
+  std::vector<KernelFitOptions> forms = hpl_kernel_forms(kernel, table);
+  KernelFit best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const KernelFitOptions& options : forms) {
+    KernelFit fit = fit_kernel(table, options);
+    if (!fit.ok()) continue;
+    const double bic = relative_bic(table, fit) + (best.ok() ? very_strong_evidence : 0);
+    if (best.ok() && bic >= least) continue;
+    least = bic - (best.ok() ? very_strong_evidence : 0);
+    best = std::move(fit);
+  }
+  if (best.ok() || table.rows() == 0) return best;
+  KernelFitOptions simplest = forms.front();
+  if (simplest.level == "M0") return fit_constant(table, simplest);
+  simplest.level = "M1";
+  simplest.terms.resize(1);
+  simplest.intercept = Intercept::none;
+  best = fit_kernel(table, simplest);
+  return best.ok() ? best : fit_constant(table, simplest);
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/fit/kernel_fit.hpp"
+#include "shape_rows.hpp"
+
+namespace hplcast::fit::detail {
+
+/// A linear regression on the monomials of the shape.
+struct PolynomialRegression {
+  std::vector<core::Monomial> terms;
+  double fixed_constant = 0;      ///< subtracted from y first, added to the polynomial afterwards
+  Weighting weighting = Weighting::ordinary;
+  bool non_negative = false;
+  bool robust = false;            ///< HC3 standard errors
+  double min_abs_t = 0;           ///< terms below are removed, one at a time; 0: none
+};
+
+/// What is regressed: one row a shape.
+struct RegressionRows {
+  std::vector<double> y;
+  std::vector<double> counts;   ///< how often the row counts, > 0
+  std::vector<double> squares;  ///< sum of squares around y of the calls behind the row; empty: one call a row
+  std::vector<double> weights;  ///< on top of `weighting`; empty: 1
+};
+
+struct RegressionResult {
+  PolynomialFit fit;
+  std::vector<double> fitted;    ///< per row
+  std::vector<double> leverage;  ///< per row, in [0, 1)
+  double residual_variance = 0;  ///< sum of weighted squares / spare rows; 0 without
+  std::vector<std::string> notes;
+  std::size_t fitted_terms = 0;
+};
+
+/// Fits, removes insignificant terms, says in notes what was left out and why. `name` is "mu" or "sigma".
+RegressionResult fit_polynomial(const ShapeRows& shapes, const RegressionRows& rows, const PolynomialRegression& what,
+                                const std::string& name);
+
+/// The constant of the published method, see Intercept::published.
+double published_constant(const ShapeRows& shapes, const std::vector<double>& y);
+
+/// The 0 < q < 1 quantile with linear interpolation between the sorted values.
+double linear_quantile(std::vector<double> values, double q);
+
+}  // namespace hplcast::fit::detail

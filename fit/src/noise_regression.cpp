@@ -1,0 +1,254 @@
+#include "noise_regression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hplcast/fit/gaussian_mixture.hpp"
+#include "hplcast/fit/noise_family.hpp"
+
+namespace hplcast::fit::detail {
+
+namespace {
+
+using core::DurationLaw;
+using core::NoiseFamily;
+
+/// Variances of the calls of some shapes, each with the number of independent squares in it.
+struct Variances {
+  ShapeRows shapes;
+  std::vector<double> mu_s;
+  std::vector<double> variance_s2;
+  std::vector<double> degrees;
+  bool within_shapes = false;
+};
+
+/// Between calls of one shape where shapes are repeated enough, else around the fitted mean. The residual of a row of
+/// leverage h has 1 - h times the variance of the noise.
+Variances variances_of(const ShapeRows& rows, const RegressionResult& mean, std::size_t terms) {
+  std::size_t repeated = 0;
+  double degrees = 0;
+  for (const ShapeSummary& summary : rows.shapes) {
+    if (summary.count > 1) ++repeated;
+    degrees += static_cast<double>(summary.count - 1);
+  }
+  Variances result;
+  result.within_shapes = repeated >= terms + 2 && degrees >= static_cast<double>(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ShapeSummary& summary = rows.shapes[i];
+    if (result.within_shapes && summary.count < 2) continue;
+    result.shapes.shapes.push_back(summary);
+    result.mu_s.push_back(std::max(mean.fitted[i], 0.01 * summary.mean_s));
+    const double count = static_cast<double>(summary.count);
+    if (result.within_shapes) {
+      result.degrees.push_back(count - 1);
+      result.variance_s2.push_back(summary.variance_s2());
+    } else {
+      const double residual = summary.mean_s - mean.fitted[i];
+      result.degrees.push_back(count);
+      result.variance_s2.push_back((count * residual * residual / (1 - mean.leverage[i]) + summary.squares_s2) / count);
+    }
+  }
+  return result;
+}
+
+/// sigma of N2 with coefficients >= 0, so that it is positive everywhere: matches the variances, by Gauss-Newton on their
+/// quasi-likelihood (variance of a variance proportional to its square). E s^2 = sigma^2 for every family of noise, which
+/// is not true of E s = sigma.
+RegressionResult match_variances(const Variances& given, const std::vector<core::Monomial>& terms, double min_abs_t) {
+  constexpr int most_iterations = 100;
+  const std::size_t rows = given.shapes.size();
+  PolynomialRegression what{terms, 0, Weighting::ordinary, true, true, 0};
+  RegressionRows data;
+  data.counts.assign(rows, 1.0);
+  std::vector<double> sd(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    data.y.push_back(std::sqrt(given.variance_s2[i]));
+    data.weights.push_back(given.degrees[i] / (given.mu_s[i] * given.mu_s[i]));
+  }
+  RegressionResult result = fit_polynomial(given.shapes, data, what, "sigma");
+  for (int iteration = 0; iteration < most_iterations && result.fitted_terms > 0; ++iteration) {
+    double change = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double next = std::max(result.fitted[i], 1e-6 * given.mu_s[i]);
+      if (iteration > 0) change = std::max(change, std::abs(next - sd[i]) / next);
+      // A step of at most a factor of three keeps one huge outlier from throwing the next weights off.
+      sd[i] = iteration > 0 ? std::clamp(next, sd[i] / 3, sd[i] * 3) : next;
+      data.y[i] = sd[i] + (given.variance_s2[i] - sd[i] * sd[i]) / (2 * sd[i]);
+      data.weights[i] = given.degrees[i] / (sd[i] * sd[i]);
+    }
+    const bool settled = iteration > 0 && change < 1e-8;
+    what.min_abs_t = settled ? min_abs_t : 0;
+    result = fit_polynomial(given.shapes, data, what, "sigma");
+    if (settled) break;
+  }
+  return result;
+}
+
+/// The published way: ordinary least squares on the standard deviation of each shape.
+RegressionResult published_sigma(const ShapeRows& rows, const std::vector<core::Monomial>& terms, Intercept intercept) {
+  RegressionRows data;
+  for (const ShapeSummary& summary : rows.shapes) data.y.push_back(std::sqrt(summary.variance_s2()));
+  data.counts.assign(rows.size(), 1.0);
+  PolynomialRegression what;
+  what.terms = terms;
+  if (intercept == Intercept::published) what.fixed_constant = published_constant(rows, data.y);
+  return fit_polynomial(rows, data, what, "sigma");
+}
+
+/// The durations of the sample relative to the fitted mean.
+std::vector<double> relative_durations(const ShapeRows& rows, const RegressionResult& mean) {
+  std::vector<double> ratios;
+  for (const SampledCall& call : rows.sample)
+    if (mean.fitted[call.shape] > 0) ratios.push_back(call.duration_s / mean.fitted[call.shape]);
+  return ratios;
+}
+
+/// Modes of the relative duration, scaled to expectation 1. Empty if there is nothing to fit.
+std::vector<core::MixtureMode> relative_modes(const ShapeRows& rows, const RegressionResult& mean) {
+  const std::vector<double> ratios = relative_durations(rows, mean);
+  if (ratios.empty()) return {};
+  std::vector<core::MixtureMode> modes = fit_gaussian_mixture(ratios).modes;
+  double probability = 0, expectation = 0;
+  for (const auto& mode : modes) {
+    probability += mode.probability;
+    expectation += mode.probability * mode.mean;
+  }
+  for (auto& mode : modes) {
+    mode.mean *= probability / expectation;
+    mode.sd *= probability / expectation;
+    mode.probability /= probability;
+  }
+  return modes;
+}
+
+/// How far the probability integral transform of the sample is from uniform: Cramer and von Mises, per call. 0 is perfect, 1/3 is the
+/// worst.
+double misfit(const ShapeRows& rows, const DurationLaw& law) {
+  std::vector<double> shares;
+  for (const SampledCall& call : rows.sample)
+    shares.push_back(duration_cdf(law, rows.shapes[call.shape].shape, call.duration_s));
+  std::sort(shares.begin(), shares.end());
+  const double count = static_cast<double>(shares.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double deviation = shares[i] - (static_cast<double>(i) + 0.5) / count;
+    sum += deviation * deviation;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+/// Total time of the shapes measured when durations below 0 are set to 0, relative to the expected one, minus 1.
+double clamping_bias(const ShapeRows& rows, const DurationLaw& law) {
+  double expected = 0, injected = 0;
+  for (const ShapeSummary& summary : rows.shapes) {
+    expected += static_cast<double>(summary.count) * law.mean_s(summary.shape);
+    injected += static_cast<double>(summary.count) * clamped_mean_s(law, summary.shape);
+  }
+  return expected > 0 ? injected / expected - 1 : 0;
+}
+
+constexpr double bearable_bias = 0.002;
+
+DurationLaw make_law(const core::Polynomial& mu, const core::Polynomial& sigma, NoiseFamily family,
+                     const std::vector<core::MixtureMode>& modes) {
+  if (family == NoiseFamily::mixture) return DurationLaw::make(mu, {}, family, modes);
+  return DurationLaw::make(mu, family == NoiseFamily::none ? core::Polynomial() : sigma, family);
+}
+
+/// The family whose distribution is nearest to the sample, among those that keep the total time.
+NoiseFamily nearest_family(const ShapeRows& rows, const core::Polynomial& mu, const core::Polynomial& sigma,
+                           const std::vector<core::MixtureMode>& modes, std::vector<std::string>& notes) {
+  NoiseFamily best = NoiseFamily::log_normal;  // never negative: always possible
+  double least = std::numeric_limits<double>::infinity();
+  for (NoiseFamily family : {NoiseFamily::half_normal, NoiseFamily::normal, NoiseFamily::log_normal, NoiseFamily::mixture}) {
+    if (family == NoiseFamily::mixture && modes.empty()) continue;
+    const DurationLaw law = make_law(mu, sigma, family, modes);
+    if (clamping_bias(rows, law) > bearable_bias) continue;
+    const double distance = misfit(rows, law);
+    if (distance >= least) continue;
+    least = distance;
+    best = family;
+  }
+  notes.push_back(std::string("noise: ") + to_string(best) + " is nearest to the measured scatter");
+  return best;
+}
+
+std::vector<core::Monomial> sigma_terms(const core::Polynomial& mu, const KernelFitOptions& options) {
+  if (options.noise == NoiseLevel::n1) return {core::Monomial{}};
+  if (!options.sigma_terms.empty()) return options.sigma_terms;
+  return mu.terms();
+}
+
+RegressionResult fit_sigma(const ShapeRows& rows, const RegressionResult& mean, const KernelFitOptions& options) {
+  const std::vector<core::Monomial> terms = sigma_terms(mean.fit.polynomial, options);
+  if (options.published_sigma) {
+    std::vector<core::Monomial> free_terms = terms;
+    free_terms.erase(std::remove(free_terms.begin(), free_terms.end(), core::Monomial{}), free_terms.end());
+    return published_sigma(rows, free_terms, options.intercept);
+  }
+  if (options.noise == NoiseLevel::n1) {  // one number for all calls: the spread around the fitted mean, misfit included
+    double squares = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double residual = rows.shapes[i].mean_s - mean.fitted[i];
+      squares += static_cast<double>(rows.shapes[i].count) * residual * residual + rows.shapes[i].squares_s2;
+    }
+    const double spare = static_cast<double>(rows.calls()) - static_cast<double>(mean.fitted_terms);
+    RegressionResult result;
+    if (spare > 0) result.fit.polynomial = core::Polynomial::make({core::Monomial{}}, {std::sqrt(squares / spare)});
+    result.fit.degrees_of_freedom = spare;
+    return result;
+  }
+  const double limit = options.remove_insignificant ? options.min_abs_t : 0;
+  return match_variances(variances_of(rows, mean, terms.size()), terms, limit);
+}
+
+/// True if the calls are where the fit says, but for rounding and the digits of the file.
+bool is_noiseless(const ShapeRows& rows, const RegressionResult& mean) {
+  constexpr double negligible = 1e-6;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ShapeSummary& summary = rows.shapes[i];
+    const double farthest = std::max(summary.max_s - mean.fitted[i], mean.fitted[i] - summary.min_s);
+    if (farthest > negligible * summary.mean_s) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+NoiseResult fit_noise(const ShapeRows& rows, const RegressionResult& mean, const KernelFitOptions& options,
+                      const core::ShapeRange& range) {
+  NoiseResult result;
+  const core::Polynomial& mu = mean.fit.polynomial;
+  if (options.noise == NoiseLevel::n0) {
+    result.law = DurationLaw::make(mu, {}, NoiseFamily::none);
+    return result;
+  }
+  std::vector<core::MixtureMode> modes;
+  if (options.noise == NoiseLevel::mixture || !options.family) modes = relative_modes(rows, mean);
+  if (options.noise == NoiseLevel::mixture) {
+    if (modes.empty()) result.notes.push_back("noise: no calls to fit a mixture to");
+    result.law = make_law(mu, {}, modes.empty() ? NoiseFamily::none : NoiseFamily::mixture, modes);
+    return result;
+  }
+  RegressionResult sigma = fit_sigma(rows, mean, options);
+  result.notes = std::move(sigma.notes);
+  if (sigma.fit.polynomial.empty() || (!options.published_sigma && is_noiseless(rows, mean))) {
+    result.notes.push_back("noise: the measurements do not scatter around the fit");
+    result.law = DurationLaw::make(mu, {}, NoiseFamily::none);
+    return result;
+  }
+  if (smallest_in_range(sigma.fit.polynomial, range) < 0)
+    result.notes.push_back("sigma: negative for some sizes inside the range; the noise is mirrored there");
+  const NoiseFamily family =
+      options.family ? *options.family : nearest_family(rows, mu, sigma.fit.polynomial, modes, result.notes);
+  result.law = make_law(mu, sigma.fit.polynomial, family, modes);
+  if (family != NoiseFamily::mixture) result.sigma = std::move(sigma.fit);
+  const double bias = clamping_bias(rows, result.law);
+  if (bias > bearable_bias)
+    result.notes.push_back("noise: " + std::string(to_string(family)) + " gives negative durations, which are set to 0: the total "
+                           "time of the measured calls is predicted " + short_number(100 * bias) + " percent too long; log-normal does not");
+  return result;
+}
+
+}  // namespace hplcast::fit::detail
