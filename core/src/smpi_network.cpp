@@ -1,0 +1,43 @@
+#include "hplcast/core/smpi_network.hpp"
+
+#include <algorithm>
+
+#include "hplcast/core/csv.hpp"
+
+namespace hplcast::core {
+
+namespace {
+
+/// SMPI reads thresholds into an int and compares sizes cast to int.
+constexpr std::uint64_t max_threshold_bytes = 2147483647;
+
+/// A loop that polls with calls of cost 0 never ends in a simulation.
+constexpr double min_poll_s = 1e-7;
+
+std::string threshold(std::uint64_t bytes) { return std::to_string(std::min(bytes, max_threshold_bytes)); }
+
+}  // namespace
+
+MessageFlow message_flow(double duration_s, double slope_s_per_byte, double wire_bytes,
+                         double link_bandwidth_bytes_per_s) noexcept {
+  const double fastest = 1e6 * link_bandwidth_bytes_per_s;
+  const double rate = slope_s_per_byte > 0 ? std::min(1 / slope_s_per_byte, fastest) : fastest;
+  const double latency = duration_s - wire_bytes / rate;
+  if (latency >= 0) return {latency, rate};
+  return {0, duration_s > 0 ? std::min(wire_bytes / duration_s, fastest) : fastest};
+}
+
+std::vector<std::pair<std::string, std::string>> smpi_settings(const NetworkModel& network) {
+  const NetworkModel::Values& values = network.values();
+  return {{"smpi/async-small-thresh", threshold(values.async_small_bytes)},
+          {"smpi/send-is-detached-thresh", threshold(values.detached_bytes)},
+          {"smpi/iprobe", shortest(std::max(values.iprobe_s, min_poll_s))},
+          {"smpi/test", shortest(std::max(values.test_s, min_poll_s))},
+          {"smpi/wtime", shortest(values.wtime_s)},
+          {"network/weight-S", "0"},
+          {"network/crosstraffic", "0"},
+          // The window limits a flow to gamma / (2 latency): no such limit was measured.
+          {"network/TCP-gamma", "1e+18"}};
+}
+
+}  // namespace hplcast::core

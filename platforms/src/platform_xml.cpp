@@ -1,0 +1,200 @@
+#include "hplcast/platforms/platform_xml.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <ostream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/smpi_network.hpp"
+#include "xml_costs.hpp"
+
+namespace hplcast::platforms {
+
+namespace {
+
+using core::ClusterModel;
+using core::shortest;
+
+/// Speed of a core. Kernels take the time of their models; only the cost of a probe passes through it, and comes out unchanged.
+constexpr const char* core_speed = "1Gf";
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+/// A comment may not contain two hyphens in a row, nor end with one.
+std::string comment(std::string text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '-' && text[i - 1] == '-') text[i] = '_';
+  }
+  return "<!-- " + text + " -->\n";
+}
+
+std::string bandwidth(double bytes_per_s) { return shortest(bytes_per_s) + "Bps"; }
+std::string latency(double s) { return shortest(s) + "s"; }
+
+const core::ScopeModel& main_scope(const ClusterModel& cluster) { return cluster.network.scope(core::Scope::remote); }
+
+/// "pre-[1-3,7]suf" with numbers that are not padded: what SimGrid's <cluster> can name.
+struct NumberedHosts {
+  std::string prefix, radical, suffix;
+};
+
+std::optional<NumberedHosts> numbered_hosts(const core::Hosts& hosts) {
+  const std::string& names = hosts.values().names;
+  const std::size_t open = names.find('[');
+  const std::size_t close = names.find(']');
+  if (open == std::string::npos || close == std::string::npos || names.find('[', open + 1) != std::string::npos) {
+    return std::nullopt;
+  }
+  NumberedHosts result{names.substr(0, open), names.substr(open + 1, close - open - 1), names.substr(close + 1)};
+  const auto npos = std::string::npos;
+  if (result.prefix.find(',') != npos || result.suffix.find(',') != npos) return std::nullopt;
+  for (std::size_t i = 0; i + 1 < result.radical.size(); ++i) {
+    const bool starts = i == 0 || std::isdigit(static_cast<unsigned char>(result.radical[i - 1])) == 0;
+    const bool goes_on = std::isdigit(static_cast<unsigned char>(result.radical[i + 1])) != 0;
+    if (starts && result.radical[i] == '0' && goes_on) return std::nullopt;
+  }
+  return result;
+}
+
+std::string power_properties(const ClusterModel& cluster, const std::string& indent) {
+  if (!cluster.power) return "";
+  const core::PowerModel& power = *cluster.power;
+  return indent + "<prop id=\"wattage_per_state\" value=\"" + shortest(power.idle_w) + ":" + shortest(power.one_core_w) +
+         ":" + shortest(power.all_cores_w) + "\"/>\n" + indent + "<prop id=\"wattage_off\" value=\"" +
+         shortest(power.off_w) + "\"/>\n";
+}
+
+void write_property(std::ostream& out, const std::string& name, const std::string& value) {
+  out << "    <prop id=\"" << name << "\" value=\"" << value << "\"/>\n";
+}
+
+void write_config(std::ostream& out, const ClusterModel& cluster) {
+  out << "  <config>\n";
+  for (const auto& [name, value] : core::smpi_settings(cluster.network)) write_property(out, name, value);
+  const XmlCosts costs = xml_costs(main_scope(cluster));
+  write_property(out, "smpi/os", costs.os);
+  write_property(out, "smpi/ois", costs.ois);
+  write_property(out, "smpi/or", costs.overhead_recv);
+  write_property(out, "smpi/bw-factor", costs.bw_factor);
+  write_property(out, "smpi/lat-factor", costs.lat_factor);
+  out << "  </config>\n";
+}
+
+/// Every host by name, each with a link of its own to the switch and one to itself.
+void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
+  const core::ScopeModel& remote = main_scope(cluster);
+  const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
+  const core::Topology& topology = cluster.network.values().topology;
+  const std::string power = power_properties(cluster, "      ");
+  out << "  <zone id=\"" << escaped(cluster.name) << "\" routing=\"Cluster\">\n";
+  for (const std::string& name : cluster.hosts.names()) {
+    const std::string host = escaped(name);
+    out << "    <host id=\"" << host << "\" speed=\"" << core_speed << "\" core=\"" << cluster.hosts.values().cores
+        << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </host>\n");
+    out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.bandwidth_bytes_per_s)
+        << "\" latency=\"" << latency(remote.latency_s / 2) << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+    out << "    <link id=\"" << host << "_loopback\" bandwidth=\"" << bandwidth(local.bandwidth_bytes_per_s)
+        << "\" latency=\"" << latency(local.latency_s) << "\" sharing_policy=\"FATPIPE\"/>\n";
+    out << "    <host_link id=\"" << host << "\" up=\"" << host << "_link_UP\" down=\"" << host << "_link_DOWN\"/>\n";
+  }
+  if (topology.backbone_bandwidth_bytes_per_s > 0) {
+    out << "    <backbone id=\"backbone\" bandwidth=\"" << bandwidth(topology.backbone_bandwidth_bytes_per_s)
+        << "\" latency=\"" << latency(topology.backbone_latency_s) << "\"/>\n";
+  }
+  for (const std::string& name : cluster.hosts.names()) {
+    const std::string host = escaped(name);
+    out << "    <route src=\"" << host << "\" dst=\"" << host << "\" symmetrical=\"NO\"><link_ctn id=\"" << host
+        << "_loopback\"/></route>\n";
+  }
+  out << "  </zone>\n";
+}
+
+const char* topology_name(const std::string& kind) {
+  if (kind == "fat_tree") return "FAT_TREE";
+  return kind == "dragonfly" ? "DRAGONFLY" : "TORUS";
+}
+
+void write_cluster_element(std::ostream& out, const ClusterModel& cluster) {
+  const core::ScopeModel& remote = main_scope(cluster);
+  const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
+  const core::Topology& topology = cluster.network.values().topology;
+  const auto hosts = numbered_hosts(cluster.hosts);
+  if (!hosts) {
+    throw core::DomainError("host names", cluster.hosts.values().names,
+                            "one bracket of numbers without padding, such as node-[1-32], for topology " + topology.kind);
+  }
+  const std::string power = power_properties(cluster, "      ");
+  out << "  <zone id=\"world\" routing=\"Full\">\n"
+      << "    <cluster id=\"" << escaped(cluster.name) << "\" prefix=\"" << escaped(hosts->prefix) << "\" radical=\""
+      << hosts->radical << "\" suffix=\"" << escaped(hosts->suffix) << "\" speed=\"" << core_speed << "\" core=\""
+      << cluster.hosts.values().cores << "\" bw=\"" << bandwidth(remote.bandwidth_bytes_per_s) << "\" lat=\""
+      << latency(remote.latency_s / 2) << "\" loopback_bw=\"" << bandwidth(local.bandwidth_bytes_per_s)
+      << "\" loopback_lat=\"" << latency(local.latency_s) << "\" topology=\"" << topology_name(topology.kind)
+      << "\" topo_parameters=\"" << escaped(topology.parameters) << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n")
+      << "  </zone>\n";
+}
+
+}  // namespace
+
+std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
+  const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
+  if (!cluster.network.values().remote) return xml_cost_losses(local, "local");
+  const core::ScopeModel& remote = main_scope(cluster);
+  std::vector<std::string> losses = xml_cost_losses(remote, "remote");
+  const XmlCosts remote_costs = xml_costs(remote);
+  const XmlCosts local_costs = xml_costs(local);
+  const auto differ = [&](const char* what, const std::string XmlCosts::* list) {
+    if (remote_costs.*list != local_costs.*list) {
+      losses.push_back(std::string("local ") + what + ": platform.xml has one list for all messages, that of remote ones is used");
+    }
+  };
+  differ("send", &XmlCosts::os);
+  differ("isend", &XmlCosts::ois);
+  differ("recv", &XmlCosts::overhead_recv);
+  differ("bandwidth factors", &XmlCosts::bw_factor);
+  differ("latency factors", &XmlCosts::lat_factor);
+  for (std::string& loss : xml_cost_losses(local, "local")) losses.push_back(std::move(loss));
+  return losses;
+}
+
+bool needs_platform_library(const ClusterModel& cluster) { return !platform_xml_losses(cluster).empty(); }
+
+void write_platform_xml(std::ostream& out, const ClusterModel& cluster) {
+  out << "<?xml version=\"1.0\"?>\n"
+      << "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+      << comment("Made by hplcast from the cluster model " + cluster.name + "; do not edit. Message costs: docs/platform.md.");
+  for (const std::string& loss : platform_xml_losses(cluster)) out << comment("Not carried: " + loss);
+  out << "<platform version=\"4.1\">\n";
+  write_config(out, cluster);
+  if (cluster.network.values().topology.kind == "single_switch") {
+    write_single_switch(out, cluster);
+  } else {
+    write_cluster_element(out, cluster);
+  }
+  out << "</platform>\n";
+}
+
+}  // namespace hplcast::platforms

@@ -1,0 +1,107 @@
+#include "xml_costs.hpp"
+
+#include <cmath>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/smpi_network.hpp"
+
+namespace hplcast::platforms {
+
+namespace {
+
+using core::MessageCost;
+using core::Segment;
+using core::shortest;
+
+/// SimGrid reads bounds with stoi().
+constexpr double bound_limit = 2147483648.0;
+
+/// SimGrid starts a segment strictly above its bound, ours starts at min_bytes; sizes are whole bytes.
+double xml_bound(const Segment& segment, double envelope_bytes) {
+  return segment.min_bytes == 0 ? 0 : std::ceil(segment.min_bytes) + envelope_bytes - 1;
+}
+
+double mean_intercept_s(const Segment& segment) {
+  if (segment.modes.empty()) return segment.intercept_s;
+  double mean = 0;
+  for (const core::MixtureMode& mode : segment.modes) mean += mode.probability * mode.mean;
+  return mean;
+}
+
+/// Duration of a message of no bytes but its envelope, so that slope * wire bytes + this is the whole transfer.
+double intercept_on_wire_s(const Segment& segment) {
+  return mean_intercept_s(segment) - core::smpi_envelope_bytes * segment.slope_s_per_byte;
+}
+
+std::string join(const std::string& list, const std::string& item) { return list.empty() ? item : list + ";" + item; }
+
+std::string overhead(const core::SegmentedLaw& law) {
+  std::string list;
+  for (const Segment& segment : law.segments()) {
+    const double bound = xml_bound(segment, 0);
+    if (bound >= bound_limit) break;
+    list = join(list, shortest(bound) + ":" + shortest(mean_intercept_s(segment)) + ":" +
+                          shortest(segment.slope_s_per_byte));
+  }
+  return list;
+}
+
+bool is_carried(const Segment& segment) { return segment.slope_s_per_byte >= 0 && intercept_on_wire_s(segment) >= 0; }
+
+/// The flow that stands for a segment: exact where is_carried(), else exact at one size of the segment only.
+core::MessageFlow representative_flow(const core::ScopeModel& scope, std::size_t index) {
+  const std::vector<Segment>& segments = scope.cost(MessageCost::transfer).segments();
+  const Segment& segment = segments[index];
+  if (is_carried(segment)) {
+    const double rate_limit = core::message_flow(0, 0, 1, scope.bandwidth_bytes_per_s).bandwidth_bytes_per_s;
+    const double rate = segment.slope_s_per_byte > 0 ? std::min(1 / segment.slope_s_per_byte, rate_limit) : rate_limit;
+    return {intercept_on_wire_s(segment), rate};
+  }
+  const double begin = std::max(1.0, segment.min_bytes);
+  const double end = index + 1 < segments.size() ? segments[index + 1].min_bytes : std::max(scope.max_bytes, 2 * begin);
+  const double size = std::sqrt(begin * end);
+  return core::message_flow(scope.cost(MessageCost::transfer).mean_s(size), segment.slope_s_per_byte,
+                            size + core::smpi_envelope_bytes, scope.bandwidth_bytes_per_s);
+}
+
+}  // namespace
+
+XmlCosts xml_costs(const core::ScopeModel& scope) {
+  XmlCosts costs;
+  costs.os = overhead(scope.cost(MessageCost::send));
+  costs.ois = overhead(scope.cost(MessageCost::isend));
+  costs.overhead_recv = overhead(scope.cost(MessageCost::recv));
+  const std::vector<Segment>& segments = scope.cost(MessageCost::transfer).segments();
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const double bound = xml_bound(segments[i], core::smpi_envelope_bytes);
+    if (bound >= bound_limit) break;
+    const core::MessageFlow flow = representative_flow(scope, i);
+    costs.bw_factor = join(
+        costs.bw_factor, shortest(bound) + ":" + shortest(flow.bandwidth_bytes_per_s / scope.bandwidth_bytes_per_s));
+    costs.lat_factor = join(costs.lat_factor, shortest(bound) + ":" + shortest(flow.latency_s / scope.latency_s));
+  }
+  return costs;
+}
+
+std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, const std::string& name) {
+  std::vector<std::string> losses;
+  for (std::size_t i = 0; i < core::message_cost_count; ++i) {
+    const auto which = static_cast<MessageCost>(i);
+    for (const Segment& segment : scope.cost(which).segments()) {
+      const std::string where = name + " " + core::message_cost_names[i] + " from " + shortest(segment.min_bytes) + " bytes: ";
+      if (segment.min_bytes + core::smpi_envelope_bytes > bound_limit) {
+        losses.push_back(where + "SimGrid's bounds end at 2^31, the segment below goes on instead");
+        continue;
+      }
+      if (!segment.modes.empty() || segment.sd_s > 0) {
+        losses.push_back(where + "noise is left out, every message takes its expected time");
+      }
+      if (which == MessageCost::transfer && !is_carried(segment)) {
+        losses.push_back(where + "a line that starts below zero or falls becomes one through zero, right in the middle of the segment");
+      }
+    }
+  }
+  return losses;
+}
+
+}  // namespace hplcast::platforms
