@@ -1,0 +1,115 @@
+#include "mpi_samples.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit::detail {
+
+namespace {
+
+/// The published filter: of ten calls in a row those between the 10 and 90 % quantiles.
+class Visits {
+ public:
+  explicit Visits(SizedSamples& samples) : samples_(samples) {}
+
+  void add(const core::MpiMeasurement& row) {
+    rows_.push_back({row.size_bytes, row.duration_s});
+    if (rows_.size() == visit) flush();
+  }
+
+  void flush() {
+    if (rows_.empty()) return;
+    std::vector<double> sorted;
+    for (const auto& row : rows_) sorted.push_back(row.second);
+    std::sort(sorted.begin(), sorted.end());
+    const double lower = quantile(sorted, 0.1), upper = quantile(sorted, 0.9);
+    for (const auto& row : rows_) {
+      if (row.second < lower || row.second > upper) {
+        ++samples_.set_aside;
+      } else {
+        samples_.by_size.add(row.first, row.second);
+      }
+    }
+    rows_.clear();
+  }
+
+ private:
+  static constexpr std::size_t visit = 10;
+  SizedSamples& samples_;
+  std::vector<std::pair<double, double>> rows_;
+};
+
+std::vector<double>* probe(MpiSamples& samples, const std::string& operation) {
+  if (operation == "iprobe") return &samples.iprobe_s;
+  if (operation == "test") return &samples.test_s;
+  if (operation == "wtime") return &samples.wtime_s;
+  return nullptr;
+}
+
+}  // namespace
+
+bool ScopeSamples::empty() const {
+  return unmatched.empty() &&
+         std::all_of(sized.begin(), sized.end(), [](const SizedSamples& s) { return s.by_size.rows() == 0; });
+}
+
+int sized_operation(const std::string& name) {
+  const auto found = std::find(sized_operation_names.begin(), sized_operation_names.end(), name);
+  return found == sized_operation_names.end() ? -1 : static_cast<int>(found - sized_operation_names.begin());
+}
+
+core::Scope scope_from_name(const std::string& name) {
+  if (name == "local") return core::Scope::local;
+  if (name == "remote") return core::Scope::remote;
+  throw core::DomainError("scope", name, "local or remote");
+}
+
+MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const KeepRow& keep) {
+  MpiSamples samples;
+  std::map<SizedSamples*, Visits> visits;
+  rows([&](const core::MpiMeasurement& row) {
+    const core::Scope which = scope_from_name(row.scope);
+    ScopeSamples& scope = samples.scope(which);
+    const int operation = sized_operation(row.operation);
+    if (operation >= 0) {
+      SizedSamples& sized = scope.sized[static_cast<std::size_t>(operation)];
+      if (!row.error.empty()) {
+        ++sized.failed;
+      } else if (options.filter == RowFilter::visits && operation != op_pingpong) {
+        visits.try_emplace(&sized, sized).first->second.add(row);
+      } else if (keep && !keep(which, static_cast<SizedOperation>(operation), row)) {
+        ++sized.set_aside;
+      } else {
+        sized.by_size.add(row.size_bytes, row.duration_s);
+      }
+    } else if (row.error.empty() && row.operation == "send_unmatched") {
+      UnmatchedCount& count = scope.unmatched[row.size_bytes];
+      ++count.sends;
+      if (row.duration_s >= options.receive_delay_s / 2) ++count.waited;
+    } else if (row.error.empty()) {
+      if (std::vector<double>* values = probe(samples, row.operation)) values->push_back(row.duration_s);
+    }
+  });
+  for (auto& entry : visits) entry.second.flush();
+  return samples;
+}
+
+double quantile(const std::vector<double>& sorted, double probability) {
+  const double position = probability * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  if (below + 1 >= sorted.size()) return sorted.back();
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+}
+
+double trimmed_mean(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto cut = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+  const double sum = std::accumulate(values.begin() + cut, values.end() - cut, 0.0);
+  return sum / static_cast<double>(static_cast<std::ptrdiff_t>(values.size()) - 2 * cut);
+}
+
+}  // namespace hplcast::fit::detail

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "hplcast/fit/network_fit.hpp"
+
+namespace hplcast::fit::detail {
+
+/// Operations whose durations depend on the size.
+inline constexpr int sized_operation_count = 4;
+inline constexpr std::array<const char*, sized_operation_count> sized_operation_names = {"send", "isend", "recv",
+                                                                                         "pingpong"};
+enum SizedOperation { op_send = 0, op_isend = 1, op_recv = 2, op_pingpong = 3 };
+
+struct SizedSamples {
+  SamplesBySize by_size;
+  long failed = 0;
+  long set_aside = 0;
+};
+
+/// Sends to a receiver that came late.
+struct UnmatchedCount {
+  long sends = 0;
+  long waited = 0;
+};
+
+struct ScopeSamples {
+  std::array<SizedSamples, sized_operation_count> sized;
+  std::map<double, UnmatchedCount> unmatched;  ///< by size
+  bool empty() const;
+};
+
+struct MpiSamples {
+  ScopeSamples local, remote;
+  std::vector<double> iprobe_s, test_s, wtime_s;
+  ScopeSamples& scope(core::Scope which) { return which == core::Scope::local ? local : remote; }
+  const ScopeSamples& scope(core::Scope which) const { return which == core::Scope::local ? local : remote; }
+};
+
+/// True if a row counts. Called for send, isend, recv and pingpong without error.
+using KeepRow = std::function<bool(core::Scope, SizedOperation, const core::MpiMeasurement&)>;
+
+/// One pass over the rows; with `visits` the published filter is applied.
+/// @throws DomainError for an unknown scope, a duration that is not positive.
+MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const KeepRow& keep);
+
+/// SizedOperation of a name, or -1.
+int sized_operation(const std::string& name);
+/// @throws DomainError for an unknown name.
+core::Scope scope_from_name(const std::string& name);
+
+/// Quantile with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); `sorted` is not empty.
+double quantile(const std::vector<double>& sorted, double probability);
+/// Mean without the lowest and highest `share` of the values; 0 if there are none.
+double trimmed_mean(std::vector<double> values, double share);
+
+}  // namespace hplcast::fit::detail

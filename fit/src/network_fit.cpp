@@ -1,0 +1,297 @@
+#include "hplcast/fit/network_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hplcast/core/errors.hpp"
+#include "mpi_samples.hpp"
+#include "scope_fit.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using detail::MpiSamples;
+using detail::ScopeLines;
+using detail::ScopeSamples;
+using detail::Thresholds;
+
+constexpr std::array<core::Scope, 2> scopes = {core::Scope::local, core::Scope::remote};
+
+const char* name_of(core::Scope scope) { return scope == core::Scope::local ? "local" : "remote"; }
+
+/// The size from which sends wait for the receiver: the place that the fewest sends contradict, in the middle between two
+/// sizes measured. Infinity if none waited.
+double sends_wait_from(const std::map<double, detail::UnmatchedCount>& unmatched) {
+  long wrong = 0;  // with the threshold at the smallest size: all sends that did not wait
+  for (const auto& entry : unmatched) wrong += entry.second.sends - entry.second.waited;
+  long least = wrong;
+  double threshold = unmatched.begin()->first;
+  for (auto it = unmatched.begin(); it != unmatched.end(); ++it) {
+    wrong += 2 * it->second.waited - it->second.sends;
+    const auto next = std::next(it);
+    if (wrong < least) {
+      least = wrong;
+      threshold = next == unmatched.end() ? std::numeric_limits<double>::infinity()
+                                          : std::ceil(std::sqrt(std::max(1.0, it->first) * next->first));
+    }
+  }
+  return threshold;
+}
+
+// SMPI compares sizes with the thresholds as ints.
+constexpr double greatest_threshold = 2147483647;
+
+Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options,
+                           std::vector<std::string>& notes) {
+  double measured = greatest_threshold;
+  const auto& unmatched = samples.remote.unmatched.empty() ? samples.local.unmatched : samples.remote.unmatched;
+  if (!unmatched.empty()) {
+    measured = std::min(greatest_threshold, sends_wait_from(unmatched));
+    if (measured == greatest_threshold)
+      notes.push_back("no send waited for its receiver: all messages are taken as eager");
+    if (!samples.remote.unmatched.empty() && !samples.local.unmatched.empty() &&
+        sends_wait_from(samples.local.unmatched) != sends_wait_from(samples.remote.unmatched))
+      notes.push_back("sends wait from another size on one host than between two; SMPI knows one threshold: that between two");
+  } else if (!options.async_small_bytes && !options.detached_bytes) {
+    notes.push_back("no rows of operation `send_unmatched` and no threshold given: all messages are taken as eager");
+  }
+  Thresholds thresholds;
+  thresholds.detached_bytes = static_cast<double>(
+      options.detached_bytes.value_or(options.async_small_bytes.value_or(static_cast<std::uint64_t>(measured))));
+  thresholds.async_small_bytes =
+      static_cast<double>(options.async_small_bytes.value_or(static_cast<std::uint64_t>(thresholds.detached_bytes)));
+  if (thresholds.detached_bytes < thresholds.async_small_bytes)
+    throw core::DomainError("detached_bytes", thresholds.detached_bytes, "at least async_small_bytes");
+  return thresholds;
+}
+
+/// Absolute residuals of logarithms, counted in bins: their median without keeping them.
+class ResidualHistogram {
+ public:
+  void add(double residual) {
+    const double at = std::min(std::abs(residual) / width, static_cast<double>(counts_.size() - 1));
+    ++counts_[static_cast<std::size_t>(at)];
+    ++total_;
+  }
+  /// 1.4826 times the median: the standard deviation if the residuals are normal.
+  double robust_sd() const {
+    long seen = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      seen += counts_[i];
+      if (2 * seen >= total_) return 1.4826 * width * (static_cast<double>(i) + 0.5);
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr double width = 1e-3;
+  std::vector<long> counts_ = std::vector<long>(10000);
+  long total_ = 0;
+};
+
+struct AllLines {
+  std::array<ScopeLines, 2> of;
+  double detached_bytes = 0;
+  ScopeLines& scope(core::Scope which) { return of[static_cast<std::size_t>(which)]; }
+};
+
+AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
+  AllLines lines;
+  lines.detached_bytes = thresholds.detached_bytes;
+  for (const core::Scope scope : scopes)
+    if (!samples.scope(scope).empty()) lines.scope(scope) = detail::fit_lines(samples.scope(scope), thresholds, options);
+  return lines;
+}
+
+/// log(duration / fit); 0 where there is no fit: overheads have none from the threshold on.
+double log_residual(AllLines& lines, core::Scope scope, std::size_t operation, const core::MpiMeasurement& row) {
+  const auto& segments = lines.scope(scope).of[operation];
+  const bool overhead = operation == detail::op_send || operation == detail::op_recv;
+  if (segments.empty() || (overhead && row.size_bytes >= lines.detached_bytes)) return 0;
+  const double fit = detail::evaluate(segments, row.size_bytes);
+  return fit > 0 ? std::log(row.duration_s / fit) : 0;
+}
+
+using Spreads = std::array<std::array<double, detail::sized_operation_count>, 2>;
+
+Spreads spreads_of(const MpiRows& rows, AllLines& lines) {
+  std::array<std::array<ResidualHistogram, detail::sized_operation_count>, 2> histograms;
+  rows([&](const core::MpiMeasurement& row) {
+    const int operation = detail::sized_operation(row.operation);
+    if (operation < 0 || !row.error.empty()) return;
+    const core::Scope scope = detail::scope_from_name(row.scope);
+    const auto o = static_cast<std::size_t>(operation);
+    histograms[static_cast<std::size_t>(scope)][o].add(log_residual(lines, scope, o, row));
+  });
+  Spreads spreads{};
+  for (std::size_t s = 0; s < 2; ++s)
+    for (std::size_t o = 0; o < histograms[s].size(); ++o) spreads[s][o] = histograms[s][o].robust_sd();
+  return spreads;
+}
+
+/// Collects again without the rows far from the fit.
+MpiSamples collect_near(const MpiRows& rows, const NetworkFitOptions& options, AllLines& lines, const Spreads& spreads) {
+  // Up to three times the fitted duration is noise that a program meets, whatever the spread of the rest.
+  const double always_kept = std::log(3.0);
+  return detail::collect(rows, options,
+                         [&](core::Scope scope, detail::SizedOperation operation, const core::MpiMeasurement& row) {
+                           const auto s = static_cast<std::size_t>(scope);
+                           const auto o = static_cast<std::size_t>(operation);
+                           const double limit = std::max(always_kept, options.outlier_sd * spreads[s][o]);
+                           return std::abs(log_residual(lines, scope, o, row)) <= limit;
+                         });
+}
+
+OperationReport report_of(core::Scope scope, std::size_t operation, const detail::SizedSamples& samples,
+                          const std::vector<FittedSegment>& segments, double relative_sd) {
+  OperationReport report;
+  report.scope = scope;
+  report.operation = detail::sized_operation_names[operation];
+  report.rows = samples.by_size.rows();
+  report.rows_failed = samples.failed;
+  report.rows_set_aside = samples.set_aside;
+  const std::vector<SizeCell> cells = samples.by_size.cells();
+  report.sizes = static_cast<long>(cells.size());
+  if (!cells.empty()) {
+    report.min_bytes = cells.front().size;
+    report.max_bytes = cells.back().size;
+  }
+  report.segments = segments;
+  report.relative_sd = relative_sd;
+  return report;
+}
+
+void add_probe_costs(const MpiSamples& samples, const NetworkFitOptions& options, core::NetworkModel::Values& values,
+                     NetworkFit& fit) {
+  constexpr double trimmed = 0.1;  // at each end, as published
+  values.iprobe_s = detail::trimmed_mean(samples.iprobe_s, trimmed);
+  values.test_s = detail::trimmed_mean(samples.test_s, trimmed);
+  values.wtime_s = detail::trimmed_mean(samples.wtime_s, trimmed) / options.wtime_calls_per_row;
+  const auto note_absent = [&](const std::vector<double>& rows, const char* operation) {
+    if (rows.empty()) fit.notes.push_back(std::string("no rows of operation `") + operation + "`: its cost is 0");
+  };
+  note_absent(samples.iprobe_s, "iprobe");
+  note_absent(samples.test_s, "test");
+  note_absent(samples.wtime_s, "wtime");
+}
+
+/// The model of one scope, or nothing (with the reason in `fit`) if its rows do not allow one.
+std::optional<core::ScopeModel> scope_model(core::Scope scope, const MpiSamples& samples, AllLines& lines,
+                                            const Thresholds& thresholds, const NetworkFitOptions& options,
+                                            NetworkFit& fit) {
+  const ScopeSamples& of_scope = samples.scope(scope);
+  const ScopeLines& scope_lines = lines.scope(scope);
+  if (of_scope.empty()) return std::nullopt;
+  if (!scope_lines.problem.empty()) {
+    const auto sizes = of_scope.sized[detail::op_pingpong].by_size.distinct_sizes();
+    fit.status = sizes == 0 ? NetworkStatus::no_pingpong : NetworkStatus::too_few_sizes;
+    fit.reason = std::string(name_of(scope)) + ": " + scope_lines.problem;
+    fit.notes.push_back(fit.reason);
+    return std::nullopt;
+  }
+  const auto absent = [&](detail::SizedOperation operation) { return scope_lines.of[operation].empty(); };
+  const std::string where = std::string(name_of(scope)) + ": ";
+  if (absent(detail::op_recv)) fit.notes.push_back(where + "no rows of operation `recv`: the receive overhead is 0");
+  if (absent(detail::op_send)) fit.notes.push_back(where + "no rows of operation `send`: the send overhead is that of isend");
+  if (absent(detail::op_isend)) fit.notes.push_back(where + "no rows of operation `isend`: its overhead is that of send");
+  const double max_bytes = of_scope.sized[detail::op_pingpong].by_size.cells().back().size;
+  return detail::make_scope_model(scope_lines, thresholds, max_bytes, options);
+}
+
+void check_options(const NetworkFitOptions& options) {
+  if (!(options.outlier_sd > 0)) throw core::DomainError("outlier_sd", options.outlier_sd, "a number > 0");
+  if (!(options.receive_delay_s > 0)) throw core::DomainError("receive_delay_s", options.receive_delay_s, "a number > 0");
+  if (!(options.wtime_calls_per_row > 0))
+    throw core::DomainError("wtime_calls_per_row", options.wtime_calls_per_row, "a number > 0");
+  for (const auto& value : {options.bandwidth_bytes_per_s, options.latency_s})
+    if (value && !(*value > 0)) throw core::DomainError("bandwidth_bytes_per_s or latency_s", *value, "a number > 0");
+}
+
+}  // namespace
+
+const char* to_string(NetworkStatus status) {
+  switch (status) {
+    case NetworkStatus::ok: return "ok";
+    case NetworkStatus::no_rows: return "no_rows";
+    case NetworkStatus::no_pingpong: return "no_pingpong";
+    case NetworkStatus::too_few_sizes: break;
+  }
+  return "too_few_sizes";
+}
+
+NetworkFitOptions published_network_options(std::vector<double> breakpoints, std::uint64_t async_small_bytes,
+                                            std::uint64_t detached_bytes, double bandwidth_bytes_per_s,
+                                            double latency_s) {
+  NetworkFitOptions options;
+  options.transfer = TransferArithmetic::half_of_difference;
+  options.filter = RowFilter::visits;
+  options.breakpoints = std::move(breakpoints);
+  options.regression.objective = Objective::ols;
+  options.physical = false;
+  options.async_small_bytes = async_small_bytes;
+  options.detached_bytes = detached_bytes;
+  options.wtime_calls_per_row = 1e7;
+  options.bandwidth_bytes_per_s = bandwidth_bytes_per_s;
+  options.latency_s = latency_s;
+  return options;
+}
+
+NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
+  check_options(options);
+  NetworkFit fit;
+  MpiSamples samples = detail::collect(rows, options, nullptr);
+  if (samples.local.empty() && samples.remote.empty()) {
+    fit.reason = "no rows of the operations send, isend, recv or pingpong";
+    return fit;
+  }
+  const Thresholds thresholds = find_thresholds(samples, options, fit.notes);
+  AllLines lines = fit_all_lines(samples, thresholds, options);
+  Spreads spreads = spreads_of(rows, lines);
+  if (options.filter == RowFilter::robust) {
+    samples = collect_near(rows, options, lines, spreads);
+    lines = fit_all_lines(samples, thresholds, options);
+    spreads = spreads_of(rows, lines);
+  }
+  for (const core::Scope scope : scopes) {
+    for (std::size_t o = 0; o < detail::sized_operation_count; ++o) {
+      const auto& sized = samples.scope(scope).sized[o];
+      if (sized.by_size.rows() + sized.failed + sized.set_aside == 0) continue;
+      fit.operations.push_back(
+          report_of(scope, o, sized, lines.scope(scope).of[o], spreads[static_cast<std::size_t>(scope)][o]));
+    }
+  }
+  core::NetworkModel::Values values;
+  const auto local = scope_model(core::Scope::local, samples, lines, thresholds, options, fit);
+  values.remote = scope_model(core::Scope::remote, samples, lines, thresholds, options, fit);
+  if (!local && !values.remote) return fit;
+  if (!local) fit.notes.push_back("no usable rows of scope `local`: messages inside a host cost what those between hosts do");
+  values.local = local ? *local : *values.remote;
+  values.async_small_bytes = static_cast<std::uint64_t>(thresholds.async_small_bytes);
+  values.detached_bytes = static_cast<std::uint64_t>(thresholds.detached_bytes);
+  add_probe_costs(samples, options, values, fit);
+  fit.model = core::NetworkModel::make(std::move(values));
+  fit.status = NetworkStatus::ok;
+  fit.reason.clear();
+  return fit;
+}
+
+NetworkFit fit_network(const std::vector<core::MpiMeasurement>& rows, const NetworkFitOptions& options) {
+  return fit_network(
+      [&](const std::function<void(const core::MpiMeasurement&)>& each) {
+        for (const core::MpiMeasurement& row : rows) each(row);
+      },
+      options);
+}
+
+std::vector<TransferFactors> transfer_factors(const core::ScopeModel& scope) {
+  std::vector<TransferFactors> factors;
+  for (const core::Segment& s : scope.cost(core::MessageCost::transfer).segments()) {
+    factors.push_back({s.min_bytes, 1 / (s.slope_s_per_byte * scope.bandwidth_bytes_per_s),
+                       s.intercept_s / scope.latency_s});
+  }
+  return factors;
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi_samples.hpp"
+
+namespace hplcast::fit::detail {
+
+/// Sizes where MPI_Send changes its way, see core::NetworkModel::Values.
+struct Thresholds {
+  double async_small_bytes = 0;
+  double detached_bytes = 0;
+};
+
+/// The segments of each sized operation of a scope, as fitted; empty for an operation without rows.
+struct ScopeLines {
+  std::array<std::vector<FittedSegment>, sized_operation_count> of;
+  std::string problem;  ///< empty: fine
+};
+
+/// Lines of every operation of a scope, broken at the chosen breakpoints and at the thresholds.
+ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options);
+
+/// intercept + slope x of the segment that holds x.
+double evaluate(const std::vector<FittedSegment>& segments, double x);
+
+/// The costs of a scope from its lines: overheads cut at the threshold, transfer by the chosen arithmetic.
+core::ScopeModel make_scope_model(const ScopeLines& lines, const Thresholds& thresholds, double max_bytes,
+                                  const NetworkFitOptions& options);
+
+}  // namespace hplcast::fit::detail

@@ -1,0 +1,225 @@
+#include "hplcast/fit/network_fit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using core::MessageCost;
+using core::MpiMeasurement;
+using core::Scope;
+using testing::Contains;
+using testing::HasSubstr;
+
+/// A network whose costs are known: what each operation takes by size.
+struct Truth {
+  double threshold = 4000;
+  std::function<double(double)> send = [](double s) { return 4e-7 + 1e-10 * s; };
+  std::function<double(double)> recv = [](double s) { return 3e-7 + 1.2e-10 * s; };
+  std::function<double(double)> transfer = [](double s) {
+    return s < 30000 ? 1e-6 + 4e-10 * s : 3e-6 + 2.5e-10 * s;
+  };
+  double one_way(double s) const { return (s < threshold ? send(s) + recv(s) : 0) + transfer(s); }
+};
+
+/// Rows as the calibration makes them: sizes log-uniform, operations mixed, `noise` relative to each duration.
+class RowMaker {
+ public:
+  explicit RowMaker(Truth truth, double noise, std::uint64_t seed = 1)
+      : truth_(std::move(truth)), noise_(noise), stream_({seed, core::stream_fit, 0, 0}) {}
+
+  std::vector<MpiMeasurement> rows(const std::string& scope, int sizes, double max_bytes = 1e6) {
+    std::vector<MpiMeasurement> rows;
+    const auto add = [&](const char* operation, double size, double duration_s) {
+      MpiMeasurement row;
+      row.operation = operation;
+      row.scope = scope;
+      row.size_bytes = size;
+      row.duration_s = duration_s * std::exp(noise_ * stream_.normal());
+      rows.push_back(row);
+    };
+    for (int i = 0; i < sizes; ++i) {
+      const double size = std::floor(std::pow(max_bytes, stream_.uniform()));
+      add("pingpong", size, 2 * truth_.one_way(size));
+      add("send", size, size < truth_.threshold ? truth_.send(size) : truth_.transfer(size));
+      add("isend", size, truth_.send(size));
+      add("recv", size, size < truth_.threshold ? truth_.recv(size) : truth_.transfer(size));
+      add("send_unmatched", size, size < truth_.threshold ? truth_.send(size) : 0.02);
+      add("iprobe", 0, 2e-7);
+      add("test", 0, 1e-7);
+      add("wtime", 0, 3e-8);
+    }
+    return rows;
+  }
+
+ private:
+  Truth truth_;
+  double noise_;
+  core::RandomStream stream_;
+};
+
+/// Round trip of a simulated ping-pong (docs/network-models.md).
+double simulated_round_trip(const core::NetworkModel& model, Scope which, double size) {
+  const core::ScopeModel& scope = model.scope(which);
+  double one_way = scope.cost(MessageCost::transfer).mean_s(size);
+  if (size < static_cast<double>(model.values().detached_bytes))
+    one_way += scope.cost(MessageCost::send).mean_s(size) + scope.cost(MessageCost::recv).mean_s(size);
+  return 2 * one_way;
+}
+
+const std::vector<double> probed_sizes = {1, 20, 300, 2000, 5000, 20000, 50000, 300000, 900000};
+
+TEST(NetworkFit, RecoversTheCostsOfNoiselessMeasurements) {
+  const Truth truth;
+  const NetworkFit fit = fit_network(RowMaker(truth, 0).rows("remote", 400));
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  const core::ScopeModel& remote = *fit.model.values().remote;
+  // Between the sizes measured around it: 67 sizes a decade.
+  EXPECT_NEAR(static_cast<double>(fit.model.values().async_small_bytes) / truth.threshold, 1, 0.1);
+  EXPECT_EQ(fit.model.values().async_small_bytes, fit.model.values().detached_bytes);
+  for (double size : probed_sizes) {
+    // Exact up to rounding: where the sizes measured leave the breakpoint open, a size probed is not near it.
+    EXPECT_NEAR(remote.cost(MessageCost::transfer).mean_s(size) / truth.transfer(size), 1, 1e-6) << size;
+    if (size >= truth.threshold) continue;
+    EXPECT_NEAR(remote.cost(MessageCost::send).mean_s(size) / truth.send(size), 1, 1e-6) << size;
+    EXPECT_NEAR(remote.cost(MessageCost::recv).mean_s(size) / truth.recv(size), 1, 1e-6) << size;
+  }
+  EXPECT_NEAR(fit.model.values().iprobe_s, 2e-7, 1e-12);
+  EXPECT_NEAR(fit.model.values().test_s, 1e-7, 1e-12);
+  EXPECT_NEAR(fit.model.values().wtime_s, 3e-8, 1e-13);
+  EXPECT_NEAR(remote.bandwidth_bytes_per_s, 4e9, 4e3);
+}
+
+TEST(NetworkFit, ReproducesNoisyRoundTrips) {
+  const Truth truth;
+  const NetworkFit fit = fit_network(RowMaker(truth, 0.1).rows("local", 1500));
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_FALSE(fit.model.values().remote.has_value());
+  // 10 % noise on some hundred rows a segment: 1 % at its middle, a few times that at its ends.
+  for (double size : probed_sizes)
+    EXPECT_NEAR(simulated_round_trip(fit.model, Scope::local, size) / (2 * truth.one_way(size)), 1, 0.05) << size;
+}
+
+TEST(NetworkFit, ReproducesRoundTripsThatTakeLessThanTheirSendAndReceive) {
+  Truth truth;  // copies of sender and receiver overlap: half a round trip is only 70 % of them
+  truth.transfer = [&truth](double s) {
+    return s < truth.threshold ? -0.3 * (truth.send(s) + truth.recv(s)) : 1e-6 + 1.5e-10 * s;
+  };
+  const NetworkFit fit = fit_network(RowMaker(truth, 0.02).rows("local", 800));
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  const core::ScopeModel& local = fit.model.values().local;
+  for (double size : probed_sizes) {
+    EXPECT_NEAR(simulated_round_trip(fit.model, Scope::local, size) / (2 * truth.one_way(size)), 1, 0.02) << size;
+    for (const MessageCost cost : {MessageCost::send, MessageCost::recv, MessageCost::transfer})
+      EXPECT_GE(local.cost(cost).mean_s(size), 0) << size;
+  }
+  for (const core::Segment& s : local.cost(MessageCost::transfer).segments()) {
+    EXPECT_GT(s.intercept_s, 0);
+    EXPECT_GE(s.slope_s_per_byte * local.bandwidth_bytes_per_s, 1 - 1e-12);
+  }
+}
+
+TEST(NetworkFit, SetsGrossOutliersAsideAndReportsThem) {
+  const Truth truth;
+  std::vector<MpiMeasurement> rows = RowMaker(truth, 0.05).rows("local", 600);
+  std::size_t hit = 0;
+  for (std::size_t i = 0; i < rows.size(); i += 50) {
+    if (rows[i].operation != "pingpong") continue;
+    rows[i].duration_s *= 200;  // the scheduler took the core away
+    ++hit;
+  }
+  ASSERT_GT(hit, 10u);
+  const NetworkFit fit = fit_network(rows);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  long aside = 0;
+  for (const OperationReport& report : fit.operations) aside += report.rows_set_aside;
+  EXPECT_EQ(aside, static_cast<long>(hit));
+  for (double size : probed_sizes)
+    EXPECT_NEAR(simulated_round_trip(fit.model, Scope::local, size) / (2 * truth.one_way(size)), 1, 0.05) << size;
+}
+
+TEST(NetworkFit, TakesEveryMessageAsEagerIfNoSendEverWaits) {
+  Truth truth;
+  truth.threshold = 1e9;
+  const NetworkFit fit = fit_network(RowMaker(truth, 0.01).rows("local", 200));
+  ASSERT_TRUE(fit.ok());
+  EXPECT_EQ(fit.model.values().async_small_bytes, 2147483647u);
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("no send waited")));
+}
+
+TEST(NetworkFit, FindsTheThresholdDespiteASendThatWasLate) {
+  const Truth truth;
+  std::vector<MpiMeasurement> rows = RowMaker(truth, 0.01).rows("local", 300);
+  for (MpiMeasurement& row : rows) {
+    if (row.operation != "send_unmatched" || row.size_bytes > 50) continue;
+    row.duration_s = 0.03;
+    break;
+  }
+  const NetworkFit fit = fit_network(rows);
+  // Between the sizes measured around it: 50 sizes a decade.
+  EXPECT_NEAR(static_cast<double>(fit.model.values().detached_bytes) / truth.threshold, 1, 0.15);
+}
+
+TEST(NetworkFit, KeepsBothScopesApart) {
+  Truth slow;
+  slow.transfer = [](double s) { return 3e-5 + 1e-8 * s; };
+  RowMaker local(Truth(), 0.02, 1), remote(slow, 0.02, 2);
+  std::vector<MpiMeasurement> rows = local.rows("local", 300);
+  for (const MpiMeasurement& row : remote.rows("remote", 300)) rows.push_back(row);
+  const NetworkFit fit = fit_network(rows);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_NEAR(fit.model.scope(Scope::remote).cost(MessageCost::transfer).mean_s(100), 3.1e-5, 1e-6);
+  EXPECT_NEAR(fit.model.scope(Scope::local).cost(MessageCost::transfer).mean_s(100), 1.04e-6, 1e-7);
+}
+
+TEST(NetworkFit, SaysWhatIsMissing) {
+  EXPECT_EQ(fit_network(std::vector<MpiMeasurement>()).status, NetworkStatus::no_rows);
+  std::vector<MpiMeasurement> rows = RowMaker(Truth(), 0.01).rows("local", 100);
+  std::vector<MpiMeasurement> some;
+  for (const MpiMeasurement& row : rows)
+    if (row.operation != "pingpong") some.push_back(row);
+  const NetworkFit no_pingpong = fit_network(some);
+  EXPECT_EQ(no_pingpong.status, NetworkStatus::no_pingpong);
+  EXPECT_THAT(no_pingpong.reason, HasSubstr("local: no rows of operation `pingpong`"));
+  for (MpiMeasurement& row : rows)
+    if (row.operation == "pingpong") row.size_bytes = 1000;
+  const NetworkFit one_size = fit_network(rows);
+  EXPECT_EQ(one_size.status, NetworkStatus::too_few_sizes);
+  EXPECT_THAT(one_size.reason, HasSubstr("one message size only"));
+}
+
+TEST(NetworkFit, FitsPingPongsAlone) {
+  std::vector<MpiMeasurement> some;
+  for (const MpiMeasurement& row : RowMaker(Truth(), 0.01).rows("local", 100))
+    if (row.operation == "pingpong") some.push_back(row);
+  const NetworkFit fit = fit_network(some);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("no rows of operation `recv`")));
+}
+
+TEST(NetworkFit, CountsFailedRowsAndRefusesBrokenOnes) {
+  std::vector<MpiMeasurement> rows = RowMaker(Truth(), 0.01).rows("local", 50);
+  rows[0].error = "timeout";
+  rows[0].duration_s = 0;
+  const NetworkFit fit = fit_network(rows);
+  long failed = 0;
+  for (const OperationReport& report : fit.operations) failed += report.rows_failed;
+  EXPECT_EQ(failed, 1);
+  rows[0].error.clear();
+  EXPECT_THROW(fit_network(rows), core::DomainError);
+  rows[0].duration_s = std::nan("");
+  EXPECT_THROW(fit_network(rows), core::DomainError);
+  rows[0].duration_s = 1;
+  rows[0].scope = "nearby";
+  EXPECT_THROW(fit_network(rows), core::DomainError);
+}
+
+}  // namespace
+}  // namespace hplcast::fit
