@@ -27,6 +27,13 @@ MessageFlow message_flow(double duration_s, double slope_s_per_byte, double wire
   return {0, duration_s > 0 ? std::min(wire_bytes / duration_s, fastest) : fastest};
 }
 
+double host_link_latency_s(const NetworkModel& network) noexcept {
+  const Topology& topology = network.values().topology;
+  const bool has_backbone = topology.kind == "single_switch" && topology.backbone_bandwidth_bytes_per_s > 0;
+  const double backbone = has_backbone ? topology.backbone_latency_s : 0;
+  return std::max(0.0, network.scope(Scope::remote).latency_s - backbone) / 2;
+}
+
 std::vector<std::pair<std::string, std::string>> smpi_settings(const NetworkModel& network) {
   const NetworkModel::Values& values = network.values();
   return {{"smpi/async-small-thresh", threshold(values.async_small_bytes)},

@@ -115,7 +115,7 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
     out << "    <host id=\"" << host << "\" speed=\"" << core_speed << "\" core=\"" << cluster.hosts.values().cores
         << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </host>\n");
     out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.bandwidth_bytes_per_s)
-        << "\" latency=\"" << latency(remote.latency_s / 2) << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+        << "\" latency=\"" << latency(core::host_link_latency_s(cluster.network)) << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
     out << "    <link id=\"" << host << "_loopback\" bandwidth=\"" << bandwidth(local.bandwidth_bytes_per_s)
         << "\" latency=\"" << latency(local.latency_s) << "\" sharing_policy=\"FATPIPE\"/>\n";
     out << "    <host_link id=\"" << host << "\" up=\"" << host << "_link_UP\" down=\"" << host << "_link_DOWN\"/>\n";
@@ -151,7 +151,7 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster) {
       << "    <cluster id=\"" << escaped(cluster.name) << "\" prefix=\"" << escaped(hosts->prefix) << "\" radical=\""
       << hosts->radical << "\" suffix=\"" << escaped(hosts->suffix) << "\" speed=\"" << core_speed << "\" core=\""
       << cluster.hosts.values().cores << "\" bw=\"" << bandwidth(remote.bandwidth_bytes_per_s) << "\" lat=\""
-      << latency(remote.latency_s / 2) << "\" loopback_bw=\"" << bandwidth(local.bandwidth_bytes_per_s)
+      << latency(core::host_link_latency_s(cluster.network)) << "\" loopback_bw=\"" << bandwidth(local.bandwidth_bytes_per_s)
       << "\" loopback_lat=\"" << latency(local.latency_s) << "\" topology=\"" << topology_name(topology.kind)
       << "\" topo_parameters=\"" << escaped(topology.parameters) << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n")
       << "  </zone>\n";

@@ -6,7 +6,7 @@ std::vector<std::string> smpi_options(const core::ClusterModel& /*cluster*/) {
   return {
       // Time passes in our models only; host-speed stops SMPI from asking for the speed of this machine.
       "--cfg=smpi/simulate-computation:no",
-      "--cfg=smpi/host-speed:1",
+      "--cfg=smpi/host-speed:1f",
       // HPL's globals are harmless once its timers are replaced: no copy of the program for each rank.
       "--cfg=smpi/privatization:no",
       // A failed probe by one rank must not slow the probes of the others.

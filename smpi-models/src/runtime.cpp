@@ -14,6 +14,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "session.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -32,8 +33,8 @@ std::string simulator_name() {
          (patch == 0 ? "" : "." + std::to_string(patch));
 }
 
-std::optional<Model> load_model(const Settings& settings) {
-  if (!settings.cluster_path.empty()) return model_from_file(settings.cluster_path);
+std::optional<Model> load_model() {
+  if (session().file_model) return session().file_model;
   if (registered_table != nullptr) return model_from_table(*registered_table);
   return std::nullopt;
 }
@@ -56,11 +57,11 @@ void Runtime::register_model(const hplcast_model_table& table) {
 }
 
 Runtime& Runtime::instance() {
-  static Runtime* const runtime = new Runtime(read_settings());  // never destroyed: actors may outlive static objects
+  static Runtime* const runtime = new Runtime();  // never destroyed: actors may outlive static objects
   return *runtime;
 }
 
-Runtime::Runtime(Settings settings) : settings_(std::move(settings)), model_(load_model(settings_)) {
+Runtime::Runtime() : settings_(session().settings), model_(load_model()) {
   statistics_.simulator = simulator_name();
   statistics_.seed = settings_.seed;
   statistics_.noise = settings_.noise;

@@ -43,12 +43,12 @@ class Runtime {
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
  private:
-  explicit Runtime(Settings settings);
+  Runtime();
   void add_ranks();
   void assign_laws(RankState& rank, int host, int local_rank);
   void write() const;
 
-  Settings settings_;
+  const Settings& settings_;
   std::optional<Model> model_;
   std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
   std::vector<RankState> ranks_;  // by actor id; ids of actors that are not ranks stay unused

@@ -1,0 +1,167 @@
+#include "zones.hpp"
+
+#include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
+
+#include <numeric>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/smpi_network.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+using Numbers = std::vector<unsigned long>;
+
+constexpr double core_speed_flop_per_s = 1e9;  // as in platform.xml; kernels take the time of their models
+
+/// Makes the hosts of a cluster and their links, inside whatever zone.
+class HostBuilder {
+ public:
+  explicit HostBuilder(const core::ClusterModel& cluster) : cluster_(cluster) {}
+
+  s4u::Host* host(s4u::NetZone* zone, const std::string& name) const {
+    s4u::Host* host = zone->create_host(name, core_speed_flop_per_s)->set_core_count(cluster_.hosts.values().cores);
+    if (cluster_.power) {
+      const core::PowerModel& power = *cluster_.power;
+      host->set_property("wattage_per_state", core::shortest(power.idle_w) + ":" + core::shortest(power.one_core_w) + ":" +
+                                                  core::shortest(power.all_cores_w));
+      host->set_property("wattage_off", core::shortest(power.off_w));
+    }
+    return host->seal();
+  }
+
+  s4u::Link* loopback(s4u::NetZone* zone, const std::string& name) const {
+    const core::ScopeModel& local = cluster_.network.scope(core::Scope::local);
+    return zone->create_link(name + "_loopback", local.bandwidth_bytes_per_s)
+        ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
+        ->set_latency(local.latency_s)
+        ->seal();
+  }
+
+  const core::ClusterModel& cluster() const { return cluster_; }
+
+ private:
+  const core::ClusterModel& cluster_;
+};
+
+s4u::NetZone* single_switch(const HostBuilder& builder) {
+  const core::ClusterModel& cluster = builder.cluster();
+  const core::ScopeModel& remote = cluster.network.scope(core::Scope::remote);
+  s4u::NetZone* zone = s4u::create_star_zone(cluster.name);
+  const core::Topology& topology = cluster.network.values().topology;
+  const s4u::Link* backbone = nullptr;
+  if (topology.backbone_bandwidth_bytes_per_s > 0) {
+    backbone = zone->create_link("backbone", topology.backbone_bandwidth_bytes_per_s)
+                   ->set_latency(topology.backbone_latency_s)
+                   ->seal();
+  }
+  for (const std::string& name : cluster.hosts.names()) {
+    const s4u::Host* host = builder.host(zone, name);
+    zone->add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr,
+                    {s4u::LinkInRoute(builder.loopback(zone, name))});
+    const s4u::Link* link = zone->create_split_duplex_link(name + "_link", remote.bandwidth_bytes_per_s)
+                                ->set_latency(core::host_link_latency_s(cluster.network))
+                                ->seal();
+    std::vector<s4u::LinkInRoute> route{{link, s4u::LinkInRoute::Direction::UP}};
+    if (backbone != nullptr) route.emplace_back(backbone);
+    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true);
+  }
+  return zone;
+}
+
+/// "4,8;1,2" to {{4, 8}, {1, 2}}.
+std::vector<Numbers> parse_lists(const core::Topology& topology, std::size_t count, const char* form) {
+  const auto fail = [&] { return core::DomainError("topology.parameters", topology.parameters, form); };
+  std::vector<Numbers> lists;
+  std::istringstream all(topology.parameters);
+  for (std::string part; std::getline(all, part, ';');) {
+    lists.emplace_back();
+    std::istringstream list(part);
+    for (std::string item; std::getline(list, item, ',');) {
+      double number = 0;
+      if (!core::parse_double(item, number) || !(number >= 1) || number > 1e6) throw fail();
+      lists.back().push_back(static_cast<unsigned long>(number));
+    }
+  }
+  if (lists.size() != count) throw fail();
+  for (const Numbers& list : lists) {
+    if (list.empty()) throw fail();
+  }
+  return lists;
+}
+
+std::vector<unsigned> to_unsigned(const Numbers& numbers) { return {numbers.begin(), numbers.end()}; }
+
+void require_leaves(const core::ClusterModel& cluster, unsigned long leaves) {
+  if (leaves != static_cast<unsigned long>(cluster.hosts.count())) {
+    throw core::DomainError("topology.parameters", cluster.network.values().topology.parameters,
+                            "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " +
+                                std::to_string(leaves));
+  }
+}
+
+unsigned long product(const Numbers& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 1UL, [](unsigned long a, unsigned long b) { return a * b; });
+}
+
+s4u::NetZone* hierarchical(const HostBuilder& builder) {
+  const core::ClusterModel& cluster = builder.cluster();
+  const core::Topology& topology = cluster.network.values().topology;
+  const double bandwidth = cluster.network.scope(core::Scope::remote).bandwidth_bytes_per_s;
+  const double latency = core::host_link_latency_s(cluster.network);
+  constexpr auto policy = s4u::Link::SharingPolicy::SPLITDUPLEX;
+  const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
+  using Coordinates = std::vector<unsigned long>;
+  const s4u::ClusterCallbacks callbacks(
+      [&](s4u::NetZone* zone, const Coordinates&, unsigned long id) {
+        simgrid::kernel::routing::NetPoint* const no_gateway = nullptr;
+        return std::pair(builder.host(zone, name(id))->get_netpoint(), no_gateway);
+      },
+      [&](s4u::NetZone* zone, const Coordinates&, unsigned long id) { return builder.loopback(zone, name(id)); }, {});
+
+  if (topology.kind == "torus") {
+    const Numbers dimensions = parse_lists(topology, 1, "dimensions such as 4,4,2").front();
+    require_leaves(cluster, product(dimensions));
+    return s4u::create_torus_zone(cluster.name, nullptr, dimensions, callbacks, bandwidth, latency, policy);
+  }
+  if (topology.kind == "fat_tree") {
+    constexpr const char* form = "levels;children per level;parents per level;links per level, such as 2;16,2;1,4;1,1";
+    const std::vector<Numbers> lists = parse_lists(topology, 4, form);
+    const auto levels = static_cast<unsigned>(lists[0][0]);
+    if (lists[0].size() != 1 || lists[1].size() != levels || lists[2].size() != levels || lists[3].size() != levels) {
+      throw core::DomainError("topology.parameters", topology.parameters, form);
+    }
+    require_leaves(cluster, product(lists[1]));
+    const s4u::FatTreeParams parameters(levels, to_unsigned(lists[1]), to_unsigned(lists[2]), to_unsigned(lists[3]));
+    return s4u::create_fatTree_zone(cluster.name, nullptr, parameters, callbacks, bandwidth, latency, policy);
+  }
+  constexpr const char* form = "groups,links;chassis,links;routers,links;nodes, such as 3,4;3,2;3,1;2";
+  const std::vector<Numbers> lists = parse_lists(topology, 4, form);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (lists[i].size() != (i < 3 ? 2U : 1U)) throw core::DomainError("topology.parameters", topology.parameters, form);
+  }
+  require_leaves(cluster, lists[0][0] * lists[1][0] * lists[2][0] * lists[3][0]);
+  const auto level = [&](std::size_t i) {
+    return std::pair(static_cast<unsigned>(lists[i][0]), static_cast<unsigned>(lists[i][1]));
+  };
+  const s4u::DragonflyParams parameters(level(0), level(1), level(2), static_cast<unsigned>(lists[3][0]));
+  return s4u::create_dragonfly_zone(cluster.name, nullptr, parameters, callbacks, bandwidth, latency, policy);
+}
+
+}  // namespace
+
+s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
+  const HostBuilder builder(cluster);
+  const bool flat = cluster.network.values().topology.kind == "single_switch";
+  s4u::NetZone* zone = flat ? single_switch(builder) : hierarchical(builder);
+  zone->seal();
+  return zone;
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,155 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/errors_in.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/platforms/hostfile.hpp"
+#include "hplcast/platforms/model_h.hpp"
+#include "hplcast/platforms/platform_xml.hpp"
+#include "platforms/example_cluster.hpp"
+
+namespace hplcast::platforms {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using tests::error_in;
+using tests::example_cluster;
+using tests::with_network;
+
+std::string xml(const core::ClusterModel& cluster) {
+  std::ostringstream out;
+  write_platform_xml(out, cluster);
+  return out.str();
+}
+
+std::string model_h(const core::ClusterModel& cluster) {
+  std::ostringstream out;
+  write_model_h(out, cluster);
+  return out.str();
+}
+
+std::string hostfile(int ranks) {
+  std::ostringstream out;
+  write_hostfile(out, example_cluster(true), ranks);
+  return out.str();
+}
+
+/// Compares with tests/platforms/golden/NAME; HPLCAST_UPDATE_GOLDEN=1 writes it instead.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(HPLCAST_SOURCE_DIR) / "tests/platforms/golden" / name;
+  if (std::getenv("HPLCAST_UPDATE_GOLDEN") != nullptr) {
+    core::write_file(path, [&](std::ostream& out) { out << text; });
+  }
+  std::ifstream in(path);
+  const std::string golden((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_EQ(text, golden) << "look at the difference, then HPLCAST_UPDATE_GOLDEN=1 accepts it";
+}
+
+core::ClusterModel fat_tree() {
+  return with_network(example_cluster(true), [](auto& network) { network.topology = {"fat_tree", "1;2;1;1", 0, 0}; });
+}
+
+TEST(PlatformXml, EqualsTheGoldenFiles) {
+  expect_golden("single_switch.xml", xml(example_cluster(true)));
+  expect_golden("losses.xml", xml(example_cluster(false)));
+  expect_golden("fat_tree.xml", xml(fat_tree()));
+}
+
+TEST(PlatformXml, LosesNothingWhenLocalMessagesCostWhatRemoteOnesDo) {
+  EXPECT_THAT(platform_xml_losses(example_cluster(true)), IsEmpty());
+  EXPECT_FALSE(needs_platform_library(example_cluster(true)));
+  EXPECT_THAT(xml(example_cluster(true)), Not(HasSubstr("Not carried")));
+}
+
+TEST(PlatformXml, AMachineOfOneHostHasItsLocalCosts) {
+  auto cluster = with_network(example_cluster(false), [](auto& network) { network.remote.reset(); });
+  cluster.hosts = core::Hosts::make({"localhost", 2, 1, {}, 0});
+  EXPECT_THAT(platform_xml_losses(cluster), IsEmpty());
+  EXPECT_THAT(xml(cluster), HasSubstr("<host id=\"localhost\""));
+  EXPECT_THAT(xml(cluster), HasSubstr("value=\"0:1.2e-07:1e-10;8000:1.6e-06:1.1e-10;63999:0:0\""));
+}
+
+TEST(PlatformXml, SaysThatLocalCostsNoiseLargeBoundsAndNegativeStartsAreLost) {
+  EXPECT_THAT(platform_xml_losses(example_cluster(false)),
+              ElementsAre(HasSubstr("local send"), HasSubstr("local isend"), HasSubstr("local recv"),
+                          HasSubstr("local bandwidth factors"), HasSubstr("local latency factors")));
+  const auto lossy = with_network(example_cluster(true), [](core::NetworkModel::Values& network) {
+    auto& scope = *network.remote;
+    scope.cost(core::MessageCost::recv) =
+        core::SegmentedLaw::make({{0, 0, 0, 0, {{0.5, 1e-6, 0}, {0.5, 3e-6, 0}}}, {3e9, 1e-6, 0}});
+    scope.cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 1e-10}, {1000, -1e-7, 2e-10}});
+    network.local = scope;
+  });
+  EXPECT_THAT(platform_xml_losses(lossy),
+              ElementsAre(HasSubstr("remote recv from 0 bytes: noise"), HasSubstr("remote recv from 3e+09 bytes: SimGrid's bounds"),
+                          HasSubstr("remote transfer from 1000 bytes: a line that starts below zero"),
+                          HasSubstr("local recv from 0"), HasSubstr("local recv from 3e+09"), HasSubstr("local transfer")));
+  EXPECT_TRUE(needs_platform_library(lossy));
+  EXPECT_THAT(xml(lossy), HasSubstr("\"smpi/or\" value=\"0:2e-06:0\""));
+}
+
+TEST(PlatformXml, PaddedNamesNeedASingleSwitch) {
+  auto cluster = example_cluster(true);
+  cluster.hosts = core::Hosts::make({"n-[01-02]", 4, 2, {}, 0});
+  EXPECT_THAT(xml(cluster), HasSubstr("<host id=\"n-02\""));
+  const auto tree = with_network(cluster, [](auto& network) { network.topology = {"fat_tree", "1;2;1;1", 0, 0}; });
+  EXPECT_THAT(error_in([&] { xml(tree); }), HasSubstr("without padding"));
+}
+
+TEST(Hostfile, FillsHostsInOrder) {
+  EXPECT_EQ(hostfile(1), "n-1\n");
+  EXPECT_EQ(hostfile(6), "n-1\nn-1\nn-1\nn-1\nn-2\nn-2\n");
+}
+
+TEST(Hostfile, RefusesMoreRanksThanCores) {
+  EXPECT_THAT(error_in([] { hostfile(9); }), HasSubstr("at most the 8 cores"));
+  EXPECT_THAT(error_in([] { hostfile(0); }), HasSubstr("at least 1"));
+}
+
+TEST(ModelH, EqualsTheGoldenFile) { expect_golden("model.h", model_h(example_cluster(false))); }
+
+TEST(ModelH, IsC99AndItsMacrosCallTheRuntime) {
+  const std::filesystem::path folder = std::filesystem::path(HPLCAST_BINARY_DIR) / "tests/model_h";
+  core::write_file(folder / "model.h", [](std::ostream& out) { write_model_h(out, example_cluster(false)); });
+  core::write_file(folder / "use.c", [](std::ostream& out) {
+    out << "#include \"model.h\"\nvoid use(void);\nvoid use(void) { HPLCAST_DGEMM(1, 2, 3); HPLCAST_DTRSM(1, 2, 1);\n"
+           "HPLCAST_DAXPY(4); HPLCAST_DLASWP06T(5, 6); hplcast_register_model(&hplcast_model); }\n";
+  });
+  const core::CommandResult result =
+      core::run({"cc",
+                 {"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only",
+                  std::string("-I") + HPLCAST_SOURCE_DIR + "/smpi-models/include", "use.c"},
+                 {}, folder, {}, 0, {}});
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
+TEST(ModelH, RefusesAKernelThatTheRuntimeDoesNotKnow) {
+  auto cluster = example_cluster(false);
+  cluster.kernels["zgemm"] = core::KernelModel();
+  EXPECT_THAT(error_in([&] { model_h(cluster); }), HasSubstr("zgemm"));
+}
+
+TEST(ExampleCluster, IsWrittenAsTheWriterWritesIt) {
+  const std::filesystem::path path = std::filesystem::path(HPLCAST_SOURCE_DIR) / "examples/dahu-like.json";
+  std::ifstream in(path);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  std::istringstream stream(text);
+  const core::ClusterModel cluster = core::read_cluster(stream, path);
+  EXPECT_EQ(cluster.hosts.total_cores(), 1024);
+  std::ostringstream out;
+  core::write_cluster(out, cluster);
+  EXPECT_EQ(out.str(), text);
+}
+
+}  // namespace
+}  // namespace hplcast::platforms
