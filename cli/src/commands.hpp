@@ -11,6 +11,7 @@ void setup_assemble(CLI::App& app);
 void setup_compare(CLI::App& app);
 void setup_emit(CLI::App& app);
 void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
+void setup_fit_kernel(CLI::App& fit);
 void setup_predict(CLI::App& app);
 void setup_run_real(CLI::App& app);
 

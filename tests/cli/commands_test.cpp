@@ -1,31 +1,17 @@
 // Every command of the built program, found by asking the program itself: a new command is tested as soon as it is
 // there.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "../support/run_hplcast.hpp"
+
 namespace {
 
-struct Outcome {
-  int status = -1;
-  std::string output;
-};
-
-Outcome run_hplcast(const std::string& arguments) {
-  const std::string command = "\"" HPLCAST_BINARY_DIR "/bin/hplcast\" " + arguments + " 2>&1";
-  Outcome outcome;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  char buffer[4096];
-  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, pipe)) outcome.output.append(buffer, size);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
-  return outcome;
-}
+using hplcast::test::Outcome;
+using hplcast::test::run_hplcast;
 
 /// The names in the section "Subcommands:" of a help text.
 std::vector<std::string> subcommands_in(const std::string& help) {
