@@ -1,4 +1,5 @@
-/* Makes HPC Challenge's copy of HPL a program of its own: its main, and what the rest of HPC Challenge would have provided. */
+/* Makes HPC Challenge's copy of HPL a program of its own: its main, and what the rest of HPC Challenge would have
+ * provided. */
 #include <string.h>
 
 #include "hpl.h"
@@ -6,7 +7,8 @@
 int HPL_main(int argc, char** argv, HPL_RuntimeData* result, int* failure);
 FILE* hplcast_open(const char* path, const char* mode);
 
-/* HPC Challenge reads hpccinf.txt and appends to hpccoutf.txt; HPL reads HPL.dat and, with 6 in it, writes to stdout. */
+/* HPC Challenge reads hpccinf.txt and appends to hpccoutf.txt; HPL reads HPL.dat and, with 6 in it, writes to stdout.
+ */
 FILE* hplcast_open(const char* path, const char* mode) {
   if (strcmp(path, "hpccinf.txt") == 0) return fopen("HPL.dat", mode);
   if (strcmp(path, "hpccoutf.txt") == 0) return stdout;

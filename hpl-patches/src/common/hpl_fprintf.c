@@ -1,9 +1,8 @@
 /* HPL_fprintf, with one line more after each result.
  *
- * HPL prints its time with two decimals and its rate with four or five digits, fewer than a comparison of a prediction with a
- * measurement needs. The W line's arguments have all digits, so they are printed again, alike by the real and the simulated
- * program:
- *     hplcast: time_s=12.345678901 gflops=4.3210987654 */
+ * HPL prints its time with two decimals and its rate with four or five digits, fewer than a comparison of a prediction
+ * with a measurement needs. The W line's arguments have all digits, so they are printed again, alike by the real and
+ * the simulated program: hplcast: time_s=12.345678901 gflops=4.3210987654 */
 #include <stdarg.h>
 #include <string.h>
 

@@ -3,13 +3,15 @@
  * One list for the instrumented program, which times the calls, and the simulated one, which replaces them, so that a
  * measured size and a simulated size always mean the same. The meaning is that of hplcast_smpi.h.
  *
- * HPLCAST_..._KERNELS(X) expands X(NAME, name, function, (parameters), (arguments), m, n, k) for each kernel without a
- * result; the others (cblas_idamax) and those whose replacement does more than wait are written out where they are used. */
+ * HPLCAST_..._KERNELS(X) expands X(NAME, name, function, (parameters), (arguments), m, n, k) for each kernel without
+ * a result; the others (cblas_idamax) and those whose replacement does more than wait are written out where they are
+ * used. */
 #ifndef HPLCAST_HPL_KERNELS_H
 #define HPLCAST_HPL_KERNELS_H
 
 #include "hpl.h"
 
+/* clang-format off */
 #define HPLCAST_BLAS_KERNELS(X)                                                                                       \
   X(DGEMM, dgemm, cblas_dgemm,                                                                                        \
     (const enum CBLAS_ORDER order, const enum CBLAS_TRANSPOSE ta, const enum CBLAS_TRANSPOSE tb, const int m,         \
@@ -87,5 +89,7 @@
   HPLCAST_EXPAND(X, DLASWP06N, dlaswp06N, HPL_dlaswp06N, HPLCAST_LASWP_EXCHANGE, m, n, 1)                             \
   HPLCAST_EXPAND(X, DLASWP06T, dlaswp06T, HPL_dlaswp06T, HPLCAST_LASWP_EXCHANGE, m, n, 1)                             \
   HPLCAST_EXPAND(X, DLASWP10N, dlaswp10N, HPL_dlaswp10N, HPLCAST_LASWP_PIVOTS, m, n, 1)
+
+/* clang-format on */
 
 #endif

@@ -25,6 +25,7 @@ typedef struct {
   uint64_t random; /* state of this kernel's generator */
 } kernel_rows;
 
+static const double clock_resolution_s = 1e-9; /* of struct timespec, and of the digits that are written */
 enum { default_rows_max = 20000, most_rows = 1000000, clock_reads = 10000 };
 
 static const char* const kernel_names[HPLCAST_KERNEL_COUNT] = {
@@ -92,8 +93,12 @@ void trace_start(int rank) {
   origin_s = now_s();
 }
 
-void trace_resume(void) { running = prefix != NULL; }
-void trace_pause(void) { running = 0; }
+void trace_resume(void) {
+  running = prefix != NULL;
+}
+void trace_pause(void) {
+  running = 0;
+}
 
 double trace_begin(void) {
   if (depth++ > 0 || !running) return -1.0;
@@ -111,18 +116,26 @@ static uint64_t next_random(uint64_t* state) {
 /* Additions and multiplications on the matrix; copies and comparisons count nothing. */
 static double flop_of(hplcast_kernel kernel, double m, double n, double k) {
   switch (kernel) {
-    case HPLCAST_DGEMM: return 2.0 * m * n * k;
-    case HPLCAST_DTRSM: return m * n * k;
+    case HPLCAST_DGEMM:
+      return 2.0 * m * n * k;
+    case HPLCAST_DTRSM:
+      return m * n * k;
     case HPLCAST_DGEMV:
-    case HPLCAST_DGER: return 2.0 * m * n;
-    case HPLCAST_DTRSV: return n * n;
-    case HPLCAST_DAXPY: return 2.0 * n;
-    case HPLCAST_DSCAL: return n;
-    default: return 0.0;
+    case HPLCAST_DGER:
+      return 2.0 * m * n;
+    case HPLCAST_DTRSV:
+      return n * n;
+    case HPLCAST_DAXPY:
+      return 2.0 * n;
+    case HPLCAST_DSCAL:
+      return n;
+    default:
+      return 0.0;
   }
 }
 
-/* Reservoir sampling (Waterman's algorithm R): after any number of calls, each of them was kept with the same probability. */
+/* Reservoir sampling (Waterman's algorithm R): after any number of calls, each of them was kept with the same
+ * probability. */
 static row* place_of_next_row(kernel_rows* kernel) {
   const uint64_t call = kernel->calls++;
   if (call < rows_max) return &kernel->rows[call];
@@ -133,7 +146,9 @@ static row* place_of_next_row(kernel_rows* kernel) {
 void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s) {
   --depth;
   if (start_s < 0.0) return;
-  const double duration_s = now_s() - start_s;
+  const double measured_s = now_s() - start_s;
+  /* Where the clock is coarser than the kernel is fast: a duration is never 0, readers refuse that. */
+  const double duration_s = measured_s < clock_resolution_s ? clock_resolution_s : measured_s;
   if (m <= 0 || n <= 0 || k <= 0) return;
   kernel_rows* of_kernel = &trace[kernel];
   of_kernel->total_s += duration_s;

@@ -11,8 +11,8 @@ void trace_start(int rank);
 void trace_resume(void);
 void trace_pause(void);
 
-/* Seconds of a monotonic clock, or a negative number where the call that begins is not to be kept: tracing is off, or the
- * call is made by another kernel, whose duration already has it. A trace_end belongs to each trace_begin. */
+/* Seconds of a monotonic clock, or a negative number where the call that begins is not to be kept: tracing is off, or
+ * the call is made by another kernel, whose duration already has it. A trace_end belongs to each trace_begin. */
 double trace_begin(void);
 
 /* Keeps the call that began at `start_s`. Calls with a size of 0 return at once in HPL and are not kept. */

@@ -1,4 +1,5 @@
-/* Times every kernel call of an otherwise unchanged HPL. Linked with ld --wrap=FUNCTION for each function wrapped here. */
+/* Times every kernel call of an otherwise unchanged HPL. Linked with ld --wrap=FUNCTION for each function wrapped here.
+ */
 #include "kernels.h"
 #include "trace.h"
 
@@ -8,7 +9,7 @@
   void __wrap_##function parameters {                                        \
     const double start_s = trace_begin();                                    \
     __real_##function arguments;                                             \
-    trace_end(HPLCAST_##NAME, m_, n_, k_, start_s);                            \
+    trace_end(HPLCAST_##NAME, m_, n_, k_, start_s);                          \
   }
 
 HPLCAST_BLAS_KERNELS(TIME_KERNEL)

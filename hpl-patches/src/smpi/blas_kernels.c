@@ -1,4 +1,5 @@
-/* The BLAS and the copying kernels of HPL in the simulated program: each call costs its modelled time and does nothing. */
+/* The BLAS and the copying kernels of HPL in the simulated program: each call costs its modelled time and does nothing.
+ */
 #include <string.h>
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
@@ -6,7 +7,9 @@
 
 #define MODEL_KERNEL(NAME, name, function, parameters, arguments, m_, n_, k_) \
   void function parameters;                                                   \
-  void function parameters { hplcast_kernel_call(HPLCAST_##NAME, m_, n_, k_); }
+  void function parameters {                                                  \
+    hplcast_kernel_call(HPLCAST_##NAME, m_, n_, k_);                          \
+  }
 
 /* Most parameters of a kernel that is only modelled have no use. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -14,8 +17,8 @@
 HPLCAST_BLAS_KERNELS(MODEL_KERNEL)
 HPLCAST_COPY_KERNELS(MODEL_KERNEL)
 
-/* HPL moves headers with indices by contiguous copies (HPL_pdmxswp): they have to arrive. What is copied with a stride is a row
- * of the matrix, which has no content here. */
+/* HPL moves headers with indices by contiguous copies (HPL_pdmxswp): they have to arrive. What is copied with a stride
+ * is a row of the matrix, which has no content here. */
 void cblas_dcopy(const int n, const double* x, const int incx, double* y, const int incy) {
   hplcast_kernel_call(HPLCAST_DCOPY, 1, n, 1);
   if (n > 0 && incx == 1 && incy == 1) memmove(y, x, (size_t)n * sizeof *y);

@@ -1,8 +1,8 @@
 /* The pivot search and the swap of the pivot row inside a panel, without a matrix.
  *
- * The candidate of each rank is the maximum of as many uniform numbers as the rank has rows left, so that the greatest of the
- * candidates of a process column belongs to each of all rows with the same probability. HPL's own exchange (HPL_pdmxswp) then
- * makes the ranks of the column agree on it. */
+ * The candidate of each rank is the maximum of as many uniform numbers as the rank has rows left, so that the greatest
+ * of the candidates of a process column belongs to each of all rows with the same probability. HPL's own exchange
+ * (HPL_pdmxswp) then makes the ranks of the column agree on it. */
 #include "hpl.h"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 

@@ -1,5 +1,5 @@
-/* HPL's timers on the simulated clock. HPL keeps them in file scope, which without privatisation all ranks share; here each rank
- * has its own. Only the functions that HPL calls. */
+/* HPL's timers on the simulated clock. HPL keeps them in file scope, which without privatisation all ranks share; here
+ * each rank has its own. Only the functions that HPL calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,7 @@ static rank_timer* timers_of_caller(void) {
     (void)PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
     timers_of_ranks = calloc((size_t)rank_count, sizeof *timers_of_ranks);
   }
-  if (timers_of_ranks != NULL && timers_of_ranks[rank] == NULL)
-    timers_of_ranks[rank] = calloc(1, sizeof(rank_timers));
+  if (timers_of_ranks != NULL && timers_of_ranks[rank] == NULL) timers_of_ranks[rank] = calloc(1, sizeof(rank_timers));
   if (timers_of_ranks == NULL || timers_of_ranks[rank] == NULL) {
     (void)fprintf(stderr, "xhpl-smpi: error: not enough memory for the timers of rank %d\n", rank);
     abort();
@@ -35,7 +34,9 @@ static rank_timer* timers_of_caller(void) {
   return *timers_of_ranks[rank];
 }
 
-void HPL_ptimer_boot(void) { memset(timers_of_caller(), 0, sizeof(rank_timers)); }
+void HPL_ptimer_boot(void) {
+  memset(timers_of_caller(), 0, sizeof(rank_timers));
+}
 
 void HPL_ptimer(const int i) {
   rank_timer* timer = timers_of_caller() + i;

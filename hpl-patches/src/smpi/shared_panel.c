@@ -1,24 +1,147 @@
-/* HPL_pdpanel_init.c and HPL_pdpanel_free.c with panels whose content is shared by all ranks, but for what holds indices. */
-#include "hpl.h" /* first, because SimGrid's headers have inline functions that call malloc */
+/* HPL_pdpanel_init.c and HPL_pdpanel_free.c with panels that are memory in name only, and HPL_packL to send them.
+ *
+ * A panel in memory, alike on every rank:
+ *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      one page, mapped again and again
+ *     middle: DPIV (jb), DINFO (1): pivots, which are looked at            private to the rank
+ *     tail:   U                                                            as the head
+ * HPL's own layout is the same but for the process column that owns the panel: there L2 lies in the matrix. Here it
+ * lies in front of WORK, so that a panel is sent as one piece of memory, of which SMPI copies only the pivots. */
+#include "shared_panel.h"
 
-/* Workspace of a panel, in doubles (HPL_pdpanel_init.c): padding (less than align), L2 (rows below the diagonal block times jb;
- * absent where L stays in the matrix: in the process column that owns the panel), L1 (jb*jb), DPIV (jb), DINFO (1), U.
- * DPIV and DINFO hold pivots, so they and the padding that may shift them stay private. */
+#include <search.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hpl.h"
+
+typedef struct {
+  size_t head, middle, tail; /* bytes */
+} block_sizes;
+
+typedef struct block {
+  char* work; /* what HPL got; the key of live_blocks */
+  char* base;
+  block_sizes sizes;
+  int shared;         /* else plain memory */
+  struct block* next; /* in idle_blocks */
+} block;
+
+enum { page = 4096 };
+
+/* Of all ranks that share this copy of the program; ranks run one at a time. Panels become smaller in the course of a
+ * run, so a block that a panel no longer needs does for the panels to come, of any rank: nearly all mapping is done at
+ * the start. */
+static void* live_blocks;
+static block* idle_blocks;
+
+static int by_work(const void* left, const void* right) {
+  const char* a = ((const block*)left)->work;
+  const char* b = ((const block*)right)->work;
+  return (a > b) - (a < b);
+}
+
+static size_t whole_pages(size_t bytes) {
+  return (bytes / page + 1) * page;
+}
+
+static void* required(void* pointer) {
+  if (pointer != NULL) return pointer;
+  (void)fprintf(stderr, "xhpl-smpi: error: not enough memory for a panel\n");
+  abort();
+}
+
+static block* new_block(int shared, block_sizes needed) {
+  block* b = required(malloc(sizeof *b));
+  /* Whole pages: smpi_shared_malloc_partial of SimGrid 3.32 shares the page in which a shared range both begins and
+   * ends with the allocation, and with it what comes before the range. */
+  b->sizes = (block_sizes){whole_pages(needed.head), whole_pages(needed.middle), whole_pages(needed.tail)};
+  const size_t middle_end = b->sizes.head + b->sizes.middle;
+  const size_t end = middle_end + b->sizes.tail;
+  const size_t ranges[4] = {0, b->sizes.head, middle_end, end};
+  b->shared = shared;
+  b->base = required(shared ? SMPI_PARTIAL_SHARED_MALLOC(end, ranges, 2) : aligned_alloc(page, end));
+  return b;
+}
+
+static void delete_block(block* b) {
+  if (b->shared)
+    SMPI_SHARED_FREE(b->base);
+  else
+    free(b->base);
+  free(b);
+}
+
+static block* take_block(int shared, block_sizes needed) {
+  for (block** link = &idle_blocks; shared && *link != NULL; link = &(*link)->next) {
+    block* b = *link;
+    if (b->sizes.head < needed.head || b->sizes.middle < needed.middle || b->sizes.tail < needed.tail) continue;
+    *link = b->next;
+    return b;
+  }
+  return new_block(shared, needed);
+}
+
+void hplcast_drop_idle_panels(void) {
+  while (idle_blocks != NULL) {
+    block* b = idle_blocks;
+    idle_blocks = b->next;
+    delete_block(b);
+  }
+}
+
+/* `bytes` is what HPL asks for: from its WORK to the end of U, with room for aligning it. */
 static void* panel_malloc(const HPL_T_panel* panel, size_t bytes) {
   if (panel->WORK != NULL) return malloc(bytes); /* the second allocation of a panel: lists of indices */
   const HPL_T_grid* grid = panel->grid;
   const size_t jb = (size_t)panel->jb;
+  const size_t align = (size_t)panel->algo->align * sizeof(double);
   const int rows = panel->mp - (grid->myrow == panel->prow ? panel->jb : 0);
-  const size_t l2 = grid->mycol == panel->pcol || rows <= 0 ? 0 : (size_t)rows * jb;
-  const size_t pivots_begin = (l2 + jb * jb) * sizeof(double);
-  const size_t pivots_end = pivots_begin + (jb + 1 + (size_t)panel->algo->align) * sizeof(double);
-  const size_t shared[4] = {0, pivots_begin, pivots_end, bytes};
-  const int ranges = pivots_end < bytes ? 2 : 1;
-  if (pivots_begin == 0 || pivots_begin >= bytes) return malloc(bytes); /* an empty panel */
-  return SMPI_PARTIAL_SHARED_MALLOC(bytes, shared, ranges);
+  const size_t l1 = jb * jb * sizeof(double);
+  const size_t l2 = grid->npcol == 1 || rows <= 0 ? 0 : (size_t)rows * jb * sizeof(double);
+  const size_t pivots = (jb + 1) * sizeof(double);
+  const size_t work_to_pivots = grid->mycol == panel->pcol ? l1 : l2 + l1;
+  /* The broadcasts blong and blonM send a panel in npcol pieces. SMPI 3.32 copies nothing of a message that begins
+   * inside a private range, so panels so short that a piece could begin among the pivots are plain memory. */
+  const int shared = l2 + l1 + pivots >= (size_t)grid->npcol * (pivots + align);
+
+  block* b = take_block(shared, (block_sizes){l2 + l1, pivots + align, bytes});
+  char* work = b->base + b->sizes.head - work_to_pivots;
+  work +=
+      (align - (uintptr_t)work % align) % align; /* HPL would align it, and move the pivots where nobody expects them */
+  b->work = work;
+  (void)required(tsearch(b, &live_blocks, by_work));
+  return work;
+}
+
+static void panel_free(void* work) {
+  block key;
+  key.work = work;
+  void* found = tfind(&key, &live_blocks, by_work);
+  if (found == NULL) {
+    free(work); /* a list of indices */
+    return;
+  }
+  block* b = *(block**)found;
+  (void)tdelete(b, &live_blocks, by_work);
+  if (b->shared) {
+    b->next = idle_blocks;
+    idle_blocks = b;
+  } else {
+    delete_block(b);
+  }
+}
+
+/* Part of a panel as a message: `length` doubles from the double `first` on. HPL describes them by a data type, which
+ * SMPI would pack and unpack; here they are contiguous. */
+int HPL_packL(HPL_T_panel* panel, const int first, const int length, const int buffer) {
+  panel->buffers[buffer] = panel->DINFO + 1 - panel->len + first;
+  panel->counts[buffer] = length;
+  panel->dtypes[buffer] = MPI_DOUBLE;
+  return MPI_SUCCESS;
 }
 
 #define malloc(bytes) panel_malloc(PANEL, bytes) /* PANEL: the parameter of HPL_pdpanel_init */
-#define free(pointer) SMPI_SHARED_FREE(pointer)  /* knows plain memory as well */
+#define free(pointer) panel_free(pointer)
 #include "panel/HPL_pdpanel_free.c"
 #include "panel/HPL_pdpanel_init.c"

@@ -1,0 +1,224 @@
+// The simulated xhpl under smpirun: with models off it solves its system, with models on it does HPL's work in HPL's
+// order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/platforms/hostfile.hpp"
+#include "hplcast/platforms/model_h.hpp"
+#include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/platforms/smpi_options.hpp"
+#include "runs.hpp"
+#include "totals.hpp"
+
+namespace hplcast::hpl_patches {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SimulatedXhpl : public ::testing::Test {
+ protected:
+  SimulatedXhpl() {
+    core::read_file(HPLCAST_SOURCE_DIR "/examples/dahu-like.json",
+                    [&](std::istream& in, const std::string& name) { cluster_ = core::read_cluster(in, name); });
+    write_cluster_files();
+  }
+
+  void write_cluster_files() const {
+    core::write_file(folder_ / "cluster.json", [&](std::ostream& out) { core::write_cluster(out, cluster_); });
+    core::write_file(folder_ / "platform.xml",
+                     [&](std::ostream& out) { platforms::write_platform_xml(out, cluster_); });
+  }
+
+  /// Runs the HPL.dat of the folder.
+  core::CommandResult smpirun(const std::string& program, int ranks, const std::string& privatization = "no") const {
+    core::write_file(folder_ / "hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, cluster_, ranks); });
+    core::Command command;
+    command.program = "smpirun";
+    command.arguments = {"-np", std::to_string(ranks), "-hostfile", "hostfile", "-platform", "platform.xml"};
+    for (const std::string& option : platforms::smpi_options(cluster_)) command.arguments.push_back(option);
+    command.arguments.push_back("--cfg=smpi/privatization:" + privatization);
+    command.arguments.push_back(program);
+    command.environment = run_environment();
+    command.environment["HPLCAST_STATS"] = (folder_ / "stats.json").string();
+    if (use_cluster_file_) command.environment["HPLCAST_CLUSTER"] = (folder_ / "cluster.json").string();
+    command.directory = folder_.path();
+    command.timeout_s = 300;
+    return core::run(command);
+  }
+
+  /// The one run of a configuration. Fails the test if there is not exactly one.
+  core::HplRun simulate(const core::HplParameters& parameters) const {
+    write_dat(folder_.path(), parameters, false);
+    const auto result = smpirun(program_path("xhpl-smpi"), parameters.P * parameters.Q);
+    EXPECT_EQ(result.status, 0) << result.output;
+    const auto runs = runs_in(result.output);
+    EXPECT_EQ(runs.size(), 1U) << result.output;
+    return runs.empty() ? core::HplRun{} : runs[0];
+  }
+
+  nlohmann::json statistics() const { return nlohmann::json::parse(read_text(folder_ / "stats.json")); }
+
+  double flop_of_last_run() const {
+    const nlohmann::json kernels = statistics().at("kernels");
+    double flop = 0;
+    for (const auto& [kernel, count] : kernels.items()) flop += count.at("flop").get<double>();
+    return flop;
+  }
+
+  core::CommandResult build_xhpl(const std::vector<std::string>& arguments) const {
+    return core::run({program_path("hplcast-build-xhpl"), arguments, {}, folder_.path(), {}, 60, {}});
+  }
+
+  ScratchFolder folder_;
+  core::ClusterModel cluster_;
+  bool use_cluster_file_ = true;
+};
+
+/// HPL.dat with every broadcast, depth and panel factorisation, on three grids of six ranks.
+std::string factorial_dat(int n, int nb, int swap, int l1, int u, bool check) {
+  const auto line = [](int value) { return std::to_string(value) + "\n"; };
+  return "HPL\nfactorial\nHPL.out\n6\n1\n" + line(n) + "1\n" + line(nb) + "0\n3\n2 3 1\n3 2 6\n" +
+         (check ? "16.0\n" : "-1.0\n") + "3\n0 1 2\n1\n4\n1\n2\n1\n2\n6\n0 1 2 3 4 5\n3\n0 1 2\n" + line(swap) +
+         "40\n" + line(l1) + line(u) + "1\n8\n";
+}
+constexpr int factorial_runs = 3 * 3 * 6 * 3;
+
+TEST_F(SimulatedXhpl, SolvesItsSystemWithModelsOff) {
+  for (const std::string privatization : {"no", "dlopen"}) {
+    write_text(folder_ / "HPL.dat", factorial_dat(120, 16, 1, 0, 0, true));
+    const auto result = smpirun(program_path("xhpl-smpi-real"), 6, privatization);
+    ASSERT_EQ(result.status, 0) << result.output;
+    const auto runs = runs_in(result.output);
+    EXPECT_EQ(runs.size(), static_cast<std::size_t>(factorial_runs));
+    for (const auto& run : runs) EXPECT_TRUE(run.residual_passed) << core::to_string(run.parameters);
+  }
+}
+
+TEST_F(SimulatedXhpl, EndsForEveryAlgorithmOfHpl) {
+  for (const auto& [swap, l1, u] : {std::tuple{0, 0, 0}, {1, 1, 1}, {2, 0, 1}}) {
+    write_text(folder_ / "HPL.dat", factorial_dat(100, 16, swap, l1, u, false));
+    const auto result = smpirun(program_path("xhpl-smpi"), 6);
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_EQ(runs_in(result.output).size(), static_cast<std::size_t>(factorial_runs)) << "SWAP=" << swap;
+    EXPECT_EQ(statistics().at("times_s").size(), static_cast<std::size_t>(factorial_runs));
+  }
+}
+
+TEST_F(SimulatedXhpl, GivesTheSameTimesWithAndWithoutPrivatization) {
+  write_dat(folder_.path(), configuration(1000, 64, 2, 3), false);
+  const auto shared = runs_in(smpirun(program_path("xhpl-smpi"), 6, "no").output);
+  const auto separate = runs_in(smpirun(program_path("xhpl-smpi"), 6, "dlopen").output);
+  ASSERT_EQ(shared.size(), 1U);
+  ASSERT_EQ(separate.size(), 1U);
+  EXPECT_EQ(shared[0].time_s, separate[0].time_s);
+}
+
+TEST_F(SimulatedXhpl, CountsTheFlopOfTheFactorisation) {
+  simulate(configuration(3000, 64, 1, 3));
+  EXPECT_NEAR(flop_of_last_run() / core::hpl_flop(3000), 1, 0.01);
+}
+
+TEST_F(SimulatedXhpl, CountsTheFlopThatEachProcessRowRepeats) {
+  // Each of the P process rows solves for all of U (jb x n left of each panel) and so does NB N^2 / 2 flop that HPL
+  // counts once.
+  simulate(configuration(4000, 64, 2, 2));
+  const double repeated = (2 - 1) * 64.0 * 4000 * 4000 / 2;
+  EXPECT_NEAR(flop_of_last_run() / (core::hpl_flop(4000) + repeated), 1, 0.01);
+}
+
+TEST_F(SimulatedXhpl, CallsItsKernelsAsTheRealOneDoes) {
+  // With DEPTH 0 the number of calls does not depend on when a panel arrives; those of the row swap depend on the
+  // pivots.
+  for (const auto& [p, q] : {std::pair{1, 1}, {1, 2}, {2, 1}}) {
+    auto parameters = configuration(500, 48, p, q);
+    parameters.DEPTH = 0;
+    simulate(parameters);
+    const auto simulated = statistics().at("kernels");
+    write_dat(folder_.path(), parameters, false);
+    ASSERT_EQ(
+        mpirun(folder_.path(), "xhpl-instrumented", p * q, {{"HPLCAST_KERNEL_TRACE", (folder_ / "trace").string()}})
+            .status,
+        0);
+    std::map<std::string, KernelTotal> real;
+    for (int rank = 0; rank < p * q; ++rank) {
+      for (const auto& [kernel, total] : read_totals(folder_ / ("trace-" + std::to_string(rank) + ".totals.csv"))) {
+        real[kernel].calls += total.calls;
+        real[kernel].flop += total.flop;
+      }
+    }
+    for (const char* kernel : {"dgemv", "dtrsv", "dscal", "idamax", "dlatcpy", "dlocswpT"}) {
+      EXPECT_EQ(simulated.at(kernel).at("calls").get<long long>(), real.at(kernel).calls)
+          << kernel << " on " << p << "x" << q;
+    }
+    // Row counts of a rank depend on nothing but the grid; the loop that waits for a panel cuts dgemm and dtrsm in
+    // pieces.
+    for (const char* kernel : {"dgemm", "dtrsm", "dgemv", "dscal"}) {
+      EXPECT_EQ(simulated.at(kernel).at("flop").get<double>(), real.at(kernel).flop)
+          << kernel << " on " << p << "x" << q;
+    }
+  }
+}
+
+TEST_F(SimulatedXhpl, RepeatsItselfToTheLastDigit) {
+  const auto first = simulate(configuration(1500, 64, 2, 2));
+  const auto second = simulate(configuration(1500, 64, 2, 2));
+  EXPECT_EQ(first.time_s, second.time_s);
+  EXPECT_GT(first.time_s, 0);
+}
+
+TEST_F(SimulatedXhpl, TakesLongerForALargerMatrix) {
+  double last_s = 0;
+  for (const int n : {500, 1000, 2000, 4000}) {
+    const double time_s = simulate(configuration(n, 64, 2, 2)).time_s;
+    EXPECT_GT(time_s, last_s) << n;
+    last_s = time_s;
+  }
+}
+
+TEST_F(SimulatedXhpl, IsFasterWithAFasterDgemm) {
+  const double before_s = simulate(configuration(2000, 64, 2, 2)).time_s;
+  const auto& law = cluster_.kernels.at("dgemm").cluster_law().pieces().front().law;
+  cluster_.kernels["dgemm"] =
+      core::KernelModel::make("M2", core::PiecewiseLaw(core::DurationLaw::make(
+                                        core::scaled(law.mu(), 0.5), core::scaled(law.sigma(), 0.5), law.noise())));
+  write_cluster_files();
+  EXPECT_LT(simulate(configuration(2000, 64, 2, 2)).time_s, before_s);
+}
+
+TEST_F(SimulatedXhpl, StopsWithAMessageWithoutHplDat) {
+  const auto result = smpirun(program_path("xhpl-smpi"), 2);
+  EXPECT_NE(result.status, 0);
+  EXPECT_THAT(result.output, HasSubstr("HPL.dat"));
+}
+
+TEST_F(SimulatedXhpl, PredictsTheSameWithItsModelBuiltIn) {
+  const auto parameters = configuration(1000, 64, 1, 2);
+  const double from_file_s = simulate(parameters).time_s;
+  core::write_file(folder_ / "model.h", [&](std::ostream& out) { platforms::write_model_h(out, cluster_); });
+  const auto built = build_xhpl({"--model", "model.h", "-o", "my xhpl"});
+  ASSERT_EQ(built.status, 0) << built.output;
+  use_cluster_file_ = false;
+  const auto runs = runs_in(smpirun((folder_ / "my xhpl").string(), 2).output);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].time_s, from_file_s);
+}
+
+TEST_F(SimulatedXhpl, IsNotBuiltFromWrongInput) {
+  EXPECT_EQ(build_xhpl({"--help"}).status, 0);
+  EXPECT_EQ(build_xhpl({}).status, 2);
+  EXPECT_EQ(build_xhpl({"--nonsense"}).status, 2);
+  EXPECT_EQ(build_xhpl({"-o"}).status, 2);
+  EXPECT_EQ(build_xhpl({"--real", "--model", "model.h", "-o", "x"}).status, 2);
+  EXPECT_EQ(build_xhpl({"--model", "absent.h", "-o", "x"}).status, 3);
+  EXPECT_EQ(build_xhpl({"-o", "absent/x"}).status, 3);
+  write_text(folder_ / "broken.h", "this is not C\n");
+  EXPECT_EQ(build_xhpl({"--model", "broken.h", "-o", "x"}).status, 6);
+  EXPECT_FALSE(fs::exists(folder_ / "x")) << "nothing half-built is left";
+}
+
+}  // namespace
+}  // namespace hplcast::hpl_patches
