@@ -79,8 +79,12 @@ std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const 
     KernelFitOptions options;
     options.level = is_constant(terms.front()) ? "M0" : terms.size() == 1 ? "M1" : "M2";
     if (options.level != "M0") options.terms = terms;
-    options.non_negative = terms.size() > 1 && id != KernelId::dgemm;
-    if (id != KernelId::dgemm) options.family.reset();
+    if (id != KernelId::dgemm) {
+      // The constant is the cost of a call: it is there even where interrupts hide it.
+      options.non_negative = true;
+      options.remove_insignificant = false;
+      options.family.reset();
+    }
     forms.push_back(std::move(options));
   }
   return forms;

@@ -82,6 +82,7 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
   what.non_negative = options.non_negative;
   what.robust = wants_robust(options);
   what.min_abs_t = options.remove_insignificant ? options.min_abs_t : 0;
+  what.main = what.terms.front();
   if (options.intercept == Intercept::published && options.level != "M0")
     what.fixed_constant = detail::published_constant(shapes, rows.y);
   RegressionResult result = fit_polynomial(shapes, rows, what, "mu");

@@ -229,12 +229,14 @@ PolynomialFit assemble(const Design& design, const Solved& solved, const Uncerta
   return fit;
 }
 
-/// The term to remove: the least |t| below the limit, or nothing (the number of terms). The last term stays.
-std::size_t insignificant_term(const std::vector<double>& coefficients, const Matrix& covariance, double min_abs_t) {
+/// The term to remove: the least |t| below the limit, or nothing (the number of terms). The last term stays, and `main`.
+std::size_t insignificant_term(const Design& design, const std::vector<double>& coefficients, const Matrix& covariance,
+                               const PolynomialRegression& what) {
   std::size_t weakest = coefficients.size();
   if (coefficients.size() < 2 || covariance.empty()) return weakest;
-  double least = min_abs_t;
+  double least = what.min_abs_t;
   for (std::size_t term = 0; term < coefficients.size(); ++term) {
+    if (what.main && design.terms[term] == *what.main) continue;
     const double t = std::abs(coefficients[term]) / std::sqrt(covariance[term][term]);
     if (!(t < least)) continue;
     least = t;
@@ -258,7 +260,7 @@ RegressionResult fit_polynomial(const ShapeRows& shapes, const RegressionRows& r
     if (drop_unfitted(design, solved.solution, name, result.notes)) continue;
     const std::vector<double> leverage = leverages(design, solved);
     const Uncertainty uncertainty = uncertainty_of(design, y, rows, what, solved, leverage);
-    const std::size_t weak = insignificant_term(solved.solution.coefficients, uncertainty.covariance, what.min_abs_t);
+    const std::size_t weak = insignificant_term(design, solved.solution.coefficients, uncertainty.covariance, what);
     if (weak < design.terms.size()) {
       const double t = solved.solution.coefficients[weak] / std::sqrt(uncertainty.covariance[weak][weak]);
       result.notes.push_back(removal_note(name, design.terms[weak],

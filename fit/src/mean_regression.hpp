@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct PolynomialRegression {
   bool non_negative = false;
   bool robust = false;            ///< HC3 standard errors
   double min_abs_t = 0;           ///< terms below are removed, one at a time; 0: none
+  std::optional<core::Monomial> main;  ///< stays, significant or not
 };
 
 /// What is regressed: one row a shape.

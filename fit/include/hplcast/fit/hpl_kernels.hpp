@@ -9,7 +9,7 @@ namespace hplcast::fit {
 
 /// The forms of a kernel that are physically sensible, the simplest first: dgemm M2; the others one product M1 (dtrsm mnk,
 /// dgemv and dger mn, vector kernels n, dtrsv n^2 or n, copies and row swaps mn), then that product with the lower ones (mn, m,
-/// n and a constant), coefficients not negative, as M2. An unknown kernel gets the products of the sizes that vary.
+/// n) as M2, always with a constant and, but for dgemm, without negative coefficients, so that they can be extrapolated. An unknown kernel gets the products of the sizes that vary.
 /// All with weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table);
 

@@ -44,7 +44,7 @@ struct KernelFitOptions {
   Weighting weighting = Weighting::totals;
   Averaging averaging = Averaging::calls;
   StandardErrors standard_errors = StandardErrors::automatic;
-  bool remove_insignificant = true;  ///< backward, the least |t| first
+  bool remove_insignificant = true;  ///< backward, the least |t| first; the first product stays
   double min_abs_t = 2;              ///< terms below are insignificant
   bool non_negative = false;         ///< coefficients of mu >= 0
   /// Fits again with non_negative if mu is not positive everywhere in the range of the sizes.
@@ -52,7 +52,7 @@ struct KernelFitOptions {
 
   NoiseLevel noise = NoiseLevel::n2;
   std::optional<core::NoiseFamily> family = core::NoiseFamily::half_normal;  ///< nothing: the one that fits best
-  std::vector<core::Monomial> sigma_terms;  ///< with the constant if wanted; empty: those of mu
+  std::vector<core::Monomial> sigma_terms;  ///< with the constant if wanted; empty: those of mu and a constant
   /// The published way for sigma: ordinary least squares on the standard deviation of each shape, intercept like mu's;
   /// sigma may then be negative somewhere in the range.
   bool published_sigma = false;
