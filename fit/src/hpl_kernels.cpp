@@ -64,6 +64,11 @@ double relative_bic(const KernelTable& table, const KernelFit& fit) {
 
 bool is_constant(const Monomial& term) { return term == Monomial{}; }
 
+/// A formula that lost its main product to noise would be far off for other sizes.
+bool has_main_product(const KernelFit& fit, const KernelFitOptions& options) {
+  return options.terms.empty() || fit.pieces.front().mu.polynomial.coefficient(options.terms.front()) > 0;
+}
+
 KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
   options.level = "M0";
   options.terms.clear();
@@ -97,7 +102,7 @@ KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
   double least = std::numeric_limits<double>::infinity();
   for (const KernelFitOptions& options : forms) {
     KernelFit fit = fit_kernel(table, options);
-    if (!fit.ok()) continue;
+    if (!fit.ok() || !has_main_product(fit, options)) continue;
     const double bic = relative_bic(table, fit) + (best.ok() ? very_strong_evidence : 0);
     if (best.ok() && bic >= least) continue;
     least = bic - (best.ok() ? very_strong_evidence : 0);
