@@ -13,6 +13,7 @@ void setup_emit(CLI::App& app);
 void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
 void setup_fit_kernel(CLI::App& fit);
 void setup_predict(CLI::App& app);
+void setup_report(CLI::App& app);
 void setup_run_real(CLI::App& app);
 
 }  // namespace hplcast::cli

@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   cli::setup_predict(app);
   cli::setup_run_real(app);
   cli::setup_compare(app);
+  cli::setup_report(app);
 
   return cli::run_program(app, argc, argv);
 }

@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "cluster_file.hpp"
 #include "commands.hpp"
@@ -95,11 +96,12 @@ std::vector<core::Prediction> predict_all(std::vector<study::PredictionRequest>&
     return static_cast<double>(request.parameters.N) * request.parameters.P * request.parameters.Q;
   };
   double all_work = 0;
+  std::set<std::string> warnings;  // the same ones hold for many configurations: told once
   for (const auto& request : requests) {
     all_work += work(request);
-    for (const std::string& warning : study::check(request))
-      std::cerr << "hplcast predict: warning: " << warning << '\n';
+    for (const std::string& warning : study::check(request)) warnings.insert(warning);
   }
+  for (const std::string& warning : warnings) std::cerr << "hplcast predict: warning: " << warning << '\n';
   Progress progress;
   double done_work = 0;
   std::vector<core::Prediction> predictions;

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -149,7 +150,9 @@ int wait_for(const Command& command, Child& child, CommandResult& result, Clock:
       child.kill_group();
       return 0;
     }
-    if (command.while_running && Clock::now() - last_call >= 100ms) {
+    // More often at first: a program that lives for 0.1 s is seen, too.
+    const auto call_pause = std::clamp<Clock::duration>((Clock::now() - begin) / 10, 5ms, 100ms);
+    if (command.while_running && Clock::now() - last_call >= call_pause) {
       command.while_running(static_cast<int>(child.pid));
       last_call = Clock::now();
     }

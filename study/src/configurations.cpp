@@ -10,21 +10,6 @@ namespace hplcast::study {
 
 namespace {
 
-/// A CSV of ours names the column N in its first line; no first line of an HPL.dat or of HPL's output does that.
-bool looks_like_csv(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line;
-  while (std::getline(lines, line) && (line.empty() || line[0] == '#' || line == "\r")) {
-  }
-  std::istringstream fields(line);
-  for (std::string field; std::getline(fields, field, ',');) {
-    field.erase(std::remove_if(field.begin(), field.end(), [](char c) { return c == '"' || c == ' ' || c == '\r'; }),
-                field.end());
-    if (field == "N") return true;
-  }
-  return false;
-}
-
 std::string whole(std::istream& in) {
   return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
 }
@@ -42,11 +27,25 @@ std::vector<core::HplParameters> read_configuration_csv(std::istream& in, const 
 
 }  // namespace
 
+bool is_configuration_csv(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  while (std::getline(lines, line) && (line.empty() || line[0] == '#' || line == "\r")) {
+  }
+  std::istringstream fields(line);
+  for (std::string field; std::getline(fields, field, ',');) {
+    field.erase(std::remove_if(field.begin(), field.end(), [](char c) { return c == '"' || c == ' ' || c == '\r'; }),
+                field.end());
+    if (field == "N") return true;
+  }
+  return false;
+}
+
 std::vector<core::HplParameters> read_configurations(std::istream& in, const std::string& name,
                                                      const core::HplParameters& defaults) {
   std::istringstream text(whole(in));
   auto configurations =
-      looks_like_csv(text.str()) ? read_configuration_csv(text, name, defaults) : core::read_hpl_dat(text, name);
+      is_configuration_csv(text.str()) ? read_configuration_csv(text, name, defaults) : core::read_hpl_dat(text, name);
   if (configurations.empty()) throw core::ParseError({name, 0, ""}, "no configuration in it; expected at least one");
   return configurations;
 }
@@ -54,8 +53,8 @@ std::vector<core::HplParameters> read_configurations(std::istream& in, const std
 std::vector<core::HplRun> read_real_runs(std::istream& in, const std::string& name,
                                          const core::HplParameters& defaults) {
   std::istringstream text(whole(in));
-  auto runs = looks_like_csv(text.str()) ? core::read_hpl_csv(text, name, defaults)
-                                         : core::read_hpl_output(text, name, defaults);
+  auto runs = is_configuration_csv(text.str()) ? core::read_hpl_csv(text, name, defaults)
+                                               : core::read_hpl_output(text, name, defaults);
   if (runs.empty()) {
     throw core::ParseError(
         {name, 0, ""},

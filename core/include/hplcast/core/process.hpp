@@ -16,7 +16,8 @@ struct Command {
   std::filesystem::path directory;                 ///< empty: ours
   std::filesystem::path output;                    ///< file for stdout and stderr together; empty: captured
   double timeout_s = 0;                            ///< 0: none
-  /// Called about every 100 ms with the process id while it runs (progress, memory); may be empty.
+  /// Called with the process id while it runs, about every 100 ms, in the first second more often (progress, memory);
+  /// may be empty.
   std::function<void(int pid)> while_running;
 };
 

@@ -9,9 +9,13 @@
 
 namespace hplcast::study {
 
+/// Whether a text is a CSV of configurations or runs: its first line (comments aside) has a field `N`. No HPL.dat and
+/// no output of HPL begins like that.
+bool is_configuration_csv(const std::string& text);
+
 /// HPL configurations from an HPL.dat, or from a CSV with one configuration a row: column N is required, other columns
-/// have the names of core::hpl_fields(), absent ones keep `defaults`, unknown ones are ignored. A file whose first line
-/// has a comma-separated field `N` is a CSV. @throws core::ParseError, also for a file without configurations.
+/// have the names of core::hpl_fields(), absent ones keep `defaults`, unknown ones are ignored. They are
+/// told apart by is_configuration_csv(). @throws core::ParseError, also for a file without configurations.
 std::vector<core::HplParameters> read_configurations(std::istream& in, const std::string& name,
                                                      const core::HplParameters& defaults = {});
 

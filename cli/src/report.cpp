@@ -1,0 +1,82 @@
+#include "hplcast/study/report.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "commands.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "output.hpp"
+#include "program.hpp"
+
+namespace hplcast::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct ReportOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+/// Files of a folder that may hold predictions or runs, by name. Not those below it: HPL's output of runs that stand in
+/// a CSV already would count twice.
+std::vector<fs::path> candidates_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path& path = entry.path();
+    if (entry.is_regular_file() &&
+        (path.extension() == ".json" || path.extension() == ".csv" || path.extension() == ".out")) {
+      files.push_back(path);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+study::StudyFile add_file(const fs::path& path, study::ReportData& data) {
+  study::StudyFile kind = study::StudyFile::other;
+  core::read_file(path, [&](std::istream& in, const std::string& name) { kind = add_study_file(in, name, data); });
+  return kind;
+}
+
+study::ReportData read_inputs(const std::vector<std::string>& inputs) {
+  study::ReportData data;
+  for (const fs::path input : inputs) {
+    if (fs::is_directory(input)) {
+      for (const fs::path& file : candidates_in(input)) add_file(file, data);
+    } else if (add_file(input, data) == study::StudyFile::other) {
+      throw core::ParseError({input.string(), 0, ""}, "neither predictions (JSON) nor real runs (CSV or HPL's output)");
+    }
+  }
+  if (data.predictions.empty()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "no predictions in what was given\n  hint: `hplcast predict -o FILE.json` makes them");
+  }
+  return data;
+}
+
+void run_report(const ReportOptions& options) {
+  require_writable(options.output);
+  const study::ReportData data = read_inputs(options.inputs);
+  write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
+  std::cerr << "hplcast report: " << data.predictions.size() << " predictions, " << data.real.size() << " real runs\n";
+}
+
+}  // namespace
+
+void setup_report(CLI::App& app) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App& command = add_command(app, "report", "Show predictions and real runs as one HTML page",
+                                  "hplcast report predictions.json real.csv -o report.html");
+  command.add_option("inputs", options->inputs, "predictions, real runs, or folders with such files")
+      ->required()
+      ->type_name("DIR|FILE");
+  command.add_option("-o,--output", options->output, "the page (default: the standard output)")
+      ->type_name("report.html");
+  command.callback([options] { run_report(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/prediction.hpp"
+
+namespace hplcast::study {
+
+/// What a report tells of.
+struct ReportData {
+  std::vector<core::HplRun> real;
+  std::vector<core::Prediction> predictions;
+  std::vector<std::string> sources;  ///< names of the files that the data come from
+};
+
+/// What a file of a study is, as far as reports use it.
+enum class StudyFile { predictions, real_runs, other };
+
+/// Reads a file into `data` if it holds predictions (JSON of `hplcast predict`) or real runs (CSV with N and time_s, or
+/// HPL's output), and says which. @throws core::ParseError if it is one of them with a mistake in it.
+StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data);
+
+/// One HTML page that needs nothing else: no network, no script. Summary first, then the plots (predicted over
+/// measured; Gflop/s over N for each grid), where the time goes, all numbers, and what made them. Light or dark as the
+/// reader's machine has it. @throws core::DomainError if there are no predictions.
+void write_report(std::ostream& out, const ReportData& data);
+
+}  // namespace hplcast::study

@@ -1,0 +1,234 @@
+#include "hplcast/study/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <istream>
+#include <map>
+#include <ostream>
+#include <set>
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/compare.hpp"
+#include "hplcast/study/configurations.hpp"
+#include "markup.hpp"
+#include "report_plots.hpp"
+#include "report_style.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+/// Errors up to here are within the band of the first plot.
+constexpr double band = 0.1;
+
+std::string percent(double ratio, bool with_sign = false) {
+  const double value = 100 * ratio;
+  return (with_sign && value > 0 ? "+" : "") + with_decimals(value, 1) + " %";
+}
+
+std::string joined(const std::set<std::string>& texts) {
+  std::string result;
+  for (const std::string& text : texts) result += (result.empty() ? "" : ", ") + text;
+  return result;
+}
+
+/// Every different value of something over all predictions.
+template <typename Get>
+std::set<std::string> values(const ReportData& data, Get get) {
+  std::set<std::string> result;
+  for (const core::Prediction& prediction : data.predictions) result.insert(get(prediction));
+  return result;
+}
+
+class HtmlTable {
+ public:
+  explicit HtmlTable(const std::vector<std::string>& header) { add(header, "th"); }
+  void add(const std::vector<std::string>& cells, const std::string& tag = "td") {
+    rows_ += "<tr>";
+    for (const std::string& cell : cells) rows_ += "<" + tag + ">" + escaped(cell) + "</" + tag + ">";
+    rows_ += "</tr>\n";
+  }
+  std::string html() const { return "<div class=\"wide\"><table>\n" + rows_ + "</table></div>\n"; }
+
+ private:
+  std::string rows_;
+};
+
+std::string tile(const std::string& value, const std::string& name) {
+  return "<div class=\"tile\"><b>" + escaped(value) + "</b><span>" + escaped(name) + "</span></div>\n";
+}
+
+std::string summary_html(const ReportData& data, const Comparison& comparison) {
+  const ComparisonSummary& summary = comparison.summary;
+  if (summary.n == 0) {
+    return "<p class=\"lead\">" + std::to_string(data.predictions.size()) +
+           " predictions; none of these configurations has been run for real.</p>\n";
+  }
+  std::string html = "<p class=\"lead\">The predictions of " + std::to_string(summary.n) +
+                     (summary.n == 1 ? " configuration is" : " configurations are") + " off by " +
+                     percent(summary.median_abs_error) + " in the median, and by " + percent(summary.max_abs_error) +
+                     " at worst.</p>\n<div class=\"tiles\">\n";
+  html += tile(percent(summary.median_abs_error), "median |error|") +
+          tile(percent(summary.mean_abs_error), "mean |error|") +
+          tile(percent(summary.max_abs_error), "worst |error|") +
+          tile(percent(summary.bias, true), "bias (mean error)");
+  if (summary.rank_correlation) html += tile(with_decimals(*summary.rank_correlation, 2), "rank correlation");
+  html += tile(std::to_string(summary.n), "configurations");
+  return html + "</div>\n<p class=\"note\">error = (predicted - measured) / measured, of the medians.</p>\n";
+}
+
+std::string comparison_table(const Comparison& comparison) {
+  // What one looks for first stands left: a phone shows only that without scrolling.
+  HtmlTable table({"N", "P x Q", "measured [Gflop/s]", "predicted [Gflop/s]", "error", "spread", "runs", "NB", "BCAST",
+                   "DEPTH", "SWAP"});
+  for (const auto& row : comparison.rows) {
+    const core::HplParameters& p = row.parameters;
+    table.add({std::to_string(p.N), grid_name(p), readable(row.real_median_gflops),
+               readable(row.predicted_median_gflops), percent(row.error, true), percent(row.real_spread),
+               std::to_string(row.real_gflops.size()), std::to_string(p.NB), std::to_string(p.BCAST),
+               std::to_string(p.DEPTH), std::to_string(p.SWAP)});
+  }
+  return "<h2>All comparisons</h2>\n<p class=\"note\">spread = (largest - smallest) / median of the measured "
+         "runs.</p>\n" +
+         table.html();
+}
+
+std::string prediction_table(const ReportData& data) {
+  HtmlTable table(
+      {"N", "NB", "P x Q", "BCAST", "DEPTH", "SWAP", "seed", "time [s]", "Gflop/s", "simulated in [s]", "memory [MB]"});
+  for (const core::Prediction& prediction : data.predictions) {
+    const core::HplParameters& p = prediction.parameters;
+    table.add({std::to_string(p.N), grid_name(p), readable(prediction.time_s), readable(prediction.gflops),
+               readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
+               std::to_string(prediction.seed), std::to_string(p.NB), std::to_string(p.BCAST), std::to_string(p.DEPTH),
+               std::to_string(p.SWAP)});
+  }
+  return "<h2>All predictions</h2>\n" + table.html();
+}
+
+/// Share of the time of all ranks by kind of work, for the largest matrix of each grid.
+std::string time_table(const ReportData& data) {
+  std::map<std::pair<int, int>, const core::Prediction*> largest;
+  for (const core::Prediction& prediction : data.predictions) {
+    auto& entry = largest[{prediction.parameters.P, prediction.parameters.Q}];
+    if (entry == nullptr || entry->parameters.N < prediction.parameters.N) entry = &prediction;
+  }
+  HtmlTable table({"configuration", "dgemm", "dtrsm", "row swaps", "other kernels", "communication and waiting"});
+  for (const auto& [grid, prediction] : largest) {
+    const double all_s = prediction->time_s * prediction->parameters.P * prediction->parameters.Q;
+    double dgemm = 0, dtrsm = 0, swaps = 0, other = 0;
+    for (const auto& [name, count] : prediction->kernels) {
+      double& part = name == "dgemm" ? dgemm : name == "dtrsm" ? dtrsm : name.rfind("dlaswp", 0) == 0 ? swaps : other;
+      part += count.time_s / all_s;
+    }
+    table.add({short_name(prediction->parameters), percent(dgemm), percent(dtrsm), percent(swaps), percent(other),
+               percent(std::max(0.0, 1 - dgemm - dtrsm - swaps - other))});
+  }
+  return "<h2>Where the time goes</h2>\n<p class=\"note\">Share of the time of all ranks, as simulated, for the "
+         "largest "
+         "matrix of each grid.</p>\n" +
+         table.html();
+}
+
+/// Calls whose sizes the models were not fitted on; empty if there are none.
+std::string range_table(const ReportData& data) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // outside, all
+  for (const core::Prediction& prediction : data.predictions) {
+    for (const auto& [name, count] : prediction.kernels) {
+      calls[name].first += count.outside_range;
+      calls[name].second += count.calls;
+    }
+    for (const auto& [name, count] : prediction.messages) {
+      calls["MPI " + name].first += count.outside_range;
+      calls["MPI " + name].second += count.calls;
+    }
+  }
+  HtmlTable table({"operation", "calls", "outside of the calibration"});
+  bool any = false;
+  for (const auto& [name, count] : calls) {
+    if (count.first == 0) continue;
+    any = true;
+    table.add({name, with_decimals(static_cast<double>(count.second), 0),
+               percent(static_cast<double>(count.first) / static_cast<double>(count.second))});
+  }
+  if (!any) return "";
+  return "<h2>Extrapolated calls</h2>\n<p class=\"note\">Calls with sizes that were not measured: their durations are "
+         "extrapolated.</p>\n" +
+         table.html();
+}
+
+std::string list_html(const std::string& title, const std::vector<core::HplParameters>& list) {
+  if (list.empty()) return "";
+  std::string html = "<h2>" + title + "</h2>\n<ul class=\"note\">\n";
+  for (const auto& parameters : list) html += "<li>" + escaped(core::to_string(parameters)) + "</li>\n";
+  return html + "</ul>\n";
+}
+
+std::string provenance_html(const ReportData& data) {
+  std::string html =
+      "<h2>What made this</h2>\n<ul class=\"note\">\n<li>Cluster: " +
+      escaped(joined(values(data, [](const auto& p) { return p.cluster; }))) +
+      "</li>\n<li>SHA-256 of cluster.json: <code>" +
+      escaped(joined(values(data, [](const auto& p) { return p.model_sha256; }))) + "</code></li>\n<li>Simulator: " +
+      escaped(joined(values(data, [](const auto& p) { return p.simulator + ", mode " + p.mode; }))) +
+      "</li>\n<li>Seeds: " + escaped(joined(values(data, [](const auto& p) { return std::to_string(p.seed); }))) +
+      "</li>\n";
+  for (const std::string& source : data.sources) html += "<li>File: <code>" + escaped(source) + "</code></li>\n";
+  return html + "</ul>\n";
+}
+
+}  // namespace
+
+StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data) {
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::istringstream copy(text);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
+    // cluster.json has no HPL parameters, compare.json no model: both are JSON of a study, too.
+    if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos) {
+      return StudyFile::other;
+    }
+    const auto predictions = core::read_predictions(copy, name);
+    data.predictions.insert(data.predictions.end(), predictions.begin(), predictions.end());
+    data.sources.push_back(name);
+    return StudyFile::predictions;
+  }
+  const bool runs_as_csv = is_configuration_csv(text) && text.find("time_s") != std::string::npos;
+  const bool hpl_output =
+      !is_configuration_csv(text) && (text.rfind("W", 0) == 0 || text.find("\nW") != std::string::npos);
+  if (!runs_as_csv && !hpl_output) return StudyFile::other;
+  const auto runs = read_real_runs(copy, name);
+  data.real.insert(data.real.end(), runs.begin(), runs.end());
+  data.sources.push_back(name);
+  return StudyFile::real_runs;
+}
+
+void write_report(std::ostream& out, const ReportData& data) {
+  if (data.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
+  const Comparison comparison = compare(data.real, data.predictions);
+  const std::string cluster = escaped(joined(values(data, [](const auto& p) { return p.cluster; })));
+  out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<link rel=\"icon\" href=\"data:,\">\n<title>HPL on "
+      << cluster << ": predicted and measured</title>\n<style>" << report_style
+      << "</style>\n</head>\n<body>\n<h1>HPL on " << cluster
+      << (comparison.rows.empty() ? ": predicted" : ": predicted and measured") << "</h1>\n"
+      << summary_html(data, comparison);
+  if (!comparison.rows.empty()) {
+    out << "<h2>Predicted over measured</h2>\n" << predicted_over_measured(comparison.rows, band);
+  }
+  out << "<h2>Gflop/s over the order of the matrix</h2>\n" << rate_over_size(comparison.rows, data.predictions);
+  if (!comparison.rows.empty()) out << comparison_table(comparison);
+  out << time_table(data) << range_table(data) << prediction_table(data)
+      << list_html("Measured, but not predicted", comparison.unmatched_real)
+      << list_html("Predicted, but not measured",
+                   comparison.rows.empty() ? std::vector<core::HplParameters>{} : comparison.unmatched_predicted);
+  if (comparison.failed_residuals > 0) {
+    out << "<p class=\"note\">" << comparison.failed_residuals
+        << " measured runs were left out: HPL says that their results are wrong.</p>\n";
+  }
+  out << provenance_html(data) << "</body>\n</html>\n";
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,152 @@
+#include "svg_plot.hpp"
+
+#include <cmath>
+
+#include "markup.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+// In the units of the viewBox. A phone shows it at about 0.85 of its size: 13 stays readable.
+constexpr double width = 420;
+constexpr double height = 320;
+constexpr double left = 62;
+constexpr double right = 14;
+constexpr double top = 12;
+constexpr double bottom = 50;
+constexpr int tick_count = 5;
+
+std::string attribute(const std::string& name, const std::string& value) {
+  return " " + name + "=\"" + value + "\"";
+}
+
+std::string segment(double x1, double y1, double x2, double y2, const std::string& css_class) {
+  return "<path" + attribute("class", css_class) +
+         attribute("d", "M" + coordinate(x1) + " " + coordinate(y1) + "L" + coordinate(x2) + " " + coordinate(y2)) +
+         "/>\n";
+}
+
+std::string label(double x, double y, const std::string& anchor, const std::string& content,
+                  const std::string& more = "") {
+  return "<text" + attribute("x", coordinate(x)) + attribute("y", coordinate(y)) + attribute("text-anchor", anchor) +
+         more + ">" + escaped(content) + "</text>\n";
+}
+
+}  // namespace
+
+std::vector<double> nice_ticks(double min, double max, int count) {
+  const double raw = (max - min) / count;
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= raw * 0.99) {
+      step = factor * power;
+      break;
+    }
+  }
+  std::vector<double> ticks;
+  // Multiples of the step by counting: adding it up would leave 0.30000000000000004 on the axis.
+  for (double i = std::ceil(min / step - 1e-9); i * step <= max + 1e-9 * step; ++i)
+    ticks.push_back(i * step + 0.0);  // -0 becomes 0
+  return ticks;
+}
+
+std::string marker_path(Marker shape) {
+  switch (shape) {
+    case Marker::square:
+      return "M-4 -4H4V4H-4Z";
+    case Marker::triangle:
+      return "M0 -5.5L5 4H-5Z";
+    case Marker::diamond:
+      return "M0 -5.8L5.8 0L0 5.8L-5.8 0Z";
+    case Marker::circle:
+      break;
+  }
+  return "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z";
+}
+
+namespace {
+
+/// Ticks with their labels: as many decimals as their distance needs, no more.
+std::vector<std::pair<double, std::string>> labelled_ticks(const PlotAxis& axis) {
+  const auto ticks = nice_ticks(axis.min, axis.max, tick_count);
+  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
+  const int decimals = static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
+  std::vector<std::pair<double, std::string>> result;
+  for (const double tick : ticks) result.emplace_back(tick, with_decimals(tick, decimals));
+  return result;
+}
+
+}  // namespace
+
+SvgPlot::SvgPlot(std::string id, std::string title, PlotAxis x, PlotAxis y)
+    : id_(std::move(id)), title_(std::move(title)), x_(std::move(x)), y_(std::move(y)) {}
+
+double SvgPlot::to_x(double value) const {
+  return left + (value - x_.min) / (x_.max - x_.min) * (width - left - right);
+}
+
+double SvgPlot::to_y(double value) const {
+  return height - bottom - (value - y_.min) / (y_.max - y_.min) * (height - top - bottom);
+}
+
+std::string SvgPlot::path(const std::vector<PlotPoint>& points) const {
+  std::string d;
+  for (const PlotPoint& point : points) {
+    d += (d.empty() ? "M" : "L") + coordinate(to_x(point.x)) + " " + coordinate(to_y(point.y));
+  }
+  return d;
+}
+
+void SvgPlot::line(const std::vector<PlotPoint>& points, const std::string& css_class) {
+  marks_ += "<path" + attribute("class", css_class) + attribute("d", path(points)) + "/>\n";
+}
+
+void SvgPlot::area(const std::vector<PlotPoint>& outline, const std::string& css_class) {
+  marks_ += "<path" + attribute("class", css_class) + attribute("d", path(outline) + "Z") + "/>\n";
+}
+
+void SvgPlot::marker(PlotPoint at, Marker shape, const std::string& css_class, const std::string& tooltip) {
+  marks_ += "<path" + attribute("class", css_class) +
+            attribute("transform", "translate(" + coordinate(to_x(at.x)) + " " + coordinate(to_y(at.y)) + ")") +
+            attribute("d", marker_path(shape)) + "><title>" + escaped(tooltip) + "</title></path>\n";
+}
+
+void SvgPlot::text(PlotPoint at, const std::string& anchor, const std::string& content) {
+  marks_ += label(to_x(at.x), to_y(at.y), anchor, content);
+}
+
+std::string SvgPlot::axes() const {
+  std::string result;
+  for (const auto& [tick, name] : labelled_ticks(x_)) {
+    result += segment(to_x(tick), top, to_x(tick), height - bottom, "grid");
+    result += label(to_x(tick), height - bottom + 17, "middle", name);
+  }
+  for (const auto& [tick, name] : labelled_ticks(y_)) {
+    result += segment(left, to_y(tick), width - right, to_y(tick), "grid");
+    result += label(left - 7, to_y(tick) + 4, "end", name);
+  }
+  result += segment(left, height - bottom, width - right, height - bottom, "axis");
+  result += segment(left, top, left, height - bottom, "axis");
+  const double middle_y = (top + height - bottom) / 2;
+  result += label((left + width - right) / 2, height - 10, "middle", x_.label);
+  result +=
+      label(14, middle_y, "middle", y_.label, attribute("transform", "rotate(-90 14 " + coordinate(middle_y) + ")"));
+  return result;
+}
+
+std::string SvgPlot::svg() const {
+  // Marks on the edge of the plot stay whole: the clip leaves them their radius.
+  constexpr double margin = 6;
+  const std::string clip = id_ + "-clip";
+  return "<svg" + attribute("viewBox", "0 0 " + coordinate(width) + " " + coordinate(height)) +
+         attribute("role", "img") + attribute("aria-label", escaped(title_)) +
+         attribute("xmlns", "http://www.w3.org/2000/svg") + ">\n<clipPath" + attribute("id", clip) + "><rect" +
+         attribute("x", coordinate(left - margin)) + attribute("y", coordinate(top - margin)) +
+         attribute("width", coordinate(width - left - right + 2 * margin)) +
+         attribute("height", coordinate(height - top - bottom + 2 * margin)) + "/></clipPath>\n" + axes() + "<g" +
+         attribute("clip-path", "url(#" + clip + ")") + ">\n" + marks_ + "</g>\n</svg>\n";
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,154 @@
+#include "hplcast/study/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+core::HplParameters configuration(long long N, int P, int Q) {
+  core::HplParameters parameters;
+  parameters.N = N;
+  parameters.P = P;
+  parameters.Q = Q;
+  return parameters;
+}
+
+/// Two grids of three sizes; the first four are measured, with errors of +10 %.
+ReportData small_study() {
+  ReportData data;
+  for (const auto& [P, Q] : {std::pair(1, 1), std::pair(2, 1)}) {
+    for (const long long N : {1000, 2000, 3000}) {
+      core::Prediction prediction;
+      prediction.parameters = configuration(N, P, Q);
+      prediction.time_s = 2;
+      prediction.gflops = 11.0 * P;
+      prediction.seed = 7;
+      prediction.cluster = "a <cluster> & \"more\"";
+      prediction.model_sha256 = "abc123";
+      prediction.simulator = "SimGrid 3.32";
+      prediction.mode = "exact";
+      prediction.kernels["dgemm"] = {10, 4, 1.0 * P, 1e9};
+      prediction.kernels["dlaswp01T"] = {10, 0, 0.5 * P, 0};
+      data.predictions.push_back(prediction);
+      if (data.real.size() < 4) {
+        core::HplRun run;
+        run.parameters = prediction.parameters;
+        run.gflops = 10.0 * P;
+        data.real.push_back(run);
+      }
+    }
+  }
+  data.sources = {"my file.csv"};
+  return data;
+}
+
+std::string page_of(const ReportData& data) {
+  std::ostringstream out;
+  write_report(out, data);
+  return out.str();
+}
+
+TEST(Report, BeginsWithTheSummary) {
+  const std::string page = page_of(small_study());
+  EXPECT_THAT(
+      page, HasSubstr("The predictions of 4 configurations are off by 10.0 % in the median, and by 10.0 % at worst."));
+  EXPECT_LT(page.find("off by"), page.find("<svg viewBox=\"0 0"));
+}
+
+TEST(Report, NeedsNothingFromOutside) {
+  const std::string page = page_of(small_study());
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("@import")));
+  // The namespace of SVG is a name, not an address to load.
+  const std::string rest = std::regex_replace(page, std::regex("xmlns=\"[^\"]*\""), "");
+  EXPECT_THAT(rest, Not(HasSubstr("http")));
+  EXPECT_THAT(rest, Not(HasSubstr("url(//")));
+}
+
+TEST(Report, EscapesWhatComesFromFiles) {
+  const std::string page = page_of(small_study());
+  EXPECT_THAT(page, HasSubstr("a &lt;cluster&gt; &amp; &quot;more&quot;"));
+  EXPECT_THAT(page, Not(HasSubstr("<cluster>")));
+}
+
+TEST(Report, EveryTagThatIsOpenedIsClosed) {
+  const std::string page = page_of(small_study());
+  std::vector<std::string> open;
+  const std::regex tag("<(/?)([a-zA-Z0-9]+)([^>]*)>");
+  for (auto match = std::sregex_iterator(page.begin(), page.end(), tag); match != std::sregex_iterator(); ++match) {
+    const std::string name = (*match)[2];
+    const std::string rest = (*match)[3];
+    if (name == "meta" || name == "link" || (!rest.empty() && rest.back() == '/')) continue;
+    if ((*match)[1] == "/") {
+      ASSERT_FALSE(open.empty()) << name;
+      EXPECT_EQ(open.back(), name);
+      open.pop_back();
+    } else {
+      open.push_back(name);
+    }
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+TEST(Report, ShowsShareOfTimeExtrapolationAndOrigin) {
+  const std::string page = page_of(small_study());
+  // dgemm 1 s and row swaps 0.5 s of each rank's 2 s.
+  EXPECT_THAT(page, HasSubstr("<td>50.0 %</td><td>0.0 %</td><td>25.0 %</td><td>0.0 %</td><td>25.0 %</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>dgemm</td><td>60</td><td>40.0 %</td>"));
+  EXPECT_THAT(page, HasSubstr("abc123"));
+  EXPECT_THAT(page, HasSubstr("my file.csv"));
+}
+
+TEST(Report, HasAPlotForEachGridAndOneForTheErrors) {
+  const std::string page = page_of(small_study());
+  EXPECT_THAT(page, HasSubstr("<h3>P x Q = 1 x 1</h3>"));
+  EXPECT_THAT(page, HasSubstr("<h3>P x Q = 2 x 1</h3>"));
+  EXPECT_THAT(page, HasSubstr("predicted [Gflop/s]</text>"));
+  EXPECT_THAT(page, HasSubstr("measured [Gflop/s]</text>"));
+}
+
+TEST(Report, OfPredictionsAloneHasNoComparison) {
+  ReportData data = small_study();
+  data.real.clear();
+  const std::string page = page_of(data);
+  EXPECT_THAT(page, HasSubstr("6 predictions; none of these configurations has been run"));
+  EXPECT_THAT(page, Not(HasSubstr("All comparisons")));
+  EXPECT_THAT(page, Not(HasSubstr("Predicted over measured")));
+}
+
+TEST(Report, WithoutPredictionsIsRefused) {
+  EXPECT_THROW(page_of({}), core::DomainError);
+}
+
+TEST(StudyFiles, AreToldApart) {
+  ReportData data;
+  const auto kind = [&](const std::string& text) {
+    std::istringstream in(text);
+    return add_study_file(in, "file", data);
+  };
+  std::ostringstream predictions;
+  core::write_predictions(predictions, small_study().predictions);
+  EXPECT_EQ(kind(predictions.str()), StudyFile::predictions);
+  EXPECT_EQ(data.predictions.size(), 6U);
+  EXPECT_EQ(kind("N,NB,P,Q,time_s\n1000,128,1,1,2.0\n"), StudyFile::real_runs);
+  EXPECT_EQ(kind("WR11C2C4 1000 128 1 1 2.00 0.33\n"), StudyFile::real_runs);
+  EXPECT_EQ(data.real.size(), 2U);
+  EXPECT_EQ(kind("N,NB,P,Q\n1000,128,1,1\n"), StudyFile::other);
+  EXPECT_EQ(kind("kernel,m,n,k,duration_s\ndgemm,1,1,1,1\n"), StudyFile::other);
+  EXPECT_EQ(kind("{\"schema_version\": 1, \"name\": \"cluster\"}"), StudyFile::other);
+  EXPECT_EQ(kind(""), StudyFile::other);
+  EXPECT_THROW(kind("{\"model_sha256\": 1, \"parameters\": 2}"), core::ParseError);
+  EXPECT_EQ(data.sources.size(), 3U);
+}
+
+}  // namespace
+}  // namespace hplcast::study
