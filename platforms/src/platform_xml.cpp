@@ -8,6 +8,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/smpi_network.hpp"
+#include "hplcast/core/xml.hpp"
 #include "xml_costs.hpp"
 
 namespace hplcast::platforms {
@@ -16,32 +17,10 @@ namespace {
 
 using core::ClusterModel;
 using core::shortest;
+using core::xml_escaped;
 
 /// Speed of a core. Kernels take the time of their models; only the cost of a probe passes through it, and comes out unchanged.
 constexpr const char* core_speed = "1Gf";
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 /// A comment may not contain two hyphens in a row, nor end with one.
 std::string comment(std::string text) {
@@ -109,9 +88,9 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
   const core::Topology& topology = cluster.network.values().topology;
   const std::string power = power_properties(cluster, "      ");
-  out << "  <zone id=\"" << escaped(cluster.name) << "\" routing=\"Cluster\">\n";
+  out << "  <zone id=\"" << xml_escaped(cluster.name) << "\" routing=\"Cluster\">\n";
   for (const std::string& name : cluster.hosts.names()) {
-    const std::string host = escaped(name);
+    const std::string host = xml_escaped(name);
     out << "    <host id=\"" << host << "\" speed=\"" << core_speed << "\" core=\"" << cluster.hosts.values().cores
         << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </host>\n");
     out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.bandwidth_bytes_per_s)
@@ -125,7 +104,7 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
         << "\" latency=\"" << latency(topology.backbone_latency_s) << "\"/>\n";
   }
   for (const std::string& name : cluster.hosts.names()) {
-    const std::string host = escaped(name);
+    const std::string host = xml_escaped(name);
     out << "    <route src=\"" << host << "\" dst=\"" << host << "\" symmetrical=\"NO\"><link_ctn id=\"" << host
         << "_loopback\"/></route>\n";
   }
@@ -148,12 +127,12 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster) {
   }
   const std::string power = power_properties(cluster, "      ");
   out << "  <zone id=\"world\" routing=\"Full\">\n"
-      << "    <cluster id=\"" << escaped(cluster.name) << "\" prefix=\"" << escaped(hosts->prefix) << "\" radical=\""
-      << hosts->radical << "\" suffix=\"" << escaped(hosts->suffix) << "\" speed=\"" << core_speed << "\" core=\""
+      << "    <cluster id=\"" << xml_escaped(cluster.name) << "\" prefix=\"" << xml_escaped(hosts->prefix) << "\" radical=\""
+      << hosts->radical << "\" suffix=\"" << xml_escaped(hosts->suffix) << "\" speed=\"" << core_speed << "\" core=\""
       << cluster.hosts.values().cores << "\" bw=\"" << bandwidth(remote.bandwidth_bytes_per_s) << "\" lat=\""
       << latency(core::host_link_latency_s(cluster.network)) << "\" loopback_bw=\"" << bandwidth(local.bandwidth_bytes_per_s)
       << "\" loopback_lat=\"" << latency(local.latency_s) << "\" topology=\"" << topology_name(topology.kind)
-      << "\" topo_parameters=\"" << escaped(topology.parameters) << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n")
+      << "\" topo_parameters=\"" << xml_escaped(topology.parameters) << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n")
       << "  </zone>\n";
 }
 

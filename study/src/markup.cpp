@@ -6,32 +6,6 @@
 
 namespace hplcast::study {
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::string with_decimals(double value, int decimals) {
   char buffer[400];  // the longest double has 309 digits before its point
   std::snprintf(buffer, sizeof buffer, "%.*f", std::clamp(decimals, 0, 12), value);

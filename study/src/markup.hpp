@@ -4,9 +4,6 @@
 
 namespace hplcast::study {
 
-/// Text as it may stand in HTML and SVG, also inside quoted attributes.
-std::string escaped(const std::string& text);
-
 /// A number with that many decimals and commas between thousands: "12,345.6".
 std::string with_decimals(double value, int decimals);
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/xml.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/configurations.hpp"
 #include "markup.hpp"
@@ -46,7 +47,7 @@ class HtmlTable {
   explicit HtmlTable(const std::vector<std::string>& header) { add(header, "th"); }
   void add(const std::vector<std::string>& cells, const std::string& tag = "td") {
     rows_ += "<tr>";
-    for (const std::string& cell : cells) rows_ += "<" + tag + ">" + escaped(cell) + "</" + tag + ">";
+    for (const std::string& cell : cells) rows_ += "<" + tag + ">" + core::xml_escaped(cell) + "</" + tag + ">";
     rows_ += "</tr>\n";
   }
   std::string html() const { return "<div class=\"wide\"><table>\n" + rows_ + "</table></div>\n"; }
@@ -56,7 +57,8 @@ class HtmlTable {
 };
 
 std::string tile(const std::string& value, const std::string& name) {
-  return "<div class=\"tile\"><b>" + escaped(value) + "</b><span>" + escaped(name) + "</span></div>\n";
+  return "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + core::xml_escaped(name) +
+         "</span></div>\n";
 }
 
 std::string summary_html(const ReportData& data, const Comparison& comparison) {
@@ -161,20 +163,22 @@ std::string range_table(const ReportData& data) {
 std::string list_html(const std::string& title, const std::vector<core::HplParameters>& list) {
   if (list.empty()) return "";
   std::string html = "<h2>" + title + "</h2>\n<ul class=\"note\">\n";
-  for (const auto& parameters : list) html += "<li>" + escaped(core::to_string(parameters)) + "</li>\n";
+  for (const auto& parameters : list) html += "<li>" + core::xml_escaped(core::to_string(parameters)) + "</li>\n";
   return html + "</ul>\n";
 }
 
 std::string provenance_html(const ReportData& data) {
   std::string html =
       "<h2>What made this</h2>\n<ul class=\"note\">\n<li>Cluster: " +
-      escaped(joined(values(data, [](const auto& p) { return p.cluster; }))) +
+      core::xml_escaped(joined(values(data, [](const auto& p) { return p.cluster; }))) +
       "</li>\n<li>SHA-256 of cluster.json: <code>" +
-      escaped(joined(values(data, [](const auto& p) { return p.model_sha256; }))) + "</code></li>\n<li>Simulator: " +
-      escaped(joined(values(data, [](const auto& p) { return p.simulator + ", mode " + p.mode; }))) +
-      "</li>\n<li>Seeds: " + escaped(joined(values(data, [](const auto& p) { return std::to_string(p.seed); }))) +
-      "</li>\n";
-  for (const std::string& source : data.sources) html += "<li>File: <code>" + escaped(source) + "</code></li>\n";
+      core::xml_escaped(joined(values(data, [](const auto& p) { return p.model_sha256; }))) +
+      "</code></li>\n<li>Simulator: " +
+      core::xml_escaped(joined(values(data, [](const auto& p) { return p.simulator + ", mode " + p.mode; }))) +
+      "</li>\n<li>Seeds: " +
+      core::xml_escaped(joined(values(data, [](const auto& p) { return std::to_string(p.seed); }))) + "</li>\n";
+  for (const std::string& source : data.sources)
+    html += "<li>File: <code>" + core::xml_escaped(source) + "</code></li>\n";
   return html + "</ul>\n";
 }
 
@@ -207,7 +211,7 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
 void write_report(std::ostream& out, const ReportData& data) {
   if (data.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
   const Comparison comparison = compare(data.real, data.predictions);
-  const std::string cluster = escaped(joined(values(data, [](const auto& p) { return p.cluster; })));
+  const std::string cluster = core::xml_escaped(joined(values(data, [](const auto& p) { return p.cluster; })));
   out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<link rel=\"icon\" href=\"data:,\">\n<title>HPL on "

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "hplcast/core/xml.hpp"
 #include "markup.hpp"
 #include "svg_plot.hpp"
 
@@ -20,7 +21,7 @@ Grid grid_of(const core::HplParameters& parameters) {
 
 std::string legend_entry(const std::string& css_class, Marker marker, const std::string& name) {
   return "<li><svg viewBox=\"-8 -8 16 16\" aria-hidden=\"true\"><path class=\"" + css_class + "\" d=\"" +
-         marker_path(marker) + "\"/></svg>" + escaped(name) + "</li>\n";
+         marker_path(marker) + "\"/></svg>" + core::xml_escaped(name) + "</li>\n";
 }
 
 /// A shape for each grid; with more grids than shapes all get the same one.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hplcast/core/xml.hpp"
 #include "markup.hpp"
 
 namespace hplcast::study {
@@ -30,7 +31,7 @@ std::string segment(double x1, double y1, double x2, double y2, const std::strin
 std::string label(double x, double y, const std::string& anchor, const std::string& content,
                   const std::string& more = "") {
   return "<text" + attribute("x", coordinate(x)) + attribute("y", coordinate(y)) + attribute("text-anchor", anchor) +
-         more + ">" + escaped(content) + "</text>\n";
+         more + ">" + core::xml_escaped(content) + "</text>\n";
 }
 
 }  // namespace
@@ -110,7 +111,7 @@ void SvgPlot::area(const std::vector<PlotPoint>& outline, const std::string& css
 void SvgPlot::marker(PlotPoint at, Marker shape, const std::string& css_class, const std::string& tooltip) {
   marks_ += "<path" + attribute("class", css_class) +
             attribute("transform", "translate(" + coordinate(to_x(at.x)) + " " + coordinate(to_y(at.y)) + ")") +
-            attribute("d", marker_path(shape)) + "><title>" + escaped(tooltip) + "</title></path>\n";
+            attribute("d", marker_path(shape)) + "><title>" + core::xml_escaped(tooltip) + "</title></path>\n";
 }
 
 void SvgPlot::text(PlotPoint at, const std::string& anchor, const std::string& content) {
@@ -141,7 +142,7 @@ std::string SvgPlot::svg() const {
   constexpr double margin = 6;
   const std::string clip = id_ + "-clip";
   return "<svg" + attribute("viewBox", "0 0 " + coordinate(width) + " " + coordinate(height)) +
-         attribute("role", "img") + attribute("aria-label", escaped(title_)) +
+         attribute("role", "img") + attribute("aria-label", core::xml_escaped(title_)) +
          attribute("xmlns", "http://www.w3.org/2000/svg") + ">\n<clipPath" + attribute("id", clip) + "><rect" +
          attribute("x", coordinate(left - margin)) + attribute("y", coordinate(top - margin)) +
          attribute("width", coordinate(width - left - right + 2 * margin)) +
