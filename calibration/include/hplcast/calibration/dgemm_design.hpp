@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "hplcast/calibration/content.hpp"
+
+namespace hplcast::calibration {
+
+/// The sizes of one call C(m x n) -= A(m x k) B(k x n).
+struct DgemmShape {
+  long m = 1;
+  long n = 1;
+  long k = 1;
+  friend bool operator==(const DgemmShape& a, const DgemmShape& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
+  friend bool operator<(const DgemmShape& a, const DgemmShape& b) {
+    if (a.m != b.m) return a.m < b.m;
+    return a.n != b.n ? a.n < b.n : a.k < b.k;
+  }
+};
+
+/// Operations of one call, 2 m n k.
+inline double flop(const DgemmShape& shape) {
+  return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+}
+
+/// Which of HPL's calls a measured call imitates: this decides where its matrices lie (docs/calibration.md).
+enum class DgemmRole {
+  update,  ///< trailing update: A is the broadcast panel, C lies in the local matrix
+  panel,   ///< inside the recursive panel factorisation: A and C lie in the local matrix, B in the small L1
+};
+
+/// One call of a design.
+struct DgemmCall {
+  DgemmShape shape;
+  Content content;
+  DgemmRole role = DgemmRole::update;
+  /// B is given as its transpose (HPL on several process rows); otherwise it lies in the local matrix above C (one
+  /// process row). Calls of the role panel are always transposed.
+  bool transposed = true;
+  int repetition = 0;
+};
+
+/// Calls in the order in which they are made.
+using DgemmDesign = std::vector<DgemmCall>;
+
+/// Whether B is transposed in update calls.
+enum class Transposition { yes, no, both };
+
+/// What a design of dgemm calls is made from.
+struct DgemmDesignOptions {
+  long max_size = 4000;   ///< bound on m and n (and k where it is free)
+  long count = 100;       ///< shapes to ask for; permutations of a shape count
+  int repetitions = 3;    ///< calls of each shape, shuffled over the whole experiment
+  std::uint64_t seed = 1;
+  /// HPL's block size: k = nb for most shapes, a minority has the smaller k, and the role panel, of HPL's recursive
+  /// factorisation. 0: m, n and k are all free (uniform product of the three).
+  long nb = 128;
+  long nbmin = 2;             ///< smallest k of the minority
+  double minority = 0.35;     ///< share of the shapes that imitate anything but the large update
+  double max_product = 0;     ///< bound on m*n (or m*n*k); 0: the largest that max_size allows
+  std::vector<long> extra_k;  ///< more values of k, used in turn with nb
+  std::vector<DgemmShape> common;  ///< shapes that are added as they are, for comparisons between campaigns
+  std::vector<Content> contents{Content::random()};  ///< every shape is called with each
+  Transposition transposition = Transposition::both;
+};
+
+/// A design whose products m*n (or m*n*k) are spread evenly over (0, max_product] with noise (one draw in each of as
+/// many equal strata as there are draws), factors drawn log-uniformly so that the product fits, all permutations of the
+/// factors, everything in random order. The same options give the same design.
+/// @throws DomainError for options outside their domain.
+DgemmDesign make_dgemm_design(const DgemmDesignOptions& options);
+
+/// The same design with so many fewer shapes that it takes at most `budget_s` at `rate_flop_per_s` per core.
+/// @throws DomainError if not even 10 shapes fit.
+DgemmDesign make_dgemm_design_within(DgemmDesignOptions options, double budget_s, double rate_flop_per_s);
+
+/// Time in s that one core needs for all calls at a rate in flop/s, with a few microseconds for each call.
+double estimated_s(const DgemmDesign& design, double rate_flop_per_s);
+
+/// CSV with the columns order, m, n, k, content, role, transposed, repetition.
+void write_design(std::ostream& out, const DgemmDesign& design);
+
+/// Reads such a CSV; only m, n and k are required (random content, role update, transposed).
+/// @throws ParseError for missing columns, sizes that are no positive integers of a BLAS (at most 2^31 - 1), no rows.
+DgemmDesign read_dgemm_design(std::istream& in, const std::string& name);
+
+const char* to_string(DgemmRole role);
+
+}  // namespace hplcast::calibration

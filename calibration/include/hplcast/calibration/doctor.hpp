@@ -1,0 +1,43 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/calibration/machine.hpp"
+
+namespace hplcast::calibration {
+
+enum class CheckStatus { ok, warn, unknown };
+
+const char* to_string(CheckStatus status);
+
+/// One thing that the doctor looked at.
+struct Check {
+  std::string name;
+  CheckStatus status = CheckStatus::unknown;
+  std::string found;
+  std::string remedy;  ///< what to do; empty if all is well
+};
+
+/// External programs and what their --version says first; absent: not found in PATH.
+struct ToolVersions {
+  std::optional<std::string> mpirun;
+  std::optional<std::string> smpirun;
+  std::optional<std::string> smpicc;
+};
+
+/// Asks the programs themselves.
+ToolVersions find_tools();
+
+/// Looks for what makes measurements bad or simulations fail. `software` is absent if no measuring program could be
+/// asked. Pure: everything is in the arguments.
+std::vector<Check> examine(const MachineDescription& machine, const ToolVersions& tools,
+                           const std::optional<SoftwareDescription>& software);
+
+/// A table for people, and JSON: {"checks": [{name, status, found, remedy}], "machine": {...}}.
+void write_table(std::ostream& out, const std::vector<Check>& checks);
+void write_json(std::ostream& out, const std::vector<Check>& checks, const MachineDescription& machine);
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace hplcast::calibration {
+
+/// What is timed on the measuring rank, always with one message (docs/calibration.md has the exact protocols).
+enum class MpiOperation {
+  recv,            ///< MPI_Recv of a message that has arrived
+  isend,           ///< MPI_Isend, the call alone
+  send,            ///< MPI_Send to a receiver that waits in MPI_Recv
+  pingpong,        ///< that send and the receipt of the answer
+  iprobe,          ///< one MPI_Iprobe of a polling loop, mean over the loop
+  test,            ///< one MPI_Test of a polling loop, mean over the loop
+  wtime,           ///< one MPI_Wtime, mean over many
+  send_unmatched,  ///< MPI_Send to a receiver that comes only after late_receiver_s
+};
+
+/// How long the receiver of send_unmatched stays away, in s: far more than any message of a design takes to leave.
+inline constexpr double late_receiver_s = 0.02;
+
+const char* to_string(MpiOperation operation);
+/// @throws DomainError that lists the names for anything else.
+MpiOperation mpi_operation_from_name(const std::string& name);
+/// What designs have unless asked otherwise: everything.
+std::vector<MpiOperation> all_mpi_operations();
+
+/// One row of a design: one measured call.
+struct MpiCall {
+  MpiOperation operation = MpiOperation::pingpong;
+  long size_bytes = 0;
+  int repetition = 0;
+};
+
+using MpiDesign = std::vector<MpiCall>;
+
+/// What a design of MPI calls is made from.
+struct MpiDesignOptions {
+  long min_bytes = 1;
+  long max_bytes = 1 << 20;
+  long count = 100;     ///< sizes; each is used by all operations that have a size
+  int repetitions = 3;  ///< calls of each size and operation, shuffled over the whole experiment
+  std::uint64_t seed = 1;
+  std::vector<MpiOperation> operations = all_mpi_operations();
+};
+
+/// Sizes spread log-uniformly over [min_bytes, max_bytes] with noise (one draw in each of `count` equal strata of the
+/// logarithm), both ends included, operations and repetitions in one random order. iprobe and test use one byte, wtime
+/// none; send_unmatched has sizes of its own, at and shortly below powers of two, where the limits of MPI libraries lie.
+/// @throws DomainError for options outside their domain.
+MpiDesign make_mpi_design(const MpiDesignOptions& options);
+
+/// A rough time in s of the whole design on a network of this bandwidth.
+double estimated_s(const MpiDesign& design, double bandwidth_bytes_per_s = 1e9);
+
+/// Largest message of a design, in bytes.
+long max_bytes(const MpiDesign& design);
+
+/// CSV with the columns order, operation, size_bytes, repetition.
+void write_design(std::ostream& out, const MpiDesign& design);
+
+/// Reads such a CSV; operation and size_bytes are required.
+/// @throws ParseError for missing columns, unknown operations, sizes below 0 or above 2^31 - 1 (one MPI message), no rows.
+MpiDesign read_mpi_design(std::istream& in, const std::string& name);
+
+}  // namespace hplcast::calibration

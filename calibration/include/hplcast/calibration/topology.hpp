@@ -1,0 +1,69 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hplcast::calibration {
+
+/// A core of this host, in hwloc's logical order: neighbours share caches.
+struct CorePlace {
+  int cpu = 0;   ///< CPU (package, socket) from 0
+  int core = 0;  ///< core of the host from 0
+  int pu = 0;    ///< first hardware thread, numbered as the operating system does
+  friend bool operator==(const CorePlace& a, const CorePlace& b) { return a.core == b.core; }
+};
+
+/// All caches of one level and kind that are alike.
+struct CacheDescription {
+  int level = 0;
+  bool instruction = false;
+  double size_bytes = 0;
+  int count = 0;  ///< on the host
+};
+
+/// The processors of this host as hwloc sees them, and binding to them.
+class Topology {
+ public:
+  /// Of this machine. @throws core::Error (external_failure) if hwloc cannot tell.
+  static Topology of_this_machine();
+  /// From a file of `lstopo --of xml`; cannot bind. @throws core::Error (bad_input) if hwloc does not read it.
+  static Topology from_xml(const std::filesystem::path& path);
+
+  /// Cores that this process may use (cgroups are respected, the present binding is not).
+  const std::vector<CorePlace>& cores() const noexcept { return cores_; }
+  int packages() const noexcept { return packages_; }
+  int hardware_threads() const noexcept { return hardware_threads_; }
+  int numa_nodes() const noexcept { return numa_nodes_; }
+  const std::vector<CacheDescription>& caches() const noexcept { return caches_; }
+  const std::string& cpu_model() const noexcept { return cpu_model_; }
+
+  /// Cores that the process is bound to now; all of cores() if it is not bound.
+  std::vector<CorePlace> bound_cores() const;
+  /// Binds all threads of this process to these cores. @throws core::Error (external_failure) if the system refuses.
+  void bind(const std::vector<CorePlace>& places) const;
+  /// The topology in hwloc's XML, for archives.
+  std::string xml() const;
+
+ private:
+  struct Handle;  // hides hwloc.h
+  explicit Topology(std::shared_ptr<Handle> handle);
+
+  std::shared_ptr<Handle> handle_;
+  std::vector<CorePlace> cores_;
+  std::vector<CacheDescription> caches_;
+  int packages_ = 0;
+  int hardware_threads_ = 0;
+  int numa_nodes_ = 0;
+  std::string cpu_model_;
+};
+
+/// The cores for a process: those that it is bound to if they are as many as its threads (the launcher has decided),
+/// else the next `threads` cores after those of the `local_rank` processes before it.
+/// @throws core::Error (bad_input) if the host has too few cores.
+std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const std::vector<CorePlace>& bound,
+                                    int local_rank, int threads);
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/calibration/machine.hpp"
+#include "hplcast/calibration/topology.hpp"
+
+namespace hplcast::calibration {
+
+/// MPI_Init and MPI_Finalize. One object a program, in main().
+class MpiSession {
+ public:
+  MpiSession(int& argc, char**& argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  /// Ends all processes of the job with this exit code.
+  [[noreturn]] static void abort(int code);
+};
+
+/// The ranks of MPI_COMM_WORLD and the hosts that they are on. Everything but the getters is collective.
+class World {
+ public:
+  World();
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  /// Rank among those of the same host, in the order of their ranks.
+  int local_rank() const noexcept { return local_rank_; }
+  int local_size() const noexcept { return local_size_; }
+  const std::string& host() const noexcept { return hosts_[static_cast<std::size_t>(rank_)]; }
+  /// Host of every rank.
+  const std::vector<std::string>& hosts() const noexcept { return hosts_; }
+
+  void barrier() const;
+  /// The text of rank 0 on all ranks.
+  std::string broadcast(const std::string& text) const;
+  /// The texts of all ranks on rank 0, in the order of the ranks; empty on the others.
+  std::vector<std::string> gather(const std::string& text) const;
+  /// The texts of all ranks on all ranks.
+  std::vector<std::string> gather_everywhere(const std::string& text) const;
+  /// Largest value of all ranks.
+  double max(double value) const;
+
+ private:
+  int rank_ = 0;
+  int size_ = 1;
+  int local_rank_ = 0;
+  int local_size_ = 1;
+  std::vector<std::string> hosts_;
+};
+
+/// How ranks are placed on cores.
+struct Binding {
+  int threads = 1;                      ///< cores a rank
+  bool bind = true;                     ///< false: leave the process where the launcher put it
+  bool allow_oversubscription = false;  ///< several ranks on one core: for tests of the programs only
+};
+
+/// Binds every rank to cores of its own (those the launcher bound it to, if they are as many as its threads) and returns
+/// the first. Collective. @throws core::Error (bad_input) if two ranks of a host would share a core.
+CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding);
+
+/// MPI's and BLAS's own words about themselves.
+SoftwareDescription describe_software();
+
+/// Collects the descriptions of all hosts on rank 0. Collective.
+MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place);
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,113 @@
+#include <limits>
+#include <ostream>
+
+#include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/calibration/mpi_design.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+long integer_between(const core::CsvReader& csv, std::size_t column, long low, const std::string& what) {
+  const long long value = csv.integer(column);
+  if (value < low || value > std::numeric_limits<int>::max()) {
+    throw core::ParseError(csv.at(column), "found " + std::to_string(value) + ", expected " + what + " from " +
+                                               std::to_string(low) + " to 2^31 - 1");
+  }
+  return static_cast<long>(value);
+}
+
+/// Values of columns that may be missing.
+int repetition_of(const core::CsvReader& csv, std::size_t column) {
+  return column == core::CsvReader::npos ? 0 : static_cast<int>(integer_between(csv, column, 0, "a repetition"));
+}
+
+Content content_of(const core::CsvReader& csv, std::size_t column) {
+  if (column == core::CsvReader::npos) return Content::random();
+  try {
+    return Content::parse(csv.text(column));
+  } catch (const core::DomainError& error) {
+    throw core::ParseError(csv.at(column), error.what());
+  }
+}
+
+DgemmRole role_of(const core::CsvReader& csv, std::size_t column) {
+  if (column == core::CsvReader::npos || csv.text(column) == "update") return DgemmRole::update;
+  if (csv.text(column) == "panel") return DgemmRole::panel;
+  throw core::ParseError(csv.at(column), "found `" + std::string(csv.text(column)) + "`, expected update or panel");
+}
+
+bool transposed_of(const core::CsvReader& csv, std::size_t column) {
+  return column == core::CsvReader::npos || integer_between(csv, column, 0, "0 or 1,") != 0;
+}
+
+MpiOperation operation_of(const core::CsvReader& csv, std::size_t column) {
+  try {
+    return mpi_operation_from_name(std::string(csv.text(column)));
+  } catch (const core::DomainError& error) {
+    throw core::ParseError(csv.at(column), error.what());
+  }
+}
+
+void refuse_empty(bool empty, const std::string& name) {
+  if (empty) {
+    throw core::ParseError({name, 0, ""}, "the design has no rows", "make one with `hplcast design`");
+  }
+}
+
+}  // namespace
+
+void write_design(std::ostream& out, const DgemmDesign& design) {
+  out << "order,m,n,k,content,role,transposed,repetition\n";
+  std::size_t order = 0;
+  for (const DgemmCall& call : design) {
+    out << order++ << ',' << call.shape.m << ',' << call.shape.n << ',' << call.shape.k << ','
+        << to_string(call.content) << ',' << to_string(call.role) << ',' << (call.transposed ? 1 : 0) << ','
+        << call.repetition << '\n';
+  }
+}
+
+DgemmDesign read_dgemm_design(std::istream& in, const std::string& name) {
+  core::CsvReader csv(in, name);
+  const std::size_t m = csv.column("m"), n = csv.column("n"), k = csv.column("k");
+  const std::size_t content = csv.find_column("content"), role = csv.find_column("role");
+  const std::size_t transposed = csv.find_column("transposed"), repetition = csv.find_column("repetition");
+  DgemmDesign design;
+  while (csv.next()) {
+    DgemmCall call;
+    call.shape = {integer_between(csv, m, 1, "a size"), integer_between(csv, n, 1, "a size"),
+                  integer_between(csv, k, 1, "a size")};
+    call.content = content_of(csv, content);
+    call.role = role_of(csv, role);
+    call.transposed = transposed_of(csv, transposed);
+    call.repetition = repetition_of(csv, repetition);
+    design.push_back(call);
+  }
+  refuse_empty(design.empty(), name);
+  return design;
+}
+
+void write_design(std::ostream& out, const MpiDesign& design) {
+  out << "order,operation,size_bytes,repetition\n";
+  std::size_t order = 0;
+  for (const MpiCall& call : design) {
+    out << order++ << ',' << to_string(call.operation) << ',' << call.size_bytes << ',' << call.repetition << '\n';
+  }
+}
+
+MpiDesign read_mpi_design(std::istream& in, const std::string& name) {
+  core::CsvReader csv(in, name);
+  const std::size_t operation = csv.column("operation"), size = csv.column("size_bytes");
+  const std::size_t repetition = csv.find_column("repetition");
+  MpiDesign design;
+  while (csv.next()) {
+    design.push_back({operation_of(csv, operation), integer_between(csv, size, 0, "a number of bytes"),
+                      repetition_of(csv, repetition)});
+  }
+  refuse_empty(design.empty(), name);
+  return design;
+}
+
+}  // namespace hplcast::calibration

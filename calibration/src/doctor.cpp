@@ -1,0 +1,204 @@
+#include "hplcast/calibration/doctor.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include "hplcast/core/process.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+constexpr double gib = 1024.0 * 1024 * 1024;
+constexpr double mib = 1024.0 * 1024;
+
+/// A simulated rank has a private stack, a folded matrix and its panels: up to some hundred maps each. 1000 ranks passed
+/// the kernel's default of 65530 in our trials.
+constexpr double maps_for_1000_ranks = 1 << 20;
+
+Check ok(std::string name, std::string found) { return {std::move(name), CheckStatus::ok, std::move(found), ""}; }
+
+Check warn(std::string name, std::string found, std::string remedy) {
+  return {std::move(name), CheckStatus::warn, std::move(found), std::move(remedy)};
+}
+
+Check unknown(std::string name, std::string remedy) {
+  return {std::move(name), CheckStatus::unknown, "the system does not tell", std::move(remedy)};
+}
+
+std::string text(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+Check check_cores(const MachineDescription& machine) {
+  const std::string found = std::to_string(machine.cores) + " cores on " + std::to_string(machine.packages) +
+                            " CPU(s), " + std::to_string(machine.hardware_threads) + " hardware threads, " +
+                            (machine.cpu_model.empty() ? "unknown model" : machine.cpu_model);
+  if (machine.cpu_quota && *machine.cpu_quota < machine.cores) {
+    return warn("cores", found + ", but the control group allows " + text("%.2g", *machine.cpu_quota),
+                "run with as many ranks as the limit allows, or lift it: a throttled core is not a slow core");
+  }
+  if (machine.hardware_threads > machine.cores) {
+    return warn("cores", found, "run one rank per core, not per hardware thread");
+  }
+  return ok("cores", found);
+}
+
+Check check_virtual_machine(const MachineDescription& machine) {
+  const std::string steal = machine.steal ? ", " + text("%.2f", 100 * *machine.steal) + "% steal since boot" : "";
+  if (!machine.virtual_machine) return ok("virtual machine", "no" + steal);
+  return warn("virtual machine", "yes" + steal,
+              "neighbours on the same host disturb measurements: repeat them, and look at their spread");
+}
+
+Check check_memory(const MachineDescription& machine) {
+  const std::string found = text("%.1f GiB", machine.memory_bytes / gib) +
+                            text(", %.1f GiB available", machine.memory_available_bytes / gib);
+  if (machine.memory_bytes <= 0) return unknown("memory", "look at /proc/meminfo");
+  if (machine.memory_available_bytes < 0.5 * machine.memory_bytes) {
+    return warn("memory", found, "close other programs: HPL is run with matrices that fill most of the memory");
+  }
+  return ok("memory", found);
+}
+
+Check check_governor(const MachineDescription& machine) {
+  if (machine.governor.empty()) return unknown("frequency governor", "make sure that frequencies are not scaled down");
+  if (machine.governor == "performance") return ok("frequency governor", machine.governor);
+  return warn("frequency governor", machine.governor, "cpupower frequency-set -g performance");
+}
+
+Check check_turbo(const MachineDescription& machine) {
+  if (!machine.turbo) return unknown("turbo", "frequencies may depend on load and temperature");
+  if (!*machine.turbo) return ok("turbo", "off");
+  return warn("turbo", "on", "measure with all cores busy (the default), and long enough for the machine to warm up");
+}
+
+Check check_load(const MachineDescription& machine) {
+  const std::string found = text("%.2f runnable tasks in the last minute", machine.load_1min);
+  // Half a task is what a shell, an editor and the daemons of an idle machine leave behind.
+  if (machine.load_1min < 0.5) return ok("load", found);
+  return warn("load", found, "wait, or stop other programs: measurements assume an idle machine");
+}
+
+Check check_clock(const MachineDescription& machine) {
+  const std::string found = (machine.clock_source.empty() ? "unknown source" : machine.clock_source) +
+                            text(", resolution %.0f ns", machine.clock_resolution_s * 1e9);
+  if (machine.clock_resolution_s > 1e-6) return warn("clock", found, "messages of some microseconds cannot be timed");
+  if (machine.clock_source == "hpet" || machine.clock_source == "acpi_pm") {
+    return warn("clock", found, "reading this clock takes about a microsecond: boot with clocksource=tsc if it is stable");
+  }
+  return ok("clock", found);
+}
+
+Check check_program(const std::string& name, const std::optional<std::string>& version, const std::string& remedy) {
+  return version ? ok(name, *version) : warn(name, "not found in PATH", remedy);
+}
+
+Check check_mpi(const std::optional<SoftwareDescription>& software) {
+  if (!software) return unknown("MPI of the measuring programs", "build them: they are in the folder of hplcast");
+  return ok("MPI of the measuring programs", software->mpi_library + " (MPI " + software->mpi_standard + ")");
+}
+
+Check check_blas(const std::optional<SoftwareDescription>& software) {
+  if (!software) return unknown("BLAS", "build the measuring programs: they are in the folder of hplcast");
+  const std::string found = software->blas_library + ", kernels for " + software->blas_core_type + ", " +
+                            std::to_string(software->blas_threads) + " thread(s) unless told otherwise";
+  if (software->blas_core_type == "Prescott" || software->blas_core_type == "Generic") {
+    return warn("BLAS", found, "it does not know this CPU: set OPENBLAS_CORETYPE, or install a newer OpenBLAS");
+  }
+  return ok("BLAS", found);
+}
+
+Check check_max_map_count(const MachineDescription& machine) {
+  const char* const name = "vm.max_map_count";
+  if (!machine.max_map_count) return unknown(name, "simulations of about 1000 ranks need many memory maps");
+  const std::string found = text("%.0f", *machine.max_map_count);
+  if (*machine.max_map_count >= maps_for_1000_ranks) return ok(name, found);
+  return warn(name, found, "for simulations of some hundred ranks and more: sysctl -w vm.max_map_count=" +
+                               text("%.0f", maps_for_1000_ranks));
+}
+
+Check check_limit(const std::string& name, const std::optional<double>& bytes, double enough,
+                  const std::string& remedy) {
+  if (!bytes) return ok(name, "unlimited");
+  const std::string found = text("%.0f MiB", *bytes / mib);
+  return *bytes >= enough ? ok(name, found) : warn(name, found, remedy);
+}
+
+Check check_overcommit(const MachineDescription& machine) {
+  const char* const name = "vm.overcommit_memory";
+  if (!machine.overcommit_memory) return unknown(name, "simulated matrices need far more address space than memory");
+  const std::string found = std::to_string(*machine.overcommit_memory);
+  if (*machine.overcommit_memory != 2) return ok(name, found);
+  return warn(name, found, "simulated matrices need far more address space than memory: sysctl -w vm.overcommit_memory=0");
+}
+
+Check check_shared_memory(const MachineDescription& machine) {
+  const std::string found = text("%.0f MiB free in /dev/shm", machine.shared_memory_free_bytes / mib);
+  // Open MPI's vader keeps about 4 MiB a rank there.
+  if (machine.shared_memory_free_bytes >= std::max(64.0, 8.0 * machine.cores) * mib) return ok("shared memory", found);
+  return warn("shared memory", found, "MPI keeps the messages of a host there: enlarge it, or clean it up");
+}
+
+/// First line of what a program says about its version.
+std::optional<std::string> version_of(const std::string& program) {
+  if (core::find_program(program).empty()) return std::nullopt;
+  core::Command command;
+  command.program = program;
+  command.arguments = {"--version"};
+  command.timeout_s = 10;
+  const core::CommandResult result = core::run(command);
+  const std::string line = result.output.substr(0, result.output.find('\n'));
+  return line.empty() ? "found, version not known" : line;
+}
+
+}  // namespace
+
+const char* to_string(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::ok: return "ok";
+    case CheckStatus::warn: return "warn";
+    case CheckStatus::unknown: break;
+  }
+  return "unknown";
+}
+
+ToolVersions find_tools() { return {version_of("mpirun"), version_of("smpirun"), version_of("smpicc")}; }
+
+std::vector<Check> examine(const MachineDescription& machine, const ToolVersions& tools,
+                           const std::optional<SoftwareDescription>& software) {
+  return {
+      check_cores(machine),
+      check_virtual_machine(machine),
+      check_memory(machine),
+      check_governor(machine),
+      check_turbo(machine),
+      check_load(machine),
+      check_clock(machine),
+      check_program("mpirun", tools.mpirun, "apt-get install openmpi-bin"),
+      check_mpi(software),
+      check_blas(software),
+      check_program("smpirun", tools.smpirun, "apt-get install libsimgrid-dev"),
+      check_program("smpicc", tools.smpicc, "apt-get install libsimgrid-dev"),
+      check_max_map_count(machine),
+      check_limit("stack size", machine.stack_bytes, 8 * mib, "ulimit -s unlimited"),
+      check_limit("address space", machine.address_space_bytes, 1024 * gib, "ulimit -v unlimited"),
+      check_overcommit(machine),
+      check_shared_memory(machine),
+  };
+}
+
+void write_table(std::ostream& out, const std::vector<Check>& checks) {
+  std::size_t width = 0;
+  for (const Check& check : checks) width = std::max(width, check.name.size());
+  for (const Check& check : checks) {
+    out << to_string(check.status) << std::string(9 - std::string(to_string(check.status)).size(), ' ') << check.name
+        << std::string(width + 2 - check.name.size(), ' ') << check.found << '\n';
+    if (!check.remedy.empty()) out << std::string(width + 11, ' ') << "-> " << check.remedy << '\n';
+  }
+}
+
+}  // namespace hplcast::calibration

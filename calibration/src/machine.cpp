@@ -1,0 +1,175 @@
+#include "hplcast/calibration/machine.hpp"
+
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// First line of a file; empty if it cannot be read. Files of /proc and /sys may vanish at any time.
+std::string first_line(const fs::path& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::optional<double> first_number(const fs::path& path) {
+  std::istringstream words(first_line(path));
+  std::string word;
+  double value = 0;
+  if (words >> word && core::parse_double(word, value)) return value;
+  return std::nullopt;
+}
+
+/// "MemTotal:  24653 kB" and the like, in bytes.
+std::map<std::string, double> read_meminfo(const fs::path& path) {
+  constexpr double kibibyte = 1024;
+  std::map<std::string, double> values;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string key;
+    double value = 0;
+    if (words >> key >> value && !key.empty()) values[key.substr(0, key.size() - 1)] = value * kibibyte;
+  }
+  return values;
+}
+
+void describe_memory(const fs::path& root, MachineDescription& machine) {
+  std::map<std::string, double> meminfo = read_meminfo(root / "proc/meminfo");
+  machine.memory_bytes = meminfo["MemTotal"];
+  machine.memory_available_bytes = meminfo["MemAvailable"];
+  // A control group may allow less than the machine has.
+  const std::optional<double> group_limit = first_number(root / "sys/fs/cgroup/memory.max");
+  const std::optional<double> group_used = first_number(root / "sys/fs/cgroup/memory.current");
+  if (group_limit) {
+    machine.memory_bytes = std::min(machine.memory_bytes, *group_limit);
+    machine.memory_available_bytes =
+        std::min(machine.memory_available_bytes, std::max(0.0, *group_limit - group_used.value_or(0)));
+  }
+  struct statvfs shm {};
+  if (statvfs((root / "dev/shm").c_str(), &shm) == 0) {
+    machine.shared_memory_free_bytes = static_cast<double>(shm.f_bavail) * static_cast<double>(shm.f_frsize);
+  }
+  const std::string huge = first_line(root / "sys/kernel/mm/transparent_hugepage/enabled");
+  const std::size_t open = huge.find('['), close = huge.find(']');
+  if (open != std::string::npos && close != std::string::npos) {
+    machine.transparent_hugepages = huge.substr(open + 1, close - open - 1);
+  }
+}
+
+void describe_frequency(const fs::path& root, MachineDescription& machine) {
+  constexpr double kilohertz = 1e3;
+  const fs::path cpus = root / "sys/devices/system/cpu";
+  std::set<std::string> governors;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(cpus, ignored)) {
+    const std::string governor = first_line(entry.path() / "cpufreq/scaling_governor");
+    if (!governor.empty()) governors.insert(governor);
+  }
+  if (!governors.empty()) machine.governor = governors.size() == 1 ? *governors.begin() : "mixed";
+  if (const auto off = first_number(cpus / "intel_pstate/no_turbo")) machine.turbo = *off == 0;
+  if (const auto on = first_number(cpus / "cpufreq/boost")) machine.turbo = *on != 0;
+  if (const auto low = first_number(cpus / "cpu0/cpufreq/cpuinfo_min_freq")) {
+    machine.min_frequency_hz = *low * kilohertz;
+  }
+  if (const auto high = first_number(cpus / "cpu0/cpufreq/cpuinfo_max_freq")) {
+    machine.max_frequency_hz = *high * kilohertz;
+  }
+  machine.clock_source = first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource");
+  timespec resolution{};
+  clock_getres(CLOCK_MONOTONIC, &resolution);
+  machine.clock_resolution_s = static_cast<double>(resolution.tv_sec) + 1e-9 * static_cast<double>(resolution.tv_nsec);
+}
+
+/// Share of the processor time since boot that went to other virtual machines: field 8 of the line "cpu" in /proc/stat.
+std::optional<double> steal_share(const fs::path& root) {
+  std::istringstream words(first_line(root / "proc/stat"));
+  std::string name;
+  words >> name;
+  double total = 0, steal = -1;
+  double value = 0;
+  for (int field = 1; field <= 8 && words >> value; ++field) {
+    total += value;
+    if (field == 8) steal = value;
+  }
+  if (steal < 0 || total <= 0) return std::nullopt;
+  return steal / total;
+}
+
+void describe_load(const fs::path& root, MachineDescription& machine) {
+  machine.load_1min = first_number(root / "proc/loadavg").value_or(0);
+  machine.steal = steal_share(root);
+  std::istringstream quota(first_line(root / "sys/fs/cgroup/cpu.max"));
+  double allowed = 0, period = 0;
+  if (quota >> allowed >> period && period > 0) machine.cpu_quota = allowed / period;
+  std::ifstream cpuinfo(root / "proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.rfind("flags", 0) == 0) {
+      machine.virtual_machine = (line + " ").find(" hypervisor ") != std::string::npos;
+      break;
+    }
+  }
+}
+
+std::optional<double> soft_limit(__rlimit_resource resource) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return static_cast<double>(limit.rlim_cur);
+}
+
+void describe_limits(const fs::path& root, MachineDescription& machine) {
+  machine.max_map_count = first_number(root / "proc/sys/vm/max_map_count");
+  if (const auto mode = first_number(root / "proc/sys/vm/overcommit_memory")) {
+    machine.overcommit_memory = static_cast<int>(*mode);
+  }
+  machine.stack_bytes = soft_limit(RLIMIT_STACK);
+  machine.address_space_bytes = soft_limit(RLIMIT_AS);
+  machine.locked_memory_bytes = soft_limit(RLIMIT_MEMLOCK);
+}
+
+}  // namespace
+
+double available_memory_bytes(const fs::path& root) {
+  MachineDescription machine;
+  describe_memory(root, machine);
+  return machine.memory_available_bytes;
+}
+
+MachineDescription describe_machine(const Topology& topology, const fs::path& root) {
+  MachineDescription machine;
+  utsname names{};
+  if (uname(&names) == 0) {
+    machine.host = names.nodename;
+    machine.kernel = std::string(names.sysname) + " " + names.release + " " + names.machine;
+  }
+  machine.cpu_model = topology.cpu_model();
+  machine.packages = topology.packages();
+  machine.cores = static_cast<int>(topology.cores().size());
+  machine.hardware_threads = topology.hardware_threads();
+  machine.numa_nodes = topology.numa_nodes();
+  for (const CorePlace& place : topology.cores()) machine.core_cpu.push_back(place.cpu);
+  machine.caches = topology.caches();
+  describe_memory(root, machine);
+  describe_frequency(root, machine);
+  describe_load(root, machine);
+  describe_limits(root, machine);
+  return machine;
+}
+
+}  // namespace hplcast::calibration
