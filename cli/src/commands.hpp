@@ -9,6 +9,8 @@ namespace hplcast::cli {
 
 void setup_assemble(CLI::App& app);
 void setup_compare(CLI::App& app);
+void setup_design(CLI::App& app);  ///< the group `design`
+void setup_doctor(CLI::App& app);
 void setup_emit(CLI::App& app);
 void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
 void setup_fit_kernel(CLI::App& fit);

@@ -10,6 +10,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   cli::set_example(app, "hplcast predict --help");
 
+  cli::setup_design(app);
+  cli::setup_doctor(app);
   cli::setup_fit(app);
   cli::setup_assemble(app);
   cli::setup_emit(app);

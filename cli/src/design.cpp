@@ -1,0 +1,131 @@
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/calibration/mpi_design.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+#include "quantities.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+/// Rate of dgemm on one core that a budget is reckoned with: what common servers of 2015 to 2025 reach or exceed.
+constexpr double assumed_flop_per_s = 2e10;
+
+struct DgemmOptions {
+  calibration::DgemmDesignOptions design;
+  std::vector<std::string> contents{"random"};
+  double budget_s = 0;
+  double rate_flop_per_s = assumed_flop_per_s;
+  std::string output;
+};
+
+struct MpiOptions {
+  calibration::MpiDesignOptions design;
+  double min_bytes = 1;
+  double max_bytes = 1 << 20;
+  std::vector<std::string> operations;
+  std::string output;
+};
+
+void run_dgemm(DgemmOptions options) {
+  options.design.contents.clear();
+  for (const std::string& text : options.contents) {
+    options.design.contents.push_back(calibration::Content::parse(text));
+  }
+  const calibration::DgemmDesign design =
+      options.budget_s > 0
+          ? calibration::make_dgemm_design_within(options.design, options.budget_s, options.rate_flop_per_s)
+          : calibration::make_dgemm_design(options.design);
+  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " calls, about "
+            << duration_text(calibration::estimated_s(design, options.rate_flop_per_s)) << " at "
+            << options.rate_flop_per_s / 1e9 << " Gflop/s per core\n";
+}
+
+void run_mpi(MpiOptions options) {
+  options.design.min_bytes = static_cast<long>(options.min_bytes);
+  options.design.max_bytes = static_cast<long>(options.max_bytes);
+  if (!options.operations.empty()) options.design.operations.clear();
+  for (const std::string& name : options.operations) {
+    options.design.operations.push_back(calibration::mpi_operation_from_name(name));
+  }
+  const calibration::MpiDesign design = calibration::make_mpi_design(options.design);
+  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " calls, about " << duration_text(calibration::estimated_s(design))
+            << " where messages move at 1 GB/s\n";
+}
+
+void setup_dgemm(CLI::App& parent) {
+  const auto options = std::make_shared<DgemmOptions>();
+  calibration::DgemmDesignOptions& design = options->design;
+  CLI::App& command = add_command(parent, "dgemm", "Choose the dgemm calls of a calibration",
+                                  "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
+  command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free")
+      ->capture_default_str();
+  command.add_option("--nbmin", design.nbmin, "smallest k of the calls that imitate the panel factorisation")
+      ->capture_default_str();
+  command.add_option("--max-size", design.max_size, "bound on m and n: the local matrix of the runs to predict")
+      ->capture_default_str();
+  command.add_option("--count", design.count, "number of shapes")->capture_default_str();
+  command.add_option("--repetitions", design.repetitions, "calls of each shape")->capture_default_str();
+  command.add_option("--max-product", design.max_product, "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows")
+      ->capture_default_str();
+  command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb")
+      ->capture_default_str();
+  command.add_option("--k", design.extra_k, "more values of k, used as often as nb");
+  command.add_option("--content", options->contents, "random, constant, constant-VALUE, sequential, masked-BITS; several")
+      ->capture_default_str();
+  const std::map<std::string, calibration::Transposition> transpositions{{"yes", calibration::Transposition::yes},
+                                                                         {"no", calibration::Transposition::no},
+                                                                         {"both", calibration::Transposition::both}};
+  command.add_option("--transposed", design.transposition, "B transposed as on several process rows: yes, no, both")
+      ->transform(CLI::CheckedTransformer(transpositions))
+      ->default_str("both");
+  command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
+  command.add_option("--budget,--budget-s", options->budget_s, "take fewer shapes if they need longer than this")
+      ->transform(as_seconds());
+  command.add_option("--rate", options->rate_flop_per_s, "flop/s of one core, to reckon the time with")
+      ->capture_default_str();
+  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
+  command.callback([options] { run_dgemm(*options); });
+}
+
+void setup_mpi(CLI::App& parent) {
+  const auto options = std::make_shared<MpiOptions>();
+  calibration::MpiDesignOptions& design = options->design;
+  CLI::App& command = add_command(parent, "mpi", "Choose the MPI calls of a calibration",
+                                  "hplcast design mpi --max-bytes 8MiB --count 100 -o mpi.csv");
+  command.add_option("--min-bytes", options->min_bytes, "smallest message")->transform(as_bytes())->capture_default_str();
+  command.add_option("--max-bytes", options->max_bytes, "largest message: a panel of the runs to predict")
+      ->transform(as_bytes())
+      ->default_str("1MiB");
+  command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
+  command.add_option("--repetitions", design.repetitions, "calls of each size and operation")->capture_default_str();
+  command
+      .add_option("--operations", options->operations,
+                  "any of recv, isend, send, pingpong, iprobe, test, wtime, send_unmatched (default: all)")
+      ->delimiter(',');
+  command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
+  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
+  command.callback([options] { run_mpi(*options); });
+}
+
+}  // namespace
+
+void setup_design(CLI::App& app) {
+  CLI::App& design = add_command(app, "design", "Choose what a calibration measures, in random order",
+                                 "hplcast design dgemm --nb 128 --max-size 4000 -o dgemm.csv");
+  design.require_subcommand(1);
+  setup_dgemm(design);
+  setup_mpi(design);
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,93 @@
+#include "measuring_program.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "output.hpp"
+#include "program.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+/// The rank as the launcher tells it in the environment, before MPI_Init; 0 if it does not.
+int rank_before_mpi() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* value = std::getenv(name)) return std::atoi(value);
+  }
+  return 0;
+}
+
+std::string read_text(const std::string& path) {
+  std::ostringstream text;
+  core::read_file(path, [&](std::istream& in, const std::string&) { text << in.rdbuf(); });
+  return text.str();
+}
+
+void measure_and_write(const MeasuringOptions& options, const Measure& measure) {
+  calibration::World world;
+  calibration::Topology topology = calibration::Topology::of_this_machine();
+  const calibration::CorePlace place = calibration::bind_rank(world, topology, options.binding);
+  const bool root = world.rank() == 0;
+  const calibration::MeasurementContext context = calibration::describe_context(world, topology, place);
+  const auto write_context = [&](std::ostream& out) { calibration::write_json(out, context); };
+  if (root && options.describe) write_result(options.output, write_context);
+  if (options.describe) return;
+  // Written before the measurement as well: a folder that cannot be written is found at once, not after an hour.
+  if (root && !options.machine.empty()) write_result(options.machine, write_context);
+  const std::string design = world.broadcast(root ? read_text(options.design) : "");
+  const std::string result = measure({world, topology, place}, design);
+  if (root) write_result(options.output, [&](std::ostream& out) { out << result; });
+}
+
+[[noreturn]] void fail(const std::string& program, int rank, int code, const std::string& message) {
+  // An error that all ranks have found is printed once: rank 0 ends the job before the others speak.
+  if (rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::cerr << program << ": " << message << std::endl;
+  calibration::MpiSession::abort(code);
+}
+
+void run_with_mpi(const std::string& program, const MeasuringOptions& options, int argc, char** argv,
+                  const Measure& measure) {
+  const calibration::MpiSession session(argc, argv);
+  const int rank = rank_before_mpi();
+  const int external = static_cast<int>(core::ExitCode::external_failure);
+  try {
+    measure_and_write(options, measure);
+  } catch (const core::Error& error) {
+    fail(program, rank, static_cast<int>(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    fail(program, rank, static_cast<int>(core::ExitCode::bad_input), "out of memory on rank " + std::to_string(rank));
+  } catch (const std::exception& error) {
+    fail(program, rank, external, error.what());
+  }
+}
+
+}  // namespace
+
+void add_measuring_options(CLI::App& app, MeasuringOptions& options) {
+  app.add_option("--design", options.design, "CSV of the calls to make, from `hplcast design`");
+  app.add_option("-o,--output", options.output, "CSV to write, one row a call (default: standard output)");
+  app.add_option("--machine", options.machine, "JSON to write: hosts, ranks, cores, MPI and BLAS of this measurement");
+  app.add_flag("--describe", options.describe, "write that JSON only, measure nothing");
+  app.add_flag("--allow-oversubscription", options.binding.allow_oversubscription,
+               "allow several ranks on a core (the results are then worthless)");
+  app.add_flag("!--no-bind", options.binding.bind, "leave the ranks where the launcher has put them");
+}
+
+int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure) {
+  app.callback([&] {
+    if (options.design.empty() && !options.describe) throw core::UsageError("--design is required");
+    run_with_mpi(app.get_name(), options, argc, argv, measure);
+  });
+  if (rank_before_mpi() == 0) return run_program(app, argc, argv);
+  std::ostringstream unheard;  // the same words from every rank help nobody
+  return run_program(app, argc, argv, unheard, unheard);
+}
+
+}  // namespace hplcast::cli

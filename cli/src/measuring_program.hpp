@@ -1,0 +1,38 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "hplcast/calibration/world.hpp"
+
+namespace hplcast::cli {
+
+/// What all measuring programs understand.
+struct MeasuringOptions {
+  std::string design;
+  std::string output;
+  std::string machine;  ///< file for the description of the machines
+  bool describe = false;
+  calibration::Binding binding;
+};
+
+/// Adds those options.
+void add_measuring_options(CLI::App& app, MeasuringOptions& options);
+
+/// A rank that is ready to measure.
+struct MeasuringRank {
+  calibration::World world;
+  calibration::Topology topology;
+  calibration::CorePlace place;
+};
+
+/// What a program measures: reads the design from a text, and returns on rank 0 what the output file is to hold.
+using Measure = std::function<std::string(const MeasuringRank& rank, const std::string& design_text)>;
+
+/// main() of a measuring program: parses the options without MPI, so that --help needs no mpirun; starts MPI, binds the
+/// rank, gives it the design that rank 0 has read, and writes the output of rank 0 whole or not at all. An error on any
+/// rank is printed with its host, and ends all ranks with its exit code.
+int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure);
+
+}  // namespace hplcast::cli
