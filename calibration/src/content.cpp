@@ -14,7 +14,9 @@ namespace {
 constexpr double default_constant = 0.987;  // the value of the published experiments on contents
 constexpr int mantissa_bits = 52;
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 [[noreturn]] void refuse(std::string_view text) {
   throw core::DomainError("content", std::string(text),
@@ -74,10 +76,14 @@ Content Content::parse(std::string_view text) {
 
 std::string to_string(const Content& content) {
   switch (content.kind()) {
-    case Content::Kind::random: return "random";
-    case Content::Kind::sequential: return "sequential";
-    case Content::Kind::masked: return "masked-" + std::to_string(content.mask_bits());
-    case Content::Kind::constant: break;
+    case Content::Kind::random:
+      return "random";
+    case Content::Kind::sequential:
+      return "sequential";
+    case Content::Kind::masked:
+      return "masked-" + std::to_string(content.mask_bits());
+    case Content::Kind::constant:
+      break;
   }
   return "constant-" + core::shortest(content.value());
 }
@@ -94,7 +100,8 @@ void fill(double* data, std::size_t count, const Content& content, std::uint64_t
   std::mt19937_64 generator(seed);
   const std::uint64_t mask = ~std::uint64_t{0} << content.mask_bits();
   for (std::size_t i = 0; i < count; ++i) {
-    const double uniform = static_cast<double>(generator() >> 11) * 0x1.0p-53 - 0.5;
+    // Signed and rounded to a double, not shifted: every bit of the mantissa is used.
+    const double uniform = static_cast<double>(static_cast<std::int64_t>(generator())) * 0x1.0p-64;
     data[i] = content.mask_bits() == 0 ? uniform : masked_value(uniform, mask);
   }
 }

@@ -7,11 +7,13 @@ namespace hplcast::calibration {
 
 namespace {
 
-constexpr std::size_t generations = 2;      // HPL keeps DEPTH + 1 panels: two with a look-ahead of one
+constexpr std::size_t generations = 2;       // HPL keeps DEPTH + 1 panels: two with a look-ahead of one
 constexpr std::size_t doubles_per_line = 8;  // 64 B
 constexpr std::size_t doubles_per_page = 512;
 
-std::size_t product(long a, long b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
+std::size_t product(long a, long b) {
+  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
 
 std::size_t padded(std::size_t rows) {
   const std::size_t aligned = (rows + doubles_per_line - 1) / doubles_per_line * doubles_per_line;

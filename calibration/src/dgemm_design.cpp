@@ -94,9 +94,7 @@ class ShapeMaker {
     return to_size(low * std::pow(high / low, random_.uniform()));
   }
 
-  long to_size(double value) const {
-    return std::clamp(static_cast<long>(std::lround(value)), 1L, options_.max_size);
-  }
+  long to_size(double value) const { return std::clamp(static_cast<long>(std::lround(value)), 1L, options_.max_size); }
 
   const DgemmDesignOptions& options_;
   core::RandomStream random_;
@@ -151,10 +149,10 @@ std::vector<DgemmCall> shapes_of(const DgemmDesignOptions& options, ShapeMaker& 
     if (options.nb > 0) k_values.insert(k_values.begin(), options.nb);
     const std::vector<long> halves = halves_of(options.nb, options.nbmin);
     const long kinds = halves.empty() ? 1 : 3;
-    const long each = options.nb == 0
-                          ? 0
-                          : std::lround(options.minority * static_cast<double>(options.count) /
-                                        static_cast<double>(kinds));
+    const long each =
+        options.nb == 0
+            ? 0
+            : std::lround(options.minority * static_cast<double>(options.count) / static_cast<double>(kinds));
     maker.product_of_two(std::max(0L, options.count - kinds * each), k_values, product, calls);
     maker.product_of_two(each, halves, product, calls);
     maker.look_ahead(each, calls);
@@ -166,7 +164,9 @@ std::vector<DgemmCall> shapes_of(const DgemmDesignOptions& options, ShapeMaker& 
 
 }  // namespace
 
-const char* to_string(DgemmRole role) { return role == DgemmRole::update ? "update" : "panel"; }
+const char* to_string(DgemmRole role) {
+  return role == DgemmRole::update ? "update" : "panel";
+}
 
 DgemmDesign make_dgemm_design(const DgemmDesignOptions& options) {
   validate(options);

@@ -13,11 +13,13 @@ namespace {
 constexpr double gib = 1024.0 * 1024 * 1024;
 constexpr double mib = 1024.0 * 1024;
 
-/// A simulated rank has a private stack, a folded matrix and its panels: up to some hundred maps each. 1000 ranks passed
-/// the kernel's default of 65530 in our trials.
+/// A simulated rank has a private stack, a folded matrix and its panels: up to some hundred maps each. 1000 ranks
+/// passed the kernel's default of 65530 in our trials.
 constexpr double maps_for_1000_ranks = 1 << 20;
 
-Check ok(std::string name, std::string found) { return {std::move(name), CheckStatus::ok, std::move(found), ""}; }
+Check ok(std::string name, std::string found) {
+  return {std::move(name), CheckStatus::ok, std::move(found), ""};
+}
 
 Check warn(std::string name, std::string found, std::string remedy) {
   return {std::move(name), CheckStatus::warn, std::move(found), std::move(remedy)};
@@ -55,8 +57,8 @@ Check check_virtual_machine(const MachineDescription& machine) {
 }
 
 Check check_memory(const MachineDescription& machine) {
-  const std::string found = text("%.1f GiB", machine.memory_bytes / gib) +
-                            text(", %.1f GiB available", machine.memory_available_bytes / gib);
+  const std::string found =
+      text("%.1f GiB", machine.memory_bytes / gib) + text(", %.1f GiB available", machine.memory_available_bytes / gib);
   if (machine.memory_bytes <= 0) return unknown("memory", "look at /proc/meminfo");
   if (machine.memory_available_bytes < 0.5 * machine.memory_bytes) {
     return warn("memory", found, "close other programs: HPL is run with matrices that fill most of the memory");
@@ -88,7 +90,8 @@ Check check_clock(const MachineDescription& machine) {
                             text(", resolution %.0f ns", machine.clock_resolution_s * 1e9);
   if (machine.clock_resolution_s > 1e-6) return warn("clock", found, "messages of some microseconds cannot be timed");
   if (machine.clock_source == "hpet" || machine.clock_source == "acpi_pm") {
-    return warn("clock", found, "reading this clock takes about a microsecond: boot with clocksource=tsc if it is stable");
+    return warn("clock", found,
+                "reading this clock takes about a microsecond: boot with clocksource=tsc if it is stable");
   }
   return ok("clock", found);
 }
@@ -117,8 +120,9 @@ Check check_max_map_count(const MachineDescription& machine) {
   if (!machine.max_map_count) return unknown(name, "simulations of about 1000 ranks need many memory maps");
   const std::string found = text("%.0f", *machine.max_map_count);
   if (*machine.max_map_count >= maps_for_1000_ranks) return ok(name, found);
-  return warn(name, found, "for simulations of some hundred ranks and more: sysctl -w vm.max_map_count=" +
-                               text("%.0f", maps_for_1000_ranks));
+  return warn(name, found,
+              "for simulations of some hundred ranks and more: sysctl -w vm.max_map_count=" +
+                  text("%.0f", maps_for_1000_ranks));
 }
 
 Check check_limit(const std::string& name, const std::optional<double>& bytes, double enough,
@@ -133,7 +137,8 @@ Check check_overcommit(const MachineDescription& machine) {
   if (!machine.overcommit_memory) return unknown(name, "simulated matrices need far more address space than memory");
   const std::string found = std::to_string(*machine.overcommit_memory);
   if (*machine.overcommit_memory != 2) return ok(name, found);
-  return warn(name, found, "simulated matrices need far more address space than memory: sysctl -w vm.overcommit_memory=0");
+  return warn(name, found,
+              "simulated matrices need far more address space than memory: sysctl -w vm.overcommit_memory=0");
 }
 
 Check check_shared_memory(const MachineDescription& machine) {
@@ -159,14 +164,19 @@ std::optional<std::string> version_of(const std::string& program) {
 
 const char* to_string(CheckStatus status) {
   switch (status) {
-    case CheckStatus::ok: return "ok";
-    case CheckStatus::warn: return "warn";
-    case CheckStatus::unknown: break;
+    case CheckStatus::ok:
+      return "ok";
+    case CheckStatus::warn:
+      return "warn";
+    case CheckStatus::unknown:
+      break;
   }
   return "unknown";
 }
 
-ToolVersions find_tools() { return {version_of("mpirun"), version_of("smpirun"), version_of("smpicc")}; }
+ToolVersions find_tools() {
+  return {version_of("mpirun"), version_of("smpirun"), version_of("smpicc")};
+}
 
 std::vector<Check> examine(const MachineDescription& machine, const ToolVersions& tools,
                            const std::optional<SoftwareDescription>& software) {

@@ -145,7 +145,9 @@ auto parse(std::istream& in, const std::string& name, Read read) {
 
 }  // namespace
 
-void write_json(std::ostream& out, const MachineDescription& machine) { out << to_json(machine).dump(2) << '\n'; }
+void write_json(std::ostream& out, const MachineDescription& machine) {
+  out << to_json(machine).dump(2) << '\n';
+}
 
 void write_json(std::ostream& out, const MeasurementContext& context) {
   Json json;
@@ -167,16 +169,16 @@ void write_json(std::ostream& out, const std::vector<Check>& checks, const Machi
   Json json;
   json["checks"] = Json::array();
   for (const Check& check : checks) {
-    json["checks"].push_back({{"name", check.name},
-                              {"status", to_string(check.status)},
-                              {"found", check.found},
-                              {"remedy", check.remedy}});
+    json["checks"].push_back(
+        {{"name", check.name}, {"status", to_string(check.status)}, {"found", check.found}, {"remedy", check.remedy}});
   }
   json["machine"] = to_json(machine);
   out << json.dump(2) << '\n';
 }
 
-MachineDescription read_machine(std::istream& in, const std::string& name) { return parse(in, name, machine_of); }
+MachineDescription read_machine(std::istream& in, const std::string& name) {
+  return parse(in, name, machine_of);
+}
 
 MeasurementContext read_context(std::istream& in, const std::string& name) {
   return parse(in, name, [](const Json& json) {

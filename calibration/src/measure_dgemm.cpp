@@ -35,14 +35,16 @@ void require_memory(const World& world, const DgemmDesign& design, double footpr
   world.barrier();
   if (needed <= available) return;
   char text[256];
-  std::snprintf(text, sizeof text,
-                "the matrices of the design need %.3g GiB in each rank, %.3g GiB are available on %s; the largest call is "
-                "row %zu: m=%ld, n=%ld, k=%ld",
-                needed / gib, available / gib, world.host().c_str(), static_cast<std::size_t>(largest - &design.front()),
-                largest->shape.m, largest->shape.n, largest->shape.k);
-  throw core::Error(core::ExitCode::bad_input, std::string(text) +
-                                                   "\n  hint: make a design of smaller sizes, lower the footprint, or start "
-                                                   "fewer ranks per host");
+  std::snprintf(
+      text, sizeof text,
+      "the matrices of the design need %.3g GiB in each rank, %.3g GiB are available on %s; the largest call is "
+      "row %zu: m=%ld, n=%ld, k=%ld",
+      needed / gib, available / gib, world.host().c_str(), static_cast<std::size_t>(largest - &design.front()),
+      largest->shape.m, largest->shape.n, largest->shape.k);
+  throw core::Error(core::ExitCode::bad_input,
+                    std::string(text) +
+                        "\n  hint: make a design of smaller sizes, lower the footprint, or start "
+                        "fewer ranks per host");
 }
 
 /// Makes the calls of a design on one rank.
@@ -147,7 +149,9 @@ std::vector<DgemmRow> measure_dgemm(const World& world, const CorePlace& place, 
   return DgemmRunner(world, place, design, options).run();
 }
 
-void write_dgemm_header(std::ostream& out) { out << "rank,order," << core::kernel_csv_header << '\n'; }
+void write_dgemm_header(std::ostream& out) {
+  out << "rank,order," << core::kernel_csv_header << '\n';
+}
 
 void write_dgemm_rows(std::ostream& out, int rank, const std::vector<DgemmRow>& rows) {
   for (const DgemmRow& row : rows) {

@@ -54,8 +54,12 @@ void receive(void* data, long bytes, int from, int tag) {
   MPI_Recv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-void send_signal(int to, int tag) { MPI_Send(nullptr, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD); }
-void receive_signal(int from, int tag) { receive(nullptr, 0, from, tag); }
+void send_signal(int to, int tag) {
+  MPI_Send(nullptr, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
+void receive_signal(int from, int tag) {
+  receive(nullptr, 0, from, tag);
+}
 
 /// Rank 0's side of every operation: returns the duration in s.
 class Initiator {
@@ -67,14 +71,21 @@ class Initiator {
     receive_signal(peer_, tag_ready);
     spin_s(settle_s);
     switch (call.operation) {
-      case MpiOperation::recv: return recv(call.size_bytes);
-      case MpiOperation::isend: return isend(call.size_bytes);
+      case MpiOperation::recv:
+        return recv(call.size_bytes);
+      case MpiOperation::isend:
+        return isend(call.size_bytes);
       case MpiOperation::send:
-      case MpiOperation::send_unmatched: return plain_send(call.size_bytes);
-      case MpiOperation::pingpong: return pingpong(call.size_bytes);
-      case MpiOperation::iprobe: return iprobe(call.size_bytes);
-      case MpiOperation::test: return test(call.size_bytes);
-      case MpiOperation::wtime: return wtime();
+      case MpiOperation::send_unmatched:
+        return plain_send(call.size_bytes);
+      case MpiOperation::pingpong:
+        return pingpong(call.size_bytes);
+      case MpiOperation::iprobe:
+        return iprobe(call.size_bytes);
+      case MpiOperation::test:
+        return test(call.size_bytes);
+      case MpiOperation::wtime:
+        return wtime();
     }
     return 0;
   }
@@ -163,14 +174,19 @@ class Responder {
         send(out_.next(bytes), bytes, 0, tag_data);
         break;
       case MpiOperation::send:
-      case MpiOperation::isend: receive(in_.next(bytes), bytes, 0, tag_data); break;
-      case MpiOperation::pingpong: echo(bytes); break;
+      case MpiOperation::isend:
+        receive(in_.next(bytes), bytes, 0, tag_data);
+        break;
+      case MpiOperation::pingpong:
+        echo(bytes);
+        break;
       case MpiOperation::iprobe:
       case MpiOperation::test:
         spin_s(polled_delay_s);
         send(out_.next(bytes), bytes, 0, tag_data);
         break;
-      case MpiOperation::wtime: break;
+      case MpiOperation::wtime:
+        break;
       case MpiOperation::send_unmatched:
         std::this_thread::sleep_for(std::chrono::duration<double>(late_receiver_s));
         receive(in_.next(bytes), bytes, 0, tag_data);
@@ -298,7 +314,8 @@ std::vector<MpiPeer> choose_peers(const std::vector<std::string>& hosts, PeerCho
                           (choice == PeerChoice::remote && peer.scope == "remote");
     if (peer.rank > 0 && (required || choice == PeerChoice::any)) peers.push_back(peer);
     if (peer.rank < 0 && required) {
-      throw core::Error(core::ExitCode::bad_input, "there is no " + peer.scope + " rank to measure with from " + hosts[0] +
+      throw core::Error(core::ExitCode::bad_input, "there is no " + peer.scope + " rank to measure with from " +
+                                                       hosts[0] +
                                                        "\n  hint: start two ranks on one host for local, on two hosts "
                                                        "for remote measurements");
     }
@@ -316,7 +333,8 @@ std::vector<MpiRow> measure_mpi(const World& world, const MpiDesign& design, con
   require_memory(world, design);
   world.barrier();
   std::vector<MpiRow> rows;
-  const bool is_peer = std::any_of(peers.begin(), peers.end(), [&](const MpiPeer& p) { return p.rank == world.rank(); });
+  const bool is_peer =
+      std::any_of(peers.begin(), peers.end(), [&](const MpiPeer& p) { return p.rank == world.rank(); });
   if (world.rank() == 0) {
     rows = Leader(world, design, peers, options).run();
   } else if (is_peer) {
@@ -326,7 +344,9 @@ std::vector<MpiRow> measure_mpi(const World& world, const MpiDesign& design, con
   return rows;
 }
 
-void write_mpi_header(std::ostream& out) { out << "order," << core::mpi_csv_header << '\n'; }
+void write_mpi_header(std::ostream& out) {
+  out << "order," << core::mpi_csv_header << '\n';
+}
 
 void write_mpi_rows(std::ostream& out, const std::vector<MpiRow>& rows) {
   for (const MpiRow& row : rows) {

@@ -44,10 +44,14 @@ std::vector<long> sizes_around_limits(const MpiDesignOptions& options) {
 std::vector<long> sizes_of(MpiOperation operation, const MpiDesignOptions& options, const std::vector<long>& sizes) {
   switch (operation) {
     case MpiOperation::iprobe:
-    case MpiOperation::test: return std::vector<long>(sizes.size(), 1);
-    case MpiOperation::wtime: return std::vector<long>(sizes.size(), 0);
-    case MpiOperation::send_unmatched: return sizes_around_limits(options);
-    default: return sizes;
+    case MpiOperation::test:
+      return std::vector<long>(sizes.size(), 1);
+    case MpiOperation::wtime:
+      return std::vector<long>(sizes.size(), 0);
+    case MpiOperation::send_unmatched:
+      return sizes_around_limits(options);
+    default:
+      return sizes;
   }
 }
 
@@ -64,7 +68,9 @@ void validate(const MpiDesignOptions& options) {
 
 }  // namespace
 
-const char* to_string(MpiOperation operation) { return operation_names[static_cast<std::size_t>(operation)]; }
+const char* to_string(MpiOperation operation) {
+  return operation_names[static_cast<std::size_t>(operation)];
+}
 
 MpiOperation mpi_operation_from_name(const std::string& name) {
   std::string known;

@@ -108,12 +108,12 @@ Topology Topology::of_this_machine() {
   return Topology(std::move(handle));
 }
 
-Topology Topology::from_xml(const std::filesystem::path& path) {
+Topology Topology::synthetic(const std::string& description) {
   auto handle = std::make_shared<Handle>();
   handle->live = false;
-  if (hwloc_topology_set_xml(handle->topology, path.c_str()) != 0 || hwloc_topology_load(handle->topology) != 0) {
-    throw core::Error(core::ExitCode::bad_input,
-                      path.string() + ": hwloc cannot read it\n  hint: write it with `lstopo --of xml`");
+  if (hwloc_topology_set_synthetic(handle->topology, description.c_str()) != 0 ||
+      hwloc_topology_load(handle->topology) != 0) {
+    throw core::Error(core::ExitCode::bad_input, "hwloc does not understand the topology \"" + description + "\"");
   }
   return Topology(std::move(handle));
 }

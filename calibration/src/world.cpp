@@ -37,9 +37,13 @@ std::string receive_text(int from) {
 
 }  // namespace
 
-MpiSession::MpiSession(int& argc, char**& argv) { MPI_Init(&argc, &argv); }
+MpiSession::MpiSession(int& argc, char**& argv) {
+  MPI_Init(&argc, &argv);
+}
 
-MpiSession::~MpiSession() { MPI_Finalize(); }
+MpiSession::~MpiSession() {
+  MPI_Finalize();
+}
 
 void MpiSession::abort(int code) {
   MPI_Abort(MPI_COMM_WORLD, code);
@@ -61,7 +65,9 @@ World::World() {
   }
 }
 
-void World::barrier() const { MPI_Barrier(MPI_COMM_WORLD); }
+void World::barrier() const {
+  MPI_Barrier(MPI_COMM_WORLD);
+}
 
 std::string World::broadcast(const std::string& text) const {
   unsigned long long size = text.size();

@@ -66,8 +66,9 @@ void run_mpi(MpiOptions options) {
 void setup_dgemm(CLI::App& parent) {
   const auto options = std::make_shared<DgemmOptions>();
   calibration::DgemmDesignOptions& design = options->design;
-  CLI::App& command = add_command(parent, "dgemm", "Choose the dgemm calls of a calibration",
-                                  "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
+  CLI::App& command =
+      add_command(parent, "dgemm", "Choose the dgemm calls of a calibration",
+                  "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
   command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free")
       ->capture_default_str();
   command.add_option("--nbmin", design.nbmin, "smallest k of the calls that imitate the panel factorisation")
@@ -76,12 +77,14 @@ void setup_dgemm(CLI::App& parent) {
       ->capture_default_str();
   command.add_option("--count", design.count, "number of shapes")->capture_default_str();
   command.add_option("--repetitions", design.repetitions, "calls of each shape")->capture_default_str();
-  command.add_option("--max-product", design.max_product, "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows")
+  command
+      .add_option("--max-product", design.max_product, "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows")
       ->capture_default_str();
   command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb")
       ->capture_default_str();
   command.add_option("--k", design.extra_k, "more values of k, used as often as nb");
-  command.add_option("--content", options->contents, "random, constant, constant-VALUE, sequential, masked-BITS; several")
+  command
+      .add_option("--content", options->contents, "random, constant, constant-VALUE, sequential, masked-BITS; several")
       ->capture_default_str();
   const std::map<std::string, calibration::Transposition> transpositions{{"yes", calibration::Transposition::yes},
                                                                          {"no", calibration::Transposition::no},
@@ -103,7 +106,9 @@ void setup_mpi(CLI::App& parent) {
   calibration::MpiDesignOptions& design = options->design;
   CLI::App& command = add_command(parent, "mpi", "Choose the MPI calls of a calibration",
                                   "hplcast design mpi --max-bytes 8MiB --count 100 -o mpi.csv");
-  command.add_option("--min-bytes", options->min_bytes, "smallest message")->transform(as_bytes())->capture_default_str();
+  command.add_option("--min-bytes", options->min_bytes, "smallest message")
+      ->transform(as_bytes())
+      ->capture_default_str();
   command.add_option("--max-bytes", options->max_bytes, "largest message: a panel of the runs to predict")
       ->transform(as_bytes())
       ->default_str("1MiB");

@@ -13,7 +13,7 @@ class Content {
  public:
   enum class Kind { random, constant, sequential, masked };
 
-  /// Uniform in [-0.5, 0.5), as in HPL's matrix.
+  /// Uniform in [-0.5, 0.5], as in HPL's matrix.
   Content() = default;
   static Content random() { return Content(); }
   /// All elements equal to `value` (finite).
@@ -22,7 +22,8 @@ class Content {
   static Content sequential();
   /// Random, with the lowest `bits` bits of the 52-bit mantissa cleared. @throws DomainError unless 0 <= bits <= 52.
   static Content masked(int bits);
-  /// "random", "constant" (0.987), "constant-VALUE", "sequential", "masked-BITS". @throws DomainError for anything else.
+  /// "random", "constant" (0.987), "constant-VALUE", "sequential", "masked-BITS". @throws DomainError for anything
+  /// else.
   static Content parse(std::string_view text);
 
   Kind kind() const noexcept { return kind_; }

@@ -19,8 +19,8 @@ struct ArenaSizes {
   double bytes() const noexcept;
 };
 
-/// The local matrix holds the largest call, has a leading dimension that is no multiple of 4 KiB (as HPL avoids powers of
-/// two: cache sets would clash), and is at least `footprint_bytes` large so that successive calls find C cold.
+/// The local matrix holds the largest call, has a leading dimension that is no multiple of 4 KiB (as HPL avoids powers
+/// of two: cache sets would clash), and is at least `footprint_bytes` large so that successive calls find C cold.
 ArenaSizes arena_sizes(const DgemmDesign& design, double footprint_bytes);
 
 /// Operands of one dgemm: C(m x n) += alpha A(m x k) op(B), op(B) k x n.
@@ -33,7 +33,8 @@ struct DgemmOperands {
 };
 
 /// The matrices of one content, and the places in them of successive calls:
-///  - role update: A is one of two panels (leading dimension m, as HPL's L2); C lies in the local matrix; B is U, stored
+///  - role update: A is one of two panels (leading dimension m, as HPL's L2); C lies in the local matrix; B is U,
+///  stored
 ///    transposed with leading dimension n, or (not transposed) lies in the local matrix right above C;
 ///  - role panel: A and C lie side by side in the local matrix, B in the small L1, transposed.
 /// Places move through the buffers from call to call, so that they are as cold in the caches as in HPL.

@@ -51,17 +51,17 @@ enum class Transposition { yes, no, both };
 
 /// What a design of dgemm calls is made from.
 struct DgemmDesignOptions {
-  long max_size = 4000;   ///< bound on m and n (and k where it is free)
-  long count = 100;       ///< shapes to ask for; permutations of a shape count
-  int repetitions = 3;    ///< calls of each shape, shuffled over the whole experiment
+  long max_size = 4000;  ///< bound on m and n (and k where it is free)
+  long count = 100;      ///< shapes to ask for; permutations of a shape count
+  int repetitions = 3;   ///< calls of each shape, shuffled over the whole experiment
   std::uint64_t seed = 1;
   /// HPL's block size: k = nb for most shapes, a minority has the smaller k, and the role panel, of HPL's recursive
   /// factorisation. 0: m, n and k are all free (uniform product of the three).
   long nb = 128;
-  long nbmin = 2;             ///< smallest k of the minority
-  double minority = 0.35;     ///< share of the shapes that imitate anything but the large update
-  double max_product = 0;     ///< bound on m*n (or m*n*k); 0: the largest that max_size allows
-  std::vector<long> extra_k;  ///< more values of k, used in turn with nb
+  long nbmin = 2;                  ///< smallest k of the minority
+  double minority = 0.35;          ///< share of the shapes that imitate anything but the large update
+  double max_product = 0;          ///< bound on m*n (or m*n*k); 0: the largest that max_size allows
+  std::vector<long> extra_k;       ///< more values of k, used in turn with nb
   std::vector<DgemmShape> common;  ///< shapes that are added as they are, for comparisons between campaigns
   std::vector<Content> contents{Content::random()};  ///< every shape is called with each
   Transposition transposition = Transposition::both;

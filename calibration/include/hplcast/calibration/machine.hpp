@@ -14,33 +14,33 @@ namespace hplcast::calibration {
 /// absent where the system does not tell (virtual machines often hide frequencies).
 struct MachineDescription {
   std::string host;
-  std::string kernel;           ///< of the operating system: name, release, machine
+  std::string kernel;  ///< of the operating system: name, release, machine
   std::string cpu_model;
   bool virtual_machine = false;
-  int packages = 1;             ///< CPUs (sockets)
+  int packages = 1;  ///< CPUs (sockets)
   int cores = 1;
   int hardware_threads = 1;
   int numa_nodes = 1;
-  std::vector<int> core_cpu;    ///< CPU of each core, in the order of the cores
+  std::vector<int> core_cpu;  ///< CPU of each core, in the order of the cores
   std::vector<CacheDescription> caches;
 
   double memory_bytes = 0;
   double memory_available_bytes = 0;
-  double shared_memory_free_bytes = 0;      ///< of /dev/shm, where MPI keeps its buffers
-  std::string transparent_hugepages;        ///< always, madvise, never; empty: not known
+  double shared_memory_free_bytes = 0;  ///< of /dev/shm, where MPI keeps its buffers
+  std::string transparent_hugepages;    ///< always, madvise, never; empty: not known
 
-  std::string governor;                     ///< of the CPU frequency; "mixed" if they differ, empty: not known
+  std::string governor;  ///< of the CPU frequency; "mixed" if they differ, empty: not known
   std::optional<bool> turbo;
   std::optional<double> min_frequency_hz, max_frequency_hz;
-  std::string clock_source;                 ///< of the kernel, such as tsc or kvm-clock
+  std::string clock_source;  ///< of the kernel, such as tsc or kvm-clock
   double clock_resolution_s = 0;
-  double load_1min = 0;                     ///< mean number of runnable tasks over the last minute
-  std::optional<double> steal;              ///< share of time since boot that other virtual machines took
-  std::optional<double> cpu_quota;          ///< limit of the control group, in cores; absent: none
+  double load_1min = 0;             ///< mean number of runnable tasks over the last minute
+  std::optional<double> steal;      ///< share of time since boot that other virtual machines took
+  std::optional<double> cpu_quota;  ///< limit of the control group, in cores; absent: none
 
-  std::optional<double> max_map_count;      ///< vm.max_map_count
-  std::optional<int> overcommit_memory;     ///< vm.overcommit_memory
-  std::optional<double> stack_bytes;        ///< soft limit; absent: unlimited
+  std::optional<double> max_map_count;        ///< vm.max_map_count
+  std::optional<int> overcommit_memory;       ///< vm.overcommit_memory
+  std::optional<double> stack_bytes;          ///< soft limit; absent: unlimited
   std::optional<double> address_space_bytes;  ///< soft limit; absent: unlimited
   std::optional<double> locked_memory_bytes;  ///< soft limit; absent: unlimited
 };

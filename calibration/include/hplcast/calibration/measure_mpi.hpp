@@ -18,8 +18,8 @@ struct MpiPeer {
   std::string scope;  ///< local or remote
 };
 
-/// Which peers rank 0 measures with: the first rank of its own host, the first of another, or both (`any`: whatever there
-/// is).
+/// Which peers rank 0 measures with: the first rank of its own host, the first of another, or both (`any`: whatever
+/// there is).
 enum class PeerChoice { any, local, remote, both };
 
 /// Chooses peers by host name. @throws core::Error (bad_input) if a peer that is asked for does not exist.
@@ -27,10 +27,10 @@ std::vector<MpiPeer> choose_peers(const std::vector<std::string>& hosts, PeerCho
 
 /// How MPI is measured.
 struct MpiMeasureOptions {
-  double warm_up_s = 0.5;      ///< ping-pongs that are not recorded
-  double budget_s = 0;         ///< stop after this long, whatever is left; 0: no limit
-  std::uint64_t seed = 1;      ///< of the messages' contents
-  std::string scope_name;      ///< written instead of the scope found, if not empty
+  double warm_up_s = 0.5;                ///< ping-pongs that are not recorded
+  double budget_s = 0;                   ///< stop after this long, whatever is left; 0: no limit
+  std::uint64_t seed = 1;                ///< of the messages' contents
+  std::string scope_name;                ///< written instead of the scope found, if not empty
   std::function<void(double)> progress;  ///< share done, 0 to 1; on rank 0; may be empty
 };
 

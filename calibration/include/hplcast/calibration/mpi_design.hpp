@@ -49,7 +49,8 @@ struct MpiDesignOptions {
 
 /// Sizes spread log-uniformly over [min_bytes, max_bytes] with noise (one draw in each of `count` equal strata of the
 /// logarithm), both ends included, operations and repetitions in one random order. iprobe and test use one byte, wtime
-/// none; send_unmatched has sizes of its own, at and shortly below powers of two, where the limits of MPI libraries lie.
+/// none; send_unmatched has sizes of its own, at and shortly below powers of two, where the limits of MPI libraries
+/// lie.
 /// @throws DomainError for options outside their domain.
 MpiDesign make_mpi_design(const MpiDesignOptions& options);
 
@@ -63,7 +64,8 @@ long max_bytes(const MpiDesign& design);
 void write_design(std::ostream& out, const MpiDesign& design);
 
 /// Reads such a CSV; operation and size_bytes are required.
-/// @throws ParseError for missing columns, unknown operations, sizes below 0 or above 2^31 - 1 (one MPI message), no rows.
+/// @throws ParseError for missing columns, unknown operations, sizes below 0 or above 2^31 - 1 (one MPI message), no
+/// rows.
 MpiDesign read_mpi_design(std::istream& in, const std::string& name);
 
 }  // namespace hplcast::calibration

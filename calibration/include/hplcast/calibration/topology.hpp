@@ -1,8 +1,6 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +27,9 @@ class Topology {
  public:
   /// Of this machine. @throws core::Error (external_failure) if hwloc cannot tell.
   static Topology of_this_machine();
-  /// From a file of `lstopo --of xml`; cannot bind. @throws core::Error (bad_input) if hwloc does not read it.
-  static Topology from_xml(const std::filesystem::path& path);
+  /// Of a machine that does not exist, in hwloc's words ("pack:2 core:16 pu:2"): for tests; cannot bind.
+  /// @throws core::Error (bad_input) if hwloc does not understand them.
+  static Topology synthetic(const std::string& description);
 
   /// Cores that this process may use (cgroups are respected, the present binding is not).
   const std::vector<CorePlace>& cores() const noexcept { return cores_; }

@@ -59,8 +59,8 @@ struct Binding {
   bool allow_oversubscription = false;  ///< several ranks on one core: for tests of the programs only
 };
 
-/// Binds every rank to cores of its own (those the launcher bound it to, if they are as many as its threads) and returns
-/// the first. Collective. @throws core::Error (bad_input) if two ranks of a host would share a core.
+/// Binds every rank to cores of its own (those the launcher bound it to, if they are as many as its threads) and
+/// returns the first. Collective. @throws core::Error (bad_input) if two ranks of a host would share a core.
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding);
 
 /// MPI's and BLAS's own words about themselves.

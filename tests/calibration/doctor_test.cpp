@@ -1,0 +1,110 @@
+#include "hplcast/calibration/doctor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <sstream>
+
+namespace hplcast::calibration {
+namespace {
+
+using ::testing::HasSubstr;
+
+MachineDescription healthy_machine() {
+  MachineDescription machine;
+  machine.cores = machine.hardware_threads = 4;
+  machine.memory_bytes = 16e9;
+  machine.memory_available_bytes = 15e9;
+  machine.shared_memory_free_bytes = 8e9;
+  machine.governor = "performance";
+  machine.turbo = false;
+  machine.clock_source = "tsc";
+  machine.clock_resolution_s = 1e-9;
+  machine.max_map_count = 2e6;
+  machine.overcommit_memory = 0;
+  return machine;
+}
+
+const ToolVersions all_tools{"Open MPI", "SimGrid", "SimGrid"};
+const SoftwareDescription software{"Open MPI", "3.1", "OpenBLAS", "", "Haswell", 1, ""};
+
+std::map<std::string, Check> checks_of(const MachineDescription& machine) {
+  std::map<std::string, Check> checks;
+  for (const Check& check : examine(machine, all_tools, software)) checks[check.name] = check;
+  return checks;
+}
+
+TEST(Doctor, HasNothingToSayOfAHealthyMachine) {
+  for (const auto& [name, check] : checks_of(healthy_machine())) {
+    EXPECT_EQ(check.status, CheckStatus::ok) << name << ": " << check.found;
+    EXPECT_EQ(check.remedy, "") << name;
+    EXPECT_NE(check.found, "") << name;
+  }
+}
+
+TEST(Doctor, WarnsOfEachTroubleAndSaysWhatToDo) {
+  const std::vector<std::pair<std::string, std::function<void(MachineDescription&)>>> troubles = {
+      {"cores", [](auto& m) { m.hardware_threads = 8; }},
+      {"cores", [](auto& m) { m.cpu_quota = 1.5; }},
+      {"virtual machine", [](auto& m) { m.virtual_machine = true; }},
+      {"memory", [](auto& m) { m.memory_available_bytes = 1e9; }},
+      {"frequency governor", [](auto& m) { m.governor = "powersave"; }},
+      {"turbo", [](auto& m) { m.turbo = true; }},
+      {"load", [](auto& m) { m.load_1min = 3; }},
+      {"clock", [](auto& m) { m.clock_source = "hpet"; }},
+      {"clock", [](auto& m) { m.clock_resolution_s = 1e-3; }},
+      {"vm.max_map_count", [](auto& m) { m.max_map_count = 65530; }},
+      {"vm.overcommit_memory", [](auto& m) { m.overcommit_memory = 2; }},
+      {"stack size", [](auto& m) { m.stack_bytes = 65536; }},
+      {"address space", [](auto& m) { m.address_space_bytes = 1e9; }},
+      {"shared memory", [](auto& m) { m.shared_memory_free_bytes = 1e6; }}};
+  for (const auto& [name, change] : troubles) {
+    MachineDescription machine = healthy_machine();
+    change(machine);
+    const Check check = checks_of(machine)[name];
+    EXPECT_EQ(check.status, CheckStatus::warn) << name;
+    EXPECT_NE(check.remedy, "") << name;
+  }
+}
+
+TEST(Doctor, DoesNotGuessWhatTheSystemHides) {
+  MachineDescription machine = healthy_machine();
+  machine.governor.clear();
+  machine.turbo.reset();
+  machine.max_map_count.reset();
+  std::map<std::string, Check> checks = checks_of(machine);
+  for (const char* name : {"frequency governor", "turbo", "vm.max_map_count"}) {
+    EXPECT_EQ(checks[name].status, CheckStatus::unknown) << name;
+  }
+}
+
+TEST(Doctor, WarnsOfMissingProgramsAndUnknownBlas) {
+  std::map<std::string, Check> checks;
+  for (const Check& check : examine(healthy_machine(), {}, std::nullopt)) checks[check.name] = check;
+  EXPECT_EQ(checks["mpirun"].status, CheckStatus::warn);
+  EXPECT_THAT(checks["smpirun"].remedy, HasSubstr("apt-get install"));
+  EXPECT_EQ(checks["BLAS"].status, CheckStatus::unknown);
+  SoftwareDescription old = software;
+  old.blas_core_type = "Prescott";
+  for (const Check& check : examine(healthy_machine(), all_tools, old)) checks[check.name] = check;
+  EXPECT_EQ(checks["BLAS"].status, CheckStatus::warn);
+}
+
+TEST(Doctor, WritesATableAndJson) {
+  MachineDescription machine = healthy_machine();
+  machine.load_1min = 2;
+  const auto checks = examine(machine, all_tools, software);
+  std::ostringstream table, json;
+  write_table(table, checks);
+  EXPECT_THAT(table.str(), HasSubstr("warn     load"));
+  EXPECT_THAT(table.str(), HasSubstr("-> wait"));
+  write_json(json, checks, machine);
+  EXPECT_THAT(json.str(), HasSubstr("\"name\": \"load\""));
+  EXPECT_THAT(json.str(), HasSubstr("\"status\": \"warn\""));
+  EXPECT_THAT(json.str(), HasSubstr("\"load_1min\": 2.0"));
+}
+
+}  // namespace
+}  // namespace hplcast::calibration

@@ -1,0 +1,134 @@
+#include "hplcast/calibration/mpi_design.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "../core/errors_in.hpp"
+#include "rank_statistics.hpp"
+
+namespace hplcast::calibration {
+namespace {
+
+using ::testing::HasSubstr;
+using tests::error_in;
+
+std::vector<double> sizes_of(const MpiDesign& design, MpiOperation operation) {
+  std::vector<double> sizes;
+  for (const MpiCall& call : design) {
+    if (call.operation == operation) sizes.push_back(static_cast<double>(call.size_bytes));
+  }
+  return sizes;
+}
+
+TEST(MpiDesign, SizesAreLogUniformWithBothEnds) {
+  MpiDesignOptions options;
+  options.min_bytes = 100;
+  options.max_bytes = 100'000'000;
+  options.count = 122;
+  options.repetitions = 1;
+  std::vector<double> sizes = sizes_of(make_mpi_design(options), MpiOperation::pingpong);
+  std::sort(sizes.begin(), sizes.end());
+  ASSERT_EQ(sizes.size(), 122u);
+  EXPECT_EQ(sizes.front(), 100);
+  EXPECT_EQ(sizes.back(), 100'000'000);
+  for (std::size_t i = 1; i + 1 < sizes.size(); ++i) {
+    // The i-th size lies in the i-th of 120 equal parts of six decades (half a byte of rounding at 100).
+    const double part = 120 * std::log10(sizes[i] / 100) / 6;
+    EXPECT_GE(part, static_cast<double>(i) - 1 - 0.05);
+    EXPECT_LE(part, static_cast<double>(i) + 0.05);
+  }
+}
+
+TEST(MpiDesign, OrderDependsNeitherOnSizeNorOnOperationNorOnRepetition) {
+  MpiDesignOptions options;
+  options.repetitions = 5;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    options.seed = seed;
+    const MpiDesign design = make_mpi_design(options);
+    std::vector<double> sizes, operations, repetitions;
+    for (const MpiCall& call : design) {
+      sizes.push_back(static_cast<double>(call.size_bytes));
+      operations.push_back(static_cast<double>(call.operation));
+      repetitions.push_back(call.repetition);
+    }
+    for (const std::vector<double>& values : {sizes, operations, repetitions}) {
+      EXPECT_LT(std::abs(tests::correlation_with_order(values)), tests::correlation_bound(values.size()));
+      EXPECT_LT(std::abs(tests::serial_correlation(values)), tests::correlation_bound(values.size()));
+    }
+  }
+}
+
+TEST(MpiDesign, UnmatchedSendsLieAtAndBelowPowersOfTwo) {
+  MpiDesignOptions options;
+  options.max_bytes = 300;
+  options.repetitions = 2;
+  const std::vector<double> sizes = sizes_of(make_mpi_design(options), MpiOperation::send_unmatched);
+  EXPECT_EQ(std::set<double>(sizes.begin(), sizes.end()), (std::set<double>{60, 64, 120, 128, 240, 256}));
+  EXPECT_EQ(sizes.size(), 12u);
+}
+
+TEST(MpiDesign, OperationsCanBeChosen) {
+  MpiDesignOptions options;
+  options.operations = {MpiOperation::recv, MpiOperation::wtime};
+  std::set<MpiOperation> seen;
+  for (const MpiCall& call : make_mpi_design(options)) {
+    seen.insert(call.operation);
+    if (call.operation == MpiOperation::wtime) {
+      EXPECT_EQ(call.size_bytes, 0);
+    }
+  }
+  EXPECT_EQ(seen, (std::set<MpiOperation>{MpiOperation::recv, MpiOperation::wtime}));
+}
+
+TEST(MpiDesign, RefusesImpossibleOptions) {
+  const auto refused = [](long low, long high, long count, int repetitions) {
+    MpiDesignOptions options;
+    options.min_bytes = low;
+    options.max_bytes = high;
+    options.count = count;
+    options.repetitions = repetitions;
+    return error_in([&] { make_mpi_design(options); });
+  };
+  EXPECT_THAT(refused(0, 10, 5, 1), HasSubstr("`min bytes` is 0"));
+  EXPECT_THAT(refused(10, 9, 5, 1), HasSubstr("`max bytes` is 9"));
+  EXPECT_THAT(refused(1, 1L << 31, 5, 1), HasSubstr("2^31 - 1"));
+  EXPECT_THAT(refused(1, 10, 0, 1), HasSubstr("`count`"));
+  EXPECT_THAT(refused(1, 10, 5, 0), HasSubstr("`repetitions`"));
+  EXPECT_THAT(error_in([] { mpi_operation_from_name("bcast"); }), HasSubstr("one of recv, isend"));
+}
+
+TEST(MpiDesignCsv, ReadsBackWhatWasWritten) {
+  const MpiDesign design = make_mpi_design({});
+  std::stringstream file;
+  write_design(file, design);
+  const MpiDesign again = read_mpi_design(file, "design.csv");
+  ASSERT_EQ(again.size(), design.size());
+  for (std::size_t i = 0; i < design.size(); ++i) {
+    EXPECT_EQ(again[i].operation, design[i].operation);
+    EXPECT_EQ(again[i].size_bytes, design[i].size_bytes);
+    EXPECT_EQ(again[i].repetition, design[i].repetition);
+  }
+}
+
+TEST(MpiDesignCsv, SaysWhatIsWrongWithAFile) {
+  const auto reading = [](const std::string& text) {
+    return error_in([&] {
+      std::istringstream in(text);
+      read_mpi_design(in, "d.csv");
+    });
+  };
+  EXPECT_THAT(reading("operation\nrecv\n"), HasSubstr("field `size_bytes`: no such column"));
+  EXPECT_THAT(reading("operation,size_bytes\nrecv,-1\n"), HasSubstr("d.csv:2, field `size_bytes`"));
+  EXPECT_THAT(reading("operation,size_bytes\nrecv,3000000000\n"), HasSubstr("2^31 - 1"));
+  EXPECT_THAT(reading("operation,size_bytes\nscatter,1\n"), HasSubstr("one of recv"));
+  EXPECT_THAT(reading("operation,size_bytes\n"), HasSubstr("no rows"));
+}
+
+}  // namespace
+}  // namespace hplcast::calibration

@@ -1,0 +1,250 @@
+// The measuring programs as a user runs them: under mpirun, with files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/calibration/machine.hpp"
+#include "hplcast/calibration/mpi_design.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/measurement.hpp"
+#include "hplcast/core/process.hpp"
+
+namespace hplcast::calibration {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class Programs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "skipped: two ranks need two cores";
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(::testing::TempDir()) / (std::string("hplcast_programs_") + test->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path file(const std::string& name) const { return folder_ / name; }
+
+  template <typename Design>
+  void write(const std::string& name, const Design& design) const {
+    core::write_file(file(name), [&](std::ostream& out) { write_design(out, design); });
+  }
+  void write_text(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
+
+  core::Command mpirun(int ranks, const std::string& program, const std::vector<std::string>& arguments) const {
+    core::Command command;
+    command.program = "mpirun";
+    command.arguments = {"-np", std::to_string(ranks), "--oversubscribe", HPLCAST_BINARY_DIR "/bin/" + program};
+    command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+    command.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+    command.directory = folder_;
+    command.timeout_s = 120;
+    return command;
+  }
+  core::CommandResult run(int ranks, const std::string& program, const std::vector<std::string>& arguments) const {
+    return core::run(mpirun(ranks, program, arguments));
+  }
+
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) names.insert(entry.path().filename());
+    return names;
+  }
+
+  fs::path folder_;
+};
+
+DgemmDesign small_dgemm_design() {
+  DgemmDesignOptions options;
+  options.max_size = 200;
+  options.nb = 32;
+  options.count = 30;
+  options.repetitions = 2;
+  options.contents = {Content::random(), Content::constant(1)};
+  return make_dgemm_design(options);
+}
+
+TEST_F(Programs, DgemmMeasuresEveryRowOfTheDesignOnceOnEveryRank) {
+  const DgemmDesign design = small_dgemm_design();
+  write("design.csv", design);
+  const core::CommandResult result = run(2, "hplcast-measure-dgemm",
+                                         {"--design", "design.csv", "-o", "out.csv", "--machine", "machine.json",
+                                          "--warm-up", "50ms", "--footprint", "1MB"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(files(), (std::set<std::string>{"design.csv", "machine.json", "out.csv"}));
+
+  std::map<std::pair<long long, long long>, int> seen;
+  std::set<long long> cores;
+  core::read_file(file("out.csv"), [&](std::istream& in, const std::string& name) {
+    core::CsvReader csv(in, name);
+    const auto rank = csv.column("rank"), order = csv.column("order"), m = csv.column("m"), core = csv.column("core");
+    while (csv.next()) {
+      ++seen[{csv.integer(rank), csv.integer(order)}];
+      cores.insert(csv.integer(core));
+      EXPECT_EQ(csv.integer(m), design[static_cast<std::size_t>(csv.integer(order))].shape.m);
+    }
+  });
+  EXPECT_EQ(seen.size(), 2 * design.size());
+  for (const auto& [row, count] : seen) EXPECT_EQ(count, 1);
+  EXPECT_EQ(cores.size(), 2u) << "each rank has a core of its own";
+
+  double last_start_s = 0;
+  core::read_file(file("out.csv"), [&](std::istream& in, const std::string& name) {
+    core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) {
+      EXPECT_EQ(row.kernel, "dgemm");
+      EXPECT_GT(row.duration_s, 0);
+      EXPECT_GE(row.start_s, 0);
+      EXPECT_TRUE(row.content == "random" || row.content == "constant-1");
+      EXPECT_NE(row.host, "");
+      last_start_s = std::max(last_start_s, row.start_s);
+    });
+  });
+  EXPECT_LT(last_start_s, 60);
+
+  core::read_file(file("machine.json"), [&](std::istream& in, const std::string& name) {
+    const MeasurementContext context = read_context(in, name);
+    ASSERT_EQ(context.ranks.size(), 2u);
+    ASSERT_EQ(context.machines.size(), 1u);
+    EXPECT_NE(context.ranks[0].core, context.ranks[1].core);
+    EXPECT_THAT(context.software.blas_library, HasSubstr("OpenBLAS"));
+    EXPECT_NE(context.software.mpi_library, "");
+  });
+}
+
+TEST_F(Programs, DgemmStopsAtItsBudgetAndKeepsWhatItHas) {
+  DgemmDesignOptions options;
+  options.max_size = 1000;
+  options.count = 5000;
+  write("design.csv", make_dgemm_design(options));
+  const core::CommandResult result =
+      run(2, "hplcast-measure-dgemm", {"--design", "design.csv", "-o", "out.csv", "--warm-up", "0", "--budget", "1s"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  long rows = 0;
+  core::read_file(file("out.csv"), [&](std::istream& in, const std::string& name) {
+    core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement&) { ++rows; });
+  });
+  EXPECT_GT(rows, 2);
+  EXPECT_LT(rows, 2 * 15000);
+}
+
+TEST_F(Programs, MpiMeasuresEveryRowOfTheDesignOnce) {
+  MpiDesignOptions options;
+  options.max_bytes = 1 << 18;
+  options.count = 12;
+  options.repetitions = 2;
+  const MpiDesign design = make_mpi_design(options);
+  write("design.csv", design);
+  const core::CommandResult result =
+      run(2, "hplcast-measure-mpi", {"--design", "design.csv", "-o", "out.csv", "--warm-up", "10ms"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  std::size_t row = 0;
+  std::map<std::string, std::vector<double>> durations;
+  core::read_file(file("out.csv"), [&](std::istream& in, const std::string& name) {
+    core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& measured) {
+      ASSERT_LT(row, design.size());
+      EXPECT_EQ(measured.operation, to_string(design[row].operation));
+      EXPECT_EQ(measured.size_bytes, static_cast<double>(design[row].size_bytes));
+      EXPECT_EQ(measured.scope, "local");
+      EXPECT_EQ(measured.host, measured.peer);
+      EXPECT_EQ(measured.background, "none");
+      durations[measured.operation].push_back(measured.duration_s);
+      ++row;
+    });
+  });
+  EXPECT_EQ(row, design.size());
+  EXPECT_EQ(durations.size(), all_mpi_operations().size());
+  // Whatever the limit of this MPI is: 256 KiB cannot leave before the receiver comes, and it comes after 20 ms.
+  const std::vector<double>& unmatched = durations["send_unmatched"];
+  EXPECT_GT(*std::max_element(unmatched.begin(), unmatched.end()), 0.9 * late_receiver_s);
+  EXPECT_LT(*std::min_element(unmatched.begin(), unmatched.end()), 0.9 * late_receiver_s);
+}
+
+TEST_F(Programs, ScopeCanBeNamed) {
+  write("design.csv", MpiDesign{{MpiOperation::pingpong, 8, 0}});
+  const std::vector<std::string> arguments{"--design", "design.csv", "--warm-up", "0", "--scope-name", "remote"};
+  const core::CommandResult result = run(2, "hplcast-measure-mpi", arguments);
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("pingpong,remote,8,"));
+}
+
+TEST_F(Programs, BadInputEndsWithAMessageItsCodeAndNoFile) {
+  struct Case {
+    const char* design;
+    int ranks;
+    std::vector<std::string> arguments;
+    int status;
+    const char* message;
+  };
+  write_text("no_k.csv", "m,n\n1,1\n");
+  write_text("zero.csv", "m,n,k\n5,5,5\n5,0,5\n");
+  write_text("huge.csv", "m,n,k\n5,5,5\n2000000,2000000,5\n");
+  write_text("small.csv", "m,n,k\n5,5,5\n");
+  const std::vector<Case> cases = {
+      {"no_k.csv", 2, {}, 3, "no_k.csv:1, field `k`: no such column; the columns are: m, n"},
+      {"zero.csv", 2, {}, 3, "zero.csv:3, field `n`: found 0, expected a size"},
+      {"huge.csv", 2, {}, 3, "the largest call is row 1: m=2000000, n=2000000, k=5"},
+      {"missing.csv", 2, {}, 3, "missing.csv"},
+      {"small.csv", 64, {}, 3, "start fewer ranks per host"},
+      {"small.csv", 2, {"--warm-up", "soon"}, 2, "soon"},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> arguments{"--design", c.design, "-o", "out.csv"};
+    arguments.insert(arguments.end(), c.arguments.begin(), c.arguments.end());
+    const core::CommandResult result = run(c.ranks, "hplcast-measure-dgemm", arguments);
+    EXPECT_EQ(result.status, c.status) << c.design << "\n" << result.output;
+    EXPECT_THAT(result.output, HasSubstr(c.message));
+    EXPECT_FALSE(fs::exists(file("out.csv"))) << c.design;
+  }
+  EXPECT_EQ(run(2, "hplcast-measure-dgemm", {}).status, 2);
+}
+
+TEST_F(Programs, MessagesNeedTwoRanksOfTheScopeAskedFor) {
+  write("design.csv", MpiDesign{{MpiOperation::pingpong, 8, 0}});
+  const core::CommandResult alone = run(1, "hplcast-measure-mpi", {"--design", "design.csv", "-o", "out.csv"});
+  EXPECT_EQ(alone.status, 3);
+  EXPECT_THAT(alone.output, HasSubstr("messages need two ranks"));
+  const core::CommandResult remote =
+      run(2, "hplcast-measure-mpi", {"--design", "design.csv", "-o", "out.csv", "--scope", "remote"});
+  EXPECT_EQ(remote.status, 3);
+  EXPECT_THAT(remote.output, HasSubstr("there is no remote rank"));
+  EXPECT_FALSE(fs::exists(file("out.csv")));
+}
+
+TEST_F(Programs, OversubscriptionMustBeAllowed) {
+  const int ranks = 2 * static_cast<int>(std::thread::hardware_concurrency());
+  write_text("design.csv", "m,n,k\n5,5,5\n");
+  EXPECT_EQ(run(ranks, "hplcast-measure-dgemm",
+                {"--design", "design.csv", "--warm-up", "0", "--footprint", "1MB", "--allow-oversubscription"})
+                .status,
+            0);
+}
+
+TEST_F(Programs, AnInterruptedMeasurementLeavesNothingBehind) {
+  DgemmDesignOptions options;
+  options.max_size = 1000;
+  options.count = 5000;
+  write("design.csv", make_dgemm_design(options));
+  core::Command command = mpirun(2, "hplcast-measure-dgemm", {"--design", "design.csv", "-o", "out.csv"});
+  int calls = 0;
+  command.while_running = [&](int pid) {
+    if (++calls == 20) kill(pid, SIGTERM);
+  };
+  EXPECT_NE(core::run(command).status, 0);
+  EXPECT_EQ(files(), std::set<std::string>{"design.csv"});
+}
+
+}  // namespace
+}  // namespace hplcast::calibration
