@@ -38,7 +38,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   const auto write_context = [&](std::ostream& out) { calibration::write_json(out, context); };
   if (root && options.describe) write_result(options.output, write_context);
   if (options.describe) return;
-  // Written before the measurement as well: a folder that cannot be written is found at once, not after an hour.
+  if (root) require_writable(options.output);
   if (root && !options.machine.empty()) write_result(options.machine, write_context);
   const std::string design = world.broadcast(root ? read_text(options.design) : "");
   const std::string result = measure({world, topology, place}, design);
