@@ -14,6 +14,8 @@ void setup_doctor(CLI::App& app);
 void setup_emit(CLI::App& app);
 void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
 void setup_fit_kernel(CLI::App& fit);
+void setup_fit_network(CLI::App& fit);
+void setup_fit_segmented(CLI::App& fit);
 void setup_predict(CLI::App& app);
 void setup_report(CLI::App& app);
 void setup_run_real(CLI::App& app);

@@ -76,8 +76,8 @@ double same_line_probability(const Points& points, Range left, const Line& left_
     return 1;
   const Symmetric sum{of_left.a + of_right.a, of_left.b + of_right.b, of_left.d + of_right.d};
   if (!(sum.determinant() > 0)) return 1;
-  const double wald = sum.inverse().form(right_line.intercept - left_line.intercept,
-                                         (right_line.slope - left_line.slope) * unit);
+  const double wald =
+      sum.inverse().form(right_line.intercept - left_line.intercept, (right_line.slope - left_line.slope) * unit);
   const auto degrees = static_cast<double>(shorter - 2);
   return std::pow(1 + std::max(0.0, wald) / degrees, -degrees / 2);  // tail of F(2, degrees) at wald / 2
 }

@@ -43,16 +43,18 @@ Line linear_line(const Points& points, Range range) {
   const double slope = m.xx > 0 ? m.xy / m.xx : 0;
   const double intercept = m.mean_y - slope * m.mean_x;
   if (!points.non_negative || (slope >= 0 && intercept >= 0)) return with_rss(intercept, slope);
-  // The sum of squares is convex: with the free optimum outside, the best point of the quadrant lies on one of its edges.
+  // The sum of squares is convex: with the free optimum outside, the best point of the quadrant lies on one of its
+  // edges.
   const double raw_xx = m.xx + m.weight * m.mean_x * m.mean_x, raw_xy = m.xy + m.weight * m.mean_x * m.mean_y;
   const Line flat = with_rss(std::max(0.0, m.mean_y), 0);
   const Line proportional = with_rss(0, raw_xx > 0 ? std::max(0.0, raw_xy / raw_xx) : 0);
   return flat.rss <= proportional.rss ? flat : proportional;
 }
 
-/// The log objective with the scale of the line eliminated: f(x) = exp(s) (1 + exp(rho) x), whose best s for a given rho is
-/// a mean (variable projection, Golub and Pereyra 1973). What is left is a function of rho alone, of which value, first and
-/// second derivative cost one pass. rho -> -infinity is a constant, rho -> infinity a line through the origin.
+/// The log objective with the scale of the line eliminated: f(x) = exp(s) (1 + exp(rho) x), whose best s for a given
+/// rho is a mean (variable projection, Golub and Pereyra 1973). What is left is a function of rho alone, of which
+/// value, first and second derivative cost one pass. rho -> -infinity is a constant, rho -> infinity a line through the
+/// origin.
 class LogProfile {
  public:
   LogProfile(const Points& points, Range range) : points_(points), range_(range) {
@@ -109,7 +111,8 @@ class LogProfile {
   mutable std::vector<double> z_, sigma_;  // scratch
 };
 
-/// Root of the first derivative between lower and upper, which hold a minimum: Newton, halving when it leaves the bracket.
+/// Root of the first derivative between lower and upper, which hold a minimum: Newton, halving when it leaves the
+/// bracket.
 double minimise(const LogProfile& profile, double lower, double upper, double start) {
   double rho = start;
   for (int iteration = 0; iteration < 60; ++iteration) {
@@ -189,7 +192,9 @@ Line log_line(const Points& points, Range range) {
 
 }  // namespace
 
-double softplus(double t) noexcept { return std::max(t, 0.0) + std::log1p(std::exp(-std::abs(t))); }
+double softplus(double t) noexcept {
+  return std::max(t, 0.0) + std::log1p(std::exp(-std::abs(t)));
+}
 
 Points make_points(const std::vector<SizeCell>& cells, Objective objective, bool non_negative) {
   Points points;

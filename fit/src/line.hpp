@@ -16,9 +16,9 @@ struct Points {
   std::vector<double> weight;  ///< rows (ols, log) or rows / x (weighted)
   std::vector<double> log_x;   ///< for log only; -infinity for x = 0
   std::vector<long> rows;
-  double within = 0;           ///< sum of squares inside the sizes: no line can take it away
+  double within = 0;  ///< sum of squares inside the sizes: no line can take it away
   long total_rows = 0;
-  double floor = 0;            ///< of the rss: what rounding leaves of exact data
+  double floor = 0;  ///< of the rss: what rounding leaves of exact data
 
   std::size_t size() const noexcept { return x.size(); }
 };

@@ -19,10 +19,12 @@ using detail::Thresholds;
 
 constexpr std::array<core::Scope, 2> scopes = {core::Scope::local, core::Scope::remote};
 
-const char* name_of(core::Scope scope) { return scope == core::Scope::local ? "local" : "remote"; }
+const char* name_of(core::Scope scope) {
+  return scope == core::Scope::local ? "local" : "remote";
+}
 
-/// The size from which sends wait for the receiver: the place that the fewest sends contradict, in the middle between two
-/// sizes measured. Infinity if none waited.
+/// The size from which sends wait for the receiver: the place that the fewest sends contradict, in the middle between
+/// two sizes measured. Infinity if none waited.
 double sends_wait_from(const std::map<double, detail::UnmatchedCount>& unmatched) {
   long wrong = 0;  // with the threshold at the smallest size: all sends that did not wait
   for (const auto& entry : unmatched) wrong += entry.second.sends - entry.second.waited;
@@ -53,7 +55,8 @@ Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& o
       notes.push_back("no send waited for its receiver: all messages are taken as eager");
     if (!samples.remote.unmatched.empty() && !samples.local.unmatched.empty() &&
         sends_wait_from(samples.local.unmatched) != sends_wait_from(samples.remote.unmatched))
-      notes.push_back("sends wait from another size on one host than between two; SMPI knows one threshold: that between two");
+      notes.push_back(
+          "sends wait from another size on one host than between two; SMPI knows one threshold: that between two");
   } else if (!options.async_small_bytes && !options.detached_bytes) {
     notes.push_back("no rows of operation `send_unmatched` and no threshold given: all messages are taken as eager");
   }
@@ -101,7 +104,8 @@ AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, 
   AllLines lines;
   lines.detached_bytes = thresholds.detached_bytes;
   for (const core::Scope scope : scopes)
-    if (!samples.scope(scope).empty()) lines.scope(scope) = detail::fit_lines(samples.scope(scope), thresholds, options);
+    if (!samples.scope(scope).empty())
+      lines.scope(scope) = detail::fit_lines(samples.scope(scope), thresholds, options);
   return lines;
 }
 
@@ -132,7 +136,8 @@ Spreads spreads_of(const MpiRows& rows, AllLines& lines) {
 }
 
 /// Collects again without the rows far from the fit.
-MpiSamples collect_near(const MpiRows& rows, const NetworkFitOptions& options, AllLines& lines, const Spreads& spreads) {
+MpiSamples collect_near(const MpiRows& rows, const NetworkFitOptions& options, AllLines& lines,
+                        const Spreads& spreads) {
   // Up to three times the fitted duration is noise that a program meets, whatever the spread of the rest.
   const double always_kept = std::log(3.0);
   return detail::collect(rows, options,
@@ -194,15 +199,18 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const MpiSamples&
   const auto absent = [&](detail::SizedOperation operation) { return scope_lines.of[operation].empty(); };
   const std::string where = std::string(name_of(scope)) + ": ";
   if (absent(detail::op_recv)) fit.notes.push_back(where + "no rows of operation `recv`: the receive overhead is 0");
-  if (absent(detail::op_send)) fit.notes.push_back(where + "no rows of operation `send`: the send overhead is that of isend");
-  if (absent(detail::op_isend)) fit.notes.push_back(where + "no rows of operation `isend`: its overhead is that of send");
+  if (absent(detail::op_send))
+    fit.notes.push_back(where + "no rows of operation `send`: the send overhead is that of isend");
+  if (absent(detail::op_isend))
+    fit.notes.push_back(where + "no rows of operation `isend`: its overhead is that of send");
   const double max_bytes = of_scope.sized[detail::op_pingpong].by_size.cells().back().size;
   return detail::make_scope_model(scope_lines, thresholds, max_bytes, options);
 }
 
 void check_options(const NetworkFitOptions& options) {
   if (!(options.outlier_sd > 0)) throw core::DomainError("outlier_sd", options.outlier_sd, "a number > 0");
-  if (!(options.receive_delay_s > 0)) throw core::DomainError("receive_delay_s", options.receive_delay_s, "a number > 0");
+  if (!(options.receive_delay_s > 0))
+    throw core::DomainError("receive_delay_s", options.receive_delay_s, "a number > 0");
   if (!(options.wtime_calls_per_row > 0))
     throw core::DomainError("wtime_calls_per_row", options.wtime_calls_per_row, "a number > 0");
   for (const auto& value : {options.bandwidth_bytes_per_s, options.latency_s})
@@ -213,10 +221,14 @@ void check_options(const NetworkFitOptions& options) {
 
 const char* to_string(NetworkStatus status) {
   switch (status) {
-    case NetworkStatus::ok: return "ok";
-    case NetworkStatus::no_rows: return "no_rows";
-    case NetworkStatus::no_pingpong: return "no_pingpong";
-    case NetworkStatus::too_few_sizes: break;
+    case NetworkStatus::ok:
+      return "ok";
+    case NetworkStatus::no_rows:
+      return "no_rows";
+    case NetworkStatus::no_pingpong:
+      return "no_pingpong";
+    case NetworkStatus::too_few_sizes:
+      break;
   }
   return "too_few_sizes";
 }
@@ -266,7 +278,8 @@ NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
   const auto local = scope_model(core::Scope::local, samples, lines, thresholds, options, fit);
   values.remote = scope_model(core::Scope::remote, samples, lines, thresholds, options, fit);
   if (!local && !values.remote) return fit;
-  if (!local) fit.notes.push_back("no usable rows of scope `local`: messages inside a host cost what those between hosts do");
+  if (!local)
+    fit.notes.push_back("no usable rows of scope `local`: messages inside a host cost what those between hosts do");
   values.local = local ? *local : *values.remote;
   values.async_small_bytes = static_cast<std::uint64_t>(thresholds.async_small_bytes);
   values.detached_bytes = static_cast<std::uint64_t>(thresholds.detached_bytes);
@@ -288,8 +301,8 @@ NetworkFit fit_network(const std::vector<core::MpiMeasurement>& rows, const Netw
 std::vector<TransferFactors> transfer_factors(const core::ScopeModel& scope) {
   std::vector<TransferFactors> factors;
   for (const core::Segment& s : scope.cost(core::MessageCost::transfer).segments()) {
-    factors.push_back({s.min_bytes, 1 / (s.slope_s_per_byte * scope.bandwidth_bytes_per_s),
-                       s.intercept_s / scope.latency_s});
+    factors.push_back(
+        {s.min_bytes, 1 / (s.slope_s_per_byte * scope.bandwidth_bytes_per_s), s.intercept_s / scope.latency_s});
   }
   return factors;
 }

@@ -19,8 +19,8 @@ const FittedSegment& segment_at(const Segments& segments, double x) {
   return *std::prev(after);
 }
 
-/// Breakpoints that leave at least `min_sizes` of the sizes measured in every segment; of two that do not, the later one goes,
-/// unless it is the threshold.
+/// Breakpoints that leave at least `min_sizes` of the sizes measured in every segment; of two that do not, the later
+/// one goes, unless it is the threshold.
 std::vector<double> supported(const std::vector<double>& breakpoints, const std::vector<SizeCell>& cells,
                               double threshold, int min_sizes) {
   const auto sizes_between = [&](double from, double to) {
@@ -84,13 +84,14 @@ Piece arithmetic(const Parts& parts, TransferArithmetic how) {
       return {p.from, p.to, (p.intercept - r.intercept) / 2, (p.slope - r.slope) / 2};
     case TransferArithmetic::half_minus_receive:
       return {p.from, p.to, p.intercept / 2 - r.intercept, p.slope / 2 - r.slope};
-    case TransferArithmetic::simulated: break;
+    case TransferArithmetic::simulated:
+      break;
   }
   return {p.from, p.to, p.intercept / 2 - s.intercept - r.intercept, p.slope / 2 - s.slope - r.slope};
 }
 
-/// The line nearest to `wanted` that SMPI can carry: slope >= least_slope, and something left at its envelope's size before
-/// zero. It agrees with `wanted` at the upper end if possible.
+/// The line nearest to `wanted` that SMPI can carry: slope >= least_slope, and something left at its envelope's size
+/// before zero. It agrees with `wanted` at the upper end if possible.
 Piece possible_transfer(const Piece& wanted, double least_slope) {
   constexpr double envelope = core::smpi_envelope_bytes;
   Piece line = wanted;
@@ -110,8 +111,8 @@ Piece through(double from, double to, double at_from, double at_to) {
   return {from, to, at_from - slope * from, slope};
 }
 
-/// Makes the transfer possible, and lets the overheads have what it leaves of half a round trip, in the proportion measured:
-/// where send and receive were measured to take more than half a round trip, parts of them overlap in it.
+/// Makes the transfer possible, and lets the overheads have what it leaves of half a round trip, in the proportion
+/// measured: where send and receive were measured to take more than half a round trip, parts of them overlap in it.
 void make_physical(Parts& parts, double least_slope, bool overheads, bool simulated) {
   const Piece wanted = parts.transfer;
   parts.transfer = possible_transfer(wanted, least_slope);
@@ -174,11 +175,14 @@ double evaluate(const Segments& segments, double x) {
 
 ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
   ScopeLines lines;
-  const auto cells_of = [&](int operation) { return samples.sized[static_cast<std::size_t>(operation)].by_size.cells(); };
+  const auto cells_of = [&](int operation) {
+    return samples.sized[static_cast<std::size_t>(operation)].by_size.cells();
+  };
   const std::vector<SizeCell> round_trips = cells_of(op_pingpong);
   if (round_trips.size() < 2) {
-    lines.problem = round_trips.empty() ? "no rows of operation `pingpong`"
-                                        : "rows of operation `pingpong` have one message size only; expected two or more";
+    lines.problem = round_trips.empty()
+                        ? "no rows of operation `pingpong`"
+                        : "rows of operation `pingpong` have one message size only; expected two or more";
     return lines;
   }
   const double threshold = thresholds.detached_bytes;
@@ -225,8 +229,8 @@ core::ScopeModel make_scope_model(const ScopeLines& lines, const Thresholds& thr
   model.bandwidth_bytes_per_s = 1 / slope;
   if (options.physical) {
     for (Parts& parts : all) {
-      const bool overheads = parts.send.intercept != 0 || parts.send.slope != 0 || parts.recv.intercept != 0 ||
-                             parts.recv.slope != 0;
+      const bool overheads =
+          parts.send.intercept != 0 || parts.send.slope != 0 || parts.recv.intercept != 0 || parts.recv.slope != 0;
       make_physical(parts, slope, overheads, options.transfer == TransferArithmetic::simulated);
     }
   }

@@ -30,8 +30,8 @@ double total_rss(const Points& points, const Pieces& pieces) {
   return sum;
 }
 
-/// Splits the piece that gains most, again and again, past the least BIC: of two breakpoints that show only together the
-/// first one gains little.
+/// Splits the piece that gains most, again and again, past the least BIC: of two breakpoints that show only together
+/// the first one gains little.
 Pieces split_top_down(const Points& points, const SegmentedOptions& options) {
   const auto min_sizes = static_cast<std::size_t>(options.min_sizes);
   struct Candidate {
@@ -57,8 +57,7 @@ Pieces split_top_down(const Points& points, const SegmentedOptions& options) {
   }
   Pieces pieces;
   for (; !open.empty(); open.pop()) pieces.push_back(open.top().piece);
-  std::sort(pieces.begin(), pieces.end(),
-            [](const Piece& a, const Piece& b) { return a.range.first < b.range.first; });
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.range.first < b.range.first; });
   return pieces;
 }
 
@@ -182,10 +181,10 @@ Pieces cut(const Points& points, const std::vector<double>& breakpoints) {
   Pieces pieces;
   std::size_t first = 0;
   for (std::size_t i = 0; i <= breakpoints.size(); ++i) {
-    const std::size_t last = i == breakpoints.size()
-                                 ? points.size()
-                                 : static_cast<std::size_t>(
-                                       std::lower_bound(points.x.begin(), points.x.end(), breakpoints[i]) -
+    const std::size_t last =
+        i == breakpoints.size()
+            ? points.size()
+            : static_cast<std::size_t>(std::lower_bound(points.x.begin(), points.x.end(), breakpoints[i]) -
                                        points.x.begin());
     if (last > first) pieces.push_back({{first, last}, detail::fit_line(points, {first, last})});
     first = std::max(first, last);
@@ -201,8 +200,8 @@ double between(double left, double right) {
 }
 
 FittedSegment segment_of(const Points& points, const Piece& piece) {
-  FittedSegment segment{0, piece.line.slope, piece.line.intercept, 0, static_cast<long>(piece.range.size()),
-                        piece.line.rss};
+  FittedSegment segment{
+      0, piece.line.slope, piece.line.intercept, 0, static_cast<long>(piece.range.size()), piece.line.rss};
   for (std::size_t i = piece.range.first; i < piece.range.last; ++i) segment.n += points.rows[i];
   return segment;
 }
@@ -237,9 +236,12 @@ void assign_starts(const Points& points, const Pieces& pieces, const SegmentedOp
 
 const char* to_string(Objective objective) {
   switch (objective) {
-    case Objective::ols: return "ols";
-    case Objective::weighted: return "weighted";
-    case Objective::log: break;
+    case Objective::ols:
+      return "ols";
+    case Objective::weighted:
+      return "weighted";
+    case Objective::log:
+      break;
   }
   return "log";
 }
@@ -252,10 +254,14 @@ Objective objective_from_name(const std::string& name) {
 
 const char* to_string(SegmentedStatus status) {
   switch (status) {
-    case SegmentedStatus::ok: return "ok";
-    case SegmentedStatus::no_rows: return "no_rows";
-    case SegmentedStatus::too_few_sizes: return "too_few_sizes";
-    case SegmentedStatus::bad_values: break;
+    case SegmentedStatus::ok:
+      return "ok";
+    case SegmentedStatus::no_rows:
+      return "no_rows";
+    case SegmentedStatus::too_few_sizes:
+      return "too_few_sizes";
+    case SegmentedStatus::bad_values:
+      break;
   }
   return "bad_values";
 }

@@ -38,8 +38,8 @@ class RunningLine {
   double weight_ = 0, mean_x_ = 0, mean_y_ = 0, xx_ = 0, xy_ = 0, yy_ = 0;
 };
 
-/// The profiled log objective (see line.cpp) that grows point by point, on a fixed grid of rho; between the grid's points a
-/// parabola through three of them.
+/// The profiled log objective (see line.cpp) that grows point by point, on a fixed grid of rho; between the grid's
+/// points a parabola through three of them.
 class RunningLogLine {
  public:
   RunningLogLine(double least_log_x, double greatest_log_x) {

@@ -11,9 +11,10 @@ struct Split {
   Line left, right;
 };
 
-/// The best place for one breakpoint in a range that the line `whole` fits. A pass of running sums from either end gives the
-/// rss on both sides of every candidate in constant time each: exact for ols and weighted, to interpolation for log; the lines of
-/// the winner and of its neighbours are then fitted exactly. `min_sizes` points stay on either side.
+/// The best place for one breakpoint in a range that the line `whole` fits. A pass of running sums from either end
+/// gives the rss on both sides of every candidate in constant time each: exact for ols and weighted, to interpolation
+/// for log; the lines of the winner and of its neighbours are then fitted exactly. `min_sizes` points stay on either
+/// side.
 Split best_split(const Points& points, Range range, const Line& whole, std::size_t min_sizes);
 
 }  // namespace hplcast::fit::detail

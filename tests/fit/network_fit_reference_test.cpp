@@ -25,9 +25,9 @@ struct Calibration {
   std::vector<core::MpiMeasurement> rows;
 
   explicit Calibration(const std::filesystem::path& reference_json) : reference(read_json(reference_json)) {
-    const std::vector<std::pair<const char*, const char*>> files = {
-        {"PingPong.csv", ""}, {"Recv.csv", "recv"},     {"Isend.csv", "isend"},
-        {"Wtime.csv", "wtime"}, {"Iprobe.csv", "iprobe"}, {"Test.csv", "test"}};
+    const std::vector<std::pair<const char*, const char*>> files = {{"PingPong.csv", ""},     {"Recv.csv", "recv"},
+                                                                    {"Isend.csv", "isend"},   {"Wtime.csv", "wtime"},
+                                                                    {"Iprobe.csv", "iprobe"}, {"Test.csv", "test"}};
     for (const auto& [file, operation] : files) {
       std::ifstream in(reference_json.parent_path() / file);
       core::read_mpi_csv(in, file, operation, [&](const core::MpiMeasurement& row) { rows.push_back(row); });
@@ -58,12 +58,14 @@ void expect_close(double value, double expected, double tolerance, const std::st
   EXPECT_NEAR(value, expected, tolerance * std::abs(expected)) << what;
 }
 
-void expect_line(const core::Segment& segment, double intercept, double slope, double tolerance, const std::string& what) {
+void expect_line(const core::Segment& segment, double intercept, double slope, double tolerance,
+                 const std::string& what) {
   expect_close(segment.intercept_s, intercept, tolerance, what + " intercept");
   expect_close(segment.slope_s_per_byte, slope, tolerance, what + " slope");
 }
 
-void expect_published_overheads(const core::ScopeModel& scope, const json& published, MessageCost cost, const char* name) {
+void expect_published_overheads(const core::ScopeModel& scope, const json& published, MessageCost cost,
+                                const char* name) {
   const auto& segments = scope.cost(cost).segments();
   const json& lines = published.at(name);
   ASSERT_EQ(segments.size(), lines.size());

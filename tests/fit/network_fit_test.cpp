@@ -23,9 +23,7 @@ struct Truth {
   double threshold = 4000;
   std::function<double(double)> send = [](double s) { return 4e-7 + 1e-10 * s; };
   std::function<double(double)> recv = [](double s) { return 3e-7 + 1.2e-10 * s; };
-  std::function<double(double)> transfer = [](double s) {
-    return s < 30000 ? 1e-6 + 4e-10 * s : 3e-6 + 2.5e-10 * s;
-  };
+  std::function<double(double)> transfer = [](double s) { return s < 30000 ? 1e-6 + 4e-10 * s : 3e-6 + 2.5e-10 * s; };
   double one_way(double s) const { return (s < threshold ? send(s) + recv(s) : 0) + transfer(s); }
 };
 

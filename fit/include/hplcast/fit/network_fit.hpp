@@ -13,16 +13,16 @@
 
 namespace hplcast::fit {
 
-/// How the time of a message in the network follows from the round trip p, the send overhead s and the receive overhead r
-/// (docs/network-models.md):
+/// How the time of a message in the network follows from the round trip p, the send overhead s and the receive overhead
+/// r (docs/network-models.md):
 ///   simulated: p/2 - s - r for sizes below detached_bytes, p/2 from there on: a simulated ping-pong then takes p;
 ///   half_of_difference: (p - r)/2 (platform-calibration, 2016), r = 0 from detached_bytes on;
 ///   half_minus_receive: p/2 - r (dahu, 2018-2020), r = 0 from detached_bytes on.
 enum class TransferArithmetic { simulated, half_of_difference, half_minus_receive };
 
-/// Which rows count. robust: all but those whose logarithm lies more than `outlier_sd` robust standard deviations from the
-/// fit (their number is reported). visits: of each ten rows of send, isend and recv in a row those between their 10 and 90 %
-/// quantiles, the published filter for calibrations that measure a size ten times at a visit. none: all rows.
+/// Which rows count. robust: all but those whose logarithm lies more than `outlier_sd` robust standard deviations from
+/// the fit (their number is reported). visits: of each ten rows of send, isend and recv in a row those between their 10
+/// and 90 % quantiles, the published filter for calibrations that measure a size ten times at a visit. none: all rows.
 enum class RowFilter { robust, visits, none };
 
 /// shared: one set of breakpoints for a scope, that of its ping-pong. each: every operation its own.
@@ -33,9 +33,11 @@ struct NetworkFitOptions {
   RowFilter filter = RowFilter::robust;
   double outlier_sd = 8;
   BreakpointChoice breakpoint_choice = BreakpointChoice::shared;
-  std::optional<std::vector<double>> breakpoints;  ///< starts of segments after the first, for every operation; no search
-  SegmentedOptions regression;                     ///< objective and search; `breakpoints` in it are not used
-  /// Costs >= 0 at every size, and no message faster than the link (bandwidth factors <= 1). The published fits have neither.
+  std::optional<std::vector<double>>
+      breakpoints;              ///< starts of segments after the first, for every operation; no search
+  SegmentedOptions regression;  ///< objective and search; `breakpoints` in it are not used
+  /// Costs >= 0 at every size, and no message faster than the link (bandwidth factors <= 1). The published fits have
+  /// neither.
   bool physical = true;
 
   std::optional<std::uint64_t> async_small_bytes;  ///< nothing: from rows `send_unmatched`
@@ -43,13 +45,14 @@ struct NetworkFitOptions {
   double receive_delay_s = 0.020;                  ///< how late the receiver came in rows `send_unmatched`
   double wtime_calls_per_row = 1;                  ///< calls that a duration of `wtime` covers
 
-  std::optional<double> bandwidth_bytes_per_s;     ///< that the factors refer to; nothing: of the fastest long messages
-  std::optional<double> latency_s;                 ///< that the factors refer to; nothing: of the shortest messages
+  std::optional<double> bandwidth_bytes_per_s;  ///< that the factors refer to; nothing: of the fastest long messages
+  std::optional<double> latency_s;              ///< that the factors refer to; nothing: of the shortest messages
 };
 
 /// The options that reproduce the published calibrations of 2016 (../shared/data, mpi-calibration/*/reference.json).
 NetworkFitOptions published_network_options(std::vector<double> breakpoints, std::uint64_t async_small_bytes,
-                                            std::uint64_t detached_bytes, double bandwidth_bytes_per_s, double latency_s);
+                                            std::uint64_t detached_bytes, double bandwidth_bytes_per_s,
+                                            double latency_s);
 
 /// What became of the rows of one operation.
 struct OperationReport {
@@ -78,17 +81,19 @@ struct NetworkFit {
   bool ok() const noexcept { return status == NetworkStatus::ok; }
 };
 
-/// Hands every row to its argument, in the order of the measurement; called several times, with the same rows each time.
+/// Hands every row to its argument, in the order of the measurement; called several times, with the same rows each
+/// time.
 using MpiRows = std::function<void(const std::function<void(const core::MpiMeasurement&)>&)>;
 
-/// Fits the network from rows of send, isend, recv, pingpong, iprobe, test, wtime and send_unmatched, of one scope or both;
-/// other operations are ignored. Memory grows with the distinct sizes. With rows of one scope only, they become that scope
-/// (rows of scope `remote` alone: the model has them as `remote`, and as `local` too, with a note).
+/// Fits the network from rows of send, isend, recv, pingpong, iprobe, test, wtime and send_unmatched, of one scope or
+/// both; other operations are ignored. Memory grows with the distinct sizes. With rows of one scope only, they become
+/// that scope (rows of scope `remote` alone: the model has them as `remote`, and as `local` too, with a note).
 /// @throws DomainError for options outside their domain.
 NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options = {});
 NetworkFit fit_network(const std::vector<core::MpiMeasurement>& rows, const NetworkFitOptions& options = {});
 
-/// SMPI's factors of a segment of a scope's transfer: bandwidth factor 1/(slope bandwidth), latency factor intercept/latency.
+/// SMPI's factors of a segment of a scope's transfer: bandwidth factor 1/(slope bandwidth), latency factor
+/// intercept/latency.
 struct TransferFactors {
   double min_bytes = 0;
   double bandwidth_factor = 1;

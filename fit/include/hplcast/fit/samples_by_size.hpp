@@ -16,8 +16,8 @@ struct SizeCell {
   double m2_log = 0;    ///< sum of squared differences from `mean_log`
 };
 
-/// Durations by message size, row after row: memory grows with the number of distinct sizes, not with the rows. Means and
-/// spreads are kept by Welford's update (1962), which does not cancel.
+/// Durations by message size, row after row: memory grows with the number of distinct sizes, not with the rows. Means
+/// and spreads are kept by Welford's update (1962), which does not cancel.
 class SamplesBySize {
  public:
   /// @throws DomainError unless size >= 0 and duration_s > 0, both finite.

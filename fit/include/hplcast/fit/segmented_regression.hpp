@@ -30,8 +30,8 @@ struct SegmentedOptions {
   int min_sizes = 3;
   /// The top-down search stops at this many segments.
   int max_segments = 40;
-  /// A breakpoint stays only if a test that does not assume equal noise everywhere rejects "one line on both sides" at this
-  /// level, divided by the number of sizes it could have been at. 1: the least BIC alone decides.
+  /// A breakpoint stays only if a test that does not assume equal noise everywhere rejects "one line on both sides" at
+  /// this level, divided by the number of sizes it could have been at. 1: the least BIC alone decides.
   double significance = 0.01;
 };
 
@@ -40,16 +40,16 @@ struct FittedSegment {
   double min = 0;
   double slope = 0;
   double intercept = 0;
-  long n = 0;        ///< rows
-  long sizes = 0;    ///< distinct sizes
-  double rss = 0;    ///< of the objective
+  long n = 0;      ///< rows
+  long sizes = 0;  ///< distinct sizes
+  double rss = 0;  ///< of the objective
 };
 
 enum class SegmentedStatus {
   ok,
   no_rows,
-  too_few_sizes,   ///< fewer than two distinct sizes in a segment: its slope is 0, the rest is usable
-  bad_values,      ///< size 0 where the objective divides by it
+  too_few_sizes,  ///< fewer than two distinct sizes in a segment: its slope is 0, the rest is usable
+  bad_values,     ///< size 0 where the objective divides by it
 };
 
 const char* to_string(SegmentedStatus status);
@@ -59,8 +59,8 @@ struct SegmentedFit {
   SegmentedStatus status = SegmentedStatus::no_rows;
   std::string reason;
   Objective objective = Objective::log;
-  /// rows log(rss / rows) + k log(rows) with k = slopes + intercepts + breakpoints + 1 (Schwarz 1978, normal residuals of
-  /// unknown variance). rss is not taken below what rounding leaves of exact data.
+  /// rows log(rss / rows) + k log(rows) with k = slopes + intercepts + breakpoints + 1 (Schwarz 1978, normal residuals
+  /// of unknown variance). rss is not taken below what rounding leaves of exact data.
   double bic = 0;
   double rss = 0;  ///< of the objective
   std::vector<FittedSegment> segments;
@@ -73,13 +73,14 @@ struct SegmentedFit {
   double operator()(double x) const noexcept;
 };
 
-/// Segmented linear regression with an unknown number of breakpoints (docs/fit-segmented.md): top-down splitting in constant
-/// time per candidate by running sums, bottom-up merging, the solution with the least BIC, whose breakpoints are then moved
-/// to their best places and tested. `cells` ascend by size. A breakpoint lies between two sizes.
+/// Segmented linear regression with an unknown number of breakpoints (docs/fit-segmented.md): top-down splitting in
+/// constant time per candidate by running sums, bottom-up merging, the solution with the least BIC, whose breakpoints
+/// are then moved to their best places and tested. `cells` ascend by size. A breakpoint lies between two sizes.
 /// @throws DomainError for options outside their domain, cells that do not ascend.
 SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOptions& options = {});
 
 /// The BIC that fit_segmented() would give for these segments: to compare with segments from elsewhere.
-double segmented_bic(const std::vector<SizeCell>& cells, Objective objective, const std::vector<FittedSegment>& segments);
+double segmented_bic(const std::vector<SizeCell>& cells, Objective objective,
+                     const std::vector<FittedSegment>& segments);
 
 }  // namespace hplcast::fit
