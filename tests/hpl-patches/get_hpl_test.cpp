@@ -118,6 +118,19 @@ TEST_F(GetHpl, KeepsWhatItHasWhenTheNewSourceIsBad) {
   EXPECT_THAT(description(), HasSubstr("variant=hpl-2.3\n"));
 }
 
+TEST_F(GetHpl, ReplacesNothingThatItDidNotMake) {
+  write_text(output() / "diary.txt", "dear diary");
+  EXPECT_EQ(get(tree("hpl").string()).status, 2);
+  EXPECT_TRUE(fs::exists(output() / "diary.txt"));
+}
+
+TEST_F(GetHpl, SaysWhenItCannotWrite) {
+  write_text(folder_ / "file", "not a folder");
+  const auto result = get(tree("hpl").string(), {"--output", (folder_ / "file/source").string()});
+  EXPECT_EQ(result.status, 3);
+  EXPECT_THAT(result.output, HasSubstr("cannot write to"));
+}
+
 TEST_F(GetHpl, UnpacksATarball) {
   const auto result = get(tarball("my.tar.gz").string());
   EXPECT_EQ(result.status, 0) << result.output;
