@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -74,6 +75,21 @@ void read_file(const fs::path& path, const std::function<void(std::istream&, con
   std::ifstream in(path, std::ios::binary);
   if (!in) throw cannot("read", path, std::strerror(errno));
   read(in, path.string());
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& prefix) {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  std::string name = ((error ? fs::path("/tmp") : base) / (prefix + "-XXXXXX")).string();
+  if (mkdtemp(name.data()) == nullptr) {
+    throw Error(ExitCode::bad_input, "cannot make a temporary folder " + name + "\n  hint: TMPDIR names another place");
+  }
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 std::string sha256_hex(const std::string& text) {

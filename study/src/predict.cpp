@@ -167,7 +167,7 @@ std::vector<std::string> check(const PredictionRequest& request) {
 core::Prediction predict(const PredictionRequest& request) {
   check(request);
   if (request.keep.empty()) {
-    const TemporaryFolder folder("hplcast-predict");
+    const core::TemporaryFolder folder("hplcast-predict");
     return simulate(request, folder.path());
   }
   std::error_code error;

@@ -1,7 +1,5 @@
 #include "hplcast/study/real_runs.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 #include <fstream>
@@ -9,7 +7,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/process.hpp"
+#include "hplcast/core/mpirun.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/local_machine.hpp"
 #include "hplcast/study/workspace.hpp"
@@ -43,32 +41,13 @@ fs::path outputs_folder(const RealRunRequest& request) {
   return request.outputs.empty() ? fs::path(request.results.string() + ".d") : request.outputs;
 }
 
-core::Command mpirun_command(const RealRunRequest& request, const fs::path& xhpl, int ranks) {
-  core::Command command;
-  command.program = request.mpirun;
-  command.arguments = {"-np", std::to_string(ranks)};
-  if (!request.hostfile.empty()) {
-    command.arguments.insert(command.arguments.end(), {"--hostfile", fs::absolute(request.hostfile).string()});
-  }
-  if (request.oversubscribe) {
-    // Open MPI refuses to bind two ranks to one core.
-    command.arguments.insert(command.arguments.end(), {"--oversubscribe", "--bind-to", "none"});
-  } else {
-    command.arguments.insert(command.arguments.end(), {"--map-by", "core", "--bind-to", "core"});
-  }
-  if (::geteuid() == 0) command.arguments.push_back("--allow-run-as-root");
-  // One thread a rank: the model of a kernel is that of one core.
-  command.arguments.insert(command.arguments.end(), {"-x", "OPENBLAS_NUM_THREADS", xhpl.string()});
-  command.environment = {{"OPENBLAS_NUM_THREADS", "1"}};
-  command.timeout_s = request.timeout_s;
-  return command;
-}
-
 core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const PlannedRun& run,
                       const fs::path& folder, const std::function<void()>& tick) {
   core::write_file(folder / "HPL.dat",
                    [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
-  core::Command command = mpirun_command(request, xhpl, run.parameters.P * run.parameters.Q);
+  core::Command command = core::mpirun_command(
+      {run.parameters.P * run.parameters.Q, request.hostfile, request.oversubscribe, request.mpirun}, xhpl);
+  command.timeout_s = request.timeout_s;
   command.directory = folder;
   command.output = folder / "HPL.out";
   command.while_running = [&](int) { tick(); };

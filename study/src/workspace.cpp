@@ -45,20 +45,4 @@ void require_program(const fs::path& path, const std::string& note) {
                     "the program " + path.string() + " is not there or cannot be run (" + note + ")");
 }
 
-TemporaryFolder::TemporaryFolder(const std::string& prefix) {
-  std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  std::string name = ((error ? fs::path("/tmp") : base) / (prefix + "-XXXXXX")).string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "cannot make a temporary folder " + name + "\n  hint: TMPDIR names another place");
-  }
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 }  // namespace hplcast::study

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "hplcast/core/files.hpp"
 #include "hplcast/study/workspace.hpp"
 
 namespace hplcast::study::testing {
@@ -28,7 +29,7 @@ class FakePrograms {
   }
 
  private:
-  TemporaryFolder folder_{"hplcast-test with space"};
+  core::TemporaryFolder folder_{"hplcast-test with space"};
 };
 
 /// Shell lines that print what HPL prints for the HPL.dat in the current folder (N, NB, P, Q and BCAST are read from

@@ -10,6 +10,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/process_memory.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/study/workspace.hpp"
 
 namespace hplcast::study {
@@ -58,10 +59,10 @@ TEST(PeakMemory, KeepsTheLargestSample) {
   EXPECT_GT(memory.peak_bytes(), 0.0);
 }
 
-TEST(TemporaryFolder, IsRemovedWithItsContent) {
+TEST(core::TemporaryFolder, IsRemovedWithItsContent) {
   std::filesystem::path path;
   {
-    const TemporaryFolder folder("hplcast-test");
+    const core::TemporaryFolder folder("hplcast-test");
     path = folder.path();
     std::filesystem::create_directories(path / "a" / "b");
   }

@@ -15,6 +15,20 @@ void write_file(const std::filesystem::path& path, const std::function<void(std:
 /// Opens a file and hands its stream and name to `read`. @throws Error (bad_input) if it cannot be opened.
 void read_file(const std::filesystem::path& path, const std::function<void(std::istream&, const std::string&)>& read);
 
+/// A folder with a unique name, made at construction and removed with all its content at destruction.
+class TemporaryFolder {
+ public:
+  /// Below $TMPDIR, or /tmp. @throws Error (bad_input) if it cannot be made.
+  explicit TemporaryFolder(const std::string& prefix);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 /// SHA-256 of a text, in hex.
 std::string sha256_hex(const std::string& text);
 

@@ -16,18 +16,4 @@ std::filesystem::path own_library(const std::string& name, const char* variable)
 /// @throws core::Error (bad_input) with `note` in its message unless `path` is a file that can be run.
 void require_program(const std::filesystem::path& path, const std::string& note);
 
-/// A folder with a unique name, made at construction and removed with all its content at destruction.
-class TemporaryFolder {
- public:
-  /// Below $TMPDIR, or /tmp. @throws core::Error (bad_input) if it cannot be made.
-  explicit TemporaryFolder(const std::string& prefix);
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace hplcast::study

@@ -1,0 +1,47 @@
+#include "hplcast/calibration/measure_hpl_kernels.hpp"
+
+#include <ostream>
+
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/measurement.hpp"
+
+namespace hplcast::calibration {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void run_instrumented(const HplKernelRequest& request, const core::HplParameters& parameters, const fs::path& folder) {
+  core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, parameters, false); });
+  core::MpiLaunch launch = request.launch;
+  launch.ranks = parameters.P * parameters.Q;
+  core::Command command = core::mpirun_command(launch, fs::absolute(request.program));
+  command.environment["HPLCAST_KERNEL_TRACE"] = (folder / "trace").string();
+  command.environment["HPLCAST_KERNEL_TRACE_MAX"] = std::to_string(request.max_rows);
+  command.directory = folder;
+  core::run_checked(command);
+}
+
+void copy_rows(const fs::path& trace, std::ostream& out) {
+  core::read_file(trace, [&](std::istream& in, const std::string& name) {
+    core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) { core::write_row(out, row); });
+  });
+}
+
+}  // namespace
+
+void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
+  for (const core::HplParameters& parameters : request.configurations) parameters.validate();
+  out << core::kernel_csv_header << '\n';
+  double done = 0;
+  for (const core::HplParameters& parameters : request.configurations) {
+    const core::TemporaryFolder folder("hplcast-kernels");
+    run_instrumented(request, parameters, folder.path());
+    for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
+      copy_rows(folder.path() / ("trace-" + std::to_string(rank) + ".csv"), out);
+    }
+    if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
+  }
+}
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,60 @@
+#include <iostream>
+
+#include "hplcast/calibration/measure_hpl_kernels.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/configurations.hpp"
+#include "hplcast/study/workspace.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+
+namespace {
+
+using namespace hplcast;
+
+struct Options {
+  std::string configurations;
+  std::string output;
+  calibration::HplKernelRequest request;
+};
+
+void run(Options& options) {
+  cli::require_writable(options.output);
+  core::catch_interrupts();
+  if (options.request.program.empty()) {
+    options.request.program = study::own_program("xhpl-instrumented", "HPLCAST_XHPL_INSTRUMENTED");
+  }
+  core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
+    options.request.configurations = study::read_configurations(in, name);
+  });
+  cli::Progress progress;
+  options.request.progress = [&](double fraction) { progress.update(fraction, "instrumented HPL"); };
+  core::write_file(options.output, [&](std::ostream& out) { calibration::measure_hpl_kernels(options.request, out); });
+  progress.clear();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Measures HPL's kernels as HPL calls them: runs an HPL that times every call, and keeps a sample of the calls.",
+      "hplcast-measure-kernels");
+  cli::set_example(app, "hplcast-measure-kernels --configurations runs.csv -o kernels.csv");
+  Options options;
+  app.add_option("--configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("-o,--output", options.output, "kernel CSV to write")->required()->type_name("FILE");
+  app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 1000000L));
+  app.add_option("--hostfile", options.request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)")
+      ->type_name("FILE");
+  app.add_option("--mpirun", options.request.launch.mpirun, "Open MPI's mpirun")->type_name("PATH");
+  app.add_option("--program", options.request.program,
+                 "the instrumented HPL (default: xhpl-instrumented beside this program)")
+      ->type_name("PATH");
+  app.callback([&] { run(options); });
+  return cli::run_program(app, argc, argv);
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "hplcast/core/process.hpp"
+
+namespace hplcast::core {
+
+/// How an MPI program is started on this machine or on the hosts of a file: one rank a core, one BLAS thread a rank,
+/// because the model of a kernel is that of one core.
+struct MpiLaunch {
+  int ranks = 1;
+  std::filesystem::path hostfile;  ///< empty: this machine
+  bool oversubscribe = false;      ///< more ranks than cores: not bound, and slower than real
+  std::string mpirun = "mpirun";
+};
+
+/// The mpirun (Open MPI) command that runs `program` so.
+Command mpirun_command(const MpiLaunch& launch, const std::filesystem::path& program);
+
+}  // namespace hplcast::core
