@@ -9,6 +9,7 @@
 #include "runtime.hpp"
 
 using hplcast::smpi_models::guarded;
+using hplcast::smpi_models::Polling;
 using hplcast::smpi_models::RankState;
 using hplcast::smpi_models::Runtime;
 
@@ -53,14 +54,37 @@ void hplcast_delay(double duration_s) {
   guarded([&] { add_delay(Runtime::instance().rank(), duration_s); });
 }
 
-void hplcast_flush(void) {
-  RankState& rank = this_rank();
+namespace {
+
+void flush(RankState& rank) {
   if (rank.pending_s <= 0) return;
   const double duration_s = rank.pending_s;
   rank.pending_s = 0;
   // Outside of guarded(): an actor that is killed in its sleep must be unwound by SimGrid's own exception.
   rank.pending_s += hplcast::smpi_models::inject(duration_s);
 }
+
+}  // namespace
+
+void hplcast_flush(void) {
+  RankState& rank = this_rank();
+  Runtime::instance().polling().interrupt(rank.actor);
+  flush(rank);
+}
+
+void hplcast_probe_begin(const hplcast_channel* channel) {
+  RankState& rank = this_rank();
+  Polling& polling = Runtime::instance().polling();
+  if (rank.pending_s > 0) polling.interrupt(rank.actor);
+  flush(rank);
+  polling.begin_probe(rank.actor, *channel);
+}
+
+void hplcast_probe_end(int found) { Runtime::instance().polling().end_probe(this_rank().actor, found != 0); }
+
+void hplcast_message_sent(const hplcast_channel* channel) { Runtime::instance().polling().sent(*channel); }
+
+void hplcast_message_taken(const hplcast_channel* channel) { Runtime::instance().polling().taken(*channel); }
 
 double hplcast_clock_s(void) {
   hplcast_flush();

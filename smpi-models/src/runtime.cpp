@@ -93,6 +93,7 @@ void Runtime::add_ranks() {
   for (const s4u::ActorPtr& actor : actors) {
     const auto id = static_cast<std::size_t>(actor->get_pid());
     if (id >= ranks_.size()) ranks_.resize(id + 1);
+    ranks_[id].actor = id;
     ranks_[id].rank = world_rank(*actor);
     const int local_rank = ranks_on[actor->get_host()]++;
     if (!model_) continue;
@@ -105,6 +106,7 @@ void Runtime::add_ranks() {
     }
     assign_laws(ranks_[id], found->second, local_rank);
   }
+  polling_.emplace(ranks_.size(), settings_.poll_by_waiting);
   statistics_.ranks = static_cast<int>(actors.size());
 }
 

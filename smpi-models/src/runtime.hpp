@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "polling.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
 #include "table_model.hpp"
@@ -13,7 +14,8 @@ namespace hplcast::smpi_models {
 
 /// State of one rank.
 struct RankState {
-  double pending_s = 0;  ///< delay that is not yet spent in simulated time
+  std::size_t actor = 0;  ///< id of its actor
+  double pending_s = 0;   ///< delay that is not yet spent in simulated time
   std::uint32_t rank = 0;
   std::array<const core::PiecewiseLaw*, core::kernel_count> laws{};  ///< of this rank's CPU; null: the kernel costs nothing
   std::array<std::uint64_t, core::kernel_count> calls{};             ///< draws taken, per kernel
@@ -39,6 +41,7 @@ class Runtime {
   /// u^(1/rows) and a row below `rows`, from the stream of pivots. @throws DomainError for rows < 1.
   double pivot(RankState& rank, int rows, int& row) const;
 
+  Polling& polling() { return *polling_; }
   void count_message(hplcast_mpi operation, double bytes);
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
@@ -52,6 +55,7 @@ class Runtime {
   std::optional<Model> model_;
   std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
   std::vector<RankState> ranks_;  // by actor id; ids of actors that are not ranks stay unused
+  std::optional<Polling> polling_;
   Statistics statistics_;
 };
 

@@ -19,10 +19,11 @@ std::uint64_t parse_seed(std::string_view text) {
   return seed;
 }
 
-bool parse_switch(const char* name, std::string_view text) {
-  if (text == "on") return true;
-  if (text == "off") return false;
-  throw core::DomainError(name, std::string(text), "on or off");
+/// True for `yes`, false for `no`.
+bool parse_choice(const char* name, std::string_view text, const char* yes, const char* no) {
+  if (text == yes) return true;
+  if (text == no) return false;
+  throw core::DomainError(name, std::string(text), std::string(yes) + " or " + no);
 }
 
 }  // namespace
@@ -36,12 +37,12 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   settings.cluster_path = value("HPLCAST_CLUSTER");
   settings.stats_path = value("HPLCAST_STATS");
   if (const std::string seed = value("HPLCAST_SEED"); !seed.empty()) settings.seed = parse_seed(seed);
-  if (const std::string noise = value("HPLCAST_NOISE"); !noise.empty()) {
-    settings.noise = parse_switch("HPLCAST_NOISE", noise);
-  }
-  if (const std::string noise = value("HPLCAST_NETWORK_NOISE"); !noise.empty()) {
-    settings.network_noise = parse_switch("HPLCAST_NETWORK_NOISE", noise);
-  }
+  const auto choose = [&](const char* name, const char* yes, const char* no, bool& setting) {
+    if (const std::string text = value(name); !text.empty()) setting = parse_choice(name, text, yes, no);
+  };
+  choose("HPLCAST_NOISE", "on", "off", settings.noise);
+  choose("HPLCAST_NETWORK_NOISE", "on", "off", settings.network_noise);
+  choose("HPLCAST_POLLING", "wait", "probe", settings.poll_by_waiting);
   return settings;
 }
 

@@ -12,7 +12,8 @@ struct Settings {
   std::string stats_path;    ///< HPLCAST_STATS: where the statistics go; empty: nowhere
   std::uint64_t seed = 1;    ///< HPLCAST_SEED
   bool noise = true;         ///< HPLCAST_NOISE: on or off; off: every kernel takes its expected time
-  bool network_noise = true; ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
+  bool poll_by_waiting = true;  ///< HPLCAST_POLLING: wait or probe; probe: every probe of a polling loop is simulated
+  bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
 };
 
 /// `lookup` gives the value of a variable, or null. @throws DomainError naming the variable.

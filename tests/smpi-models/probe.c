@@ -86,6 +86,29 @@ static void messages(int rank, int peer, int count, char** texts) {
   }
 }
 
+/* Rank 0 sends to rank 1 after `after_s`, rank 1 polls: the time at which it finds the message, and the number of probes. */
+static void polling(int rank, double after_s) {
+  hplcast_channel channel = {0, 1, 5};
+  char data = 0;
+  if (rank == 0) {
+    hplcast_delay(after_s);
+    hplcast_flush();
+    hplcast_message_sent(&channel);
+    MPI_Send(&data, 1, MPI_BYTE, 1, 5, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    int found = 0, probes = 0;
+    while (!found) {
+      hplcast_probe_begin(&channel);
+      MPI_Iprobe(0, 5, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+      hplcast_probe_end(found);
+      ++probes;
+    }
+    printf("1 found %a %d\n", hplcast_clock_s(), probes);
+    hplcast_message_taken(&channel);
+    MPI_Recv(&data, 1, MPI_BYTE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
 int main(int argc, char** argv) {
   int rank; /* no globals: the ranks share them without privatisation */
   MPI_Init(&argc, &argv);
@@ -95,6 +118,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "kernels") == 0) kernels(rank);
   if (strcmp(argv[1], "pivots") == 0) pivots(rank, atoi(argv[2]), atoi(argv[3]));
   if (strcmp(argv[1], "messages") == 0) messages(rank, atoi(argv[2]), argc - 3, argv + 3);
+  if (strcmp(argv[1], "polling") == 0) polling(rank, atof(argv[2]));
   if (rank == 0) {
     hplcast_count_message(HPLCAST_MPI_ISEND, 100);
     hplcast_count_message(HPLCAST_MPI_ISEND, 1e12);

@@ -282,6 +282,19 @@ TEST(Messages, OfANoisyNetworkAreTheSameInEveryRun) {
   EXPECT_NEAR(numbers(simulate(simulation, "noisy").output, 4, "blocking", 1).at(0), one_way_s(cluster.network, core::Scope::remote, true, 100), 1e-12);
 }
 
+// --- polling ------------------------------------------------------------------------------------------------------------
+
+TEST(Polling, FindsAMessageAtMostOneProbeLaterThanWithEveryProbe) {
+  Simulation simulation{example_cluster(true), 2, {"polling", "0.01"}};
+  const std::string waited = simulate(simulation, "polling").output;
+  simulation.environment["HPLCAST_POLLING"] = "probe";
+  const std::string probed = simulate(simulation, "polling_probe").output;
+  const double probe_s = example_cluster(true).network.values().iprobe_s;
+  EXPECT_NEAR(numbers(waited, 1, "found").at(0), numbers(probed, 1, "found").at(0), 1.01 * probe_s);
+  EXPECT_LT(numbers(waited, 1, "found", 1).at(0), 30) << "the send takes the time of some probes to be seen";
+  EXPECT_GT(numbers(probed, 1, "found", 1).at(0), 40000);
+}
+
 TEST(PlatformLibrary, SaysWhatIsWrongWithTheTopology) {
   const core::ClusterModel cluster = tests::with_network(example_cluster(false), [](auto& network) { network.topology = {"torus", "3", 0, 0}; });
   const core::CommandResult result = simulate({cluster, 2, {"delays", "1"}, PlatformKind::library}, "bad_topology");

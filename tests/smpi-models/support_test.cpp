@@ -47,6 +47,7 @@ TEST(Settings, RefuseNonsense) {
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SEED", "-1"}}); }), HasSubstr("HPLCAST_SEED"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SEED", "12x"}}); }), HasSubstr("HPLCAST_SEED"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_NOISE", "yes"}}); }), HasSubstr("HPLCAST_NOISE"));
+  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_POLLING", "no"}}); }), HasSubstr("wait or probe"));
 }
 
 TEST(ModelTable, OfAnotherVersionIsRefused) {

@@ -3,6 +3,7 @@
  */
 #include <mpi.h>
 
+#include "channels.h"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
 /* Only bytes matter in messages without content: a strided piece of U is sent as as many bytes in a row, because
@@ -34,36 +35,46 @@ static void enter_without_data(hplcast_mpi operation) {
 int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   enter(HPLCAST_MPI_SEND, count, type);
   flatten(&count, &type);
+  sent(to, tag, comm);
   return PMPI_Send(data, count, type, to, tag, comm);
 }
 
 int MPI_Ssend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   enter(HPLCAST_MPI_SSEND, count, type);
   flatten(&count, &type);
+  sent(to, tag, comm);
   return PMPI_Ssend(data, count, type, to, tag, comm);
 }
 
 int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  int status;
   enter(HPLCAST_MPI_ISEND, count, type);
   flatten(&count, &type);
-  return PMPI_Isend(data, count, type, to, tag, comm, request);
+  status = PMPI_Isend(data, count, type, to, tag, comm, request);
+  sent(to, tag, comm);
+  return status;
 }
 
 int MPI_Issend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  int status;
   enter(HPLCAST_MPI_ISSEND, count, type);
   flatten(&count, &type);
-  return PMPI_Issend(data, count, type, to, tag, comm, request);
+  status = PMPI_Issend(data, count, type, to, tag, comm, request);
+  sent(to, tag, comm);
+  return status;
 }
 
 int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   enter(HPLCAST_MPI_RECV, count, type);
   flatten(&count, &type);
+  taken(from, tag, comm);
   return PMPI_Recv(data, count, type, from, tag, comm, status);
 }
 
 int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   enter(HPLCAST_MPI_IRECV, count, type);
   flatten(&count, &type);
+  taken(from, tag, comm);
   return PMPI_Irecv(data, count, type, from, tag, comm, request);
 }
 
@@ -72,12 +83,19 @@ int MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, 
   enter(HPLCAST_MPI_SENDRECV, out_count, out_type);
   flatten(&out_count, &out_type);
   flatten(&in_count, &in_type);
+  sent(to, out_tag, comm);
+  taken(from, in_tag, comm);
   return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
 }
 
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
-  enter_without_data(HPLCAST_MPI_IPROBE);
-  return PMPI_Iprobe(from, tag, comm, found, status);
+  const hplcast_channel probed = channel(from, own_rank(comm), tag, comm);
+  int result;
+  hplcast_count_message(HPLCAST_MPI_IPROBE, 0);
+  hplcast_probe_begin(&probed); /* in place of hplcast_flush() */
+  result = PMPI_Iprobe(from, tag, comm, found, status);
+  hplcast_probe_end(*found);
+  return result;
 }
 
 int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {

@@ -89,6 +89,23 @@ double hplcast_clock_s(void);
  * of them it is (0 <= *row < rows). From the seeded stream of this rank. */
 double hplcast_pivot(int rows, int* row);
 
+/* Polling. HPL waits for a panel in a loop of MPI_Iprobe; simulating every failed probe would take most of the time of a
+ * simulation. The program says what it sends, receives and probes; a rank that does nothing but probe then sleeps until there
+ * is something to find. It is found at most one probe later than by polling. Ranks are those in MPI_COMM_WORLD. */
+typedef struct {
+  int source, destination, tag;
+} hplcast_channel;
+
+/* Around MPI_Iprobe. hplcast_probe_begin() also flushes; wildcards (negative source or tag) are never waited for. */
+void hplcast_probe_begin(const hplcast_channel* channel);
+void hplcast_probe_end(int found);
+
+/* Before MPI_Send, MPI_Ssend and MPI_Sendrecv, after MPI_Isend and MPI_Issend: the message can be probed (soon). */
+void hplcast_message_sent(const hplcast_channel* channel);
+
+/* Before a receive: the message cannot be probed any more. */
+void hplcast_message_taken(const hplcast_channel* channel);
+
 /* One MPI call of the calling rank, for the statistics only: costs no simulated time. */
 void hplcast_count_message(hplcast_mpi operation, double bytes);
 
