@@ -62,8 +62,10 @@ static void sent(int to, int tag, MPI_Comm comm) {
 }
 
 static void taken(int from, int tag, MPI_Comm comm) {
-  const hplcast_channel message = channel(from, own_rank(comm), tag, comm);
-  hplcast_message_taken(&message);
+  if (from >= 0) {
+    const hplcast_channel message = channel(from, own_rank(comm), tag, comm);
+    hplcast_message_taken(&message);
+  }
 }
 
 #endif
