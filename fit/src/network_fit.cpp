@@ -6,6 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "mpi_samples.hpp"
+#include "outlier_limits.hpp"
 #include "scope_fit.hpp"
 
 namespace hplcast::fit {
@@ -109,13 +110,14 @@ AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, 
   return lines;
 }
 
-/// log(duration / fit); 0 where there is no fit: overheads have none from the threshold on.
-double log_residual(AllLines& lines, core::Scope scope, std::size_t operation, const core::MpiMeasurement& row) {
+/// log(duration / fit); nothing where there is no fit: overheads have none from the threshold on.
+std::optional<double> log_residual(AllLines& lines, core::Scope scope, std::size_t operation, const core::MpiMeasurement& row) {
   const auto& segments = lines.scope(scope).of[operation];
   const bool overhead = operation == detail::op_send || operation == detail::op_recv;
-  if (segments.empty() || (overhead && row.size_bytes >= lines.detached_bytes)) return 0;
+  if (segments.empty() || (overhead && row.size_bytes >= lines.detached_bytes)) return std::nullopt;
   const double fit = detail::evaluate(segments, row.size_bytes);
-  return fit > 0 ? std::log(row.duration_s / fit) : 0;
+  if (!(fit > 0)) return std::nullopt;
+  return std::log(row.duration_s / fit);
 }
 
 using Spreads = std::array<std::array<double, detail::sized_operation_count>, 2>;
@@ -127,7 +129,8 @@ Spreads spreads_of(const MpiRows& rows, AllLines& lines) {
     if (operation < 0 || !row.error.empty()) return;
     const core::Scope scope = detail::scope_from_name(row.scope);
     const auto o = static_cast<std::size_t>(operation);
-    histograms[static_cast<std::size_t>(scope)][o].add(log_residual(lines, scope, o, row));
+    if (const auto residual = log_residual(lines, scope, o, row))
+      histograms[static_cast<std::size_t>(scope)][o].add(*residual);
   });
   Spreads spreads{};
   for (std::size_t s = 0; s < 2; ++s)
@@ -135,17 +138,36 @@ Spreads spreads_of(const MpiRows& rows, AllLines& lines) {
   return spreads;
 }
 
-/// Collects again without the rows far from the fit.
-MpiSamples collect_near(const MpiRows& rows, const NetworkFitOptions& options, AllLines& lines,
-                        const Spreads& spreads) {
-  // Up to three times the fitted duration is noise that a program meets, whatever the spread of the rest.
-  const double always_kept = std::log(3.0);
+/// Interrupted calls are so many on a busy machine that no fit of all rows can tell them: found before there is a fit.
+class InterruptedCalls {
+ public:
+  explicit InterruptedCalls(const MpiRows& rows) {
+    rows([&](const core::MpiMeasurement& row) {
+      const int operation = detail::sized_operation(row.operation);
+      if (operation < 0 || !row.error.empty()) return;
+      limits(detail::scope_from_name(row.scope), static_cast<std::size_t>(operation)).add(row.size_bytes, row.duration_s);
+    });
+    for (auto& of_scope : limits_)
+      for (detail::OutlierLimits& limits : of_scope) limits.close();
+  }
+
+  bool contains(core::Scope scope, std::size_t operation, const core::MpiMeasurement& row) const {
+    return limits_[static_cast<std::size_t>(scope)][operation].is_outlier(row.size_bytes, row.duration_s);
+  }
+
+ private:
+  detail::OutlierLimits& limits(core::Scope scope, std::size_t operation) {
+    return limits_[static_cast<std::size_t>(scope)][operation];
+  }
+  std::array<std::array<detail::OutlierLimits, detail::sized_operation_count>, 2> limits_;
+};
+
+MpiSamples collect_samples(const MpiRows& rows, const NetworkFitOptions& options) {
+  if (options.filter != RowFilter::robust) return detail::collect(rows, options, nullptr);
+  const InterruptedCalls interrupted(rows);
   return detail::collect(rows, options,
                          [&](core::Scope scope, detail::SizedOperation operation, const core::MpiMeasurement& row) {
-                           const auto s = static_cast<std::size_t>(scope);
-                           const auto o = static_cast<std::size_t>(operation);
-                           const double limit = std::max(always_kept, options.outlier_sd * spreads[s][o]);
-                           return std::abs(log_residual(lines, scope, o, row)) <= limit;
+                           return !interrupted.contains(scope, static_cast<std::size_t>(operation), row);
                          });
 }
 
@@ -208,7 +230,6 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const MpiSamples&
 }
 
 void check_options(const NetworkFitOptions& options) {
-  if (!(options.outlier_sd > 0)) throw core::DomainError("outlier_sd", options.outlier_sd, "a number > 0");
   if (!(options.receive_delay_s > 0))
     throw core::DomainError("receive_delay_s", options.receive_delay_s, "a number > 0");
   if (!(options.wtime_calls_per_row > 0))
@@ -253,19 +274,14 @@ NetworkFitOptions published_network_options(std::vector<double> breakpoints, std
 NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
   check_options(options);
   NetworkFit fit;
-  MpiSamples samples = detail::collect(rows, options, nullptr);
+  const MpiSamples samples = collect_samples(rows, options);
   if (samples.local.empty() && samples.remote.empty()) {
     fit.reason = "no rows of the operations send, isend, recv or pingpong";
     return fit;
   }
   const Thresholds thresholds = find_thresholds(samples, options, fit.notes);
   AllLines lines = fit_all_lines(samples, thresholds, options);
-  Spreads spreads = spreads_of(rows, lines);
-  if (options.filter == RowFilter::robust) {
-    samples = collect_near(rows, options, lines, spreads);
-    lines = fit_all_lines(samples, thresholds, options);
-    spreads = spreads_of(rows, lines);
-  }
+  const Spreads spreads = spreads_of(rows, lines);
   for (const core::Scope scope : scopes) {
     for (std::size_t o = 0; o < detail::sized_operation_count; ++o) {
       const auto& sized = samples.scope(scope).sized[o];
