@@ -111,7 +111,8 @@ AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, 
 }
 
 /// log(duration / fit); nothing where there is no fit: overheads have none from the threshold on.
-std::optional<double> log_residual(AllLines& lines, core::Scope scope, std::size_t operation, const core::MpiMeasurement& row) {
+std::optional<double> log_residual(AllLines& lines, core::Scope scope, std::size_t operation,
+                                   const core::MpiMeasurement& row) {
   const auto& segments = lines.scope(scope).of[operation];
   const bool overhead = operation == detail::op_send || operation == detail::op_recv;
   if (segments.empty() || (overhead && row.size_bytes >= lines.detached_bytes)) return std::nullopt;
@@ -145,7 +146,8 @@ class InterruptedCalls {
     rows([&](const core::MpiMeasurement& row) {
       const int operation = detail::sized_operation(row.operation);
       if (operation < 0 || !row.error.empty()) return;
-      limits(detail::scope_from_name(row.scope), static_cast<std::size_t>(operation)).add(row.size_bytes, row.duration_s);
+      limits(detail::scope_from_name(row.scope), static_cast<std::size_t>(operation))
+          .add(row.size_bytes, row.duration_s);
     });
     for (auto& of_scope : limits_)
       for (detail::OutlierLimits& limits : of_scope) limits.close();
