@@ -8,7 +8,6 @@
 #include <iterator>
 #include <sstream>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "proc_files.hpp"
@@ -36,23 +35,41 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-}  // namespace
-
-double tree_pss_bytes(int pid) {
-  std::unordered_map<int, std::vector<int>> children;
+/// Children of a process, from a walk over all processes.
+std::vector<int> children_by_walk(int pid) {
+  std::vector<int> children;
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
     const int child = std::atoi(entry->path().filename().c_str());
-    if (child > 0) children[parent_of(entry->path())].push_back(child);
+    if (child > 0 && parent_of(entry->path()) == pid) children.push_back(child);
   }
+  return children;
+}
+
+/// Children of a process: what the kernel lists for its threads, or (kernels without that list) found by a walk.
+std::vector<int> children_of(int pid) {
+  std::vector<int> children;
+  std::error_code error;
+  const fs::path threads = "/proc/" + std::to_string(pid) + "/task";
+  for (fs::directory_iterator thread(threads, error), end; !error && thread != end; thread.increment(error)) {
+    std::ifstream in(thread->path() / "children");
+    if (!in) return fs::exists(threads, error) ? children_by_walk(pid) : children;
+    for (int child = 0; in >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+}  // namespace
+
+double tree_pss_bytes(int pid) {
   double total = 0;
   std::vector<int> todo = {pid};
   while (!todo.empty()) {
     const int process = todo.back();
     todo.pop_back();
     total += kib_field("/proc/" + std::to_string(process) + "/smaps_rollup", "Pss:");
-    const auto found = children.find(process);
-    if (found != children.end()) todo.insert(todo.end(), found->second.begin(), found->second.end());
+    const std::vector<int> children = children_of(process);
+    todo.insert(todo.end(), children.begin(), children.end());
   }
   return total;
 }

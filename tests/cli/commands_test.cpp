@@ -6,16 +6,27 @@
 #include <string>
 #include <vector>
 
-#include "../support/run_hplcast.hpp"
+#include "run_hplcast.hpp"
 
+namespace hplcast::tests {
 namespace {
 
-using hplcast::test::Outcome;
-using hplcast::test::run_hplcast;
+using Words = std::vector<std::string>;
+
+Words with(Words words, const std::string& word) {
+  words.push_back(word);
+  return words;
+}
+
+std::string joined(const Words& words) {
+  std::string text = "hplcast";
+  for (const std::string& word : words) text += " " + word;
+  return text;
+}
 
 /// The names in the section "Subcommands:" of a help text.
-std::vector<std::string> subcommands_in(const std::string& help) {
-  std::vector<std::string> names;
+Words subcommands_in(const std::string& help) {
+  Words names;
   std::istringstream lines(help);
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
@@ -32,44 +43,45 @@ std::vector<std::string> subcommands_in(const std::string& help) {
   return names;
 }
 
-std::vector<std::string> all_commands(const std::string& prefix) {
-  std::vector<std::string> commands;
-  for (const std::string& name : subcommands_in(run_hplcast(prefix + "--help").output)) {
-    commands.push_back(prefix + name);
-    for (const std::string& deeper : all_commands(prefix + name + " ")) commands.push_back(deeper);
+std::vector<Words> all_commands(const Words& prefix = {}) {
+  std::vector<Words> commands;
+  for (const std::string& name : subcommands_in(run_hplcast(with(prefix, "--help")).output)) {
+    commands.push_back(with(prefix, name));
+    for (const Words& deeper : all_commands(commands.back())) commands.push_back(deeper);
   }
   return commands;
 }
 
 TEST(Commands, AreFoundInTheHelp) {
-  EXPECT_GE(all_commands("").size(), 1U) << run_hplcast("--help").output;
+  EXPECT_GE(all_commands().size(), 7U) << run_hplcast({"--help"}).output;
 }
 
 TEST(Commands, HelpOfEveryCommandExitsWithZeroAndHasAnExample) {
-  for (const std::string& command : all_commands("")) {
-    const Outcome help = run_hplcast(command + " --help");
-    EXPECT_EQ(help.status, 0) << command;
-    EXPECT_NE(help.output.find("Example:\n  hplcast"), std::string::npos) << command << "\n" << help.output;
+  for (const Words& command : all_commands()) {
+    const auto help = run_hplcast(with(command, "--help"));
+    EXPECT_EQ(help.status, 0) << joined(command);
+    EXPECT_NE(help.output.find("Example:\n  hplcast"), std::string::npos) << joined(command) << "\n" << help.output;
   }
 }
 
 TEST(Commands, UnknownOptionsAreWrongUsageOfEveryCommand) {
-  for (const std::string& command : all_commands("")) {
-    const Outcome outcome = run_hplcast(command + " --no-such-option");
-    EXPECT_EQ(outcome.status, 2) << command << "\n" << outcome.output;
-    EXPECT_EQ(outcome.output.rfind("hplcast " + command + ": ", 0), 0U) << outcome.output;
+  for (const Words& command : all_commands()) {
+    const auto outcome = run_hplcast(with(command, "--no-such-option"));
+    EXPECT_EQ(outcome.status, 2) << joined(command) << "\n" << outcome.output;
+    EXPECT_EQ(outcome.output.rfind(joined(command) + ": ", 0), 0U) << outcome.output;
   }
 }
 
 TEST(Commands, NoCommandOrAnUnknownOneIsWrongUsage) {
-  EXPECT_EQ(run_hplcast("").status, 2);
-  EXPECT_EQ(run_hplcast("no-such-command").status, 2);
+  EXPECT_EQ(run_hplcast({}).status, 2);
+  EXPECT_EQ(run_hplcast({"no-such-command"}).status, 2);
 }
 
 TEST(Commands, VersionIsPrinted) {
-  const Outcome outcome = run_hplcast("--version");
+  const auto outcome = run_hplcast({"--version"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.output.rfind("hplcast 0.", 0), 0U) << outcome.output;
 }
 
 }  // namespace
+}  // namespace hplcast::tests

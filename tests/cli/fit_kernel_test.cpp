@@ -36,7 +36,8 @@ class FitKernelCommand : public ::testing::Test {
 };
 
 TEST_F(FitKernelCommand, WritesModelsThatClusterJsonTakes) {
-  const Outcome outcome = run_hplcast("fit kernel " + example + " --kernel dgemm --level M2 --noise N2 -o " + (folder_ / "k.json").string());
+  const Outcome outcome = run_hplcast("fit kernel " + example + " --kernel dgemm --level M2 --noise N2 -o " +
+                                      (folder_ / "k.json").string());
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("expected time in s = "));
   std::ifstream in(folder_ / "k.json");
@@ -73,15 +74,18 @@ TEST_F(FitKernelCommand, PerCpuGivesOverrides) {
 
 TEST_F(FitKernelCommand, AFitThatFailsEndsWithFourAndWritesNothing) {
   const std::string output = (folder_ / "k.json").string();
-  const Outcome outcome = run_hplcast("fit kernel " + file("m.csv", "m,n,k,duration_s\n1,2,3,1e-6\n") + " --level M2 --quiet -o " + output);
+  const Outcome outcome =
+      run_hplcast("fit kernel " + file("m.csv", "m,n,k,duration_s\n1,2,3,1e-6\n") + " --level M2 --quiet -o " + output);
   EXPECT_EQ(outcome.status, 4);
   EXPECT_THAT(outcome.output, HasSubstr("1 distinct shapes for 5 coefficients"));
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 TEST_F(FitKernelCommand, BadMeasurementsAreNamedWithLineAndColumn) {
-  for (const char* row : {"10,10,10,nan", "10,10,10,-1e-6", "10,10,10,0", "0,10,10,1e-6", "10,10,inf,1e-6", "10,10,10,", "10,10,10"}) {
-    const Outcome outcome = run_hplcast("fit kernel " + file("m.csv", std::string("m,n,k,duration_s\n10,10,10,1e-6\n") + row + "\n"));
+  for (const char* row :
+       {"10,10,10,nan", "10,10,10,-1e-6", "10,10,10,0", "0,10,10,1e-6", "10,10,inf,1e-6", "10,10,10,", "10,10,10"}) {
+    const Outcome outcome =
+        run_hplcast("fit kernel " + file("m.csv", std::string("m,n,k,duration_s\n10,10,10,1e-6\n") + row + "\n"));
     EXPECT_EQ(outcome.status, 3) << row << "\n" << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("m.csv:3")) << row;
   }

@@ -1,0 +1,187 @@
+// predict, run-real, compare, report, emit and assemble as a user meets them: exit codes, messages, files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "../study/fake_programs.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/prediction.hpp"
+#include "run_hplcast.hpp"
+
+namespace hplcast::tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string example_cluster = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
+
+class StudyCommands : public ::testing::Test {
+ protected:
+  /// Path of a file with this content in the test's folder.
+  std::string file(const std::string& name, const std::string& content) const {
+    const auto path = programs_.folder() / name;
+    std::ofstream(path) << content;
+    return path.string();
+  }
+
+  std::string text_of(const std::string& name) const { return programs_.text_of(programs_.folder() / name); }
+
+  void expect(const std::vector<std::string>& arguments, int status, const std::string& message) const {
+    const auto outcome = run_hplcast(arguments, programs_.folder().string());
+    EXPECT_EQ(outcome.status, status) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr(message));
+  }
+
+  /// A prediction of 10 Gflop/s for N=1000, and real runs of 8.
+  std::string prediction_file() const {
+    core::Prediction prediction;
+    prediction.parameters.N = 1000;
+    prediction.time_s = 1;
+    prediction.gflops = 10;
+    std::ostringstream text;
+    core::write_predictions(text, {prediction});
+    return file("prediction.json", text.str());
+  }
+  std::string real_file() const { return file("real.csv", "N,NB,P,Q,time_s,gflops\n1000,128,1,1,1.25,8\n"); }
+
+  study::testing::FakePrograms programs_;
+};
+
+TEST_F(StudyCommands, PredictNamesWhatIsWrongWithItsOptions) {
+  expect({"predict", example_cluster}, 2, "give -N or --hpl-dat");
+  expect({"predict", example_cluster, "-N", "many"}, 2, "-N");
+  expect({"predict", example_cluster, "-N", "100", "--bcast", "7ring"}, 2, "--bcast");
+  expect({"predict", example_cluster, "-N", "100", "--noise", "loud"}, 2, "--noise");
+  expect({"predict", example_cluster, "-N", "100", "--timeout", "soon"}, 2, "is not a duration");
+}
+
+TEST_F(StudyCommands, PredictNamesWhatIsWrongWithItsInput) {
+  expect({"predict", "nowhere.json", "-N", "100"}, 3, "nowhere.json");
+  expect({"predict", file("v99.json", "{\"schema_version\": 99}"), "-N", "100"}, 3, "found version 99");
+  expect({"predict", file("broken.json", "{\n\"a\": "), "-N", "100"}, 3, "broken.json:2");
+  expect({"predict", example_cluster, "-N", "0"}, 3, "`N` is 0");
+  expect({"predict", example_cluster, "-N", "1000", "-P", "40", "-Q", "40"}, 3, "1600 ranks; expected at most 1024");
+  expect({"predict", example_cluster, "-N", "1000000"}, 3, "--force");
+  expect({"predict", example_cluster, "--hpl-dat", file("HPL.dat", "title\n")}, 3, "HPL.dat:2");
+  expect({"predict", example_cluster, "-N", "100", "-o", programs_.folder().string()}, 3, "it is a folder");
+}
+
+TEST_F(StudyCommands, PredictExitsWithSixIfTheSimulatorFails) {
+  const auto xhpl = programs_.script("xhpl", "true").string();
+  expect({"predict", example_cluster, "-N", "100", "--xhpl", xhpl, "--smpirun",
+          programs_.script("smpirun", "echo no luck; exit 1").string(), "-o", "out.json"},
+         6, "no luck");
+  EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "out.json"));
+  expect({"predict", example_cluster, "-N", "100", "--xhpl", xhpl, "--smpirun", "no-such-smpirun"}, 6,
+         "no-such-smpirun");
+  expect({"predict", example_cluster, "-N", "100", "--xhpl", "no-such-xhpl"}, 3, "no-such-xhpl");
+}
+
+TEST_F(StudyCommands, RunRealRefusesWhatThisMachineCannotRun) {
+  const auto xhpl = programs_.script("xhpl", "true").string();
+  expect({"run-real", file("huge.csv", "N,P,Q\n100,1000,1000\n"), "--xhpl", xhpl, "-o", "runs.csv"}, 3,
+         "the cores of this machine");
+  expect({"run-real", file("large.csv", "N\n100000000\n"), "--xhpl", xhpl, "-o", "runs.csv"}, 3, "free memory");
+  expect({"run-real", file("wrong.csv", "NB,P\n1,2\n"), "--xhpl", xhpl, "-o", "runs.csv"}, 3, "wrong.csv");
+  expect({"run-real", file("one.csv", "N\n100\n"), "--xhpl", xhpl}, 2, "--output");
+  EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "runs.csv"));
+}
+
+TEST_F(StudyCommands, ComparePrintsATableAndItsLimitExitsWithFive) {
+  expect({"compare", real_file(), "--predicted", prediction_file()}, 0, "+25.0 %");
+  expect({"compare", real_file(), "--predicted", prediction_file(), "--max-error", "0.26"}, 0, "+25.0 %");
+  expect({"compare", real_file(), "--predicted", prediction_file(), "--max-error", "0.24"}, 5, "25.0 %");
+}
+
+TEST_F(StudyCommands, CompareWritesJson) {
+  expect({"compare", real_file(), "--predicted", prediction_file(), "--json"}, 0, "\"error\": 0.25");
+  expect({"compare", real_file(), "--predicted", prediction_file(), "-o", "sub/compare.json"}, 0, "+25.0 %");
+  EXPECT_THAT(text_of("sub/compare.json"), HasSubstr("\"mean_abs_error\": 0.25"));
+}
+
+TEST_F(StudyCommands, CompareNamesWhatIsWrongWithItsInput) {
+  expect({"compare", file("no-time.csv", "N,NB,P,Q\n1,1,1,1\n"), "--predicted", prediction_file()}, 3, "time_s");
+  expect({"compare", file("nan.csv", "N,NB,P,Q,time_s\n1000,128,1,1,nan\n"), "--predicted", prediction_file()}, 3,
+         "nan.csv:2, field `time_s`");
+  expect({"compare", file("negative.csv", "N,NB,P,Q,time_s\n1000,128,1,1,-1\n"), "--predicted", prediction_file()}, 3,
+         "negative.csv:2, field `time_s`");
+  expect({"compare", file("other.csv", "N,NB,P,Q,time_s\n2000,128,1,1,1\n"), "--predicted", prediction_file()}, 3,
+         "no configuration is both run and predicted");
+  expect({"compare", real_file(), "--predicted", real_file()}, 3, "not JSON");
+}
+
+TEST_F(StudyCommands, ReportMakesOnePageOfFilesOrAFolder) {
+  prediction_file();
+  real_file();
+  file("measurements.csv", "kernel,m,n,k,duration_s\ndgemm,1,1,1,1\n");
+  expect({"report", ".", "-o", "report.html"}, 0, "1 predictions, 1 real runs");
+  EXPECT_THAT(text_of("report.html"), HasSubstr("25.0 %"));
+  expect({"report", "prediction.json", "measurements.csv", "-o", "other.html"}, 3, "measurements.csv");
+  expect({"report", "real.csv", "-o", "other.html"}, 3, "no predictions");
+  EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "other.html"));
+}
+
+TEST_F(StudyCommands, EmitWritesWhatIsAskedFor) {
+  expect({"emit", example_cluster, "--platform", "platform.xml", "--hostfile", "hostfile", "--model-h", "model.h",
+          "--ranks", "3"},
+         0, "");
+  EXPECT_EQ(text_of("hostfile"), "node-1\nnode-1\nnode-1\n");
+  EXPECT_THAT(text_of("platform.xml"), HasSubstr("<platform version=\"4.1\">"));
+  EXPECT_THAT(text_of("model.h"), HasSubstr("HPLCAST_DGEMM"));
+  expect({"emit", example_cluster}, 2, "nothing to emit");
+  expect({"emit", example_cluster, "--hostfile", "hostfile", "--ranks", "2000"}, 3, "1024");
+}
+
+TEST_F(StudyCommands, AssembleJoinsTheFittedParts) {
+  std::ifstream in(example_cluster);
+  const core::ClusterModel cluster = core::read_cluster(in, example_cluster);
+  // dgemm from one file, everything else from another.
+  std::string others;
+  for (const auto& [name, model] : cluster.kernels) {
+    if (name != "dgemm") others += (others.empty() ? "\"" : ", \"") + name + "\": " + core::kernel_model_json(model);
+  }
+  file("dgemm.json", "{\"dgemm\": " + core::kernel_model_json(cluster.kernels.at("dgemm")) + "}");
+  file("others.json", "{" + others + "}");
+  file("network.json", core::network_model_json(cluster.network));
+  file("provenance.json", cluster.provenance);
+  const std::vector<std::string> assemble = {"assemble",    "--name",        "dahu-like",    "--hosts",
+                                             "node-[1-32]", "--cores",       "32",           "--cpus",
+                                             "2",           "--rank-to-cpu", "cyclic",       "--memory",
+                                             "200GB",       "--network-fit", "network.json", "--kernel-fits",
+                                             "dgemm.json",  "others.json"};
+  auto arguments = assemble;
+  arguments.insert(arguments.end(), {"--provenance", "provenance.json", "-o", "cluster.json"});
+  expect(arguments, 0, "");
+  std::ifstream written(programs_.folder() / "cluster.json");
+  auto expected = cluster;
+  expected.power.reset();  // power has no part of its own
+  EXPECT_EQ(core::cluster_sha256(core::read_cluster(written, "cluster.json")), core::cluster_sha256(expected));
+
+  arguments = assemble;
+  arguments.push_back("dgemm.json");
+  expect(arguments, 3, "the kernel dgemm is in another file, too");
+  file("provenance.json", "not JSON");
+  arguments = assemble;
+  arguments.insert(arguments.end(), {"--provenance", "provenance.json"});
+  expect(arguments, 3, "provenance.json");
+}
+
+TEST_F(StudyCommands, AssembleNamesWhatIsWrong) {
+  const std::vector<std::string> parts = {"--kernel-fits", file("kernels.json", "{}"), "--network-fit",
+                                          file("network.json", "{}")};
+  const auto assemble = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"assemble", "--name", "x"});
+    more.insert(more.end(), parts.begin(), parts.end());
+    return more;
+  };
+  expect(assemble({}), 3, "network.json");
+  expect(assemble({"--cores", "3", "--cpus", "2"}), 3, "cores");
+  expect(assemble({"--rank-to-cpu", "0,one"}), 2, "--rank-to-cpu");
+  expect(assemble({"--memory", "lots"}), 2, "is not a size");
+}
+
+}  // namespace
+}  // namespace hplcast::tests
