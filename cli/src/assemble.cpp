@@ -14,7 +14,7 @@ namespace {
 
 struct AssembleOptions {
   std::string name;
-  core::Hosts::Values hosts;
+  core::Hosts::Values hosts = core::Hosts().values();
   std::string rank_to_cpu = "block";
   std::vector<std::string> kernels;
   std::string network;
@@ -67,8 +67,8 @@ void run_assemble(const AssembleOptions& options) {
     cluster.network = core::read_network_model(in, name);
   });
   if (!options.provenance.empty()) {
-    core::read_file(options.provenance, [&](std::istream& in, const std::string&) {
-      cluster.provenance.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    core::read_file(options.provenance, [&](std::istream& in, const std::string& name) {
+      cluster.provenance = core::read_provenance(in, name);
     });
   }
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });

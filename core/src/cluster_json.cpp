@@ -144,4 +144,9 @@ NetworkModel read_network_model(std::istream& in, const std::string& name) {
   return detail::network_model_from(Node(json, name));
 }
 
+std::string read_provenance(std::istream& in, const std::string& name) {
+  const Json json = detail::parse_json(in, name);
+  return Node(json, name).object().dump();
+}
+
 }  // namespace hplcast::core

@@ -64,5 +64,15 @@ TEST(Sha256, AgreesWithTheStandardsExample) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");  // FIPS 180-4
 }
 
+TEST(TemporaryFolder, IsRemovedWithItsContent) {
+  std::filesystem::path path;
+  {
+    const TemporaryFolder folder("hplcast-test");
+    path = folder.path();
+    std::filesystem::create_directories(path / "a" / "b");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 }  // namespace
 }  // namespace hplcast::core

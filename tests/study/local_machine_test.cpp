@@ -59,16 +59,6 @@ TEST(PeakMemory, KeepsTheLargestSample) {
   EXPECT_GT(memory.peak_bytes(), 0.0);
 }
 
-TEST(core::TemporaryFolder, IsRemovedWithItsContent) {
-  std::filesystem::path path;
-  {
-    const core::TemporaryFolder folder("hplcast-test");
-    path = folder.path();
-    std::filesystem::create_directories(path / "a" / "b");
-  }
-  EXPECT_FALSE(std::filesystem::exists(path));
-}
-
 TEST(OwnProgram, IsNamedByTheVariableOrStandsNextToTheProgram) {
   setenv("HPLCAST_TEST_PROGRAM", "/bin/sh", 1);
   EXPECT_EQ(own_program("nothing", "HPLCAST_TEST_PROGRAM"), "/bin/sh");

@@ -30,4 +30,7 @@ std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const st
 /// Reads what network_model_json() wrote. @throws ParseError
 NetworkModel read_network_model(std::istream& in, const std::string& name);
 
+/// Reads a JSON object as it stands, for ClusterModel::provenance. @throws ParseError if it is anything else.
+std::string read_provenance(std::istream& in, const std::string& name);
+
 }  // namespace hplcast::core
