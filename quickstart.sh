@@ -1,58 +1,89 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 machine to a table of predicted and measured HPL Gflop/s: ./quickstart.sh
-# Safe to run twice. Everything of the run lies in build/quickstart/; HPL_SOURCE=<folder or tarball> chooses the HPL.
+# Safe to run twice. Everything of the run lies in build/quickstart/. HPL_SOURCE=<folder or tarball> chooses the HPL.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly nb=128 max_n=7000 seed=${HPLCAST_QUICKSTART_SEED:-1}
-readonly run=build/quickstart bin=build/bin
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+readonly nb=128 max_n=7000 seed=1
+readonly bin=build/bin results=build/quickstart work=build/quickstart.unfinished
+export OPENBLAS_NUM_THREADS=1
+[ "$(id -u)" -ne 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-started=$SECONDS
-# step NUMBER SECONDS_LEFT TEXT: what happens now, and about how long the rest takes (measured on two cores).
-step() { printf '\n[%s/7] %s (%d s so far, about %d min left)\n' "$1" "$3" $((SECONDS - started)) $((($2 + 59) / 60)) >&2; }
+# step NUMBER SECONDS_LEFT TEXT: what happens now, and about how long it takes to the end (measured on two cores).
+step() { printf '\n[%s/7] %s (%d s so far, about %d min left)\n' "$1" "$3" "$SECONDS" $((($2 + 59) / 60)) >&2; }
+mpi() { mpirun -np "$ranks" --map-by core --bind-to core "$@"; }
 
-mpi() { # mpi RANKS PROGRAM ...: one rank a core, one thread a rank
-  local ranks=$1
-  shift
-  mpirun -np "$ranks" --bind-to core --map-by core "$@"
+# configurations FILE < lines of N P Q BCAST DEPTH: those that fit the cores of this machine.
+configurations() {
+  echo "N,NB,P,Q,BCAST,DEPTH" >"$1"
+  awk -v nb="$nb" -v ranks="$ranks" 'NF == 5 && $2 * $3 <= ranks { print $1 "," nb "," $2 "," $3 "," $4 "," $5 }' >>"$1"
 }
 
-# HPL.dat for the instrumented runs: instrumented N P Q
-instrumented() {
-  local name="n$1-$2x$3"
-  mkdir -p "$work/$name"
-  "$bin/hplcast" predict --help >/dev/null
-  printf '%s\n' "HPLinpack benchmark input file" "written by quickstart.sh" "HPL.out file" "6 stdout" "1 Ns" "$1 N" "1 NBs" "$nb NB" \
-    "0 PMAP" "1 grids" "$2 P" "$3 Q" "-1.0 threshold" "1 PFACTs" "1 PFACT" "1 NBMINs" "4 NBMIN" "1 NDIVs" "2 NDIV" \
-    "1 RFACTs" "1 RFACT" "1 BCASTs" "1 BCAST" "1 DEPTHs" "1 DEPTH" "1 SWAP" "64 swapping threshold" "0 L1" "0 U" \
-    "1 equilibration" "8 alignment" >"$work/$name/HPL.dat"
-  (cd "$work/$name" && HPLCAST_KERNEL_TRACE="$work/kernels-$name" mpi $(($2 * $3)) "$OLDPWD/$bin/xhpl-instrumented" >xhpl.log)
-}
-
-step 1 600 "setting up: packages, HPL's source, build"
+step 1 600 "setting up: Debian packages, HPL's source, the build"
 tools/setup
 tools/build programs
-
-# A run that was interrupted leaves its work folder behind: the next one starts clean.
-work=$PWD/$run.tmp
-rm -rf "$work"
+rm -rf "$work" # of a run that was interrupted
 mkdir -p "$work"
-
-step 2 420 "looking at the machine"
-"$bin/hplcast" doctor
-"$bin/hplcast" doctor --json -o "$work/machine.json" 2>/dev/null
 ranks=$(nproc)
 [ "$ranks" -lt 2 ] || ranks=2
 
-step 3 415 "measuring: dgemm, HPL's other kernels, MPI"
-"$bin/hplcast" design dgemm --nb "$nb" --max-size "$max_n" --count 400 --budget 60 --seed "$seed" -o "$work/dgemm-design.csv"
-mpi "$ranks" "$bin/hplcast-measure-dgemm" --design "$work/dgemm-design.csv" -o "$work/dgemm.csv"
-instrumented 2000 1 1
-instrumented 5000 1 1
+step 2 420 "looking at the machine"
+"$bin/hplcast" doctor
+"$bin/hplcast" doctor --json -o "$work/machine.json"
+
+step 3 415 "measuring dgemm, HPL's other kernels and MPI"
+"$bin/hplcast" design dgemm --nb "$nb" --max-size "$max_n" --count 300 --budget 60s --seed "$seed" -o "$work/dgemm-design.csv"
+mpi "$bin/hplcast-measure-dgemm" --design "$work/dgemm-design.csv" -o "$work/dgemm.csv"
+configurations "$work/kernel-runs.csv" <<'END'
+2000 1 1 1 1
+5000 1 1 1 1
+2000 1 2 1 1
+5000 1 2 1 1
+2000 2 1 1 1
+5000 2 1 1 1
+END
+"$bin/hplcast-measure-kernels" --configurations "$work/kernel-runs.csv" -o "$work/kernels.csv"
 if [ "$ranks" -eq 2 ]; then
-  instrumented 2000 1 2
-  instrumented 5000 1 2
-  instrumented 2000 2 1
-  instrumented 5000 2 1
+  "$bin/hplcast" design mpi --max-bytes 8MiB --count 80 --seed "$seed" -o "$work/mpi-design.csv"
+  mpi "$bin/hplcast-measure-mpi" --design "$work/mpi-design.csv" -o "$work/mpi.csv"
+else
+  echo "one core: no MPI to measure, the runs below are all 1x1" >&2
+  cp tools/one-core-network.json "$work/network.json"
 fi
+
+step 4 300 "fitting models: cluster.json"
+"$bin/hplcast" fit kernel "$work/dgemm.csv" "$work/kernels.csv" --quiet -o "$work/kernels.json"
+[ "$ranks" -lt 2 ] || "$bin/hplcast" fit network "$work/mpi.csv" -o "$work/network.json"
+"$bin/hplcast" assemble --name "$(uname -n)" --hosts "$(uname -n)" --cores "$ranks" --kernel-fits "$work/kernels.json" \
+  --network-fit "$work/network.json" --provenance "$work/machine.json" -o "$work/cluster.json"
+
+step 5 290 "emitting platform.xml, hostfile and model.h; building the simulated HPL with them"
+"$bin/hplcast" emit "$work/cluster.json" --platform "$work/platform.xml" --hostfile "$work/hostfile" --model-h "$work/model.h"
+"$bin/hplcast-build-xhpl" --model "$work/model.h" -o "$work/xhpl-smpi"
+
+step 6 280 "predicting HPL, then running the real one"
+configurations "$work/runs.csv" <<'END'
+3000 1 1 1 0
+5000 1 1 1 1
+7000 1 1 1 0
+3000 1 2 1 1
+5000 1 2 1 0
+5000 1 2 3 1
+7000 1 2 3 0
+7000 1 2 1 1
+3000 2 1 1 0
+5000 2 1 1 1
+5000 2 1 3 0
+7000 2 1 3 1
+END
+"$bin/hplcast" predict "$work/cluster.json" --configurations "$work/runs.csv" --xhpl "$work/xhpl-smpi" --seed "$seed" \
+  -o "$work/predictions.json" >/dev/null
+"$bin/hplcast" run-real "$work/runs.csv" --repetitions 3 --seed "$seed" -o "$work/real.csv"
+
+step 7 2 "comparing"
+"$bin/hplcast" compare "$work/real.csv" --predicted "$work/predictions.json" --json -o "$work/compare.json"
+"$bin/hplcast" report "$work" -o "$work/report.html"
+rm -rf "$results"
+mv "$work" "$results"
+"$bin/hplcast" compare "$results/real.csv" --predicted "$results/predictions.json"
+printf '\nAll of this run is in %s/; look at %s/report.html (%d s in all).\n' "$results" "$results" "$SECONDS" >&2
