@@ -1,0 +1,209 @@
+#include <algorithm>
+#include <cmath>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/gaussian_mixture.hpp"
+#include "hplcast/fit/generative.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using core::SquareMatrix;
+using Vector = std::vector<double>;
+
+/// The days of one CPU.
+struct Cpu {
+  std::string node;
+  std::vector<const Vector*> days;
+  Vector mean;
+};
+
+Vector mean_of(const std::vector<const Vector*>& values) {
+  Vector mean(values.front()->size(), 0.0);
+  for (const Vector* value : values)
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += (*value)[i];
+  for (double& sum : mean) sum /= static_cast<double>(values.size());
+  return mean;
+}
+
+/// Adds the products of the deviations from `mean` to `sum`.
+void add_products(const std::vector<const Vector*>& values, const Vector& mean, SquareMatrix& sum) {
+  for (const Vector* value : values)
+    for (std::size_t i = 0; i < mean.size(); ++i)
+      for (std::size_t j = 0; j < mean.size(); ++j) sum[i][j] += ((*value)[i] - mean[i]) * ((*value)[j] - mean[j]);
+}
+
+SquareMatrix zeros(std::size_t size) { return SquareMatrix(size, Vector(size, 0.0)); }
+
+void divide(SquareMatrix& matrix, double divisor) {
+  for (auto& row : matrix)
+    for (double& value : row) value /= divisor;
+}
+
+std::vector<Cpu> cpus_of(const std::vector<DailyRegression>& rows) {
+  std::map<std::pair<std::string, std::string>, Cpu> by_name;
+  for (const DailyRegression& row : rows) {
+    Cpu& cpu = by_name[{row.node, row.cpu}];
+    cpu.node = row.node;
+    cpu.days.push_back(&row.coefficients);
+  }
+  std::vector<Cpu> cpus;
+  for (auto& [name, cpu] : by_name) {
+    cpu.mean = mean_of(cpu.days);
+    cpus.push_back(std::move(cpu));
+  }
+  return cpus;
+}
+
+SquareMatrix between_days(const std::vector<const Cpu*>& cpus, DaysCovariance how, std::size_t size) {
+  SquareMatrix sum = zeros(size);
+  if (how == DaysCovariance::pooled) {
+    double rows = 0;
+    for (const Cpu* cpu : cpus) {
+      add_products(cpu->days, cpu->mean, sum);
+      rows += static_cast<double>(cpu->days.size());
+    }
+    divide(sum, rows - 1);
+    return sum;
+  }
+  double counted = 0;
+  for (const Cpu* cpu : cpus) {
+    if (cpu->days.size() < 2) continue;
+    SquareMatrix own = zeros(size);
+    add_products(cpu->days, cpu->mean, own);
+    divide(own, static_cast<double>(cpu->days.size() - 1));
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < size; ++j) sum[i][j] += own[i][j];
+    counted += 1;
+  }
+  if (counted > 0) divide(sum, counted);
+  return sum;
+}
+
+core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& cpus, DaysCovariance days) {
+  core::NodeKind kind;
+  kind.name = name;
+  std::vector<const Vector*> means;
+  for (const Cpu* cpu : cpus) {
+    means.push_back(&cpu->mean);
+    kind.rows += static_cast<long>(cpu->days.size());
+  }
+  kind.cpus = static_cast<long>(cpus.size());
+  kind.mean = mean_of(means);
+  kind.between_cpus = zeros(kind.mean.size());
+  add_products(means, kind.mean, kind.between_cpus);
+  divide(kind.between_cpus, static_cast<double>(cpus.size() - 1));
+  kind.between_days = between_days(cpus, days, kind.mean.size());
+  return kind;
+}
+
+/// Means of the first parameter by node.
+std::map<std::string, double> node_means(const std::vector<Cpu>& cpus) {
+  std::map<std::string, std::pair<double, int>> sums;
+  for (const Cpu& cpu : cpus) {
+    sums[cpu.node].first += cpu.mean.front();
+    ++sums[cpu.node].second;
+  }
+  std::map<std::string, double> means;
+  for (const auto& [node, sum] : sums) means[node] = sum.first / sum.second;
+  return means;
+}
+
+std::map<std::string, std::string> found_kinds(const std::vector<Cpu>& cpus) {
+  const std::map<std::string, double> means = node_means(cpus);
+  Vector values;
+  for (const auto& [node, mean] : means) values.push_back(mean);
+  GaussianMixtureOptions options;
+  options.max_modes = 3;
+  options.min_values = 2.5;  // nodes; their CPUs must make a covariance
+  options.starts = 20;
+  const GaussianMixture mixture = fit_gaussian_mixture(values, options);
+  std::map<std::string, std::string> kinds;
+  for (const auto& [node, mean] : means) {
+    std::size_t best = 0;
+    double largest = -1;
+    for (std::size_t i = 0; i < mixture.modes.size(); ++i) {
+      core::MixtureMode alone = mixture.modes[i];
+      const double weight = alone.probability;
+      alone.probability = 1;
+      const double density = mixture.modes.size() == 1 ? 1 : weight * mixture_density({alone}, mean);
+      if (density <= largest) continue;
+      largest = density;
+      best = i;
+    }
+    kinds[node] = "kind-" + std::to_string(best + 1);
+  }
+  return kinds;
+}
+
+GenerativeFit failed(const std::string& reason) {
+  GenerativeFit fit;
+  fit.reason = reason;
+  return fit;
+}
+
+void validate(const std::vector<DailyRegression>& rows, std::size_t parameters) {
+  for (const DailyRegression& row : rows) {
+    if (row.coefficients.size() != parameters)
+      throw core::DomainError("number of coefficients", static_cast<double>(row.coefficients.size()), "one a parameter");
+    for (double value : row.coefficients)
+      if (!std::isfinite(value)) throw core::DomainError("coefficient", value, "a finite number");
+  }
+}
+
+}  // namespace
+
+std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std::string& name,
+                                                    const std::vector<core::LawParameter>& parameters,
+                                                    const std::vector<std::pair<std::string, std::string>>& left_out) {
+  core::CsvReader csv(in, name);
+  const std::size_t node = csv.column("node"), cpu = csv.column("cpu");
+  std::vector<std::size_t> columns;
+  for (const core::LawParameter& parameter : parameters) columns.push_back(csv.column(to_string(parameter)));
+  std::vector<DailyRegression> rows;
+  while (csv.next()) {
+    DailyRegression row{std::string(csv.text(node)), std::string(csv.text(cpu)), {}};
+    if (std::find(left_out.begin(), left_out.end(), std::pair(row.node, row.cpu)) != left_out.end()) continue;
+    for (std::size_t column : columns) row.coefficients.push_back(csv.number(column));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const GenerativeFitOptions& options) {
+  validate(rows, options.parameters.size());
+  if (rows.empty()) return failed("there are no regressions");
+  const std::vector<Cpu> cpus = cpus_of(rows);
+  GenerativeFit fit;
+  if (options.find_kinds) {
+    fit.kind_of_node = found_kinds(cpus);
+  } else {
+    for (const Cpu& cpu : cpus) {
+      const auto named = options.kind_of_node.find(cpu.node);
+      fit.kind_of_node[cpu.node] = named == options.kind_of_node.end() ? options.default_kind : named->second;
+    }
+  }
+  std::map<std::string, std::vector<const Cpu*>> by_kind;
+  for (const Cpu& cpu : cpus) by_kind[fit.kind_of_node[cpu.node]].push_back(&cpu);
+
+  std::vector<core::NodeKind> kinds;
+  for (const auto& [name, members] : by_kind) {
+    if (members.size() < 2) return failed("the kind " + name + " has one CPU only; a covariance between CPUs needs two");
+    kinds.push_back(fit_kind(name, members, options.days));
+    double nodes = 0;
+    for (const auto& [node, kind] : fit.kind_of_node) nodes += kind == name ? 1 : 0;
+    kinds.back().share = nodes / static_cast<double>(fit.kind_of_node.size());
+    if (members.size() < options.parameters.size() + 2)
+      fit.notes.push_back("kind " + name + ": " + std::to_string(members.size()) + " CPUs say little about a covariance of " +
+                          std::to_string(options.parameters.size()) + " parameters");
+    if (kinds.back().rows < 2 * kinds.back().cpus)
+      fit.notes.push_back("kind " + name + ": fewer than two days a CPU; the variability between days is badly known");
+  }
+  fit.model = core::GenerativeModel::make(options.kernel, options.noise, options.parameters, std::move(kinds));
+  fit.ok = true;
+  return fit;
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,153 @@
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/generative.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using core::NodeKind;
+using Vector = std::vector<double>;
+
+/// What a stream of draws is for. The kind of a host, its CPUs' long-term means, their days.
+enum Purpose : std::uint32_t { for_kind = 0, for_cpu = 1, for_day = 2 };
+
+core::StreamName stream_of(const GenerateOptions& options, int host, int cpu, Purpose purpose) {
+  return {options.seed, core::stream_generate, static_cast<std::uint32_t>(host), static_cast<std::uint32_t>(cpu) * 4 + purpose};
+}
+
+/// mean + multiplier * L z with L L' = covariance; L is the symmetric root, so that covariances of rank below the full one are
+/// fine. Columns are scaled to standard deviation 1 first: coefficients differ by ten orders of magnitude.
+class NormalLaw {
+ public:
+  explicit NormalLaw(const core::SquareMatrix& covariance) : size_(covariance.size()) {
+    const auto n = static_cast<Eigen::Index>(size_);
+    Eigen::VectorXd sd(n);
+    for (Eigen::Index i = 0; i < n; ++i) sd(i) = std::sqrt(covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]);
+    Eigen::MatrixXd correlation = Eigen::MatrixXd::Zero(n, n);
+    for (Eigen::Index i = 0; i < n; ++i)
+      for (Eigen::Index j = 0; j < n; ++j)
+        if (sd(i) > 0 && sd(j) > 0)
+          correlation(i, j) = covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] / sd(i) / sd(j);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(correlation);
+    root_ = sd.asDiagonal() * solver.eigenvectors() * solver.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() *
+            solver.eigenvectors().transpose();
+  }
+
+  Vector draw(const Vector& mean, double multiplier, const core::StreamName& stream, std::uint64_t attempt) const {
+    Eigen::VectorXd z(static_cast<Eigen::Index>(size_));
+    for (std::size_t i = 0; i < size_; ++i) z(static_cast<Eigen::Index>(i)) = core::draw(stream, attempt * size_ + i).normal;
+    const Eigen::VectorXd deviation = multiplier * (root_ * z);
+    Vector result = mean;
+    for (std::size_t i = 0; i < size_; ++i) result[i] += deviation(static_cast<Eigen::Index>(i));
+    return result;
+  }
+
+ private:
+  std::size_t size_;
+  Eigen::MatrixXd root_;
+};
+
+/// A law that can be simulated: no coefficient is below 0 unless the mean of its kind is, and mu is not zero.
+bool acceptable(const core::GenerativeModel& model, const NodeKind& kind, const Vector& coefficients) {
+  bool some_time = false;
+  for (std::size_t i = 0; i < coefficients.size(); ++i) {
+    if (coefficients[i] < 0 && kind.mean[i] >= 0) return false;
+    some_time = some_time || (!model.parameters()[i].of_sigma && coefficients[i] > 0);
+  }
+  return some_time;
+}
+
+void validate(const GenerateOptions& options) {
+  const auto check = [](const char* name, double value) {
+    if (!(value >= 0) || !std::isfinite(value)) throw core::DomainError(name, value, "a finite number >= 0");
+  };
+  check("spatial", options.spatial);
+  check("temporal", options.temporal);
+}
+
+constexpr std::uint64_t most_attempts = 1000;
+
+/// The first acceptable of a row of draws. `first` is where the row begins in the stream.
+Vector accepted_draw(const core::GenerativeModel& model, const NodeKind& kind, const core::SquareMatrix& covariance, const Vector& mean,
+                     double multiplier, const core::StreamName& stream, std::uint64_t first) {
+  const NormalLaw law(covariance);
+  for (std::uint64_t attempt = 0; attempt < most_attempts; ++attempt) {
+    Vector drawn = law.draw(mean, multiplier, stream, first * most_attempts + attempt);
+    if (acceptable(model, kind, drawn)) return drawn;
+  }
+  throw core::DomainError("variability", multiplier, "a multiplier with which some coefficients drawn are not negative",
+                          "1000 draws in a row were refused; take a smaller multiplier");
+}
+
+const NodeKind& named_kind(const core::GenerativeModel& model, const std::string& name) {
+  for (const NodeKind& kind : model.kinds())
+    if (kind.name == name) return kind;
+  throw core::DomainError("kind", name, "a kind of the generative model");
+}
+
+/// The kind of every host.
+std::vector<const NodeKind*> kinds_of_hosts(const core::GenerativeModel& model, int hosts, const GenerateOptions& options) {
+  std::vector<const NodeKind*> kinds;
+  for (const auto& [name, count] : options.hosts_of_kind)
+    kinds.insert(kinds.end(), static_cast<std::size_t>(std::max(0, count)), &named_kind(model, name));
+  if (!options.hosts_of_kind.empty()) {
+    if (kinds.size() != static_cast<std::size_t>(hosts))
+      throw core::DomainError("hosts of all kinds", static_cast<double>(kinds.size()), "the hosts of the cluster: " + std::to_string(hosts));
+    return kinds;
+  }
+  for (int host = 0; host < hosts; ++host) {
+    double left = core::draw(stream_of(options, host, 0, for_kind), 0).uniform;
+    const NodeKind* chosen = &model.kinds().back();
+    for (const NodeKind& kind : model.kinds()) {
+      if (left < kind.share) {
+        chosen = &kind;
+        break;
+      }
+      left -= kind.share;
+    }
+    kinds.push_back(chosen);
+  }
+  return kinds;
+}
+
+core::DurationLaw mean_law(const core::GenerativeModel& model) {
+  Vector mean(model.parameters().size(), 0.0);
+  for (const NodeKind& kind : model.kinds())
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += kind.share * kind.mean[i];
+  return model.law(mean);
+}
+
+}  // namespace
+
+std::vector<double> sample_cpu(const core::GenerativeModel& model, const NodeKind& kind, int host, int cpu,
+                               const GenerateOptions& options) {
+  validate(options);
+  const Vector long_term =
+      accepted_draw(model, kind, kind.between_cpus, kind.mean, options.spatial, stream_of(options, host, cpu, for_cpu), 0);
+  return accepted_draw(model, kind, kind.between_days, long_term, options.temporal, stream_of(options, host, cpu, for_day), options.day);
+}
+
+core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::GenerativeModel& model, const GenerateOptions& options) {
+  validate(options);
+  const std::vector<const NodeKind*> kinds = kinds_of_hosts(model, base.hosts.count(), options);
+  std::vector<core::CpuLaw> laws;
+  for (int host = 0; host < base.hosts.count(); ++host)
+    for (int cpu = 0; cpu < base.hosts.values().cpus; ++cpu) {
+      const NodeKind& kind = *kinds[static_cast<std::size_t>(host)];
+      laws.push_back({host, cpu, core::PiecewiseLaw(model.law(sample_cpu(model, kind, host, cpu, options)))});
+    }
+  core::ClusterModel cluster = base;
+  const auto known = base.kernels.find(model.kernel());
+  const std::optional<core::ShapeRange> range = known == base.kernels.end() ? std::nullopt : known->second.range();
+  long products = 0;
+  for (const core::LawParameter& parameter : model.parameters())
+    products += parameter.of_sigma || parameter.term == core::Monomial{} ? 0 : 1;
+  cluster.kernels[model.kernel()] =
+      core::KernelModel::make(products > 1 ? "M2" : products == 1 ? "M1" : "M0", core::PiecewiseLaw(mean_law(model)), std::move(laws), range);
+  return cluster;
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,253 @@
+#include "hplcast/fit/generative.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "../support/reference_data.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using core::GenerativeModel;
+using core::NodeKind;
+using core::SquareMatrix;
+using Vector = std::vector<double>;
+
+const std::vector<core::LawParameter> alpha_beta_gamma = {{{1, 1, 1}, false}, {{}, false}, {{1, 1, 1}, true}};
+
+NodeKind kind(const std::string& name, double share, double alpha) {
+  NodeKind result;
+  result.name = name;
+  result.share = share;
+  result.mean = {alpha, 2.4e-6, 2.7e-12};
+  result.between_cpus = {{6e-24, 4e-20, 1e-25}, {4e-20, 2e-15, 1e-21}, {1e-25, 1e-21, 7e-27}};
+  result.between_days = {{3e-25, 5e-21, 2e-25}, {5e-21, 2e-14, 7e-21}, {2e-25, 7e-21, 3e-25}};
+  return result;
+}
+
+GenerativeModel two_kinds() {
+  return GenerativeModel::make("dgemm", core::NoiseFamily::half_normal, alpha_beta_gamma,
+                               {kind("fast", 0.75, 7.3e-11), kind("slow", 0.25, 8.8e-11)});
+}
+
+core::ClusterModel base_cluster(const std::string& hosts, int cpus) {
+  core::ClusterModel base;
+  base.name = "base";
+  base.hosts = core::Hosts::make({hosts, 2 * cpus, cpus, {}, 0});
+  return base;
+}
+
+struct Moments {
+  Vector mean;
+  SquareMatrix covariance;
+};
+
+Moments moments_of(const std::vector<Vector>& draws) {
+  const std::size_t size = draws.front().size();
+  const double count = static_cast<double>(draws.size());
+  Moments moments{Vector(size, 0.0), SquareMatrix(size, Vector(size, 0.0))};
+  for (const Vector& one : draws)
+    for (std::size_t i = 0; i < size; ++i) moments.mean[i] += one[i] / count;
+  for (const Vector& one : draws)
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < size; ++j)
+        moments.covariance[i][j] += (one[i] - moments.mean[i]) * (one[j] - moments.mean[j]) / (count - 1);
+  return moments;
+}
+
+/// Within five standard errors of what 10,000 draws say.
+void expect_sampled(const std::vector<Vector>& draws, const Vector& mean, const SquareMatrix& covariance) {
+  const Moments found = moments_of(draws);
+  const double root = std::sqrt(static_cast<double>(draws.size()));
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    EXPECT_NEAR(found.mean[i], mean[i], 5 * std::sqrt(covariance[i][i]) / root);
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      // Variance of a sample covariance of normal numbers: (s_ii s_jj + s_ij^2)/n.
+      const double error = std::sqrt(covariance[i][i] * covariance[j][j] + covariance[i][j] * covariance[i][j]) / root;
+      EXPECT_NEAR(found.covariance[i][j], covariance[i][j], 5 * error) << i << " " << j;
+    }
+  }
+}
+
+TEST(GenerativeSample, TenThousandDrawsGiveTheModelBack) {
+  const GenerativeModel model = two_kinds();
+  const NodeKind& fast = model.kinds()[0];
+  GenerateOptions space, time;
+  space.temporal = 0;
+  time.spatial = 0;
+  std::vector<Vector> cpus, days;
+  for (int i = 0; i < 10000; ++i) {
+    cpus.push_back(sample_cpu(model, fast, i, 0, space));
+    time.day = static_cast<std::uint64_t>(i);
+    days.push_back(sample_cpu(model, fast, 0, 0, time));
+  }
+  expect_sampled(cpus, fast.mean, fast.between_cpus);
+  expect_sampled(days, fast.mean, fast.between_days);
+}
+
+TEST(GenerativeSample, MultipliersScaleTheStandardDeviations) {
+  const GenerativeModel model = two_kinds();
+  const NodeKind& fast = model.kinds()[0];
+  GenerateOptions options;
+  options.temporal = 0;
+  const double once = sample_cpu(model, fast, 3, 1, options)[0] - fast.mean[0];
+  options.spatial = 2;
+  EXPECT_NEAR((sample_cpu(model, fast, 3, 1, options)[0] - fast.mean[0]) / once, 2, 1e-9);
+  options.spatial = 0;
+  EXPECT_EQ(sample_cpu(model, fast, 3, 1, options), fast.mean);
+}
+
+TEST(GenerativeSample, ALargerClusterBeginsWithTheHostsOfASmallerOne) {
+  const GenerativeModel model = two_kinds();
+  const core::ClusterModel small = sample_cluster(base_cluster("n-[1-8]", 2), model, {});
+  const core::ClusterModel large = sample_cluster(base_cluster("n-[1-64]", 2), model, {});
+  const auto& laws = small.kernels.at("dgemm").overrides();
+  ASSERT_EQ(laws.size(), 16U);
+  for (const core::CpuLaw& one : laws)
+    EXPECT_EQ(one.law.at({}).mu(), large.kernels.at("dgemm").law(one.host, one.cpu).at({}).mu());
+}
+
+TEST(GenerativeSample, AnotherSeedIsAnotherClusterAnotherDayIsNot) {
+  const GenerativeModel model = two_kinds();
+  const core::ClusterModel base = base_cluster("n-[1-200]", 2);
+  const auto alphas = [&](const GenerateOptions& options) {
+    Vector result;
+    const core::ClusterModel cluster = sample_cluster(base, model, options);
+    for (const core::CpuLaw& one : cluster.kernels.at("dgemm").overrides())
+      result.push_back(one.law.at({}).mu().coefficient({1, 1, 1}));
+    return result;
+  };
+  const auto correlation = [](const Vector& a, const Vector& b) {
+    const Moments both = moments_of([&] {
+      std::vector<Vector> pairs;
+      for (std::size_t i = 0; i < a.size(); ++i) pairs.push_back({a[i], b[i]});
+      return pairs;
+    }());
+    return both.covariance[0][1] / std::sqrt(both.covariance[0][0] * both.covariance[1][1]);
+  };
+  GenerateOptions other_seed, other_day;
+  other_seed.seed = 2;
+  other_day.day = 1;
+  EXPECT_EQ(alphas({}), alphas({}));
+  EXPECT_LT(std::abs(correlation(alphas({}), alphas(other_seed))), 0.25);  // 5/sqrt(400)
+  EXPECT_GT(correlation(alphas({}), alphas(other_day)), 0.9);              // days are small against CPUs and kinds
+  EXPECT_NE(alphas({}), alphas(other_day));
+}
+
+TEST(GenerativeSample, HostsOfEachKindCanBeGiven) {
+  GenerateOptions options;
+  options.spatial = options.temporal = 0;
+  options.hosts_of_kind = {{"slow", 1}, {"fast", 3}};
+  const core::ClusterModel cluster = sample_cluster(base_cluster("n-[1-4]", 1), two_kinds(), options);
+  const auto alpha = [&](int host) { return cluster.kernels.at("dgemm").law(host, 0).at({}).mu().coefficient({1, 1, 1}); };
+  EXPECT_EQ(alpha(0), 8.8e-11);
+  EXPECT_EQ(alpha(3), 7.3e-11);
+  options.hosts_of_kind = {{"slow", 1}};
+  EXPECT_THROW(sample_cluster(base_cluster("n-[1-4]", 1), two_kinds(), options), core::DomainError);
+  options.hosts_of_kind = {{"odd", 4}};
+  EXPECT_THROW(sample_cluster(base_cluster("n-[1-4]", 1), two_kinds(), options), core::DomainError);
+}
+
+TEST(GenerativeSample, NoCoefficientIsNegativeHoweverLargeTheVariability) {
+  GenerateOptions options;
+  options.temporal = 10;
+  const core::ClusterModel cluster = sample_cluster(base_cluster("n-[1-100]", 2), two_kinds(), options);
+  for (const core::CpuLaw& one : cluster.kernels.at("dgemm").overrides()) {
+    for (double c : one.law.at({}).mu().coefficients()) EXPECT_GE(c, 0);
+    for (double c : one.law.at({}).sigma().coefficients()) EXPECT_GE(c, 0);
+  }
+  options.temporal = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(sample_cluster(base_cluster("n", 1), two_kinds(), options), core::DomainError);
+}
+
+TEST(GenerativeFit, MomentsOfAHandMadeSample) {
+  // Two CPUs, two days: means 2 and 6, mu 4, Sigma_S = 8; days differ by 2 and 4: variances 2 and 8, mean 5; pooled (2 + 8)/3.
+  GenerativeFitOptions options;
+  options.parameters = {{{1, 1, 1}, false}};
+  const std::vector<DailyRegression> rows = {{"a", "0", {1}}, {"a", "0", {3}}, {"b", "0", {4}}, {"b", "0", {8}}};
+  const GenerativeFit fit = fit_generative(rows, options);
+  ASSERT_TRUE(fit.ok);
+  EXPECT_DOUBLE_EQ(fit.model.kinds()[0].mean[0], 4);
+  EXPECT_DOUBLE_EQ(fit.model.kinds()[0].between_cpus[0][0], 8);
+  EXPECT_DOUBLE_EQ(fit.model.kinds()[0].between_days[0][0], 5);
+  options.days = DaysCovariance::pooled;
+  EXPECT_DOUBLE_EQ(fit_generative(rows, options).model.kinds()[0].between_days[0][0], 10.0 / 3);
+}
+
+TEST(GenerativeFit, OneCpuOrNoRowsIsAReason) {
+  GenerativeFitOptions options;
+  options.parameters = {{{1, 1, 1}, false}};
+  EXPECT_EQ(fit_generative({}, options).reason, "there are no regressions");
+  EXPECT_THAT(fit_generative({{"a", "0", {1}}, {"a", "0", {3}}}, options).reason, ::testing::HasSubstr("one CPU only"));
+  EXPECT_THROW(fit_generative({{"a", "0", {std::nan("")}}}, options), core::DomainError);
+  EXPECT_THROW(fit_generative({{"a", "0", {1, 2}}}, options), core::DomainError);
+}
+
+struct Published {
+  std::filesystem::path folder;
+  nlohmann::json json;
+};
+
+std::vector<DailyRegression> rows_of(const std::filesystem::path& file,
+                                     const std::vector<std::pair<std::string, std::string>>& left_out = {}) {
+  std::ifstream in(file);
+  return read_daily_regressions(in, file.string(), alpha_beta_gamma, left_out);
+}
+
+// 1e-6: what the printed digits allow; they are 7.
+void expect_published(const Vector& found, const nlohmann::json& published, const std::string& what) {
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i] / published[i].get<double>(), 1, 1e-6) << what << " " << i;
+}
+void expect_published(const SquareMatrix& found, const nlohmann::json& published, const std::string& what) {
+  for (std::size_t i = 0; i < found.size(); ++i) expect_published(found[i], published[i], what + " " + std::to_string(i));
+}
+
+TEST(GenerativeFit, ReproducesThePublishedModelsOfDahu) {
+  HPLCAST_REFERENCE_FILE(reference, "dgemm/generative_reference.json");
+  HPLCAST_REFERENCE_FILE(good, "dgemm/dgemm_calibration.csv");
+  HPLCAST_REFERENCE_FILE(slow, "dgemm/dgemm_calibration_slownodes.csv");
+  const nlohmann::json published = nlohmann::json::parse(std::ifstream(reference));
+  GenerativeFitOptions options;
+  options.parameters = alpha_beta_gamma;
+  const GenerativeFit all = fit_generative(rows_of(good), options);
+  ASSERT_TRUE(all.ok) << all.reason;
+  const nlohmann::json& normal = published["dgemm_calibration.csv"];
+  expect_published(all.model.kinds()[0].mean, normal["mu"], "mu");
+  expect_published(all.model.kinds()[0].between_cpus, normal["Sigma_S"], "Sigma_S");
+  expect_published(all.model.kinds()[0].between_days, normal["Sigma_T_v1"], "Sigma_T_v1");
+  options.days = DaysCovariance::pooled;
+  expect_published(fit_generative(rows_of(good), options).model.kinds()[0].between_days, normal["Sigma_T_v2"], "Sigma_T_v2");
+
+  for (const char* node : {"13", "14", "15", "16"}) options.kind_of_node[node] = "slow";
+  const GenerativeFit kinds = fit_generative(rows_of(slow, {{"15", "1"}}), options);
+  ASSERT_TRUE(kinds.ok) << kinds.reason;
+  ASSERT_EQ(kinds.model.kinds().size(), 2U);
+  for (const NodeKind& one : kinds.model.kinds()) {
+    const nlohmann::json& group = published["dgemm_calibration_slownodes.csv"][one.name];
+    expect_published(one.mean, group["mu"], one.name + " mu");
+    expect_published(one.between_cpus, group["Sigma_S"], one.name + " Sigma_S");
+    expect_published(one.between_days, group["Sigma_T_v2"], one.name + " Sigma_T");
+  }
+}
+
+TEST(GenerativeFit, FindsTheSlowNodesOfDahu) {
+  HPLCAST_REFERENCE_FILE(slow, "dgemm/dgemm_calibration_slownodes.csv");
+  GenerativeFitOptions options;
+  options.parameters = alpha_beta_gamma;
+  options.find_kinds = true;
+  const GenerativeFit fit = fit_generative(rows_of(slow), options);
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  ASSERT_EQ(fit.model.kinds().size(), 2U);
+  for (const auto& [node, kind] : fit.kind_of_node)
+    EXPECT_EQ(kind == "kind-2", node == "13" || node == "14" || node == "15" || node == "16") << node;
+}
+
+}  // namespace
+}  // namespace hplcast::fit
