@@ -13,7 +13,9 @@ void setup_design(CLI::App& app);  ///< the group `design`
 void setup_doctor(CLI::App& app);
 void setup_emit(CLI::App& app);
 void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
+void setup_fit_generative(CLI::App& fit);
 void setup_fit_kernel(CLI::App& fit);
+void setup_generate(CLI::App& app);
 void setup_fit_network(CLI::App& fit);
 void setup_fit_segmented(CLI::App& fit);
 void setup_predict(CLI::App& app);

@@ -1,0 +1,70 @@
+// `hplcast fit generative` and `hplcast generate` as a user runs them; the mathematics is tested in tests/fit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "../support/run_hplcast.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/generative_model.hpp"
+
+namespace {
+
+using hplcast::test::Outcome;
+using hplcast::test::run_hplcast;
+using ::testing::HasSubstr;
+
+const std::string generate = "generate examples/generative/generative.json --base examples/dahu-like.json ";
+
+hplcast::core::ClusterModel generated(const std::string& options) {
+  const Outcome outcome = run_hplcast(generate + options);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  std::istringstream in(outcome.output);
+  return hplcast::core::read_cluster(in, "stdout");
+}
+
+TEST(FitGenerativeCommand, FindsTheKindsOfTheExample) {
+  const Outcome outcome = run_hplcast("fit generative examples/generative/daily.csv --find-kinds 2>/dev/null");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  std::istringstream in(outcome.output);
+  const auto model = hplcast::core::read_generative(in, "stdout");
+  ASSERT_EQ(model.kinds().size(), 2U);
+  EXPECT_DOUBLE_EQ(model.kinds()[1].share, 4.0 / 16);  // nodes 13 to 16 of 16 were made slow
+}
+
+TEST(FitGenerativeCommand, KindsCanBeGiven) {
+  const Outcome outcome = run_hplcast("fit generative examples/generative/daily.csv --kind 'slow=[13-16]' --leave-out 3:0");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("slow: 8 CPUs, 64 regressions, 25.0 % of the nodes"));
+  EXPECT_THAT(outcome.output, HasSubstr("normal: 23 CPUs"));
+}
+
+TEST(FitGenerativeCommand, WrongOptionsAndFilesAreNamed) {
+  EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --kind slow").status, 2);
+  EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --leave-out 3").status, 2);
+  EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --parameters speed").status, 3);
+  EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --parameters mn").status, 3);
+  EXPECT_EQ(run_hplcast("fit generative examples/fit-library/dgemm.csv").status, 3);
+}
+
+TEST(GenerateCommand, DrawsAClusterOfAnySize) {
+  const auto cluster = generated("--hosts 'node-[1-100]' --name drawn --seed 7");
+  EXPECT_EQ(cluster.name, "drawn");
+  EXPECT_EQ(cluster.hosts.count(), 100);
+  EXPECT_EQ(cluster.kernels.at("dgemm").overrides().size(), 100U * static_cast<unsigned>(cluster.hosts.values().cpus));
+}
+
+TEST(GenerateCommand, EqualSeedsGiveEqualFiles) {
+  EXPECT_EQ(run_hplcast(generate + "--seed 3").output, run_hplcast(generate + "--seed 3").output);
+  EXPECT_NE(run_hplcast(generate + "--seed 3").output, run_hplcast(generate + "--seed 4").output);
+  EXPECT_NE(run_hplcast(generate + "--seed 3").output, run_hplcast(generate + "--seed 3 --day 1").output);
+}
+
+TEST(GenerateCommand, WrongKindsAndMultipliersAreNamed) {
+  EXPECT_EQ(run_hplcast(generate + "--kind slow").status, 2);
+  EXPECT_EQ(run_hplcast(generate + "--kind no-such-kind=32").status, 3);
+  EXPECT_EQ(run_hplcast(generate + "--spatial=-1").status, 2);
+  EXPECT_EQ(run_hplcast("generate no.json --base examples/dahu-like.json").status, 3);
+}
+
+}  // namespace
