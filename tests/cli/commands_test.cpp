@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "run_hplcast.hpp"
+#include "../support/run_hplcast.hpp"
 
-namespace hplcast::tests {
+namespace hplcast::test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -45,7 +45,7 @@ Words subcommands_in(const std::string& help) {
 
 std::vector<Words> all_commands(const Words& prefix = {}) {
   std::vector<Words> commands;
-  for (const std::string& name : subcommands_in(run_hplcast(with(prefix, "--help")).output)) {
+  for (const std::string& name : subcommands_in(run_hplcast_words(with(prefix, "--help")).output)) {
     commands.push_back(with(prefix, name));
     for (const Words& deeper : all_commands(commands.back())) commands.push_back(deeper);
   }
@@ -53,12 +53,12 @@ std::vector<Words> all_commands(const Words& prefix = {}) {
 }
 
 TEST(Commands, AreFoundInTheHelp) {
-  EXPECT_GE(all_commands().size(), 7U) << run_hplcast({"--help"}).output;
+  EXPECT_GE(all_commands().size(), 7U) << run_hplcast_words({"--help"}).output;
 }
 
 TEST(Commands, HelpOfEveryCommandExitsWithZeroAndHasAnExample) {
   for (const Words& command : all_commands()) {
-    const auto help = run_hplcast(with(command, "--help"));
+    const auto help = run_hplcast_words(with(command, "--help"));
     EXPECT_EQ(help.status, 0) << joined(command);
     EXPECT_NE(help.output.find("Example:\n  hplcast"), std::string::npos) << joined(command) << "\n" << help.output;
   }
@@ -66,22 +66,22 @@ TEST(Commands, HelpOfEveryCommandExitsWithZeroAndHasAnExample) {
 
 TEST(Commands, UnknownOptionsAreWrongUsageOfEveryCommand) {
   for (const Words& command : all_commands()) {
-    const auto outcome = run_hplcast(with(command, "--no-such-option"));
+    const auto outcome = run_hplcast_words(with(command, "--no-such-option"));
     EXPECT_EQ(outcome.status, 2) << joined(command) << "\n" << outcome.output;
     EXPECT_EQ(outcome.output.rfind(joined(command) + ": ", 0), 0U) << outcome.output;
   }
 }
 
 TEST(Commands, NoCommandOrAnUnknownOneIsWrongUsage) {
-  EXPECT_EQ(run_hplcast({}).status, 2);
-  EXPECT_EQ(run_hplcast({"no-such-command"}).status, 2);
+  EXPECT_EQ(run_hplcast_words({}).status, 2);
+  EXPECT_EQ(run_hplcast_words({"no-such-command"}).status, 2);
 }
 
 TEST(Commands, VersionIsPrinted) {
-  const auto outcome = run_hplcast({"--version"});
+  const auto outcome = run_hplcast_words({"--version"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.output.rfind("hplcast 0.", 0), 0U) << outcome.output;
 }
 
 }  // namespace
-}  // namespace hplcast::tests
+}  // namespace hplcast::test

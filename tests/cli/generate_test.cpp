@@ -33,7 +33,8 @@ TEST(FitGenerativeCommand, FindsTheKindsOfTheExample) {
 }
 
 TEST(FitGenerativeCommand, KindsCanBeGiven) {
-  const Outcome outcome = run_hplcast("fit generative examples/generative/daily.csv --kind 'slow=[13-16]' --leave-out 3:0");
+  const Outcome outcome =
+      run_hplcast("fit generative examples/generative/daily.csv --kind 'slow=[13-16]' --leave-out 3:0");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.output, HasSubstr("slow: 8 CPUs, 64 regressions, 25.0 % of the nodes"));
   EXPECT_THAT(outcome.output, HasSubstr("normal: 23 CPUs"));

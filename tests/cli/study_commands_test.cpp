@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include "../study/fake_programs.hpp"
+#include "../support/run_hplcast.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/prediction.hpp"
-#include "run_hplcast.hpp"
 
-namespace hplcast::tests {
+namespace hplcast::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -30,7 +30,7 @@ class StudyCommands : public ::testing::Test {
   std::string text_of(const std::string& name) const { return programs_.text_of(programs_.folder() / name); }
 
   void expect(const std::vector<std::string>& arguments, int status, const std::string& message) const {
-    const auto outcome = run_hplcast(arguments, programs_.folder().string());
+    const auto outcome = run_hplcast_words(arguments, programs_.folder().string());
     EXPECT_EQ(outcome.status, status) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr(message));
   }
@@ -184,4 +184,4 @@ TEST_F(StudyCommands, AssembleNamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace hplcast::tests
+}  // namespace hplcast::test

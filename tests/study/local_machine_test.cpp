@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/study/process_memory.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/workspace.hpp"
 
 namespace hplcast::study {

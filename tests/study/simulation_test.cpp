@@ -1,0 +1,85 @@
+// Predictions by the real simulator: what must hold whatever the models are.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/study/predict.hpp"
+
+namespace hplcast::study {
+namespace {
+
+class Simulation : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    request_.programs.xhpl = HPLCAST_BINARY_DIR "/bin/xhpl-smpi";
+    request_.programs.platform_library = HPLCAST_BINARY_DIR "/lib/libhplcast-platform.so";
+    if (!std::filesystem::exists(request_.programs.xhpl)) GTEST_SKIP() << "skipped: no xhpl-smpi was built";
+    const std::string path = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
+    std::ifstream in(path);
+    request_.cluster = core::read_cluster(in, path);
+    request_.parameters.N = 1200;
+    request_.parameters.P = 2;
+    request_.parameters.Q = 2;
+    request_.timeout_s = 300;
+  }
+
+  PredictionRequest request_;
+};
+
+/// The cluster with a dgemm that takes `factor` times as long.
+core::ClusterModel with_dgemm(const core::ClusterModel& cluster, double factor) {
+  core::ClusterModel result = cluster;
+  const core::DurationLaw& law = cluster.kernels.at("dgemm").cluster_law().pieces().front().law;
+  result.kernels["dgemm"] = core::KernelModel::make(
+      "M2", core::PiecewiseLaw(core::DurationLaw::make(core::scaled(law.mu(), factor),
+                                                       core::scaled(law.sigma(), factor), law.noise(), law.modes())));
+  return result;
+}
+
+TEST_F(Simulation, EqualRequestsGiveEqualPredictionsToTheLastDigit) {
+  const auto first = predict(request_);
+  const auto second = predict(request_);
+  EXPECT_EQ(first.time_s, second.time_s);
+  EXPECT_EQ(first.gflops, second.gflops);
+  ASSERT_EQ(first.kernels.size(), second.kernels.size());
+  for (const auto& [kernel, count] : first.kernels) {
+    EXPECT_EQ(count.calls, second.kernels.at(kernel).calls) << kernel;
+    EXPECT_EQ(count.time_s, second.kernels.at(kernel).time_s) << kernel;
+  }
+}
+
+TEST_F(Simulation, AnotherSeedGivesAnotherTime) {
+  const double first = predict(request_).time_s;
+  request_.seed = 2;
+  EXPECT_NE(predict(request_).time_s, first);
+}
+
+TEST_F(Simulation, TimeGrowsWithN) {
+  const double small = predict(request_).time_s;
+  request_.parameters.N = 2400;
+  EXPECT_GT(predict(request_).time_s, 2 * small);
+}
+
+TEST_F(Simulation, TimeFallsWhenDgemmIsFaster) {
+  request_.cluster = with_dgemm(request_.cluster, 1);
+  const auto before = predict(request_);
+  request_.cluster = with_dgemm(request_.cluster, 0.5);
+  const auto after = predict(request_);
+  EXPECT_LT(after.time_s, before.time_s);
+  EXPECT_NE(after.model_sha256, before.model_sha256);
+  // The same calls with the same draws, each half as long; sums differ by rounding.
+  EXPECT_NEAR(after.kernels.at("dgemm").time_s, 0.5 * before.kernels.at("dgemm").time_s,
+              1e-9 * before.kernels.at("dgemm").time_s);
+}
+
+TEST_F(Simulation, ReportsItsMemory) {
+  const auto prediction = predict(request_);
+  EXPECT_GT(prediction.peak_pss_bytes, 5e6);  // SimGrid alone is more
+  EXPECT_LT(prediction.peak_pss_bytes, 500e6);
+}
+
+}  // namespace
+}  // namespace hplcast::study
