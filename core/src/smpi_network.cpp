@@ -14,7 +14,9 @@ constexpr std::uint64_t max_threshold_bytes = 2147483647;
 /// A loop that polls with calls of cost 0 never ends in a simulation.
 constexpr double min_poll_s = 1e-7;
 
-std::string threshold(std::uint64_t bytes) { return std::to_string(std::min(bytes, max_threshold_bytes)); }
+std::string threshold(std::uint64_t bytes) {
+  return std::to_string(std::min(bytes, max_threshold_bytes));
+}
 
 }  // namespace
 

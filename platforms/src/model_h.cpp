@@ -72,7 +72,8 @@ std::string polynomial(const core::Polynomial& polynomial) {
   for (const double value : polynomial.coefficients()) {
     coefficients += (coefficients.empty() ? "" : ", ") + hexadecimal(value);
   }
-  return "{" + counted_array("hplcast_term", polynomial.terms(), term) + ",\n     (const double[]){" + coefficients + "}}";
+  return "{" + counted_array("hplcast_term", polynomial.terms(), term) + ",\n     (const double[]){" + coefficients +
+         "}}";
 }
 
 std::string piece(const core::LawPiece& piece) {
@@ -80,8 +81,8 @@ std::string piece(const core::LawPiece& piece) {
     return "{" + hexadecimal(m.probability) + ", " + hexadecimal(m.mean) + ", " + hexadecimal(m.sd) + "}";
   };
   return "\n    {" + hexadecimal(piece.from) + ",\n     " + polynomial(piece.law.mu()) + ",\n     " +
-         polynomial(piece.law.sigma()) + ",\n     " + noise_names.at(static_cast<std::size_t>(piece.law.noise())) + ", " +
-         counted_array("hplcast_mode", piece.law.modes(), mode) + "}";
+         polynomial(piece.law.sigma()) + ",\n     " + noise_names.at(static_cast<std::size_t>(piece.law.noise())) +
+         ", " + counted_array("hplcast_mode", piece.law.modes(), mode) + "}";
 }
 
 void write_law(std::ostream& out, int host, int cpu, const core::PiecewiseLaw& law) {
@@ -124,7 +125,8 @@ void write_macros(std::ostream& out) {
 
 void write_tables(std::ostream& out, const core::ClusterModel& cluster) {
   for (const auto& [name, model] : cluster.kernels) {
-    if (!core::kernel_from_name(name)) throw core::DomainError("kernel", name, "a kernel of HPL (docs/kernel-models.md)");
+    if (!core::kernel_from_name(name))
+      throw core::DomainError("kernel", name, "a kernel of HPL (docs/kernel-models.md)");
     write_kernel_laws(out, name, model);
   }
   if (!cluster.kernels.empty()) {
@@ -156,7 +158,8 @@ void write_model_h(std::ostream& out, const core::ClusterModel& cluster) {
       << "#define HPLCAST_MODEL_SHA256 " << quoted(core::cluster_sha256(cluster)) << "\n\n"
       << "/* One call of a kernel by the calling rank. */\n";
   write_macros(out);
-  out << "\n/* The models; define HPLCAST_MODEL_NO_TABLES to have the macros only. */\n#ifndef HPLCAST_MODEL_NO_TABLES\n";
+  out << "\n/* The models; define HPLCAST_MODEL_NO_TABLES to have the macros only. */\n#ifndef "
+         "HPLCAST_MODEL_NO_TABLES\n";
   write_tables(out, cluster);
   out << "#endif\n#endif\n";
 }

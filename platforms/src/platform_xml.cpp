@@ -19,7 +19,8 @@ using core::ClusterModel;
 using core::shortest;
 using core::xml_escaped;
 
-/// Speed of a core. Kernels take the time of their models; only the cost of a probe passes through it, and comes out unchanged.
+/// Speed of a core. Kernels take the time of their models; only the cost of a probe passes through it, and comes out
+/// unchanged.
 constexpr const char* core_speed = "1Gf";
 
 /// A comment may not contain two hyphens in a row, nor end with one.
@@ -30,10 +31,16 @@ std::string comment(std::string text) {
   return "<!-- " + text + " -->\n";
 }
 
-std::string bandwidth(double bytes_per_s) { return shortest(bytes_per_s) + "Bps"; }
-std::string latency(double s) { return shortest(s) + "s"; }
+std::string bandwidth(double bytes_per_s) {
+  return shortest(bytes_per_s) + "Bps";
+}
+std::string latency(double s) {
+  return shortest(s) + "s";
+}
 
-const core::ScopeModel& main_scope(const ClusterModel& cluster) { return cluster.network.scope(core::Scope::remote); }
+const core::ScopeModel& main_scope(const ClusterModel& cluster) {
+  return cluster.network.scope(core::Scope::remote);
+}
 
 /// "pre-[1-3,7]suf" with numbers that are not padded: what SimGrid's <cluster> can name.
 struct NumberedHosts {
@@ -61,9 +68,9 @@ std::optional<NumberedHosts> numbered_hosts(const core::Hosts& hosts) {
 std::string power_properties(const ClusterModel& cluster, const std::string& indent) {
   if (!cluster.power) return "";
   const core::PowerModel& power = *cluster.power;
-  return indent + "<prop id=\"wattage_per_state\" value=\"" + shortest(power.idle_w) + ":" + shortest(power.one_core_w) +
-         ":" + shortest(power.all_cores_w) + "\"/>\n" + indent + "<prop id=\"wattage_off\" value=\"" +
-         shortest(power.off_w) + "\"/>\n";
+  return indent + "<prop id=\"wattage_per_state\" value=\"" + shortest(power.idle_w) + ":" +
+         shortest(power.one_core_w) + ":" + shortest(power.all_cores_w) + "\"/>\n" + indent +
+         "<prop id=\"wattage_off\" value=\"" + shortest(power.off_w) + "\"/>\n";
 }
 
 void write_property(std::ostream& out, const std::string& name, const std::string& value) {
@@ -94,7 +101,8 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
     out << "    <host id=\"" << host << "\" speed=\"" << core_speed << "\" core=\"" << cluster.hosts.values().cores
         << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </host>\n");
     out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.bandwidth_bytes_per_s)
-        << "\" latency=\"" << latency(core::host_link_latency_s(cluster.network)) << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+        << "\" latency=\"" << latency(core::host_link_latency_s(cluster.network))
+        << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
     out << "    <link id=\"" << host << "_loopback\" bandwidth=\"" << bandwidth(local.bandwidth_bytes_per_s)
         << "\" latency=\"" << latency(local.latency_s) << "\" sharing_policy=\"FATPIPE\"/>\n";
     out << "    <host_link id=\"" << host << "\" up=\"" << host << "_link_UP\" down=\"" << host << "_link_DOWN\"/>\n";
@@ -122,17 +130,19 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster) {
   const core::Topology& topology = cluster.network.values().topology;
   const auto hosts = numbered_hosts(cluster.hosts);
   if (!hosts) {
-    throw core::DomainError("host names", cluster.hosts.values().names,
-                            "one bracket of numbers without padding, such as node-[1-32], for topology " + topology.kind);
+    throw core::DomainError(
+        "host names", cluster.hosts.values().names,
+        "one bracket of numbers without padding, such as node-[1-32], for topology " + topology.kind);
   }
   const std::string power = power_properties(cluster, "      ");
   out << "  <zone id=\"world\" routing=\"Full\">\n"
-      << "    <cluster id=\"" << xml_escaped(cluster.name) << "\" prefix=\"" << xml_escaped(hosts->prefix) << "\" radical=\""
-      << hosts->radical << "\" suffix=\"" << xml_escaped(hosts->suffix) << "\" speed=\"" << core_speed << "\" core=\""
-      << cluster.hosts.values().cores << "\" bw=\"" << bandwidth(remote.bandwidth_bytes_per_s) << "\" lat=\""
-      << latency(core::host_link_latency_s(cluster.network)) << "\" loopback_bw=\"" << bandwidth(local.bandwidth_bytes_per_s)
-      << "\" loopback_lat=\"" << latency(local.latency_s) << "\" topology=\"" << topology_name(topology.kind)
-      << "\" topo_parameters=\"" << xml_escaped(topology.parameters) << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n")
+      << "    <cluster id=\"" << xml_escaped(cluster.name) << "\" prefix=\"" << xml_escaped(hosts->prefix)
+      << "\" radical=\"" << hosts->radical << "\" suffix=\"" << xml_escaped(hosts->suffix) << "\" speed=\""
+      << core_speed << "\" core=\"" << cluster.hosts.values().cores << "\" bw=\""
+      << bandwidth(remote.bandwidth_bytes_per_s) << "\" lat=\"" << latency(core::host_link_latency_s(cluster.network))
+      << "\" loopback_bw=\"" << bandwidth(local.bandwidth_bytes_per_s) << "\" loopback_lat=\""
+      << latency(local.latency_s) << "\" topology=\"" << topology_name(topology.kind) << "\" topo_parameters=\""
+      << xml_escaped(topology.parameters) << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n")
       << "  </zone>\n";
 }
 
@@ -145,9 +155,10 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   std::vector<std::string> losses = xml_cost_losses(remote, "remote");
   const XmlCosts remote_costs = xml_costs(remote);
   const XmlCosts local_costs = xml_costs(local);
-  const auto differ = [&](const char* what, const std::string XmlCosts::* list) {
+  const auto differ = [&](const char* what, const std::string XmlCosts::*list) {
     if (remote_costs.*list != local_costs.*list) {
-      losses.push_back(std::string("local ") + what + ": platform.xml has one list for all messages, that of remote ones is used");
+      losses.push_back(std::string("local ") + what +
+                       ": platform.xml has one list for all messages, that of remote ones is used");
     }
   };
   differ("send", &XmlCosts::os);
@@ -159,12 +170,15 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   return losses;
 }
 
-bool needs_platform_library(const ClusterModel& cluster) { return !platform_xml_losses(cluster).empty(); }
+bool needs_platform_library(const ClusterModel& cluster) {
+  return !platform_xml_losses(cluster).empty();
+}
 
 void write_platform_xml(std::ostream& out, const ClusterModel& cluster) {
   out << "<?xml version=\"1.0\"?>\n"
       << "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-      << comment("Made by hplcast from the cluster model " + cluster.name + "; do not edit. Message costs: docs/platform.md.");
+      << comment("Made by hplcast from the cluster model " + cluster.name +
+                 "; do not edit. Message costs: docs/platform.md.");
   for (const std::string& loss : platform_xml_losses(cluster)) out << comment("Not carried: " + loss);
   out << "<platform version=\"4.1\">\n";
   write_config(out, cluster);

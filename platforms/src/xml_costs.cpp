@@ -33,20 +33,24 @@ double intercept_on_wire_s(const Segment& segment) {
   return mean_intercept_s(segment) - core::smpi_envelope_bytes * segment.slope_s_per_byte;
 }
 
-std::string join(const std::string& list, const std::string& item) { return list.empty() ? item : list + ";" + item; }
+std::string join(const std::string& list, const std::string& item) {
+  return list.empty() ? item : list + ";" + item;
+}
 
 std::string overhead(const core::SegmentedLaw& law) {
   std::string list;
   for (const Segment& segment : law.segments()) {
     const double bound = xml_bound(segment, 0);
     if (bound >= bound_limit) break;
-    list = join(list, shortest(bound) + ":" + shortest(mean_intercept_s(segment)) + ":" +
-                          shortest(segment.slope_s_per_byte));
+    list = join(list,
+                shortest(bound) + ":" + shortest(mean_intercept_s(segment)) + ":" + shortest(segment.slope_s_per_byte));
   }
   return list;
 }
 
-bool is_carried(const Segment& segment) { return segment.slope_s_per_byte >= 0 && intercept_on_wire_s(segment) >= 0; }
+bool is_carried(const Segment& segment) {
+  return segment.slope_s_per_byte >= 0 && intercept_on_wire_s(segment) >= 0;
+}
 
 /// The flow that stands for a segment: exact where is_carried(), else exact at one size of the segment only.
 core::MessageFlow representative_flow(const core::ScopeModel& scope, std::size_t index) {
@@ -76,8 +80,8 @@ XmlCosts xml_costs(const core::ScopeModel& scope) {
     const double bound = xml_bound(segments[i], core::smpi_envelope_bytes);
     if (bound >= bound_limit) break;
     const core::MessageFlow flow = representative_flow(scope, i);
-    costs.bw_factor = join(
-        costs.bw_factor, shortest(bound) + ":" + shortest(flow.bandwidth_bytes_per_s / scope.bandwidth_bytes_per_s));
+    costs.bw_factor = join(costs.bw_factor,
+                           shortest(bound) + ":" + shortest(flow.bandwidth_bytes_per_s / scope.bandwidth_bytes_per_s));
     costs.lat_factor = join(costs.lat_factor, shortest(bound) + ":" + shortest(flow.latency_s / scope.latency_s));
   }
   return costs;
@@ -88,7 +92,8 @@ std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, const st
   for (std::size_t i = 0; i < core::message_cost_count; ++i) {
     const auto which = static_cast<MessageCost>(i);
     for (const Segment& segment : scope.cost(which).segments()) {
-      const std::string where = name + " " + core::message_cost_names[i] + " from " + shortest(segment.min_bytes) + " bytes: ";
+      const std::string where =
+          name + " " + core::message_cost_names[i] + " from " + shortest(segment.min_bytes) + " bytes: ";
       if (segment.min_bytes + core::smpi_envelope_bytes > bound_limit) {
         losses.push_back(where + "SimGrid's bounds end at 2^31, the segment below goes on instead");
         continue;
@@ -97,7 +102,9 @@ std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, const st
         losses.push_back(where + "noise is left out, every message takes its expected time");
       }
       if (which == MessageCost::transfer && !is_carried(segment)) {
-        losses.push_back(where + "a line that starts below zero or falls becomes one through zero, right in the middle of the segment");
+        losses.push_back(
+            where +
+            "a line that starts below zero or falls becomes one through zero, right in the middle of the segment");
       }
     }
   }

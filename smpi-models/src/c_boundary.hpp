@@ -9,7 +9,8 @@
 
 namespace hplcast::smpi_models {
 
-/// Says what went wrong and ends the whole simulation. No destructors and no exit handlers run: we may be on an actor's stack.
+/// Says what went wrong and ends the whole simulation. No destructors and no exit handlers run: we may be on an actor's
+/// stack.
 [[noreturn]] inline void end_simulation(const char* what, core::ExitCode code) noexcept {
   std::fflush(stdout);
   std::fprintf(stderr, "hplcast: %s\n", what);

@@ -80,11 +80,17 @@ void hplcast_probe_begin(const hplcast_channel* channel) {
   polling.begin_probe(rank.actor, *channel);
 }
 
-void hplcast_probe_end(int found) { Runtime::instance().polling().end_probe(this_rank().actor, found != 0); }
+void hplcast_probe_end(int found) {
+  Runtime::instance().polling().end_probe(this_rank().actor, found != 0);
+}
 
-void hplcast_message_sent(const hplcast_channel* channel) { Runtime::instance().polling().sent(*channel); }
+void hplcast_message_sent(const hplcast_channel* channel) {
+  Runtime::instance().polling().sent(*channel);
+}
 
-void hplcast_message_taken(const hplcast_channel* channel) { Runtime::instance().polling().taken(*channel); }
+void hplcast_message_taken(const hplcast_channel* channel) {
+  Runtime::instance().polling().taken(*channel);
+}
 
 double hplcast_clock_s(void) {
   hplcast_flush();

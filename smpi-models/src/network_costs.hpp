@@ -15,8 +15,8 @@ struct MessagePath {
   int source_host = 0;  ///< index of the sending host, from 0: names the stream of draws
 };
 
-/// The message costs of a network model as SimGrid asks for them, message by message. Where a law has noise, every message
-/// draws from the stream (seed, host that sends, operation); a model without noise draws nothing.
+/// The message costs of a network model as SimGrid asks for them, message by message. Where a law has noise, every
+/// message draws from the stream (seed, host that sends, operation); a model without noise draws nothing.
 class NetworkCosts {
  public:
   /// `noise` false: every message takes its expected time.
@@ -25,8 +25,8 @@ class NetworkCosts {
   /// Time in s that a rank spends in its send, isend or recv. `size_bytes` without SMPI's envelope.
   double overhead_s(core::MessageCost which, const MessagePath& path, double size_bytes);
 
-  /// Factors on the latency of the route and the bandwidth of its narrowest link, for a message of `wire_bytes` with SMPI's
-  /// envelope. SimGrid asks once for each of them, in any order: both see the same draw.
+  /// Factors on the latency of the route and the bandwidth of its narrowest link, for a message of `wire_bytes` with
+  /// SMPI's envelope. SimGrid asks once for each of them, in any order: both see the same draw.
   double latency_factor(const MessagePath& path, double wire_bytes);
   double bandwidth_factor(const MessagePath& path, double wire_bytes);
 

@@ -1,9 +1,9 @@
 #include "platform.hpp"
 
+#include <smpi/smpi.h>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Host.hpp>
-#include <smpi/smpi.h>
 #include <xbt/config.hpp>
 
 #include <memory>
@@ -42,9 +42,10 @@ class Callbacks {
 };
 
 void register_overhead(SmpiOperation operation, core::MessageCost which, const std::shared_ptr<Callbacks>& callbacks) {
-  smpi_register_op_cost_callback(operation, [which, callbacks](std::size_t size, s4u::Host* source, s4u::Host* destination) {
-    return callbacks->costs().overhead_s(which, callbacks->path(source, destination), static_cast<double>(size));
-  });
+  smpi_register_op_cost_callback(
+      operation, [which, callbacks](std::size_t size, s4u::Host* source, s4u::Host* destination) {
+        return callbacks->costs().overhead_s(which, callbacks->path(source, destination), static_cast<double>(size));
+      });
 }
 
 void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
@@ -72,7 +73,8 @@ void apply_settings(const core::NetworkModel& network) {
 void build() {
   const Session& opened = session();
   if (!opened.file_model) {
-    throw core::Error(core::ExitCode::bad_input, "the platform library needs HPLCAST_CLUSTER; expected the path of a cluster.json");
+    throw core::Error(core::ExitCode::bad_input,
+                      "the platform library needs HPLCAST_CLUSTER; expected the path of a cluster.json");
   }
   const Model& model = *opened.file_model;
   apply_settings(model.cluster.network);

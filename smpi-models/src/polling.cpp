@@ -9,11 +9,12 @@ namespace hplcast::smpi_models {
 
 namespace {
 
-/// Failures in a row before a rank is taken to be in a polling loop. HPL probes at most twice without a kernel in between
-/// while it has other work.
+/// Failures in a row before a rank is taken to be in a polling loop. HPL probes at most twice without a kernel in
+/// between while it has other work.
 constexpr int failures_of_a_loop = 4;
 
-/// A first wait is as long as this many probes, every further one on the same channel four times as long, up to an hour.
+/// A first wait is as long as this many probes, every further one on the same channel four times as long, up to an
+/// hour.
 constexpr double first_limit_probes = 1000;
 constexpr double limit_growth = 4;
 constexpr double max_limit_s = 3600;

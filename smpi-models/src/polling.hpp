@@ -10,9 +10,10 @@
 
 namespace hplcast::smpi_models {
 
-/// Turns loops that only poll into waits. A rank that probes the same channel again and again, spending nothing in between,
-/// sees nothing new before somebody sends on that channel: it may as well sleep until then. Every probe that is left is a real
-/// one, so a message is found at most one probe later than by polling (measured constant: smpi/iprobe, some 1e-7 s).
+/// Turns loops that only poll into waits. A rank that probes the same channel again and again, spending nothing in
+/// between, sees nothing new before somebody sends on that channel: it may as well sleep until then. Every probe that
+/// is left is a real one, so a message is found at most one probe later than by polling (measured constant:
+/// smpi/iprobe, some 1e-7 s).
 ///
 /// A wait has a time limit, so that a rank that has other things to do between its probes cannot be blocked for ever.
 class Polling {
@@ -35,7 +36,7 @@ class Polling {
  private:
   struct Poller {
     hplcast_channel channel{};
-    int failures = 0;   // probes of that channel in a row that found nothing
+    int failures = 0;    // probes of that channel in a row that found nothing
     double limit_s = 0;  // of the next wait
     simgrid::s4u::SemaphorePtr wake_up;
   };
@@ -53,7 +54,8 @@ class Polling {
 
   bool waits_;
   std::vector<Poller> pollers_;
-  std::unordered_map<hplcast_channel, Traffic, Hash, Equal> traffic_;  // channels with messages under way, or a rank that waits
+  std::unordered_map<hplcast_channel, Traffic, Hash, Equal>
+      traffic_;  // channels with messages under way, or a rank that waits
 };
 
 }  // namespace hplcast::smpi_models

@@ -1,9 +1,9 @@
 #include "runtime.hpp"
 
+#include <simgrid/version.h>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Host.hpp>
-#include <simgrid/version.h>
 
 #include <algorithm>
 #include <cmath>
@@ -81,8 +81,7 @@ Runtime::Runtime() : settings_(session().settings), model_(load_model()) {
 
 void Runtime::add_ranks() {
   std::vector<s4u::ActorPtr> actors = s4u::Engine::get_instance()->get_all_actors();
-  std::sort(actors.begin(), actors.end(),
-            [](const auto& a, const auto& b) { return world_rank(*a) < world_rank(*b); });
+  std::sort(actors.begin(), actors.end(), [](const auto& a, const auto& b) { return world_rank(*a) < world_rank(*b); });
   std::unordered_map<std::string, int> host_index;
   if (model_) {
     for (const std::string& name : model_->cluster.hosts.names()) {
@@ -100,8 +99,8 @@ void Runtime::add_ranks() {
     const auto found = host_index.find(actor->get_host()->get_name());
     if (found == host_index.end()) {
       throw core::DomainError("host of rank " + std::to_string(ranks_[id].rank), actor->get_host()->get_name(),
-                              "a host of cluster " + model_->cluster.name + " (" + model_->source + "): " +
-                                  model_->cluster.hosts.values().names,
+                              "a host of cluster " + model_->cluster.name + " (" + model_->source +
+                                  "): " + model_->cluster.hosts.values().names,
                               "emit platform and hostfile from the same cluster.json");
     }
     assign_laws(ranks_[id], found->second, local_rank);
@@ -122,9 +121,8 @@ void Runtime::assign_laws(RankState& rank, int host, int local_rank) {
 RankState& Runtime::rank() {
   const auto id = static_cast<std::size_t>(s4u::this_actor::get_pid());
   if (id == 0 || id >= ranks_.size()) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "called outside of a rank of the simulated program (actor " + std::to_string(id) +
-                          "); expected a rank that smpirun started");
+    throw core::Error(core::ExitCode::bad_input, "called outside of a rank of the simulated program (actor " +
+                                                     std::to_string(id) + "); expected a rank that smpirun started");
   }
   return ranks_[id];
 }
@@ -146,10 +144,10 @@ void Runtime::kernel_call(RankState& rank, core::KernelId kernel, const core::Ke
   const core::DurationLaw& law = rank.laws[index]->at(shape);
   const std::uint64_t call = rank.calls[index]++;
   const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
-  const double duration_s =
-      draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.rank,
-                                              static_cast<std::uint32_t>(kernel)}, call))
-            : law.mean_s(shape);
+  const double duration_s = draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.rank,
+                                                                    static_cast<std::uint32_t>(kernel)},
+                                                                   call))
+                                  : law.mean_s(shape);
   if (!(duration_s > 0)) return;
   rank.pending_s += duration_s;
   count.time_s += duration_s;

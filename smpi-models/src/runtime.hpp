@@ -17,19 +17,21 @@ struct RankState {
   std::size_t actor = 0;  ///< id of its actor
   double pending_s = 0;   ///< delay that is not yet spent in simulated time
   std::uint32_t rank = 0;
-  std::array<const core::PiecewiseLaw*, core::kernel_count> laws{};  ///< of this rank's CPU; null: the kernel costs nothing
-  std::array<std::uint64_t, core::kernel_count> calls{};             ///< draws taken, per kernel
-  std::uint64_t pivots = 0;                                          ///< draws taken for pivots
+  std::array<const core::PiecewiseLaw*, core::kernel_count>
+      laws{};                                             ///< of this rank's CPU; null: the kernel costs nothing
+  std::array<std::uint64_t, core::kernel_count> calls{};  ///< draws taken, per kernel
+  std::uint64_t pivots = 0;                               ///< draws taken for pivots
 };
 
-/// The state of the simulation: models, pending delays, streams and counts of all ranks. There is one, made at the first
-/// call of an actor; SimGrid runs actors one at a time, so nothing is locked.
+/// The state of the simulation: models, pending delays, streams and counts of all ranks. There is one, made at the
+/// first call of an actor; SimGrid runs actors one at a time, so nothing is locked.
 class Runtime {
  public:
   /// Hands over the tables of model.h before the runtime exists. @throws DomainError for a second, different model.
   static void register_model(const hplcast_model_table& table);
 
-  /// The runtime; made on the first call. @throws Error for bad settings, an unreadable model, hosts that the model does not have.
+  /// The runtime; made on the first call. @throws Error for bad settings, an unreadable model, hosts that the model
+  /// does not have.
   static Runtime& instance();
 
   /// State of the calling actor. @throws Error outside of a simulated rank.

@@ -8,10 +8,10 @@ namespace hplcast::smpi_models {
 
 /// What the environment says to the runtime (docs/smpi-runtime.md).
 struct Settings {
-  std::string cluster_path;  ///< HPLCAST_CLUSTER: cluster.json; empty: the registered model.h, if any
-  std::string stats_path;    ///< HPLCAST_STATS: where the statistics go; empty: nowhere
-  std::uint64_t seed = 1;    ///< HPLCAST_SEED
-  bool noise = true;         ///< HPLCAST_NOISE: on or off; off: every kernel takes its expected time
+  std::string cluster_path;     ///< HPLCAST_CLUSTER: cluster.json; empty: the registered model.h, if any
+  std::string stats_path;       ///< HPLCAST_STATS: where the statistics go; empty: nowhere
+  std::uint64_t seed = 1;       ///< HPLCAST_SEED
+  bool noise = true;            ///< HPLCAST_NOISE: on or off; off: every kernel takes its expected time
   bool poll_by_waiting = true;  ///< HPLCAST_POLLING: wait or probe; probe: every probe of a polling loop is simulated
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
 };

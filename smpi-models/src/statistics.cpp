@@ -12,10 +12,8 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
   for (std::size_t i = 0; i < statistics.kernels.size(); ++i) {
     const core::KernelCount& count = statistics.kernels[i];
     if (count.calls == 0) continue;
-    kernels[core::kernel_names[i]] = {{"calls", count.calls},
-                                      {"outside_range", count.outside_range},
-                                      {"time_s", count.time_s},
-                                      {"flop", count.flop}};
+    kernels[core::kernel_names[i]] = {
+        {"calls", count.calls}, {"outside_range", count.outside_range}, {"time_s", count.time_s}, {"flop", count.flop}};
   }
   Json messages = Json::object();
   for (std::size_t i = 0; i < statistics.messages.size(); ++i) {

@@ -22,13 +22,13 @@ struct Statistics {
   std::string cluster;       ///< name; empty without a model
   std::string model_sha256;  ///< empty without a model
   std::string model_source;
-  std::string simulator;     ///< name and version
+  std::string simulator;  ///< name and version
   std::uint64_t seed = 0;
   bool noise = true;
   int ranks = 0;
   bool deadlock = false;
-  double end_s = 0;              ///< simulated time at the end
-  std::vector<double> times_s;   ///< as reported, in order
+  double end_s = 0;             ///< simulated time at the end
+  std::vector<double> times_s;  ///< as reported, in order
   std::array<core::KernelCount, core::kernel_count> kernels{};
   std::array<core::MessageCount, HPLCAST_MPI_COUNT> messages{};
 };

@@ -12,7 +12,9 @@ namespace hplcast::smpi_models {
 
 namespace {
 
-core::Monomial monomial(const hplcast_term& term) { return {term.m, term.n, term.k}; }
+core::Monomial monomial(const hplcast_term& term) {
+  return {term.m, term.n, term.k};
+}
 
 core::Polynomial polynomial(const hplcast_polynomial& table) {
   std::vector<core::Monomial> terms;
@@ -52,7 +54,8 @@ core::PiecewiseLaw piecewise_law(const hplcast_law& law) {
 }
 
 core::KernelModel kernel_model(const hplcast_kernel_table& table) {
-  if (table.law_count < 1) throw core::DomainError("laws of " + std::string(table.kernel), table.law_count, "at least one");
+  if (table.law_count < 1)
+    throw core::DomainError("laws of " + std::string(table.kernel), table.law_count, "at least one");
   std::vector<core::CpuLaw> overrides;
   for (int i = 1; i < table.law_count; ++i) {
     overrides.push_back({table.laws[i].host, table.laws[i].cpu, piecewise_law(table.laws[i])});
@@ -110,7 +113,8 @@ Model model_from_table(const hplcast_model_table& table) {
 
 Model model_from_file(const std::string& path) {
   Model model;
-  core::read_file(path, [&](std::istream& in, const std::string& name) { model.cluster = core::read_cluster(in, name); });
+  core::read_file(path,
+                  [&](std::istream& in, const std::string& name) { model.cluster = core::read_cluster(in, name); });
   model.sha256 = core::cluster_sha256(model.cluster);
   model.source = path;
   const core::NetworkModel& network = model.cluster.network;

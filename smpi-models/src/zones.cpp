@@ -29,8 +29,8 @@ class HostBuilder {
     s4u::Host* host = zone->create_host(name, core_speed_flop_per_s)->set_core_count(cluster_.hosts.values().cores);
     if (cluster_.power) {
       const core::PowerModel& power = *cluster_.power;
-      host->set_property("wattage_per_state", core::shortest(power.idle_w) + ":" + core::shortest(power.one_core_w) + ":" +
-                                                  core::shortest(power.all_cores_w));
+      host->set_property("wattage_per_state", core::shortest(power.idle_w) + ":" + core::shortest(power.one_core_w) +
+                                                  ":" + core::shortest(power.all_cores_w));
       host->set_property("wattage_off", core::shortest(power.off_w));
     }
     return host->seal();
@@ -96,13 +96,15 @@ std::vector<Numbers> parse_lists(const core::Topology& topology, std::size_t cou
   return lists;
 }
 
-std::vector<unsigned> to_unsigned(const Numbers& numbers) { return {numbers.begin(), numbers.end()}; }
+std::vector<unsigned> to_unsigned(const Numbers& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
 
 void require_leaves(const core::ClusterModel& cluster, unsigned long leaves) {
   if (leaves != static_cast<unsigned long>(cluster.hosts.count())) {
-    throw core::DomainError("topology.parameters", cluster.network.values().topology.parameters,
-                            "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " +
-                                std::to_string(leaves));
+    throw core::DomainError(
+        "topology.parameters", cluster.network.values().topology.parameters,
+        "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " + std::to_string(leaves));
   }
 }
 
@@ -110,38 +112,21 @@ unsigned long product(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 1UL, [](unsigned long a, unsigned long b) { return a * b; });
 }
 
-s4u::NetZone* hierarchical(const HostBuilder& builder) {
-  const core::ClusterModel& cluster = builder.cluster();
+s4u::FatTreeParams fat_tree_parameters(const core::ClusterModel& cluster) {
+  constexpr const char* form = "levels;children per level;parents per level;links per level, such as 2;16,2;1,4;1,1";
   const core::Topology& topology = cluster.network.values().topology;
-  const double bandwidth = cluster.network.scope(core::Scope::remote).bandwidth_bytes_per_s;
-  const double latency = core::host_link_latency_s(cluster.network);
-  constexpr auto policy = s4u::Link::SharingPolicy::SPLITDUPLEX;
-  const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
-  using Coordinates = std::vector<unsigned long>;
-  const s4u::ClusterCallbacks callbacks(
-      [&](s4u::NetZone* zone, const Coordinates&, unsigned long id) {
-        simgrid::kernel::routing::NetPoint* const no_gateway = nullptr;
-        return std::pair(builder.host(zone, name(id))->get_netpoint(), no_gateway);
-      },
-      [&](s4u::NetZone* zone, const Coordinates&, unsigned long id) { return builder.loopback(zone, name(id)); }, {});
+  const std::vector<Numbers> lists = parse_lists(topology, 4, form);
+  const auto levels = static_cast<unsigned>(lists[0][0]);
+  if (lists[0].size() != 1 || lists[1].size() != levels || lists[2].size() != levels || lists[3].size() != levels) {
+    throw core::DomainError("topology.parameters", topology.parameters, form);
+  }
+  require_leaves(cluster, product(lists[1]));
+  return {levels, to_unsigned(lists[1]), to_unsigned(lists[2]), to_unsigned(lists[3])};
+}
 
-  if (topology.kind == "torus") {
-    const Numbers dimensions = parse_lists(topology, 1, "dimensions such as 4,4,2").front();
-    require_leaves(cluster, product(dimensions));
-    return s4u::create_torus_zone(cluster.name, nullptr, dimensions, callbacks, bandwidth, latency, policy);
-  }
-  if (topology.kind == "fat_tree") {
-    constexpr const char* form = "levels;children per level;parents per level;links per level, such as 2;16,2;1,4;1,1";
-    const std::vector<Numbers> lists = parse_lists(topology, 4, form);
-    const auto levels = static_cast<unsigned>(lists[0][0]);
-    if (lists[0].size() != 1 || lists[1].size() != levels || lists[2].size() != levels || lists[3].size() != levels) {
-      throw core::DomainError("topology.parameters", topology.parameters, form);
-    }
-    require_leaves(cluster, product(lists[1]));
-    const s4u::FatTreeParams parameters(levels, to_unsigned(lists[1]), to_unsigned(lists[2]), to_unsigned(lists[3]));
-    return s4u::create_fatTree_zone(cluster.name, nullptr, parameters, callbacks, bandwidth, latency, policy);
-  }
+s4u::DragonflyParams dragonfly_parameters(const core::ClusterModel& cluster) {
   constexpr const char* form = "groups,links;chassis,links;routers,links;nodes, such as 3,4;3,2;3,1;2";
+  const core::Topology& topology = cluster.network.values().topology;
   const std::vector<Numbers> lists = parse_lists(topology, 4, form);
   for (std::size_t i = 0; i < lists.size(); ++i) {
     if (lists[i].size() != (i < 3 ? 2U : 1U)) throw core::DomainError("topology.parameters", topology.parameters, form);
@@ -150,8 +135,37 @@ s4u::NetZone* hierarchical(const HostBuilder& builder) {
   const auto level = [&](std::size_t i) {
     return std::pair(static_cast<unsigned>(lists[i][0]), static_cast<unsigned>(lists[i][1]));
   };
-  const s4u::DragonflyParams parameters(level(0), level(1), level(2), static_cast<unsigned>(lists[3][0]));
-  return s4u::create_dragonfly_zone(cluster.name, nullptr, parameters, callbacks, bandwidth, latency, policy);
+  return {level(0), level(1), level(2), static_cast<unsigned>(lists[3][0])};
+}
+
+s4u::NetZone* hierarchical(const HostBuilder& builder) {
+  const core::ClusterModel& cluster = builder.cluster();
+  const std::string& kind = cluster.network.values().topology.kind;
+  const double bandwidth = cluster.network.scope(core::Scope::remote).bandwidth_bytes_per_s;
+  const double latency = core::host_link_latency_s(cluster.network);
+  constexpr auto policy = s4u::Link::SharingPolicy::SPLITDUPLEX;
+  const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
+  const s4u::ClusterCallbacks callbacks(
+      [&](s4u::NetZone* zone, const Numbers& /*coordinates*/, unsigned long id) {
+        simgrid::kernel::routing::NetPoint* const no_gateway = nullptr;
+        return std::pair(builder.host(zone, name(id))->get_netpoint(), no_gateway);
+      },
+      [&](s4u::NetZone* zone, const Numbers& /*coordinates*/, unsigned long id) {
+        return builder.loopback(zone, name(id));
+      },
+      {});
+
+  if (kind == "torus") {
+    const Numbers dimensions = parse_lists(cluster.network.values().topology, 1, "dimensions such as 4,4,2").front();
+    require_leaves(cluster, product(dimensions));
+    return s4u::create_torus_zone(cluster.name, nullptr, dimensions, callbacks, bandwidth, latency, policy);
+  }
+  if (kind == "fat_tree") {
+    return s4u::create_fatTree_zone(cluster.name, nullptr, fat_tree_parameters(cluster), callbacks, bandwidth, latency,
+                                    policy);
+  }
+  return s4u::create_dragonfly_zone(cluster.name, nullptr, dragonfly_parameters(cluster), callbacks, bandwidth, latency,
+                                    policy);
 }
 
 }  // namespace

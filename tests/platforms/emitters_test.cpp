@@ -90,10 +90,12 @@ TEST(PlatformXml, SaysThatLocalCostsNoiseLargeBoundsAndNegativeStartsAreLost) {
     scope.cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 1e-10}, {1000, -1e-7, 2e-10}});
     network.local = scope;
   });
-  EXPECT_THAT(platform_xml_losses(lossy),
-              ElementsAre(HasSubstr("remote recv from 0 bytes: noise"), HasSubstr("remote recv from 3e+09 bytes: SimGrid's bounds"),
-                          HasSubstr("remote transfer from 1000 bytes: a line that starts below zero"),
-                          HasSubstr("local recv from 0"), HasSubstr("local recv from 3e+09"), HasSubstr("local transfer")));
+  EXPECT_THAT(
+      platform_xml_losses(lossy),
+      ElementsAre(HasSubstr("remote recv from 0 bytes: noise"),
+                  HasSubstr("remote recv from 3e+09 bytes: SimGrid's bounds"),
+                  HasSubstr("remote transfer from 1000 bytes: a line that starts below zero"),
+                  HasSubstr("local recv from 0"), HasSubstr("local recv from 3e+09"), HasSubstr("local transfer")));
   EXPECT_TRUE(needs_platform_library(lossy));
   EXPECT_THAT(xml(lossy), HasSubstr("\"smpi/or\" value=\"0:2e-06:0\""));
 }
@@ -116,7 +118,9 @@ TEST(Hostfile, RefusesMoreRanksThanCores) {
   EXPECT_THAT(error_in([] { hostfile(0); }), HasSubstr("at least 1"));
 }
 
-TEST(ModelH, EqualsTheGoldenFile) { expect_golden("model.h", model_h(example_cluster(false))); }
+TEST(ModelH, EqualsTheGoldenFile) {
+  expect_golden("model.h", model_h(example_cluster(false)));
+}
 
 TEST(ModelH, IsC99AndItsMacrosCallTheRuntime) {
   const std::filesystem::path folder = std::filesystem::path(HPLCAST_BINARY_DIR) / "tests/model_h";
@@ -129,7 +133,11 @@ TEST(ModelH, IsC99AndItsMacrosCallTheRuntime) {
       core::run({"cc",
                  {"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only",
                   std::string("-I") + HPLCAST_SOURCE_DIR + "/smpi-models/include", "use.c"},
-                 {}, folder, {}, 0, {}});
+                 {},
+                 folder,
+                 {},
+                 0,
+                 {}});
   EXPECT_EQ(result.status, 0) << result.output;
 }
 

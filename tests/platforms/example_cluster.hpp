@@ -36,11 +36,14 @@ inline core::ScopeModel example_scope(double unit_s, double bandwidth_bytes_per_
   scope.bandwidth_bytes_per_s = bandwidth_bytes_per_s;
   scope.latency_s = 2 * unit_s;
   scope.max_bytes = 1e9;
-  scope.cost(MessageCost::send) = SegmentedLaw::make({{0, 0.3 * unit_s, 1e-10}, {8000.5, 4 * unit_s, 1.1e-10}, {64000, 0, 0}});
+  scope.cost(MessageCost::send) =
+      SegmentedLaw::make({{0, 0.3 * unit_s, 1e-10}, {8000.5, 4 * unit_s, 1.1e-10}, {64000, 0, 0}});
   scope.cost(MessageCost::isend) = SegmentedLaw::make({{0, 0.7 * unit_s, 7e-11}, {64000, 0.5 * unit_s, 0}});
-  scope.cost(MessageCost::recv) = SegmentedLaw::make({{0, 1.4 * unit_s, 8e-11}, {8000.5, unit_s, 1e-10}, {64000, 0, 0}});
-  scope.cost(MessageCost::transfer) = SegmentedLaw::make(
-      {{0, unit_s, 2 / bandwidth_bytes_per_s}, {8000.5, 2.5 * unit_s, 1.5 / bandwidth_bytes_per_s}, {64000, 12 * unit_s, 1 / bandwidth_bytes_per_s}});
+  scope.cost(MessageCost::recv) =
+      SegmentedLaw::make({{0, 1.4 * unit_s, 8e-11}, {8000.5, unit_s, 1e-10}, {64000, 0, 0}});
+  scope.cost(MessageCost::transfer) = SegmentedLaw::make({{0, unit_s, 2 / bandwidth_bytes_per_s},
+                                                          {8000.5, 2.5 * unit_s, 1.5 / bandwidth_bytes_per_s},
+                                                          {64000, 12 * unit_s, 1 / bandwidth_bytes_per_s}});
   return scope;
 }
 

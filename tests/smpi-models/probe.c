@@ -57,7 +57,9 @@ static void pivots(int rank, int count, int rows) {
   }
 }
 
-static void wait_until(double time_s) { hplcast_delay(time_s - hplcast_clock_s()); }
+static void wait_until(double time_s) {
+  hplcast_delay(time_s - hplcast_clock_s());
+}
 
 /* One message of each size from rank 0 to `peer`, every 10 s, blocking and not: the time until it has been received. */
 static void messages(int rank, int peer, int count, char** texts) {
@@ -86,7 +88,8 @@ static void messages(int rank, int peer, int count, char** texts) {
   }
 }
 
-/* Rank 0 sends to rank 1 after `after_s`, rank 1 polls: the time at which it finds the message, and the number of probes. */
+/* Rank 0 sends to rank 1 after `after_s`, rank 1 polls: the time at which it finds the message, and the number of
+ * probes. */
 static void polling(int rank, double after_s) {
   hplcast_channel channel = {0, 1, 5};
   char data = 0;

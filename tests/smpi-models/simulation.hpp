@@ -38,14 +38,15 @@ inline std::filesystem::path simulation_folder(const std::string& name) {
 inline core::CommandResult simulate(const Simulation& simulation, const std::string& name) {
   const std::filesystem::path folder = simulation_folder(name);
   core::write_file(folder / "cluster.json", [&](std::ostream& out) { core::write_cluster(out, simulation.cluster); });
-  core::write_file(folder / "platform.xml", [&](std::ostream& out) { platforms::write_platform_xml(out, simulation.cluster); });
+  core::write_file(folder / "platform.xml",
+                   [&](std::ostream& out) { platforms::write_platform_xml(out, simulation.cluster); });
   core::write_file(folder / "hostfile",
                    [&](std::ostream& out) { platforms::write_hostfile(out, simulation.cluster, simulation.ranks); });
   core::Command command;
   command.program = HPLCAST_SMPIRUN;
   const std::string platform = simulation.platform == PlatformKind::xml ? "platform.xml" : HPLCAST_PLATFORM_LIBRARY;
-  command.arguments = {"-np", std::to_string(simulation.ranks), "-platform", platform, "-hostfile", "hostfile",
-                       "--log=root.thresh:warning"};
+  command.arguments = {"-np",      std::to_string(simulation.ranks), "-platform", platform, "-hostfile",
+                       "hostfile", "--log=root.thresh:warning"};
   for (const std::string& option : platforms::smpi_options(simulation.cluster)) command.arguments.push_back(option);
   for (const std::string& option : simulation.options) command.arguments.push_back(option);
   command.arguments.push_back(simulation.program);
@@ -74,7 +75,8 @@ inline std::vector<std::vector<std::string>> facts(const std::string& output, in
 }
 
 /// The number in column `column` of facts().
-inline std::vector<double> numbers(const std::string& output, int rank, const std::string& what, std::size_t column = 0) {
+inline std::vector<double> numbers(const std::string& output, int rank, const std::string& what,
+                                   std::size_t column = 0) {
   std::vector<double> result;
   for (const auto& words : facts(output, rank, what)) result.push_back(std::stod(words.at(column)));
   return result;

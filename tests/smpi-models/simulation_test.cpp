@@ -32,7 +32,8 @@ std::string stats_of(const std::string& name) {
   return std::string((std::istreambuf_iterator<char>(in)), {});
 }
 
-// --- delays -------------------------------------------------------------------------------------------------------------
+// --- delays
+// -------------------------------------------------------------------------------------------------------------
 
 TEST(Delays, AreSpentExactlyAndAddUp) {
   const std::vector<std::string> texts = {"1e-9", "3.3e-7", "0.1", "1e-12", "0.7", "25000.3"};
@@ -46,7 +47,8 @@ TEST(Delays, AreSpentExactlyAndAddUp) {
     const std::vector<double> each = numbers(result.output, rank, "one");
     ASSERT_THAT(each, SizeIs(texts.size()));
     // The clock is a double: differences are exact to its rounding, 4e-12 s at 25,000 s and 1e-15 s below 10 s.
-    for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_NEAR(each[i], std::stod(texts[i]), 1e-15 + 1e-12 * std::stod(texts[i]));
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      EXPECT_NEAR(each[i], std::stod(texts[i]), 1e-15 + 1e-12 * std::stod(texts[i]));
     EXPECT_NEAR(numbers(result.output, rank, "each").at(0), sum, 1e-12 * sum);
     EXPECT_NEAR(numbers(result.output, rank, "together").at(0), sum, 1e-12 * sum);
   }
@@ -66,13 +68,15 @@ TEST(Delays, ThatAreNotFiniteEndTheSimulation) {
   EXPECT_THAT(result.output, HasSubstr("delay"));
 }
 
-// --- kernels ------------------------------------------------------------------------------------------------------------
+// --- kernels
+// ------------------------------------------------------------------------------------------------------------
 
 /// The duration that the evaluator of core gives to call `call` of a kernel of the probe by `rank`.
 double expected_s(const core::ClusterModel& cluster, int rank, core::KernelId kernel, std::uint64_t call, bool noise) {
   const int cores = cluster.hosts.values().cores;
   const auto n = static_cast<double>(call);
-  const core::KernelShape shape = kernel == core::KernelId::dgemm ? core::KernelShape{100 + 10 * n, 200, 64} : core::KernelShape{1, 1000 * (n + 1), 1};
+  const core::KernelShape shape = kernel == core::KernelId::dgemm ? core::KernelShape{100 + 10 * n, 200, 64}
+                                                                  : core::KernelShape{1, 1000 * (n + 1), 1};
   const core::DurationLaw& law =
       cluster.kernels.at(core::to_string(kernel)).law(rank / cores, cluster.hosts.cpu_of(rank % cores)).at(shape);
   const core::Draw draw =
@@ -104,7 +108,8 @@ TEST(Kernels, TakeTheDrawsOfTheirRankFromTheLawOfItsCpu) {
 
 TEST(Kernels, WithoutNoiseTakeTheirExpectedTime) {
   const core::ClusterModel cluster = example_cluster(true);
-  expect_kernels(simulate({cluster, 8, {"kernels"}, PlatformKind::xml, {{"HPLCAST_NOISE", "off"}}}, "kernels_no_noise"), cluster, false);
+  expect_kernels(simulate({cluster, 8, {"kernels"}, PlatformKind::xml, {{"HPLCAST_NOISE", "off"}}}, "kernels_no_noise"),
+                 cluster, false);
 }
 
 TEST(Kernels, AreTheSameInEveryRunAndOtherWithAnotherSeed) {
@@ -122,7 +127,8 @@ TEST(Kernels, AreCountedWithWhatLiesOutsideTheFit) {
   // dgemm was fitted up to m = 150: four of ten calls of each rank are larger. The call with m = 0 is none.
   EXPECT_THAT(stats, HasSubstr("\"dgemm\": {\n      \"calls\": 80,\n      \"outside_range\": 32,"));
   EXPECT_THAT(stats, HasSubstr("\"flop\": 296960000.0"));
-  EXPECT_THAT(stats, HasSubstr("\"dswap\": {\n      \"calls\": 8,\n      \"outside_range\": 0,\n      \"time_s\": 0.0"));
+  EXPECT_THAT(stats,
+              HasSubstr("\"dswap\": {\n      \"calls\": 8,\n      \"outside_range\": 0,\n      \"time_s\": 0.0"));
   EXPECT_THAT(stats, HasSubstr("\"isend\": {\n      \"calls\": 2,\n      \"outside_range\": 1,"));
   EXPECT_THAT(stats, HasSubstr("\"ranks\": 8"));
   EXPECT_THAT(stats, HasSubstr("\"simulator\": \"SimGrid 3."));
@@ -140,7 +146,8 @@ TEST(Kernels, WithoutAModelEndTheSimulation) {
 TEST(Kernels, OnAHostThatTheModelDoesNotHaveEndTheSimulation) {
   core::ClusterModel other = example_cluster(true);
   other.hosts = core::Hosts::make({"other-[1-2]", 4, 2, {}, 0});
-  core::write_file(tests::simulation_folder("foreign") / "other.json", [&](std::ostream& out) { core::write_cluster(out, other); });
+  core::write_file(tests::simulation_folder("foreign") / "other.json",
+                   [&](std::ostream& out) { core::write_cluster(out, other); });
   Simulation simulation{example_cluster(true), 2, {"kernels"}};
   simulation.set_cluster = false;
   simulation.environment["HPLCAST_CLUSTER"] = "other.json";
@@ -154,10 +161,15 @@ TEST(Kernels, FromModelHAndFromClusterJsonAreEqualToTheLastDigit) {
   const std::filesystem::path folder = tests::simulation_folder("model_h");
   core::write_file(folder / "model.h", [&](std::ostream& out) { platforms::write_model_h(out, cluster); });
   core::run_checked({HPLCAST_SMPICC,
-                     {"-O2", "-I", std::string(HPLCAST_SOURCE_DIR) + "/smpi-models/include", "-DPROBE_MODEL_H=\"" + (folder / "model.h").string() + "\"",
-                      std::string(HPLCAST_SOURCE_DIR) + "/tests/smpi-models/probe.c", "-o", "probe_with_model", "-L" HPLCAST_LIBRARY_DIR,
-                      "-lhplcast-smpi", "-Wl,-rpath," HPLCAST_LIBRARY_DIR},
-                     {}, folder, {}, 60, {}});
+                     {"-O2", "-I", std::string(HPLCAST_SOURCE_DIR) + "/smpi-models/include",
+                      "-DPROBE_MODEL_H=\"" + (folder / "model.h").string() + "\"",
+                      std::string(HPLCAST_SOURCE_DIR) + "/tests/smpi-models/probe.c", "-o", "probe_with_model",
+                      "-L" HPLCAST_LIBRARY_DIR, "-lhplcast-smpi", "-Wl,-rpath," HPLCAST_LIBRARY_DIR},
+                     {},
+                     folder,
+                     {},
+                     60,
+                     {}});
   Simulation simulation{cluster, 8, {"kernels"}};
   const std::string from_json = simulate(simulation, "model_json").output;
   simulation.set_cluster = false;
@@ -170,7 +182,8 @@ TEST(Kernels, FromModelHAndFromClusterJsonAreEqualToTheLastDigit) {
   EXPECT_EQ(simulate(simulation, "model_h_dlopen").output, from_json);
 }
 
-// --- pivots -------------------------------------------------------------------------------------------------------------
+// --- pivots
+// -------------------------------------------------------------------------------------------------------------
 
 TEST(Pivots, AreUniformOverTheRowsOfAllRanks) {
   // 4 ranks with 7 candidates each, 4000 columns: the winner is uniform over the 28 rows.
@@ -195,7 +208,8 @@ TEST(Pivots, AreUniformOverTheRowsOfAllRanks) {
   EXPECT_LT(chi_square, 55.5);  // 0.999 quantile of chi-square with 27 degrees of freedom; the seed is fixed
 }
 
-// --- messages -----------------------------------------------------------------------------------------------------------
+// --- messages
+// -----------------------------------------------------------------------------------------------------------
 
 const std::vector<std::string> sizes = {"1", "8000", "8001", "63999", "64000", "1000000"};
 
@@ -211,7 +225,8 @@ double one_way_s(const core::NetworkModel& network, core::Scope scope, bool bloc
 }
 
 /// `tolerance` is relative.
-void expect_messages(Simulation simulation, core::Scope scope, const core::NetworkModel& network, double tolerance, const std::string& name) {
+void expect_messages(Simulation simulation, core::Scope scope, const core::NetworkModel& network, double tolerance,
+                     const std::string& name) {
   const int peer = scope == core::Scope::local ? 3 : 4;
   simulation.ranks = 5;
   simulation.arguments = {"messages", std::to_string(peer)};
@@ -239,7 +254,8 @@ TEST(Messages, TakeTheTimeOfTheModelOnPlatformXml) {
 }
 
 TEST(Messages, OfOneHostTakeItsLocalTimeOnPlatformXml) {
-  const core::ClusterModel cluster = tests::with_network(example_cluster(false), [](auto& network) { network.remote.reset(); });
+  const core::ClusterModel cluster =
+      tests::with_network(example_cluster(false), [](auto& network) { network.remote.reset(); });
   expect_messages({cluster}, core::Scope::local, cluster.network, message_tolerance, "xml_one_host");
 }
 
@@ -254,8 +270,10 @@ TEST(Messages, TakeTheTimeOfTheirScopeOnThePlatformLibrary) {
 TEST(Messages, CrossEveryTopologyOfBothPlatforms) {
   for (const auto& [kind, parameters] : std::map<std::string, std::string>{
            {"fat_tree", "1;2;1;1"}, {"torus", "2,1"}, {"dragonfly", "1,1;1,1;1,1;2"}, {"single_switch", ""}}) {
-    const core::ClusterModel cluster = tests::with_network(
-        example_cluster(true), [&, kind = kind, parameters = parameters](auto& network) { network.topology = {kind, parameters, 1e11, 2e-7}; });
+    const core::ClusterModel cluster =
+        tests::with_network(example_cluster(true), [&, kind = kind, parameters = parameters](auto& network) {
+          network.topology = {kind, parameters, 1e11, 2e-7};
+        });
     for (const PlatformKind platform : {PlatformKind::xml, PlatformKind::library}) {
       Simulation simulation{cluster, 5, {"messages", "4", "1000"}, platform};
       const core::CommandResult result = simulate(simulation, "topology");
@@ -269,9 +287,11 @@ TEST(Messages, CrossEveryTopologyOfBothPlatforms) {
 }
 
 TEST(Messages, OfANoisyNetworkAreTheSameInEveryRun) {
-  const core::ClusterModel cluster = tests::with_network(example_cluster(false), [](core::NetworkModel::Values& network) {
-    network.remote->cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 0, 1e-10, 0, {{0.5, 1e-6, 1e-7}, {0.5, 3e-6, 0}}}});
-  });
+  const core::ClusterModel cluster =
+      tests::with_network(example_cluster(false), [](core::NetworkModel::Values& network) {
+        network.remote->cost(core::MessageCost::transfer) =
+            core::SegmentedLaw::make({{0, 0, 1e-10, 0, {{0.5, 1e-6, 1e-7}, {0.5, 3e-6, 0}}}});
+      });
   Simulation simulation{cluster, 5, {"messages", "4", "100", "100", "100", "100"}, PlatformKind::library};
   const std::string first = simulate(simulation, "noisy").output;
   const std::vector<double> times = numbers(first, 4, "blocking", 1);
@@ -279,10 +299,12 @@ TEST(Messages, OfANoisyNetworkAreTheSameInEveryRun) {
   EXPECT_GT(*std::max_element(times.begin(), times.end()), *std::min_element(times.begin(), times.end()));
   EXPECT_EQ(simulate(simulation, "noisy").output, first);
   simulation.environment["HPLCAST_NETWORK_NOISE"] = "off";
-  EXPECT_NEAR(numbers(simulate(simulation, "noisy").output, 4, "blocking", 1).at(0), one_way_s(cluster.network, core::Scope::remote, true, 100), 1e-12);
+  EXPECT_NEAR(numbers(simulate(simulation, "noisy").output, 4, "blocking", 1).at(0),
+              one_way_s(cluster.network, core::Scope::remote, true, 100), 1e-12);
 }
 
-// --- polling ------------------------------------------------------------------------------------------------------------
+// --- polling
+// ------------------------------------------------------------------------------------------------------------
 
 TEST(Polling, FindsAMessageAtMostOneProbeLaterThanWithEveryProbe) {
   Simulation simulation{example_cluster(true), 2, {"polling", "0.01"}};
@@ -296,7 +318,9 @@ TEST(Polling, FindsAMessageAtMostOneProbeLaterThanWithEveryProbe) {
 }
 
 TEST(PlatformLibrary, SaysWhatIsWrongWithTheTopology) {
-  const core::ClusterModel cluster = tests::with_network(example_cluster(false), [](auto& network) { network.topology = {"torus", "3", 0, 0}; });
+  const core::ClusterModel cluster = tests::with_network(example_cluster(false), [](auto& network) {
+    network.topology = {"torus", "3", 0, 0};
+  });
   const core::CommandResult result = simulate({cluster, 2, {"delays", "1"}, PlatformKind::library}, "bad_topology");
   EXPECT_EQ(result.status, 3);
   EXPECT_THAT(result.output, HasSubstr("a network of 2 hosts, found one of 3"));

@@ -34,8 +34,10 @@ TEST(Settings, HaveDefaults) {
 }
 
 TEST(Settings, AreReadFromTheEnvironment) {
-  const Settings settings = settings_of({{"HPLCAST_SEED", "18446744073709551615"}, {"HPLCAST_NOISE", "off"},
-                                         {"HPLCAST_CLUSTER", "c.json"}, {"HPLCAST_STATS", "s.json"}});
+  const Settings settings = settings_of({{"HPLCAST_SEED", "18446744073709551615"},
+                                         {"HPLCAST_NOISE", "off"},
+                                         {"HPLCAST_CLUSTER", "c.json"},
+                                         {"HPLCAST_STATS", "s.json"}});
   EXPECT_EQ(settings.seed, 18446744073709551615U);
   EXPECT_FALSE(settings.noise);
   EXPECT_TRUE(settings.network_noise);

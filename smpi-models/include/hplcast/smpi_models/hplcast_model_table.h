@@ -1,7 +1,7 @@
 /* The tables that a generated model.h fills: a cluster's kernel models as constants of a C99 program.
  *
- * Units are those of cluster.json (seconds, bytes). Numbers are written as hexadecimal floats, so that the models are the
- * same to the last bit as those read from cluster.json (docs/model-h.md). */
+ * Units are those of cluster.json (seconds, bytes). Numbers are written as hexadecimal floats, so that the models are
+ * the same to the last bit as those read from cluster.json (docs/model-h.md). */
 #ifndef HPLCAST_MODEL_TABLE_H
 #define HPLCAST_MODEL_TABLE_H
 
@@ -55,7 +55,8 @@ typedef struct {
   const hplcast_law_piece* pieces;
 } hplcast_law;
 
-/* The model of one kernel. The first law is that of the cluster. has_range: min and max are the sizes m, n, k of the fit. */
+/* The model of one kernel. The first law is that of the cluster. has_range: min and max are the sizes m, n, k of the
+ * fit. */
 typedef struct {
   const char* kernel;
   const char* level;
@@ -76,7 +77,7 @@ typedef struct {
   const char* hosts;  /* radical, for example node-[1-32] */
   int cores, cpus;    /* per host */
   hplcast_cpu_order cpu_order;
-  const int* cpu_list; /* `cores` entries for HPLCAST_CPU_LIST, else null */
+  const int* cpu_list;                      /* `cores` entries for HPLCAST_CPU_LIST, else null */
   double local_max_bytes, remote_max_bytes; /* largest message measured; 0: not known */
   int kernel_count;
   const hplcast_kernel_table* kernels;

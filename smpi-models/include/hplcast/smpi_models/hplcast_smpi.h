@@ -1,8 +1,8 @@
 /* The C side of hplcast's SMPI runtime: what a simulated program, its replaced kernels and model.h call.
  *
  * Parameters of kernels: a kernel has at most three sizes (m, n, k); what a kernel does not have is 1.
- * Nothing here throws or returns an error: a call that cannot be served ends the simulation with a message on stderr and
- * exit code 3. Settings come from the environment: HPLCAST_CLUSTER, HPLCAST_SEED, HPLCAST_NOISE, HPLCAST_STATS
+ * Nothing here throws or returns an error: a call that cannot be served ends the simulation with a message on stderr
+ * and exit code 3. Settings come from the environment: HPLCAST_CLUSTER, HPLCAST_SEED, HPLCAST_NOISE, HPLCAST_STATS
  * (docs/smpi-runtime.md). */
 #ifndef HPLCAST_SMPI_H
 #define HPLCAST_SMPI_H
@@ -28,8 +28,8 @@ typedef enum {
   HPLCAST_DSWAP,
   HPLCAST_DCOPY,
   HPLCAST_IDAMAX,
-  HPLCAST_DLACPY,  /* m x n */
-  HPLCAST_DLATCPY, /* m x n */
+  HPLCAST_DLACPY,    /* m x n */
+  HPLCAST_DLATCPY,   /* m x n */
   HPLCAST_DLASWP00N, /* m rows (indices), n columns */
   HPLCAST_DLASWP01N,
   HPLCAST_DLASWP01T,
@@ -68,12 +68,12 @@ typedef enum {
 const char* hplcast_kernel_name(hplcast_kernel kernel);
 const char* hplcast_mpi_name(hplcast_mpi operation);
 
-/* Hands over the tables of a generated model.h; before the first kernel call, for example from a constructor. Further calls
- * with the same model (one a privatised copy of the program) change nothing. HPLCAST_CLUSTER wins over it. */
+/* Hands over the tables of a generated model.h; before the first kernel call, for example from a constructor. Further
+ * calls with the same model (one a privatised copy of the program) change nothing. HPLCAST_CLUSTER wins over it. */
 void hplcast_register_model(const hplcast_model_table* table);
 
-/* The calling rank spends the time of one call of `kernel`: drawn from the model of its CPU, added to its pending delay.
- * A kernel without a model costs nothing but is counted. A size <= 0 is no call. */
+/* The calling rank spends the time of one call of `kernel`: drawn from the model of its CPU, added to its pending
+ * delay. A kernel without a model costs nothing but is counted. A size <= 0 is no call. */
 void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k);
 
 /* Adds `duration_s` seconds to the pending delay of the calling rank; nothing if it is not positive. */
@@ -82,16 +82,18 @@ void hplcast_delay(double duration_s);
 /* Spends the pending delay of the calling rank in simulated time. Call it before every MPI call and clock read. */
 void hplcast_flush(void);
 
-/* hplcast_flush(), then the simulated time in seconds. The read itself costs nothing and is no event of the simulation. */
+/* hplcast_flush(), then the simulated time in seconds. The read itself costs nothing and is no event of the simulation.
+ */
 double hplcast_clock_s(void);
 
-/* A number in (0, 1] for the pivot search over `rows` >= 1 local candidates: the maximum of `rows` uniform numbers, and which
- * of them it is (0 <= *row < rows). From the seeded stream of this rank. */
+/* A number in (0, 1] for the pivot search over `rows` >= 1 local candidates: the maximum of `rows` uniform numbers, and
+ * which of them it is (0 <= *row < rows). From the seeded stream of this rank. */
 double hplcast_pivot(int rows, int* row);
 
-/* Polling. HPL waits for a panel in a loop of MPI_Iprobe; simulating every failed probe would take most of the time of a
- * simulation. The program says what it sends, receives and probes; a rank that does nothing but probe then sleeps until there
- * is something to find. It is found at most one probe later than by polling. Ranks are those in MPI_COMM_WORLD. */
+/* Polling. HPL waits for a panel in a loop of MPI_Iprobe; simulating every failed probe would take most of the time of
+ * a simulation. The program says what it sends, receives and probes; a rank that does nothing but probe then sleeps
+ * until there is something to find. It is found at most one probe later than by polling. Ranks are those in
+ * MPI_COMM_WORLD. */
 typedef struct {
   int source, destination, tag;
 } hplcast_channel;
