@@ -17,7 +17,8 @@ constexpr int failures_of_a_loop = 4;
 /// hour.
 constexpr double first_limit_probes = 1000;
 constexpr double limit_growth = 4;
-constexpr double max_limit_s = 3600;
+constexpr double longest_limit_s = 3600;
+constexpr double no_limit = -1;
 
 double first_limit_s() {
   static const double limit = first_limit_probes * std::max(1e-7, simgrid::config::get_value<double>("smpi/iprobe"));
@@ -63,7 +64,7 @@ void Polling::wait(Poller& poller) {
     found->second.waiting = nullptr;
     if (found->second.under_way == 0) traffic_.erase(found);
   }
-  if (timed_out) poller.limit_s = std::min(max_limit_s, limit_growth * poller.limit_s);
+  if (timed_out) poller.limit_s = poller.limit_s < longest_limit_s ? limit_growth * poller.limit_s : no_limit;
 }
 
 void Polling::end_probe(std::size_t id, bool found) {

@@ -317,6 +317,13 @@ TEST(Polling, FindsAMessageAtMostOneProbeLaterThanWithEveryProbe) {
   EXPECT_GT(numbers(probed, 1, "found", 1).at(0), 40000);
 }
 
+TEST(Polling, ForAMessageThatNobodySendsIsADeadlock) {
+  const core::CommandResult result = simulate({example_cluster(true), 2, {"polling", "-1"}}, "polling_deadlock");
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_THAT(result.output, HasSubstr("Deadlock"));
+  EXPECT_THAT(stats_of("polling_deadlock"), HasSubstr("\"deadlock\": true"));
+}
+
 TEST(PlatformLibrary, SaysWhatIsWrongWithTheTopology) {
   const core::ClusterModel cluster = tests::with_network(example_cluster(false), [](auto& network) {
     network.topology = {"torus", "3", 0, 0};
