@@ -1,65 +1,22 @@
 #include "hplcast/calibration/measure_mpi.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <ostream>
 #include <thread>
 
 #include "hplcast/calibration/clock.hpp"
-#include "hplcast/calibration/content.hpp"
 #include "hplcast/core/errors.hpp"
+#include "messages.hpp"
 
 namespace hplcast::calibration {
 
 namespace {
 
-enum Tag : int { tag_ready = 10, tag_go, tag_data, tag_answer, tag_step };
-
 /// What rank 0 tells the peer before each row.
 enum Step : int { step_stop = 0, step_row = 1, step_warm_up = 2 };
 
-constexpr double settle_s = 5e-6;        // the peer goes from its handshake into its receive
 constexpr double polled_delay_s = 5e-5;  // polling loops turn at least this long: dozens of polls
 constexpr int clock_reads = 1000;
-constexpr std::size_t alignment_bytes = 64;
-constexpr std::size_t smallest_arena_bytes = 32U << 20;  // more than the caches of one core
-
-/// Message buffers that move through a large piece of memory with random contents.
-class RotatingBuffer {
- public:
-  RotatingBuffer(long largest_bytes, std::uint64_t seed)
-      : memory_((std::max(smallest_arena_bytes, 2 * static_cast<std::size_t>(largest_bytes)) + alignment_bytes) /
-                sizeof(double)) {
-    fill(memory_.data(), memory_.size(), Content::random(), seed);
-  }
-  void* next(long bytes) {
-    const std::size_t size = static_cast<std::size_t>(bytes);
-    if (offset_ + size > memory_.size() * sizeof(double)) offset_ = 0;
-    char* const place = reinterpret_cast<char*>(memory_.data()) + offset_;
-    offset_ += (size / alignment_bytes + 1) * alignment_bytes;
-    return place;
-  }
-
- private:
-  std::vector<double> memory_;
-  std::size_t offset_ = 0;
-};
-
-void send(void* data, long bytes, int to, int tag) {
-  MPI_Send(data, static_cast<int>(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD);
-}
-
-void receive(void* data, long bytes, int from, int tag) {
-  MPI_Recv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-
-void send_signal(int to, int tag) {
-  MPI_Send(nullptr, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD);
-}
-void receive_signal(int from, int tag) {
-  receive(nullptr, 0, from, tag);
-}
 
 /// Rank 0's side of every operation: returns the duration in s.
 class Initiator {
@@ -282,18 +239,9 @@ void follow(const MpiDesign& design, std::uint64_t seed) {
   }
 }
 
-/// Waits for the others without using the processor: a blocking barrier would poll.
-void sleep_until_all_done() {
-  MPI_Request all_done = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &all_done);
-  for (int done = 0; done == 0;) {
-    MPI_Test(&all_done, &done, MPI_STATUS_IGNORE);
-    if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-}
-
 void require_memory(const World& world, const MpiDesign& design) {
-  const double needed = 4.0 * std::max(static_cast<double>(max_bytes(design)), 0.5 * smallest_arena_bytes);
+  const double needed =
+      4.0 * std::max(static_cast<double>(max_bytes(design)), 0.5 * static_cast<double>(RotatingBuffer::smallest_bytes));
   const double available = available_memory_bytes() / std::min(2, world.local_size());
   if (needed <= available) return;
   throw core::Error(core::ExitCode::bad_input, "messages of " + std::to_string(max_bytes(design)) +
@@ -340,7 +288,7 @@ std::vector<MpiRow> measure_mpi(const World& world, const MpiDesign& design, con
   } else if (is_peer) {
     follow(design, options.seed);
   }
-  sleep_until_all_done();
+  world.sleep_until_all_arrive();
   return rows;
 }
 

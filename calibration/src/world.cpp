@@ -3,8 +3,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 
 #include "hplcast/core/errors.hpp"
 
@@ -67,6 +69,15 @@ World::World() {
 
 void World::barrier() const {
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void World::sleep_until_all_arrive() const {
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
+  for (int done = 0; done == 0;) {
+    MPI_Test(&all_here, &done, MPI_STATUS_IGNORE);
+    if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 std::string World::broadcast(const std::string& text) const {

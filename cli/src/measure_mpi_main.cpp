@@ -1,5 +1,4 @@
 #include <iostream>
-#include <map>
 #include <memory>
 #include <sstream>
 
@@ -44,13 +43,7 @@ int main(int argc, char** argv) {
   calibration::MpiMeasureOptions options;
   calibration::PeerChoice choice = calibration::PeerChoice::any;
   cli::add_measuring_options(app, common);
-  const std::map<std::string, calibration::PeerChoice> choices{{"any", calibration::PeerChoice::any},
-                                                               {"local", calibration::PeerChoice::local},
-                                                               {"remote", calibration::PeerChoice::remote},
-                                                               {"both", calibration::PeerChoice::both}};
-  app.add_option("--scope", choice, "measure with a rank of the same host (local), of another (remote), both, or any")
-      ->transform(CLI::CheckedTransformer(choices))
-      ->default_str("any");
+  cli::add_scope_option(app, choice);
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say")
       ->check(CLI::IsMember({"local", "remote"}));
   app.add_option("--warm-up", options.warm_up_s, "ping-pongs before the first recorded call")

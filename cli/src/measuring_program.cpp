@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -10,6 +11,7 @@
 #include "hplcast/core/files.hpp"
 #include "output.hpp"
 #include "program.hpp"
+#include "quantities.hpp"
 
 namespace hplcast::cli {
 
@@ -40,7 +42,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (options.describe) return;
   if (root) require_writable(options.output);
   if (root && !options.machine.empty()) write_result(options.machine, write_context);
-  const std::string design = world.broadcast(root ? read_text(options.design) : "");
+  const std::string design = world.broadcast(root && options.takes_design ? read_text(options.design) : "");
   const std::string result = measure({world, topology, place}, design);
   if (root) write_result(options.output, [&](std::ostream& out) { out << result; });
 }
@@ -52,10 +54,22 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   calibration::MpiSession::abort(code);
 }
 
+/// Ends the process when the time is over: MPI calls that wait for a lost partner never return. The launcher then ends
+/// the other ranks.
+void start_watchdog(const std::string& program, double time_limit_s) {
+  std::thread([program, time_limit_s] {
+    std::this_thread::sleep_for(std::chrono::duration<double>(time_limit_s));
+    std::cerr << program << ": not done within the time limit of " << time_limit_s << " s\n  hint: see --time-limit"
+              << std::endl;
+    std::_Exit(static_cast<int>(core::ExitCode::external_failure));
+  }).detach();
+}
+
 void run_with_mpi(const std::string& program, const MeasuringOptions& options, int argc, char** argv,
                   const Measure& measure) {
   const calibration::MpiSession session(argc, argv);
   const int rank = rank_before_mpi();
+  if (options.time_limit_s > 0) start_watchdog(program, options.time_limit_s);
   const int external = static_cast<int>(core::ExitCode::external_failure);
   try {
     measure_and_write(options, measure);
@@ -71,18 +85,34 @@ void run_with_mpi(const std::string& program, const MeasuringOptions& options, i
 }  // namespace
 
 void add_measuring_options(CLI::App& app, MeasuringOptions& options) {
-  app.add_option("--design", options.design, "CSV of the calls to make, from `hplcast design`");
-  app.add_option("-o,--output", options.output, "CSV to write, one row a call (default: standard output)");
+  if (options.takes_design) {
+    app.add_option("--design", options.design, "CSV of the calls to make, from `hplcast design`");
+  }
+  app.add_option("-o,--output", options.output, "file to write (default: standard output)");
   app.add_option("--machine", options.machine, "JSON to write: hosts, ranks, cores, MPI and BLAS of this measurement");
   app.add_flag("--describe", options.describe, "write that JSON only, measure nothing");
   app.add_flag("--allow-oversubscription", options.binding.allow_oversubscription,
                "allow several ranks on a core (the results are then worthless)");
+  app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)")
+      ->transform(as_seconds())
+      ->capture_default_str();
   app.add_flag("!--no-bind", options.binding.bind, "leave the ranks where the launcher has put them");
+}
+
+void add_scope_option(CLI::App& app, calibration::PeerChoice& choice) {
+  const std::map<std::string, calibration::PeerChoice> choices{{"any", calibration::PeerChoice::any},
+                                                               {"local", calibration::PeerChoice::local},
+                                                               {"remote", calibration::PeerChoice::remote},
+                                                               {"both", calibration::PeerChoice::both}};
+  app.add_option("--scope", choice, "measure with a rank of the same host (local), of another (remote), both, or any")
+      ->transform(CLI::CheckedTransformer(choices))
+      ->default_str("any");
 }
 
 int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure) {
   app.callback([&] {
-    if (options.design.empty() && !options.describe) throw core::UsageError("--design is required");
+    if (options.takes_design && options.design.empty() && !options.describe)
+      throw core::UsageError("--design is required");
     run_with_mpi(app.get_name(), options, argc, argv, measure);
   });
   if (rank_before_mpi() == 0) return run_program(app, argc, argv);

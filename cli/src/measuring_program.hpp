@@ -4,21 +4,27 @@
 #include <functional>
 #include <string>
 
+#include "hplcast/calibration/measure_mpi.hpp"
 #include "hplcast/calibration/world.hpp"
 
 namespace hplcast::cli {
 
 /// What all measuring programs understand.
 struct MeasuringOptions {
+  bool takes_design = true;
   std::string design;
   std::string output;
   std::string machine;  ///< file for the description of the machines
   bool describe = false;
+  double time_limit_s = 0;  ///< 0: none
   calibration::Binding binding;
 };
 
-/// Adds those options.
+/// Adds those options; --design only if the program takes one.
 void add_measuring_options(CLI::App& app, MeasuringOptions& options);
+
+/// Adds --scope: the peers of rank 0.
+void add_scope_option(CLI::App& app, calibration::PeerChoice& choice);
 
 /// A rank that is ready to measure.
 struct MeasuringRank {
@@ -27,12 +33,13 @@ struct MeasuringRank {
   calibration::CorePlace place;
 };
 
-/// What a program measures: reads the design from a text, and returns on rank 0 what the output file is to hold.
+/// What a program measures: reads the design from a text (empty if it takes none), and returns on rank 0 what the
+/// output file is to hold.
 using Measure = std::function<std::string(const MeasuringRank& rank, const std::string& design_text)>;
 
 /// main() of a measuring program: parses the options without MPI, so that --help needs no mpirun; starts MPI, binds the
 /// rank, gives it the design that rank 0 has read, and writes the output of rank 0 whole or not at all. An error on any
-/// rank is printed with its host, and ends all ranks with its exit code.
+/// rank is printed, and ends all ranks with its exit code; so does the time limit.
 int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure);
 
 }  // namespace hplcast::cli

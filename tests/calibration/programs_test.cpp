@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -47,7 +48,11 @@ class Programs : public ::testing::Test {
   core::Command mpirun(int ranks, const std::string& program, const std::vector<std::string>& arguments) const {
     core::Command command;
     command.program = "mpirun";
-    command.arguments = {"-np", std::to_string(ranks), "--oversubscribe", HPLCAST_BINARY_DIR "/bin/" + program};
+    command.arguments = {"-np", std::to_string(ranks), HPLCAST_BINARY_DIR "/bin/" + program};
+    // Only where it must be: Open MPI then yields the processor whenever it waits.
+    if (ranks > static_cast<int>(std::thread::hardware_concurrency())) {
+      command.arguments.insert(command.arguments.begin(), "--oversubscribe");
+    }
     command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
     command.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
     command.directory = folder_;
@@ -178,6 +183,33 @@ TEST_F(Programs, ScopeCanBeNamed) {
   const core::CommandResult result = run(2, "hplcast-measure-mpi", arguments);
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("pingpong,remote,8,"));
+}
+
+TEST_F(Programs, ThresholdsAreThoseThatOpenMpiIsToldToHave) {
+  constexpr long eager_limit = 20000;
+  core::Command command = mpirun(2, "hplcast-measure-thresholds", {"-o", "out.json", "--max-bytes", "1MiB"});
+  // Over TCP Open MPI counts its header of 56 or 64 bytes as part of the message.
+  const std::vector<std::string> over_tcp{"--mca", "btl", "tcp,self", "--mca", "btl_tcp_eager_limit", "20000"};
+  command.arguments.insert(command.arguments.begin(), over_tcp.begin(), over_tcp.end());
+  const core::CommandResult result = core::run(command);
+  if (result.status == 6) GTEST_SKIP() << "skipped: this machine is too busy to time messages: " << result.output;
+  ASSERT_EQ(result.status, 0) << result.output;
+  core::read_file(file("out.json"), [&](std::istream& in, const std::string&) {
+    const auto found = nlohmann::json::parse(in).at("thresholds").at(0);
+    EXPECT_EQ(found.at("scope"), "local");
+    for (const char* name : {"async_small_bytes", "detached_bytes"}) {
+      EXPECT_LE(found.at(name).get<long>(), eager_limit + 1) << name;
+      EXPECT_GT(found.at(name).get<long>(), eager_limit - 64) << name;
+    }
+  });
+}
+
+TEST_F(Programs, ATimeLimitEndsAllRanks) {
+  const core::CommandResult result =
+      run(2, "hplcast-measure-thresholds", {"-o", "out.json", "--absence", "10s", "--time-limit", "1s"});
+  EXPECT_EQ(result.status, 6);
+  EXPECT_THAT(result.output, HasSubstr("not done within the time limit of 1 s"));
+  EXPECT_TRUE(files().empty());
 }
 
 TEST_F(Programs, BadInputEndsWithAMessageItsCodeAndNoFile) {

@@ -35,6 +35,8 @@ class World {
   const std::vector<std::string>& hosts() const noexcept { return hosts_; }
 
   void barrier() const;
+  /// A barrier that does not use the processor while it waits (MPI's own polls).
+  void sleep_until_all_arrive() const;
   /// The text of rank 0 on all ranks.
   std::string broadcast(const std::string& text) const;
   /// The texts of all ranks on rank 0, in the order of the ranks; empty on the others.
