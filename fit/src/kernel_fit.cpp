@@ -1,6 +1,5 @@
 #include "hplcast/fit/kernel_fit.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +7,6 @@
 #include "breakpoints.hpp"
 #include "fit_notes.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/fit/noise_family.hpp"
 #include "noise_regression.hpp"
 
 namespace hplcast::fit {
@@ -58,10 +56,11 @@ void validate(const KernelFitOptions& options) {
       throw core::DomainError("breakpoint", options.breakpoints[i], "ascending finite numbers above 0");
 }
 
-bool wants_robust(const KernelFitOptions& options) {
-  if (options.standard_errors != StandardErrors::automatic) return options.standard_errors == StandardErrors::robust;
+StandardErrors standard_errors_of(const KernelFitOptions& options) {
+  if (options.standard_errors != StandardErrors::automatic) return options.standard_errors;
   const bool even_noise = options.noise == NoiseLevel::n0 || options.noise == NoiseLevel::n1;
-  return options.weighting != Weighting::ordinary || !even_noise;
+  if (!even_noise) return StandardErrors::noise;
+  return options.weighting == Weighting::ordinary ? StandardErrors::classical : StandardErrors::robust;
 }
 
 detail::RegressionRows regression_rows(const ShapeRows& shapes, Averaging averaging) {
@@ -80,7 +79,7 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
   what.terms = regression_terms(options);
   what.weighting = options.weighting;
   what.non_negative = options.non_negative;
-  what.robust = wants_robust(options);
+  what.robust = standard_errors_of(options) != StandardErrors::classical;
   what.min_abs_t = options.remove_insignificant ? options.min_abs_t : 0;
   what.main = what.terms.front();
   if (options.intercept == Intercept::published && options.level != "M0")
@@ -125,6 +124,8 @@ FittedPiece fit_piece(const ShapeRows& rows, const KernelFitOptions& options, co
   if (!(*std::min_element(result.mean.fitted.begin(), result.mean.fitted.end()) > 0) && options.keep_positive)
     return fail(FitStatus::not_positive, "some predicted durations are not positive; allow a constant or other terms");
   detail::NoiseResult noise = detail::fit_noise(rows, result.mean, options, range);
+  if (standard_errors_of(options) == StandardErrors::noise && !noise.shape_variances.empty())
+    set_covariance(result.mean, rows, noise.shape_variances);
   result.notes = result.mean.notes;
   result.notes.insert(result.notes.end(), noise.notes.begin(), noise.notes.end());
   result.law = std::move(noise.law);
@@ -250,54 +251,6 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& options) 
   fit.model = core::KernelModel::make(options.level, law, {}, table.range(), std::move(quality));
   fit.status = FitStatus::ok;
   return fit;
-}
-
-namespace {
-
-const PieceFit& piece_at(const KernelFit& fit, const core::KernelShape& shape) {
-  const double where = fit.model.cluster_law().split()(shape);
-  std::size_t piece = 0;
-  while (piece + 1 < fit.pieces.size() && where >= fit.pieces[piece + 1].from) ++piece;
-  return fit.pieces[piece];
-}
-
-/// Standard error of the expected duration, and the Student quantile that goes with it.
-struct MeanError {
-  double standard_error_s = 0;
-  double quantile = 0;
-};
-
-MeanError mean_error(const KernelFit& fit, const core::KernelShape& shape, double level) {
-  if (!fit.ok()) throw core::DomainError("fit", to_string(fit.status), "a fit with status ok");
-  if (!(level > 0) || !(level < 1)) throw core::DomainError("level", level, "a number in (0, 1)");
-  const PolynomialFit& mu = piece_at(fit, shape).mu;
-  if (mu.covariance.empty()) throw core::DomainError("degrees of freedom", mu.degrees_of_freedom, "more shapes than coefficients");
-  double variance = 0;
-  const auto& terms = mu.polynomial.terms();
-  for (std::size_t a = 0; a < terms.size(); ++a)
-    for (std::size_t b = 0; b < terms.size(); ++b) variance += terms[a](shape) * mu.covariance[a][b] * terms[b](shape);
-  return {std::sqrt(std::max(0.0, variance)),
-          boost::math::quantile(boost::math::students_t(mu.degrees_of_freedom), (1 + level) / 2)};
-}
-
-}  // namespace
-
-Interval mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level) {
-  const MeanError error = mean_error(fit, shape, level);
-  const double mean = piece_at(fit, shape).mu.polynomial(shape);
-  return {mean - error.quantile * error.standard_error_s, mean + error.quantile * error.standard_error_s};
-}
-
-Interval prediction_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level) {
-  const MeanError error = mean_error(fit, shape, level);
-  const core::DurationLaw& law = fit.model.cluster_law().at(shape);
-  const double mean = law.mean_s(shape), sd = law.sd_s(shape);
-  if (!(sd > 0)) return mean_interval_s(fit, shape, level);
-  // The error of the mean is independent of the noise of the new call: variances add.
-  const double widening = std::hypot(sd, error.standard_error_s) / sd;
-  const double lower = duration_quantile_s(law, shape, (1 - level) / 2);
-  const double upper = duration_quantile_s(law, shape, (1 + level) / 2);
-  return {mean + widening * (lower - mean), mean + widening * (upper - mean)};
 }
 
 }  // namespace hplcast::fit

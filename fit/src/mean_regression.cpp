@@ -100,18 +100,16 @@ double weighted_squares(const std::vector<double>& y, const RegressionRows& rows
 
 using Matrix = std::vector<std::vector<double>>;
 
-/// (X'WX)^-1 (sum of w^2 r^2/(1-h)^2 x x') (X'WX)^-1
-Matrix robust_covariance(const Design& design, const std::vector<double>& y, const Solved& solved,
-                         const std::vector<double>& leverage) {
+/// inverse (sum over the rows of w^2 v x x') inverse, where inverse = (X'WX)^-1
+Matrix sandwich(const Design& design, const Matrix& inverse, const std::vector<double>& weights, const std::vector<double>& variances) {
   const std::size_t terms = design.columns.size();
-  const Matrix& inverse = solved.solution.inverse_information;
   Matrix covariance(terms, std::vector<double>(terms, 0.0));
   std::vector<double> influence(terms);
-  for (std::size_t row = 0; row < y.size(); ++row) {
-    const double residual = (y[row] - solved.fitted[row]) / (1 - leverage[row]) * solved.weights[row];
+  for (std::size_t row = 0; row < weights.size(); ++row) {
+    const double deviation = weights[row] * std::sqrt(variances[row]);
     for (std::size_t a = 0; a < terms; ++a) {
       influence[a] = 0;
-      for (std::size_t b = 0; b < terms; ++b) influence[a] += inverse[a][b] * design.columns[b][row] * residual;
+      for (std::size_t b = 0; b < terms; ++b) influence[a] += inverse[a][b] * design.columns[b][row] * deviation;
     }
     for (std::size_t a = 0; a < terms; ++a)
       for (std::size_t b = 0; b < terms; ++b) covariance[a][b] += influence[a] * influence[b];
@@ -119,10 +117,20 @@ Matrix robust_covariance(const Design& design, const std::vector<double>& y, con
   return covariance;
 }
 
+/// HC3: the residual of each row, as it would be without the row in the fit, stands for its variance.
+Matrix robust_covariance(const Design& design, const std::vector<double>& y, const Solved& solved,
+                         const std::vector<double>& leverage) {
+  std::vector<double> variances(y.size());
+  for (std::size_t row = 0; row < y.size(); ++row) {
+    const double residual = (y[row] - solved.fitted[row]) / (1 - leverage[row]);
+    variances[row] = residual * residual;
+  }
+  return sandwich(design, solved.solution.inverse_information, solved.weights, variances);
+}
+
 struct Uncertainty {
   Matrix covariance;
   double degrees_of_freedom = 0;
-  double residual_variance = 0;
 };
 
 Uncertainty uncertainty_of(const Design& design, const std::vector<double>& y, const RegressionRows& rows,
@@ -133,7 +141,6 @@ Uncertainty uncertainty_of(const Design& design, const std::vector<double>& y, c
   Uncertainty result;
   const double spare_calls = calls - rank;
   const double spare_rows = static_cast<double>(y.size()) - rank;
-  if (spare_calls > 0) result.residual_variance = weighted_squares(y, rows, solved) / spare_calls;
   result.degrees_of_freedom = what.robust ? spare_rows : spare_calls;
   if (!(result.degrees_of_freedom > 0)) return result;
   if (what.robust) {
@@ -141,8 +148,9 @@ Uncertainty uncertainty_of(const Design& design, const std::vector<double>& y, c
     return result;
   }
   result.covariance = solved.solution.inverse_information;
+  const double variance = weighted_squares(y, rows, solved) / spare_calls;
   for (auto& row : result.covariance)
-    for (double& value : row) value *= result.residual_variance;
+    for (double& value : row) value *= variance;
   return result;
 }
 
@@ -205,27 +213,33 @@ double call_level_bic(const std::vector<double>& y, const RegressionRows& rows, 
   return calls * std::log(squares / calls) - log_weights + (static_cast<double>(solved.solution.rank) + 1) * std::log(calls);
 }
 
+/// Standard errors and t-values from the covariance. Coefficients behind its end were not estimated by the regression: they have no
+/// uncertainty of their own.
+void add_uncertainty(PolynomialFit& fit, Matrix covariance) {
+  const std::vector<double>& coefficients = fit.polynomial.coefficients();
+  fit.covariance = std::move(covariance);
+  fit.standard_errors.clear();
+  fit.t_values.clear();
+  if (fit.covariance.empty()) return;
+  fit.covariance.resize(coefficients.size());
+  for (auto& row : fit.covariance) row.resize(coefficients.size(), 0.0);
+  for (std::size_t term = 0; term < coefficients.size(); ++term) {
+    fit.standard_errors.push_back(std::sqrt(fit.covariance[term][term]));
+    fit.t_values.push_back(fit.standard_errors[term] > 0 ? coefficients[term] / fit.standard_errors[term] : 0.0);
+  }
+}
+
 PolynomialFit assemble(const Design& design, const Solved& solved, const Uncertainty& uncertainty, double fixed_constant) {
   PolynomialFit fit;
   std::vector<core::Monomial> terms = design.terms;
   std::vector<double> coefficients = solved.solution.coefficients;
-  fit.covariance = uncertainty.covariance;
-  fit.degrees_of_freedom = uncertainty.degrees_of_freedom;
-  for (std::size_t term = 0; term < fit.covariance.size(); ++term) {
-    fit.standard_errors.push_back(std::sqrt(fit.covariance[term][term]));
-    fit.t_values.push_back(fit.standard_errors[term] > 0 ? coefficients[term] / fit.standard_errors[term] : 0.0);
-  }
   if (fixed_constant != 0) {
     terms.push_back({});
     coefficients.push_back(fixed_constant);
-    if (!fit.covariance.empty()) {  // it was not estimated by the regression: no uncertainty of its own
-      for (auto& row : fit.covariance) row.push_back(0);
-      fit.covariance.emplace_back(terms.size(), 0.0);
-      fit.standard_errors.push_back(0);
-      fit.t_values.push_back(0);
-    }
   }
   fit.polynomial = core::Polynomial::make(std::move(terms), std::move(coefficients));
+  fit.degrees_of_freedom = uncertainty.degrees_of_freedom;
+  add_uncertainty(fit, uncertainty.covariance);
   return fit;
 }
 
@@ -273,14 +287,26 @@ RegressionResult fit_polynomial(const ShapeRows& shapes, const RegressionRows& r
     note_near_collinear(design, solved, name, result.notes);
     result.fit = assemble(design, solved, uncertainty, what.fixed_constant);
     result.fitted_terms = design.terms.size();
-    result.residual_variance = uncertainty.residual_variance;
     result.leverage = leverage;
+    result.weights = solved.weights;
+    result.inverse_information = solved.solution.inverse_information;
     result.fit.r2 = call_level_r2(y, rows, solved.fitted);
     result.fit.bic = call_level_bic(y, rows, solved);
     result.fitted = solved.fitted;
     for (double& value : result.fitted) value += what.fixed_constant;
     return result;
   }
+}
+
+void set_covariance(RegressionResult& result, const ShapeRows& shapes, const std::vector<double>& variances) {
+  if (shapes.size() <= result.fitted_terms) return;
+  Design design;
+  for (std::size_t term = 0; term < result.fitted_terms; ++term) {
+    design.terms.push_back(result.fit.polynomial.terms()[term]);
+    design.columns.push_back(column_of(shapes, design.terms.back()));
+  }
+  result.fit.degrees_of_freedom = static_cast<double>(shapes.size() - result.fitted_terms);
+  add_uncertainty(result.fit, sandwich(design, result.inverse_information, result.weights, variances));
 }
 
 double linear_quantile(std::vector<double> values, double q) {

@@ -32,7 +32,8 @@ struct RegressionResult {
   PolynomialFit fit;
   std::vector<double> fitted;    ///< per row
   std::vector<double> leverage;  ///< per row, in [0, 1)
-  double residual_variance = 0;  ///< sum of weighted squares / spare rows; 0 without
+  std::vector<double> weights;   ///< per row, counts included
+  std::vector<std::vector<double>> inverse_information;  ///< (X'WX)^-1 of the terms that were fitted
   std::vector<std::string> notes;
   std::size_t fitted_terms = 0;
 };
@@ -40,6 +41,10 @@ struct RegressionResult {
 /// Fits, removes insignificant terms, says in notes what was left out and why. `name` is "mu" or "sigma".
 RegressionResult fit_polynomial(const ShapeRows& shapes, const RegressionRows& rows, const PolynomialRegression& what,
                                 const std::string& name);
+
+/// Gives the coefficients the covariance that follows from the variances of the rows:
+/// (X'WX)^-1 X'W diag(variances) WX (X'WX)^-1. Does nothing without spare rows.
+void set_covariance(RegressionResult& result, const ShapeRows& shapes, const std::vector<double>& variances);
 
 /// The constant of the published method, see Intercept::published.
 double published_constant(const ShapeRows& shapes, const std::vector<double>& y);

@@ -20,27 +20,30 @@ struct Variances {
   std::vector<double> mu_s;
   std::vector<double> variance_s2;
   std::vector<double> degrees;
-  bool within_shapes = false;
 };
 
-/// Between calls of one shape where shapes are repeated enough, else around the fitted mean. The residual of a row of
-/// leverage h has 1 - h times the variance of the noise.
-Variances variances_of(const ShapeRows& rows, const RegressionResult& mean, std::size_t terms) {
+/// True if the scatter inside shapes says enough for a sigma of that many terms.
+bool is_repeated(const ShapeRows& rows, std::size_t terms) {
   std::size_t repeated = 0;
   double degrees = 0;
   for (const ShapeSummary& summary : rows.shapes) {
     if (summary.count > 1) ++repeated;
     degrees += static_cast<double>(summary.count - 1);
   }
+  return repeated >= terms + 2 && degrees >= static_cast<double>(rows.size());
+}
+
+/// Between calls of one shape where shapes are repeated enough, else around the fitted mean. The residual of a row of
+/// leverage h has 1 - h times the variance of the noise.
+Variances variances_of(const ShapeRows& rows, const RegressionResult& mean, bool within_shapes) {
   Variances result;
-  result.within_shapes = repeated >= terms + 2 && degrees >= static_cast<double>(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ShapeSummary& summary = rows.shapes[i];
-    if (result.within_shapes && summary.count < 2) continue;
+    if (within_shapes && summary.count < 2) continue;
     result.shapes.shapes.push_back(summary);
     result.mu_s.push_back(std::max(mean.fitted[i], 0.01 * summary.mean_s));
     const double count = static_cast<double>(summary.count);
-    if (result.within_shapes) {
+    if (within_shapes) {
       result.degrees.push_back(count - 1);
       result.variance_s2.push_back(summary.variance_s2());
     } else {
@@ -219,7 +222,7 @@ RegressionResult fit_sigma(const ShapeRows& rows, const RegressionResult& mean, 
     return result;
   }
   const double limit = options.remove_insignificant ? options.min_abs_t : 0;
-  return match_variances(variances_of(rows, mean, terms.size()), terms, limit);
+  return match_variances(variances_of(rows, mean, is_repeated(rows, terms.size())), terms, limit);
 }
 
 /// True if the calls are where the fit says, but for rounding and the digits of the file.
@@ -231,6 +234,25 @@ bool is_noiseless(const ShapeRows& rows, const RegressionResult& mean) {
     if (farthest > negligible * summary.mean_s) return false;
   }
   return true;
+}
+
+/// Variance of the mean duration of each shape. Where sigma was fitted on the scatter inside shapes, it does not know how far
+/// the formula is off: that is a further relative variance, by moments (the weights of the regression decide who matters), unless
+/// chance explains it: within 2 standard errors of 0, for squares of normal residuals.
+std::vector<double> variances_of_shapes(const ShapeRows& rows, const RegressionResult& mean, const DurationLaw& law, bool noise_only) {
+  std::vector<double> variances;
+  double misfit_sum = 0, weight_sum = 0, chance = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double sd = law.sd_s(rows.shapes[i].shape);
+    variances.push_back(sd * sd / static_cast<double>(rows.shapes[i].count));
+    const double residual = rows.shapes[i].mean_s - mean.fitted[i];
+    misfit_sum += mean.weights[i] * (residual * residual / (1 - mean.leverage[i]) - variances[i]);
+    weight_sum += mean.weights[i] * mean.fitted[i] * mean.fitted[i];
+    chance += 2 * mean.weights[i] * mean.weights[i] * variances[i] * variances[i];
+  }
+  if (noise_only && misfit_sum > 2 * std::sqrt(chance))
+    for (std::size_t i = 0; i < rows.size(); ++i) variances[i] += misfit_sum / weight_sum * mean.fitted[i] * mean.fitted[i];
+  return variances;
 }
 
 }  // namespace
@@ -252,6 +274,7 @@ NoiseResult fit_noise(const ShapeRows& rows, const RegressionResult& mean, const
       result.notes.push_back("noise: some calls took more than 5 times what is expected; the mixture makes long calls as many times longer, too");
     }
     result.law = make_law(mu, {}, modes.empty() ? NoiseFamily::none : NoiseFamily::mixture, modes);
+    if (!modes.empty()) result.shape_variances = variances_of_shapes(rows, mean, result.law, false);
     return result;
   }
   RegressionResult sigma = fit_sigma(rows, mean, options);
@@ -266,6 +289,8 @@ NoiseResult fit_noise(const ShapeRows& rows, const RegressionResult& mean, const
   const NoiseFamily family =
       options.family ? *options.family : nearest_family(rows, mu, sigma.fit.polynomial, modes, result.notes);
   result.law = make_law(mu, sigma.fit.polynomial, family, modes);
+  if (options.noise == NoiseLevel::n2)
+    result.shape_variances = variances_of_shapes(rows, mean, result.law, is_repeated(rows, sigma_terms(mu, options).size()));
   if (family != NoiseFamily::mixture) result.sigma = std::move(sigma.fit);
   const double bias = clamping_bias(rows, result.law);
   if (bias > bearable_bias)

@@ -29,10 +29,13 @@ enum class Intercept { free, none, published };
 /// N0 no noise; N1 one standard deviation; N2 a polynomial for it; mixture: modes of the relative duration (N').
 enum class NoiseLevel { n0, n1, n2, mixture };
 
-/// Where standard errors come from. classical: all residuals alike. robust: the residual of each shape speaks for itself
-/// (HC3, MacKinnon and White 1985, by shape), which holds when the noise grows with the size or the weights are not its inverse.
-/// automatic: classical for ordinary weights with N0 or N1, else robust.
-enum class StandardErrors { automatic, classical, robust };
+/// Where standard errors come from.
+///   classical: all residuals, by their weights, alike.
+///   robust: the residual of each shape speaks for itself (HC3, MacKinnon and White 1985, by shape).
+///   noise: from the fitted sigma, and a relative error of the formula itself where shapes are repeated (its variance by moments).
+///   automatic: noise for N2 and mixtures, classical for ordinary weights with N0 or N1, else robust.
+/// Terms are removed by robust errors where this is not classical, since sigma comes after mu.
+enum class StandardErrors { automatic, classical, robust, noise };
 
 /// What to fit. The defaults are those of `hplcast fit kernel`.
 struct KernelFitOptions {
@@ -115,8 +118,8 @@ struct Interval {
 /// @throws DomainError if the fit is not ok, has no standard errors, or level is not in (0, 1).
 Interval mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
 
-/// Holds the duration of one new call with probability `level`: the quantiles of the noise, widened by the uncertainty
-/// of the coefficients. @throws DomainError as mean_interval_s().
+/// Holds the duration of one new call with probability `level`: quantiles of the noise, of which mean and standard deviation are
+/// uncertain themselves (the predictive distribution). @throws DomainError as mean_interval_s().
 Interval prediction_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
 
 }  // namespace hplcast::fit
