@@ -65,28 +65,29 @@ class LogProfile {
     double cost = 0, first = 0, second = 0, log_scale = 0;
   };
 
+  /// The value alone, to the precision that choosing between candidates needs.
   double cost(double rho) const {
-    double seen = 0, mean = 0, m2 = 0;
+    const double bend = std::exp(rho);
+    const double shift = points_.y[range_.first] - std::log(1 + bend * points_.x[range_.first]);
+    double sum = 0, squares = 0;
     for (std::size_t i = range_.first; i < range_.last; ++i) {
-      const double w = points_.weight[i];
-      const double z = points_.y[i] - softplus(rho + points_.log_x[i]);
-      seen += w;
-      const double step = z - mean;
-      mean += step * w / seen;
-      m2 += w * step * (z - mean);
+      const double z = points_.y[i] - std::log(1 + bend * points_.x[i]) - shift;
+      sum += points_.weight[i] * z;
+      squares += points_.weight[i] * z * z;
     }
-    return m2;
+    return squares - sum * sum / weight_;
   }
 
   Value at(double rho) const {
     z_.resize(range_.size());
     sigma_.resize(range_.size());
+    const double bend = std::exp(rho);
     double mean_z = 0, mean_sigma = 0;
     for (std::size_t k = 0; k < range_.size(); ++k) {
       const std::size_t i = range_.first + k;
-      const double t = rho + points_.log_x[i];
-      z_[k] = points_.y[i] - softplus(t);
-      sigma_[k] = 1 / (1 + std::exp(-t));
+      const double u = bend * points_.x[i];
+      z_[k] = points_.y[i] - std::log(1 + u);
+      sigma_[k] = u / (1 + u);
       mean_z += points_.weight[i] * z_[k];
       mean_sigma += points_.weight[i] * sigma_[k];
     }

@@ -45,9 +45,6 @@ Line fit_line(const Points& points, Range range);
 /// Objective of a given line, without the part inside the sizes.
 double residual_sum(const Points& points, Range range, const Line& line);
 
-/// log(1 + exp(t)) without overflow; -infinity gives 0.
-double softplus(double t) noexcept;
-
 /// BIC of `segments` lines whose rss (with the part inside the sizes) is given.
 double bic(const Points& points, double rss, std::size_t segments, bool continuous = false);
 

@@ -46,17 +46,16 @@ class RunningLogLine {
     constexpr double spacing = 0.75, beyond = 6;
     const double lower = -greatest_log_x - beyond, upper = -least_log_x + beyond;
     const auto count = static_cast<std::size_t>(std::ceil((upper - lower) / spacing)) + 1;
-    for (std::size_t r = 0; r < count; ++r) rho_.push_back(lower + spacing * static_cast<double>(r));
+    for (std::size_t r = 0; r < count; ++r) bend_.push_back(std::exp(lower + spacing * static_cast<double>(r)));
     mean_.assign(count, 0);
     m2_.assign(count, 0);
   }
 
-  void add(double log_x, double y, double w) {
+  void add(double x, double y, double w) {
     weight_ += w;
     const double share = w / weight_;
-    // softplus(rho + log x) on an even grid: exp() once, then products.
-    for (std::size_t r = 0; r < rho_.size(); ++r) {
-      const double z = y - softplus(rho_[r] + log_x);
+    for (std::size_t r = 0; r < bend_.size(); ++r) {
+      const double z = y - std::log(1 + bend_[r] * x);
       const double step = z - mean_[r];
       mean_[r] += step * share;
       m2_[r] += w * step * (z - mean_[r]);
@@ -73,7 +72,7 @@ class RunningLogLine {
   }
 
  private:
-  std::vector<double> rho_, mean_, m2_;
+  std::vector<double> bend_, mean_, m2_;  // bend: exp(rho)
   double weight_ = 0;
 };
 
@@ -96,7 +95,7 @@ std::vector<double> end_costs(const Points& points, Range range, std::size_t min
     RunningLogLine line(points.log_x[least], points.log_x[range.last - 1]);
     return running_costs(
         range.size(), min_sizes,
-        [&](std::size_t k) { line.add(points.log_x[index(k)], points.y[index(k)], points.weight[index(k)]); },
+        [&](std::size_t k) { line.add(points.x[index(k)], points.y[index(k)], points.weight[index(k)]); },
         [&] { return line.rss(); });
   }
   RunningLine line(points.non_negative);

@@ -32,7 +32,7 @@ struct SegmentedOptions {
   int max_segments = 40;
   /// A breakpoint stays only if a test that does not assume equal noise everywhere rejects "one line on both sides" at
   /// this level, divided by the number of sizes it could have been at. 1: the least BIC alone decides.
-  double significance = 0.01;
+  double significance = 0.003;
 };
 
 /// slope and intercept on min <= x < min of the next segment.
