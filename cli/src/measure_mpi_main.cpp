@@ -1,4 +1,5 @@
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -13,7 +14,7 @@ namespace {
 using namespace hplcast;
 
 std::string measure(const cli::MeasuringRank& rank, const std::string& design_text, const std::string& design_name,
-                    calibration::PeerChoice choice, calibration::MpiMeasureOptions options) {
+                    calibration::MpiMeasureOptions options) {
   std::istringstream in(design_text);
   const calibration::MpiDesign design = calibration::read_mpi_design(in, design_name);
   std::unique_ptr<cli::Progress> progress;
@@ -21,14 +22,17 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
     progress = std::make_unique<cli::Progress>();
     options.progress = [&](double fraction) { progress->update(fraction, "mpi"); };
   }
-  const auto peers = calibration::choose_peers(rank.world.hosts(), choice);
-  const auto rows = calibration::measure_mpi(rank.world, design, peers, options);
+  const auto rows = calibration::measure_mpi(rank.world, design, options);
+  std::ostringstream mine;
+  calibration::write_mpi_rows(mine, rank.world.rank(), rows);
   std::ostringstream all;
   calibration::write_mpi_header(all);
-  calibration::write_mpi_rows(all, rows);
+  for (const std::string& text : rank.world.gather(mine.str())) all << text;
   if (progress) {
     progress->clear();
-    std::cerr << "measured " << rows.size() << " of " << design.size() * peers.size() << " calls\n";
+    const std::size_t measured = rows.empty() ? 0 : rows.back().order + 1;
+    std::cerr << "measured " << measured << " of " << design.size() << " rows of the design on " << rank.world.size()
+              << " ranks\n";
   }
   return all.str();
 }
@@ -36,24 +40,38 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures MPI calls between rank 0 and a rank of the same host, of another, or both.",
-               "hplcast-measure-mpi");
+  CLI::App app("Measures MPI calls between ranks of one host or of two, idle or under load.", "hplcast-measure-mpi");
   cli::set_example(app, "mpirun -np 2 hplcast-measure-mpi --design mpi.csv -o mpi_measurements.csv");
   cli::MeasuringOptions common;
   calibration::MpiMeasureOptions options;
-  calibration::PeerChoice choice = calibration::PeerChoice::any;
   cli::add_measuring_options(app, common);
-  cli::add_scope_option(app, choice);
+  cli::add_scope_option(app, options.scope);
+  const std::map<std::string, calibration::MpiPattern> patterns{{"pair", calibration::MpiPattern::pair},
+                                                                {"ring", calibration::MpiPattern::ring},
+                                                                {"saturated", calibration::MpiPattern::saturated}};
+  app.add_option("--pattern", options.pattern,
+                 "pair: rank 0 with its peers; ring: each rank with the next; saturated: disjoint pairs, all at once")
+      ->transform(CLI::CheckedTransformer(patterns))
+      ->default_str("pair");
+  const std::map<std::string, calibration::Background> backgrounds{
+      {"none", calibration::Background::none},
+      {"dgemm", calibration::Background::dgemm},
+      {"iprobe", calibration::Background::iprobe},
+      {"dgemm+iprobe", calibration::Background::dgemm_iprobe}};
+  app.add_option("--background", options.background,
+                 "what ranks do between messages: none, dgemm, iprobe, dgemm+iprobe")
+      ->transform(CLI::CheckedTransformer(backgrounds))
+      ->default_str("none");
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say")
       ->check(CLI::IsMember({"local", "remote"}));
-  app.add_option("--warm-up", options.warm_up_s, "ping-pongs before the first recorded call")
-      ->transform(cli::as_seconds())
+  app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, whatever is left of the design")
       ->transform(cli::as_seconds());
   app.add_option("--seed", options.seed, "of the contents of the messages")->capture_default_str();
   return cli::run_measuring_program(app, common, argc, argv,
                                     [&](const cli::MeasuringRank& rank, const std::string& design) {
-                                      return measure(rank, design, common.design, choice, options);
+                                      return measure(rank, design, common.design, options);
                                     });
 }

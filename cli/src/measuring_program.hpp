@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "hplcast/calibration/measure_mpi.hpp"
+#include "hplcast/calibration/mpi_schedule.hpp"
 #include "hplcast/calibration/world.hpp"
 
 namespace hplcast::cli {

@@ -153,7 +153,7 @@ TEST_F(Programs, MpiMeasuresEveryRowOfTheDesignOnce) {
   const MpiDesign design = make_mpi_design(options);
   write("design.csv", design);
   const core::CommandResult result =
-      run(2, "hplcast-measure-mpi", {"--design", "design.csv", "-o", "out.csv", "--warm-up", "10ms"});
+      run(2, "hplcast-measure-mpi", {"--design", "design.csv", "-o", "out.csv", "--warm-up-calls", "10"});
   ASSERT_EQ(result.status, 0) << result.output;
   std::size_t row = 0;
   std::map<std::string, std::vector<double>> durations;
@@ -177,9 +177,51 @@ TEST_F(Programs, MpiMeasuresEveryRowOfTheDesignOnce) {
   EXPECT_LT(*std::min_element(unmatched.begin(), unmatched.end()), 0.9 * late_receiver_s);
 }
 
+TEST_F(Programs, EveryPatternMeasuresEveryRowUnderEveryBackground) {
+  MpiDesignOptions options;
+  options.max_bytes = 1 << 17;
+  options.count = 3;
+  options.repetitions = 1;
+  options.operations = {MpiOperation::recv, MpiOperation::isend, MpiOperation::pingpong, MpiOperation::iprobe};
+  const MpiDesign design = make_mpi_design(options);
+  write("design.csv", design);
+  const std::map<std::string, std::size_t> clocks{{"pair", 1}, {"ring", 2}, {"saturated", 1}};  // of two ranks
+  for (const auto& [pattern, initiators] : clocks) {
+    for (const char* background : {"none", "dgemm", "iprobe", "dgemm+iprobe"}) {
+      const core::CommandResult result =
+          run(2, "hplcast-measure-mpi",
+              {"--design", "design.csv", "-o", "out.csv", "--pattern", pattern, "--background", background});
+      ASSERT_EQ(result.status, 0) << pattern << " " << background << "\n" << result.output;
+      std::set<std::pair<long long, long long>> rows;
+      core::read_file(file("out.csv"), [&](std::istream& in, const std::string& name) {
+        core::CsvReader csv(in, name);
+        const auto rank = csv.column("rank"), order = csv.column("order"), label = csv.column("background");
+        while (csv.next()) {
+          EXPECT_TRUE(rows.insert({csv.integer(rank), csv.integer(order)}).second) << "a row twice";
+          EXPECT_EQ(csv.text(label), background);
+        }
+      });
+      EXPECT_EQ(rows.size(), initiators * design.size()) << pattern << " " << background;
+    }
+  }
+}
+
+TEST_F(Programs, ABudgetEndsAllRanksOfAPattern) {
+  MpiDesignOptions options;
+  options.operations = {MpiOperation::send_unmatched};
+  options.repetitions = 100;  // 20 ms each: a minute
+  write("design.csv", make_mpi_design(options));
+  const core::CommandResult result =
+      run(3, "hplcast-measure-mpi",
+          {"--design", "design.csv", "-o", "out.csv", "--pattern", "ring", "--background", "dgemm+iprobe", "--budget",
+           "1s", "--allow-oversubscription", "--warm-up-calls", "1"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("rows of the design on 3 ranks"));
+}
+
 TEST_F(Programs, ScopeCanBeNamed) {
   write("design.csv", MpiDesign{{MpiOperation::pingpong, 8, 0}});
-  const std::vector<std::string> arguments{"--design", "design.csv", "--warm-up", "0", "--scope-name", "remote"};
+  const std::vector<std::string> arguments{"--design", "design.csv", "--scope-name", "remote"};
   const core::CommandResult result = run(2, "hplcast-measure-mpi", arguments);
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("pingpong,remote,8,"));

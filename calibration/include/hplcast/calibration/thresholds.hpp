@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/calibration/measure_mpi.hpp"
+#include "hplcast/calibration/mpi_schedule.hpp"
+#include "hplcast/calibration/world.hpp"
 
 namespace hplcast::calibration {
 

@@ -1,0 +1,111 @@
+#include "hplcast/calibration/mpi_schedule.hpp"
+
+#include <algorithm>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+const char* scope_of(const std::vector<std::string>& hosts, std::size_t a, std::size_t b) {
+  return hosts[a] == hosts[b] ? "local" : "remote";
+}
+
+bool wanted(PeerChoice choice, const std::string& scope) {
+  return choice == PeerChoice::any || choice == PeerChoice::both || (choice == PeerChoice::local) == (scope == "local");
+}
+
+MpiPair pair_of(const std::vector<std::string>& hosts, std::size_t a, std::size_t b) {
+  return {static_cast<int>(a), static_cast<int>(b), scope_of(hosts, a, b)};
+}
+
+/// Disjoint pairs that are as alike as possible.
+MpiTurn saturated_turn(const std::vector<std::string>& hosts, PeerChoice choice) {
+  MpiTurn turn;
+  if (choice != PeerChoice::local) {
+    const std::size_t half = hosts.size() / 2;
+    for (std::size_t rank = 0; rank < half; ++rank) {
+      const MpiPair pair = pair_of(hosts, rank, rank + half);
+      if (wanted(choice, pair.scope)) turn.push_back(pair);
+    }
+    return turn;
+  }
+  std::vector<bool> taken(hosts.size(), false);
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    for (std::size_t other = rank + 1; other < hosts.size() && !taken[rank]; ++other) {
+      if (taken[other] || hosts[other] != hosts[rank]) continue;
+      taken[rank] = taken[other] = true;
+      turn.push_back(pair_of(hosts, rank, other));
+    }
+  }
+  return turn;
+}
+
+std::string missing(const std::string& what, const std::string& from) {
+  return "there is no " + what + from +
+         "\n  hint: start two ranks on one host for local, on two hosts for remote measurements";
+}
+
+}  // namespace
+
+const char* to_string(Background background) {
+  switch (background) {
+    case Background::none:
+      return "none";
+    case Background::dgemm:
+      return "dgemm";
+    case Background::iprobe:
+      return "iprobe";
+    case Background::dgemm_iprobe:
+      break;
+  }
+  return "dgemm+iprobe";
+}
+
+std::vector<MpiPeer> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice) {
+  MpiPeer local{-1, "local"}, remote{-1, "remote"};
+  for (std::size_t rank = hosts.size(); rank-- > 1;) {
+    (hosts[rank] == hosts[0] ? local : remote).rank = static_cast<int>(rank);
+  }
+  std::vector<MpiPeer> peers;
+  for (const MpiPeer& peer : {local, remote}) {
+    if (!wanted(choice, peer.scope)) continue;
+    if (peer.rank > 0) peers.push_back(peer);
+    if (peer.rank < 0 && choice != PeerChoice::any) {
+      throw core::Error(core::ExitCode::bad_input, missing(peer.scope + " rank to measure with from ", hosts[0]));
+    }
+  }
+  if (peers.empty()) {
+    throw core::Error(core::ExitCode::bad_input, "messages need two ranks\n  hint: mpirun -np 2 ...");
+  }
+  return peers;
+}
+
+std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice) {
+  std::vector<MpiTurn> turns;
+  const std::vector<MpiPeer> peers = choose_peers(hosts, pattern == MpiPattern::pair ? choice : PeerChoice::any);
+  if (pattern == MpiPattern::pair) {
+    for (const MpiPeer& peer : peers) turns.push_back({pair_of(hosts, 0, static_cast<std::size_t>(peer.rank))});
+  } else if (pattern == MpiPattern::ring) {
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      const MpiPair pair = pair_of(hosts, rank, (rank + 1) % hosts.size());
+      if (wanted(choice, pair.scope)) turns.push_back({pair});
+    }
+  } else {
+    const MpiTurn turn = saturated_turn(hosts, choice);
+    if (!turn.empty()) turns.push_back(turn);
+  }
+  if (turns.empty()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      missing(choice == PeerChoice::local ? "local pair" : "remote pair", " of ranks"));
+  }
+  return turns;
+}
+
+bool takes_part(const MpiTurn& turn, int rank) {
+  return std::any_of(turn.begin(), turn.end(),
+                     [&](const MpiPair& pair) { return pair.initiator == rank || pair.responder == rank; });
+}
+
+}  // namespace hplcast::calibration
