@@ -34,6 +34,25 @@ function(hplcast_add_library name)
   hplcast_warnings(hplcast_${name})
 endfunction()
 
+# GoogleTest's headers cost more to compile than most tests: compiled once, for all tests.
+function(hplcast_test_headers)
+  if(TARGET hplcast_test_headers)
+    return()
+  endif()
+  add_executable(hplcast_test_headers "${PROJECT_SOURCE_DIR}/tests/test_headers.cpp")  # a program: compiled with their flags
+  target_link_libraries(hplcast_test_headers PRIVATE GTest::gtest GTest::gmock)
+  hplcast_test_definitions(hplcast_test_headers)
+  hplcast_warnings(hplcast_test_headers)
+  set_target_properties(hplcast_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  target_precompile_headers(hplcast_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <filesystem> <fstream> <functional>
+    <map> <sstream> <string> <vector>)
+endfunction()
+
+function(hplcast_test_definitions target)
+  target_compile_definitions(${target} PRIVATE
+    HPLCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HPLCAST_BINARY_DIR="${PROJECT_BINARY_DIR}")
+endfunction()
+
 # hplcast_add_test(NAME core_csv SOURCES csv_test.cpp LIBRARIES hplcast::core LABELS unit)
 # A GoogleTest program; labels are unit, mpi, smpi or slow.
 function(hplcast_add_test)
@@ -41,9 +60,10 @@ function(hplcast_add_test)
   add_executable(${ARG_NAME}_test ${ARG_SOURCES})
   set_target_properties(${ARG_NAME}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_link_libraries(${ARG_NAME}_test PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${ARG_NAME}_test PRIVATE
-    HPLCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HPLCAST_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  hplcast_test_definitions(${ARG_NAME}_test)
   hplcast_warnings(${ARG_NAME}_test)
+  hplcast_test_headers()
+  target_precompile_headers(${ARG_NAME}_test REUSE_FROM hplcast_test_headers)
   # One ctest entry a program: a GTEST_SKIP inside shows as "skipped: why" in the output, see test.sh.
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME}_test)
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
