@@ -13,7 +13,8 @@ namespace {
 using core::KernelId;
 using core::Monomial;
 
-constexpr Monomial mnk{1, 1, 1}, mn{1, 1, 0}, mk{1, 0, 1}, nk{0, 1, 1}, m1{1, 0, 0}, n1{0, 1, 0}, k1{0, 0, 1}, n2{0, 2, 0};
+constexpr Monomial mnk{1, 1, 1}, mn{1, 1, 0}, mk{1, 0, 1}, nk{0, 1, 1}, m1{1, 0, 0}, n1{0, 1, 0}, k1{0, 0, 1},
+    n2{0, 2, 0};
 
 /// Sets of terms of a kernel, the simplest first; the first of a set is its main product.
 std::vector<std::vector<Monomial>> known_terms(KernelId kernel) {
@@ -21,7 +22,9 @@ std::vector<std::vector<Monomial>> known_terms(KernelId kernel) {
     case KernelId::dgemm:
       return {{mnk, mn, mk, nk}};
     case KernelId::dtrsm:
-      return {{mnk}, {mnk, mn}};
+      // From the left (P = 1) and from the right (P > 1) it runs at different speeds: mk and nk tell them apart, since
+      // k = m or n.
+      return {{mnk}, {mnk, mn}, {mnk, mn, mk, nk}};
     case KernelId::dtrsv:
       return {{n2}, {n1}, {n2, n1}};
     case KernelId::daxpy:
@@ -48,21 +51,25 @@ std::vector<std::vector<Monomial>> terms_of_sizes(const core::ShapeRange& range)
   return {{product}};
 }
 
-/// n log(mean squared relative error of the shapes) + coefficients log n.
+/// n log(mean squared relative error of the shapes) + coefficients log n. A shape weighs as much as the time spent in
+/// it: thousands of tiny calls must not choose the formula of the few that take the time.
 double relative_bic(const KernelTable& table, const KernelFit& fit) {
-  double squares = 0, calls = 0, coefficients = 0;
+  double squares = 0, time_s = 0, coefficients = 0;
   for (const ShapeSummary& one : table.shapes()) {
     const double error = fit.model.cluster_law().at(one.shape).mean_s(one.shape) / one.mean_s - 1;
-    squares += static_cast<double>(one.count) * error * error;
-    calls += static_cast<double>(one.count);
+    const double weight_s = static_cast<double>(one.count) * one.mean_s;
+    squares += weight_s * error * error;
+    time_s += weight_s;
   }
   for (const PieceFit& piece : fit.pieces) coefficients += static_cast<double>(piece.mu.polynomial.terms().size());
   const double shapes = static_cast<double>(table.shapes().size());
   constexpr double exact = 1e-20;  // errors of 1e-10 are rounding
-  return shapes * std::log(std::max(squares / calls, exact)) + coefficients * std::log(shapes);
+  return shapes * std::log(std::max(squares / time_s, exact)) + coefficients * std::log(shapes);
 }
 
-bool is_constant(const Monomial& term) { return term == Monomial{}; }
+bool is_constant(const Monomial& term) {
+  return term == Monomial{};
+}
 
 /// A formula that lost its main product to noise would be far off for other sizes.
 bool has_main_product(const KernelFit& fit, const KernelFitOptions& options) {
