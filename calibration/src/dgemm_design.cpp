@@ -20,13 +20,22 @@ class ShapeMaker {
   explicit ShapeMaker(const DgemmDesignOptions& options)
       : options_(options),
         random_({options.seed, core::stream_design, 0, 0}),
-        max_(static_cast<double>(options.max_size)) {}
+        max_(static_cast<double>(options.max_size)),
+        max_rows_(max_),
+        updates_(options.updates) {
+    if (updates_.empty()) return;
+    const auto smaller = [](const DgemmShape& a, const DgemmShape& b) { return area(a) < area(b); };
+    std::stable_sort(updates_.begin(), updates_.end(), smaller);
+    const auto fewer_rows = [](const DgemmShape& a, const DgemmShape& b) { return a.m < b.m; };
+    max_rows_ = static_cast<double>(std::max_element(updates_.begin(), updates_.end(), fewer_rows)->m);
+  }
 
   core::RandomStream& random() { return random_; }
 
   /// `count` shapes of fixed k from `k_values` in turn, m*n uniform over (0, product].
   void product_of_two(long count, const std::vector<long>& k_values, double product, std::vector<DgemmCall>& calls) {
     if (k_values.empty()) return;
+    if (!updates_.empty()) return given_updates(count, k_values, calls);
     const long draws = (count + 1) / 2;
     for (long i = 0; i < draws; ++i) {
       const double level = stratified(i, draws, product);
@@ -58,7 +67,8 @@ class ShapeMaker {
 
   /// One block column updated at a time, as HPL does while it waits for the next panel.
   void look_ahead(long count, std::vector<DgemmCall>& calls) {
-    for (long i = 0; i < count; ++i) add_update({to_size(stratified(i, count, max_)), options_.nb, options_.nb}, calls);
+    for (long i = 0; i < count; ++i)
+      add_update({to_size(stratified(i, count, max_rows_)), options_.nb, options_.nb}, calls);
   }
 
   /// Updates inside the recursive panel factorisation with NDIV = 2: n = k = one half, a quarter ... of NB.
@@ -67,7 +77,7 @@ class ShapeMaker {
     for (long i = 0; i < count; ++i) {
       DgemmCall call;
       const long k = halves[static_cast<std::size_t>(i) % halves.size()];
-      call.shape = {to_size(stratified(i, count, max_)), k, k};
+      call.shape = {to_size(stratified(i, count, max_rows_)), k, k};
       call.role = DgemmRole::panel;
       calls.push_back(call);
     }
@@ -82,6 +92,19 @@ class ShapeMaker {
   }
 
  private:
+  static double area(const DgemmShape& shape) { return static_cast<double>(shape.m) * static_cast<double>(shape.n); }
+
+  /// `count` of the given shapes, m*n uniform over what they have, of fixed k from `k_values` in turn.
+  void given_updates(long count, const std::vector<long>& k_values, std::vector<DgemmCall>& calls) {
+    const auto at_least = [](const DgemmShape& shape, double level) { return area(shape) < level; };
+    for (long i = 0; i < count; ++i) {
+      const double level = stratified(i, count, area(updates_.back()));
+      auto shape = std::lower_bound(updates_.begin(), updates_.end(), level, at_least);
+      if (shape == updates_.end()) --shape;
+      add_update({shape->m, shape->n, k_values[static_cast<std::size_t>(i) % k_values.size()]}, calls);
+    }
+  }
+
   /// A value of the i-th of `count` equal parts of (0, whole].
   double stratified(long i, long count, double whole) {
     return whole * (static_cast<double>(i) + random_.uniform()) / static_cast<double>(count);
@@ -98,7 +121,8 @@ class ShapeMaker {
 
   const DgemmDesignOptions& options_;
   core::RandomStream random_;
-  double max_;
+  double max_, max_rows_;
+  std::vector<DgemmShape> updates_;  // by m*n
 };
 
 void require(bool condition, const char* name, double value, const char* constraint) {
@@ -124,12 +148,26 @@ void validate(const DgemmDesignOptions& options) {
           options.max_product, "0, or at most what max size allows");
   require(!options.contents.empty(), "number of contents", 0, "at least 1");
   for (const long k : options.extra_k) require(k >= 1 && number(k) <= blas_max_size, "k", number(k), "1 to 2^31 - 1");
-  for (const DgemmShape& shape : options.common) {
-    const double smallest = number(std::min({shape.m, shape.n, shape.k}));
-    const double largest = number(std::max({shape.m, shape.n, shape.k}));
-    require(smallest >= 1, "size of a common shape", smallest, "at least 1");
-    require(largest <= blas_max_size, "size of a common shape", largest, "at most 2^31 - 1");
+  for (const std::vector<DgemmShape>* shapes : {&options.common, &options.updates}) {
+    for (const DgemmShape& shape : *shapes) {
+      const double smallest = number(std::min({shape.m, shape.n, shape.k}));
+      const double largest = number(std::max({shape.m, shape.n, shape.k}));
+      require(smallest >= 1, "size of a given shape", smallest, "at least 1");
+      require(largest <= blas_max_size, "size of a given shape", largest, "at most 2^31 - 1");
+    }
   }
+}
+
+/// The sizes that follow from given updates.
+DgemmDesignOptions completed(DgemmDesignOptions options) {
+  if (options.updates.empty()) return options;
+  options.max_size = options.nb = 0;
+  for (const DgemmShape& shape : options.updates) {
+    options.max_size = std::max({options.max_size, shape.m, shape.n});
+    options.nb = std::max(options.nb, shape.k);
+  }
+  options.max_product = 0;
+  return options;
 }
 
 /// NB/2, NB/4 ... down to nbmin.
@@ -168,7 +206,8 @@ const char* to_string(DgemmRole role) {
   return role == DgemmRole::update ? "update" : "panel";
 }
 
-DgemmDesign make_dgemm_design(const DgemmDesignOptions& options) {
+DgemmDesign make_dgemm_design(const DgemmDesignOptions& given) {
+  const DgemmDesignOptions options = completed(given);
   validate(options);
   ShapeMaker maker(options);
   const std::vector<DgemmCall> shapes = shapes_of(options, maker);

@@ -17,6 +17,16 @@ constexpr std::array<const char*, 8> operation_names = {"recv",   "isend", "send
 constexpr long smallest_unmatched_bytes = 64;
 constexpr long largest_message_bytes = std::numeric_limits<int>::max();
 
+/// The member of a sorted list that is nearest in ratio.
+long nearest(const std::vector<long>& sorted, double size) {
+  const auto above = std::lower_bound(sorted.begin(), sorted.end(), size,
+                                      [](long member, double value) { return static_cast<double>(member) < value; });
+  if (above == sorted.begin()) return *above;
+  if (above == sorted.end()) return sorted.back();
+  const double below = static_cast<double>(*(above - 1));
+  return size / below < static_cast<double>(*above) / size ? *(above - 1) : *above;
+}
+
 std::vector<long> log_uniform_sizes(const MpiDesignOptions& options, core::RandomStream& random) {
   const double low = std::log(static_cast<double>(options.min_bytes));
   const double width = std::log(static_cast<double>(options.max_bytes)) - low;
@@ -28,6 +38,9 @@ std::vector<long> log_uniform_sizes(const MpiDesignOptions& options, core::Rando
     sizes.push_back(std::clamp(size, options.min_bytes, options.max_bytes));
   }
   if (options.count > 1) sizes.push_back(options.max_bytes);
+  if (!options.among.empty()) {
+    for (long& size : sizes) size = nearest(options.among, static_cast<double>(size));
+  }
   return sizes;
 }
 
@@ -66,6 +79,15 @@ void validate(const MpiDesignOptions& options) {
   if (options.operations.empty()) throw core::DomainError("number of operations", 0.0, "at least 1");
 }
 
+/// The sizes that follow from a given list.
+MpiDesignOptions completed(MpiDesignOptions options) {
+  if (options.among.empty()) return options;
+  std::sort(options.among.begin(), options.among.end());
+  options.min_bytes = options.among.front();
+  options.max_bytes = options.among.back();
+  return options;
+}
+
 }  // namespace
 
 const char* to_string(MpiOperation operation) {
@@ -87,7 +109,8 @@ std::vector<MpiOperation> all_mpi_operations() {
   return all;
 }
 
-MpiDesign make_mpi_design(const MpiDesignOptions& options) {
+MpiDesign make_mpi_design(const MpiDesignOptions& given) {
+  const MpiDesignOptions options = completed(given);
   validate(options);
   core::RandomStream random({options.seed, core::stream_design, 1, 0});
   const std::vector<long> sizes = log_uniform_sizes(options, random);

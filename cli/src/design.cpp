@@ -6,7 +6,9 @@
 
 #include "commands.hpp"
 #include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/calibration/hpl_calls.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
+#include "hplcast/core/errors.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -21,6 +23,7 @@ constexpr double assumed_flop_per_s = 2e10;
 
 struct DgemmOptions {
   calibration::DgemmDesignOptions design;
+  std::vector<long> for_hpl;
   std::vector<std::string> contents{"random"};
   double budget_s = 0;
   double rate_flop_per_s = assumed_flop_per_s;
@@ -29,13 +32,32 @@ struct DgemmOptions {
 
 struct MpiOptions {
   calibration::MpiDesignOptions design;
+  std::vector<long> for_hpl;
   double min_bytes = 1;
   double max_bytes = 1 << 20;
   std::vector<std::string> operations;
   std::string output;
 };
 
+calibration::HplGrid grid_of(const std::vector<long>& values) {
+  return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
+}
+
+void add_for_hpl_option(CLI::App& command, std::vector<long>& values) {
+  command
+      .add_option("--for-hpl", values,
+                  "N,NB,P,Q: choose among the sizes that this run has, so that nothing is extrapolated")
+      ->delimiter(',')
+      ->expected(4)
+      ->check(CLI::Range(1L, 2147483647L));
+}
+
 void run_dgemm(DgemmOptions options) {
+  if (!options.for_hpl.empty()) {
+    const calibration::HplGrid grid = grid_of(options.for_hpl);
+    options.design.updates = calibration::hpl_update_shapes(grid);
+    options.design.transposition = grid.P > 1 ? calibration::Transposition::yes : calibration::Transposition::no;
+  }
   options.design.contents.clear();
   for (const std::string& text : options.contents) {
     options.design.contents.push_back(calibration::Content::parse(text));
@@ -51,6 +73,10 @@ void run_dgemm(DgemmOptions options) {
 }
 
 void run_mpi(MpiOptions options) {
+  if (!options.for_hpl.empty()) {
+    options.design.among = calibration::hpl_message_bytes(grid_of(options.for_hpl));
+    if (options.design.among.empty()) throw core::UsageError("an HPL run on one process sends no messages");
+  }
   options.design.min_bytes = static_cast<long>(options.min_bytes);
   options.design.max_bytes = static_cast<long>(options.max_bytes);
   if (!options.operations.empty()) options.design.operations.clear();
@@ -69,6 +95,7 @@ void setup_dgemm(CLI::App& parent) {
   CLI::App& command =
       add_command(parent, "dgemm", "Choose the dgemm calls of a calibration",
                   "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
+  add_for_hpl_option(command, options->for_hpl);
   command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free")
       ->capture_default_str();
   command.add_option("--nbmin", design.nbmin, "smallest k of the calls that imitate the panel factorisation")
@@ -106,6 +133,7 @@ void setup_mpi(CLI::App& parent) {
   calibration::MpiDesignOptions& design = options->design;
   CLI::App& command = add_command(parent, "mpi", "Choose the MPI calls of a calibration",
                                   "hplcast design mpi --max-bytes 8MiB --count 100 -o mpi.csv");
+  add_for_hpl_option(command, options->for_hpl);
   command.add_option("--min-bytes", options->min_bytes, "smallest message")
       ->transform(as_bytes())
       ->capture_default_str();

@@ -193,7 +193,7 @@ TEST(DgemmDesign, RefusesImpossibleOptions) {
   EXPECT_THAT(refused([](auto& o) { o.max_product = 1e12; }), HasSubstr("`max product`"));
   EXPECT_THAT(refused([](auto& o) { o.minority = 1.5; }), HasSubstr("`minority`"));
   EXPECT_THAT(refused([](auto& o) { o.contents.clear(); }), HasSubstr("contents"));
-  EXPECT_THAT(refused([](auto& o) { o.common = {{1, 0, 1}}; }), HasSubstr("size of a common shape"));
+  EXPECT_THAT(refused([](auto& o) { o.common = {{1, 0, 1}}; }), HasSubstr("size of a given shape"));
 }
 
 TEST(DgemmDesignCsv, ReadsBackWhatWasWritten) {

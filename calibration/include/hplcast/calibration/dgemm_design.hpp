@@ -58,10 +58,13 @@ struct DgemmDesignOptions {
   /// HPL's block size: k = nb for most shapes, a minority has the smaller k, and the role panel, of HPL's recursive
   /// factorisation. 0: m, n and k are all free (uniform product of the three).
   long nb = 128;
-  long nbmin = 2;                  ///< smallest k of the minority
-  double minority = 0.35;          ///< share of the shapes that imitate anything but the large update
-  double max_product = 0;          ///< bound on m*n (or m*n*k); 0: the largest that max_size allows
-  std::vector<long> extra_k;       ///< more values of k, used in turn with nb
+  long nbmin = 2;             ///< smallest k of the minority
+  double minority = 0.35;     ///< share of the shapes that imitate anything but the large update
+  double max_product = 0;     ///< bound on m*n (or m*n*k); 0: the largest that max_size allows
+  std::vector<long> extra_k;  ///< more values of k, used in turn with nb
+  /// If not empty, updates are chosen among these (hpl_update_shapes()) instead of drawn freely, evenly over their m*n;
+  /// max_size and nb are then those of the shapes. The minority of smaller k has the same m and n.
+  std::vector<DgemmShape> updates;
   std::vector<DgemmShape> common;  ///< shapes that are added as they are, for comparisons between campaigns
   std::vector<Content> contents{Content::random()};  ///< every shape is called with each
   Transposition transposition = Transposition::both;
@@ -71,7 +74,7 @@ struct DgemmDesignOptions {
 /// many equal strata as there are draws), factors drawn log-uniformly so that the product fits, all permutations of the
 /// factors, everything in random order. The same options give the same design.
 /// @throws DomainError for options outside their domain.
-DgemmDesign make_dgemm_design(const DgemmDesignOptions& options);
+DgemmDesign make_dgemm_design(const DgemmDesignOptions& given);
 
 /// The same design with so many fewer shapes that it takes at most `budget_s` at `rate_flop_per_s` per core.
 /// @throws DomainError if not even 10 shapes fit.

@@ -41,7 +41,10 @@ using MpiDesign = std::vector<MpiCall>;
 struct MpiDesignOptions {
   long min_bytes = 1;
   long max_bytes = 1 << 20;
-  long count = 100;     ///< sizes; each is used by all operations that have a size
+  long count = 100;  ///< sizes; each is used by all operations that have a size
+  /// If not empty, sizes are chosen among these (hpl_message_bytes()), evenly over their logarithm, with the smallest
+  /// and the largest; min_bytes and max_bytes are then not used.
+  std::vector<long> among;
   int repetitions = 3;  ///< calls of each size and operation, shuffled over the whole experiment
   std::uint64_t seed = 1;
   std::vector<MpiOperation> operations = all_mpi_operations();
@@ -52,7 +55,7 @@ struct MpiDesignOptions {
 /// none; send_unmatched has sizes of its own, at and shortly below powers of two, where the limits of MPI libraries
 /// lie.
 /// @throws DomainError for options outside their domain.
-MpiDesign make_mpi_design(const MpiDesignOptions& options);
+MpiDesign make_mpi_design(const MpiDesignOptions& given);
 
 /// A rough time in s of the whole design on a network of this bandwidth.
 double estimated_s(const MpiDesign& design, double bandwidth_bytes_per_s = 1e9);
