@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
@@ -34,7 +35,8 @@ struct FitNetworkOptions {
   bool published = false;
   std::vector<double> breakpoints;
   bool breakpoints_each = false;
-  double async_small_bytes = 0, detached_bytes = 0;
+  std::string thresholds;
+  std::optional<double> async_small_bytes, detached_bytes;
   double bandwidth_bytes_per_s = 0, latency_s = 0;
   double wtime_calls = 1;
   fit::NetworkFitOptions fit;
@@ -125,6 +127,31 @@ Value one_of(const std::string& option, const std::string& name,
   throw core::UsageError(option + " is `" + name + "`; expected one of " + expected);
 }
 
+/// Size thresholds as hplcast-measure-thresholds writes them.
+struct Thresholds {
+  std::uint64_t async_small_bytes = 0, detached_bytes = 0;
+};
+
+/// Those of scope `remote` if there are any: SMPI knows one set for all scopes, and most messages of a cluster go
+/// between hosts.
+Thresholds read_thresholds(std::istream& in, const std::string& name) {
+  constexpr std::uint64_t beyond = 2147483647;  // SMPI compares sizes as ints
+  try {
+    const Json json = Json::parse(in);
+    const Json* chosen = nullptr;
+    for (const Json& one : json.at("thresholds"))
+      if (chosen == nullptr || one.at("scope") == "remote") chosen = &one;
+    if (chosen == nullptr) throw core::ParseError({name, 0, "/thresholds"}, "found an empty list");
+    const auto size = [&](const char* field) {
+      const Json& value = chosen->at(field);
+      return value.is_null() ? beyond : value.get<std::uint64_t>();
+    };
+    return {size("async_small_bytes"), size("detached_bytes")};
+  } catch (const nlohmann::json::exception& error) {
+    throw core::ParseError({name, 0, ""}, error.what(), "expected what hplcast-measure-thresholds writes");
+  }
+}
+
 fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   fit::NetworkFitOptions options = given.fit;
   options.transfer =
@@ -138,11 +165,15 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   options.regression.objective = fit::objective_from_name(given.objective);
   if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
-  const auto threshold = [](double bytes) {
-    return bytes > 0 ? std::optional<std::uint64_t>(static_cast<std::uint64_t>(bytes)) : std::nullopt;
-  };
-  options.async_small_bytes = threshold(given.async_small_bytes);
-  options.detached_bytes = threshold(given.detached_bytes);
+  if (!given.thresholds.empty()) {
+    core::read_file(given.thresholds, [&](std::istream& in, const std::string& name) {
+      const Thresholds measured = read_thresholds(in, name);
+      options.detached_bytes = std::max(measured.detached_bytes, measured.async_small_bytes);
+      options.async_small_bytes = measured.async_small_bytes;
+    });
+  }
+  if (given.async_small_bytes) options.async_small_bytes = static_cast<std::uint64_t>(*given.async_small_bytes);
+  if (given.detached_bytes) options.detached_bytes = static_cast<std::uint64_t>(*given.detached_bytes);
   if (given.bandwidth_bytes_per_s > 0) options.bandwidth_bytes_per_s = given.bandwidth_bytes_per_s;
   if (given.latency_s > 0) options.latency_s = given.latency_s;
   options.wtime_calls_per_row = given.wtime_calls;
@@ -284,9 +315,14 @@ void setup_fit_network(CLI::App& app) {
                                   "hplcast fit network mpi.csv -o network.json");
   add_inputs(command, options);
   add_method(command, options);
-  command.add_option("--async-small", options->async_small_bytes, "below: eager (default: from rows send_unmatched)")
-      ->transform(as_bytes());
-  command.add_option("--detached", options->detached_bytes, "below: MPI_Send does not wait (default: --async-small)")
+  command
+      .add_option("--thresholds", options->thresholds,
+                  "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)")
+      ->type_name("FILE");
+  command.add_option("--async-small", options->async_small_bytes, "messages below are eager")->transform(as_bytes());
+  command
+      .add_option("--detached", options->detached_bytes,
+                  "below, MPI_Send does not wait for the receiver (default: --async-small)")
       ->transform(as_bytes());
   command.add_option("--receive-delay", options->fit.receive_delay_s, "how late the receiver of send_unmatched came")
       ->transform(as_seconds())
