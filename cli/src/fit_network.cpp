@@ -312,7 +312,7 @@ void add_method(CLI::App& command, const std::shared_ptr<FitNetworkOptions>& opt
 void setup_fit_network(CLI::App& app) {
   auto options = std::make_shared<FitNetworkOptions>();
   CLI::App& command = add_command(app, "network", "The network model from MPI measurements",
-                                  "hplcast fit network mpi.csv -o network.json");
+                                  "hplcast fit network examples/fit-library/mpi.csv -o network.json");
   add_inputs(command, options);
   add_method(command, options);
   command

@@ -185,7 +185,7 @@ void run_fit_segmented(FitSegmentedOptions options) {
 void setup_fit_segmented(CLI::App& app) {
   auto options = std::make_shared<FitSegmentedOptions>();
   CLI::App& command = add_command(app, "segmented", "Segmented linear regression of durations over sizes",
-                                  "hplcast fit segmented --objective log --where operation=pingpong measurements.csv");
+                                  "hplcast fit segmented examples/fit-library/mpi.csv --where operation=pingpong --where scope=remote");
   command.add_option("input", options->input, "CSV with a header; - is the standard input")
       ->required()
       ->type_name("FILE");

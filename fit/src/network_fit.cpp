@@ -192,6 +192,17 @@ OperationReport report_of(core::Scope scope, std::size_t operation, const detail
   return report;
 }
 
+void note_interruptions(NetworkFit& fit) {
+  constexpr double noteworthy = 0.1;
+  for (const OperationReport& report : fit.operations) {
+    const auto all = static_cast<double>(report.rows + report.rows_set_aside);
+    if (static_cast<double>(report.rows_set_aside) <= noteworthy * all) continue;
+    fit.notes.push_back(std::string(name_of(report.scope)) + ": " + std::to_string(report.rows_set_aside) + " of " +
+                        std::to_string(report.rows + report.rows_set_aside) + " rows of operation `" +
+                        report.operation + "` were set aside as interrupted: the machine was busy");
+  }
+}
+
 void add_probe_costs(const MpiSamples& samples, const NetworkFitOptions& options, core::NetworkModel::Values& values,
                      NetworkFit& fit) {
   constexpr double trimmed = 0.1;  // at each end, as published
@@ -292,6 +303,7 @@ NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
           report_of(scope, o, sized, lines.scope(scope).of[o], spreads[static_cast<std::size_t>(scope)][o]));
     }
   }
+  if (options.filter == RowFilter::robust) note_interruptions(fit);
   core::NetworkModel::Values values;
   const auto local = scope_model(core::Scope::local, samples, lines, thresholds, options, fit);
   values.remote = scope_model(core::Scope::remote, samples, lines, thresholds, options, fit);

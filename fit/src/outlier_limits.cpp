@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "hplcast/core/random_stream.hpp"
 #include "mpi_samples.hpp"
@@ -10,20 +11,19 @@ namespace hplcast::fit::detail {
 
 namespace {
 
-constexpr std::size_t sample_size = 16;    // calls kept a size
-constexpr std::size_t company = 20;        // calls that a size is compared with on either side, its own included
-const double always_kept = std::log(3.0);  // noise that a program meets as well, whatever the spread of the rest
+constexpr std::size_t sample_size = 16;        // calls kept a size
+constexpr std::size_t bin_size = 10;           // calls in a bin, at least
+const double greatest_width = std::log(10.0);  // of a bin
+const double always_kept = std::log(3.0);      // noise that a program meets as well, whatever the spread of the rest
+constexpr double steepest = 1.2;               // durations grow in proportion to the size at most, but for noise
 
-/// The logarithm that most calls do not exceed by much, and how far those below it scatter.
-struct Typical {
-  double log = 0;
-  double lower_spread = 0;  // 0.76 standard deviations if normal
-};
+double log_of_size(double size) {
+  return std::log(std::max(1.0, size));
+}
 
-Typical typical_of(std::vector<double> logs) {
-  std::sort(logs.begin(), logs.end());
-  const double log = quantile(logs, 0.3);
-  return {log, log - quantile(logs, 0.1)};
+double quantile_of(std::vector<double> values, double probability) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, probability);
 }
 
 }  // namespace
@@ -38,41 +38,67 @@ void OutlierLimits::add(double size, double duration_s) {
   }
   // Reservoir sampling (Vitter 1985, algorithm R).
   const core::StreamName stream{0, core::stream_fit, 0, 0};
-  const double at =
-      core::draw(stream, static_cast<std::uint64_t>(sample.seen)).uniform * static_cast<double>(sample.seen);
+  const double seen = static_cast<double>(sample.seen);
+  const double at = core::draw(stream, static_cast<std::uint64_t>(sample.seen)).uniform * seen;
   if (at < static_cast<double>(sample_size)) sample.logs[static_cast<std::size_t>(at)] = value;
 }
 
-void OutlierLimits::close() {
-  const auto take = [](std::vector<double>& logs, const Sample& sample) {
-    logs.insert(logs.end(), sample.logs.begin(), sample.logs.end());
-    return logs.size() < company;
-  };
-  std::vector<double> spreads;  // one number for all sizes: a company around a jump scatters by the jump
-  for (auto it = samples_.begin(); it != samples_.end(); ++it) {
-    std::vector<double> smaller, larger;
-    for (auto from = std::make_reverse_iterator(std::next(it)); from != samples_.rend(); ++from)
-      if (!take(smaller, from->second)) break;
-    for (auto from = it; from != samples_.end(); ++from)
-      if (!take(larger, from->second)) break;
-    const Typical below = typical_of(smaller), above = typical_of(larger);
-    // At the ends there are too few calls on one side to judge by.
-    if (std::min(smaller.size(), larger.size()) < company) {
-      it->second.limit = smaller.size() > larger.size() ? below.log : above.log;
-    } else {
-      it->second.limit = std::max(below.log, above.log);
-    }
-    spreads.push_back(std::min(below.lower_spread, above.lower_spread));
+void OutlierLimits::make_bins() {
+  std::size_t left = 0;  // calls in no bin yet: too few for one of their own go into the last
+  for (const auto& entry : samples_) left += entry.second.logs.size();
+  for (auto& [size, sample] : samples_) {
+    if (bins_.empty() || (bins_.back().logs.size() >= bin_size && left >= bin_size)) bins_.emplace_back();
+    Bin& bin = bins_.back();
+    bin.log_sizes.insert(bin.log_sizes.end(), sample.logs.size(), log_of_size(size));
+    bin.logs.insert(bin.logs.end(), sample.logs.begin(), sample.logs.end());
+    sample.bin = bins_.size() - 1;
+    left -= sample.logs.size();
   }
-  if (spreads.empty()) return;
-  std::sort(spreads.begin(), spreads.end());
-  const double usual_noise = std::max(always_kept, 10 * quantile(spreads, 0.5));
-  for (auto& entry : samples_) entry.second.limit += usual_noise;
+  for (Bin& bin : bins_) {
+    bin.wide = bin.logs.size() < bin_size || bin.log_sizes.back() - bin.log_sizes.front() > greatest_width;
+    bin.centre = quantile(bin.log_sizes, 0.5);
+    bin.usual = quantile_of(bin.logs, 0.3);
+  }
+}
+
+void OutlierLimits::find_slopes() {
+  for (std::size_t b = 0; b < bins_.size(); ++b) {
+    const Bin& before = bins_[b > 0 ? b - 1 : 0];
+    const Bin& after = bins_[std::min(b + 1, bins_.size() - 1)];
+    const double run = after.centre - before.centre;
+    bins_[b].slope = run > 0 ? std::clamp((after.usual - before.usual) / run, 0.0, steepest) : 0;
+  }
+}
+
+double OutlierLimits::usual_at(double log_size, std::size_t bin) const {
+  return bins_[bin].usual + bins_[bin].slope * (log_size - bins_[bin].centre);
+}
+
+void OutlierLimits::close() {
+  make_bins();
+  find_slopes();
+  std::vector<double> spreads;
+  for (Bin& bin : bins_) {
+    std::vector<double> levelled = bin.logs;
+    for (std::size_t i = 0; i < levelled.size(); ++i) levelled[i] -= bin.slope * (bin.log_sizes[i] - bin.centre);
+    std::sort(levelled.begin(), levelled.end());
+    bin.usual = quantile(levelled, 0.3);
+    spreads.push_back(bin.usual - quantile(levelled, 0.1));  // 0.76 standard deviations if normal
+  }
+  // One number for all sizes: a bin with a jump inside scatters by the jump.
+  if (!spreads.empty()) noise_ = std::max(always_kept, 10 * quantile_of(spreads, 0.5));
 }
 
 bool OutlierLimits::is_outlier(double size, double duration_s) const {
   const auto found = samples_.find(size);
-  return found != samples_.end() && std::log(duration_s) > found->second.limit;
+  if (found == samples_.end()) return false;
+  const std::size_t bin = found->second.bin;
+  if (bins_[bin].wide) return false;
+  const double log_size = log_of_size(size);
+  double usual = usual_at(log_size, bin);
+  if (bin > 0) usual = std::max(usual, usual_at(log_size, bin - 1));
+  if (bin + 1 < bins_.size()) usual = std::max(usual, usual_at(log_size, bin + 1));
+  return std::log(duration_s) > usual + noise_;
 }
 
 }  // namespace hplcast::fit::detail

@@ -156,6 +156,21 @@ TEST(NetworkFit, BearsAThirdOfTheCallsInterrupted) {
     EXPECT_NEAR(simulated_round_trip(fit.model, Scope::local, size) / (2 * truth.one_way(size)), 1, 0.15) << size;
 }
 
+TEST(NetworkFit, SetsNothingAsideWhereSizesAreFewAndFarBetween) {
+  const Truth truth;
+  const NetworkFit fit = fit_network(RowMaker(truth, 0.05).rows("local", 30));
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  for (const OperationReport& report : fit.operations) EXPECT_EQ(report.rows_set_aside, 0) << report.operation;
+}
+
+TEST(NetworkFit, SetsNothingAsideAtJumpsAndSteepSlopes) {
+  Truth truth;
+  truth.transfer = [](double s) { return s < 4000 ? 1e-6 + 1e-10 * s : 2e-5 + 5e-9 * s; };
+  const NetworkFit fit = fit_network(RowMaker(truth, 0.1).rows("local", 500));
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  for (const OperationReport& report : fit.operations) EXPECT_EQ(report.rows_set_aside, 0) << report.operation;
+}
+
 TEST(NetworkFit, TakesEveryMessageAsEagerIfNoSendEverWaits) {
   Truth truth;
   truth.threshold = 1e9;

@@ -1,0 +1,150 @@
+// hplcast fit network and hplcast fit segmented, as they are built.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "../support/reference_data.hpp"
+#include "../support/run_hplcast.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string example = "examples/fit-library/mpi.csv";
+
+class FitCommands : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  std::string file(const std::string& name, const std::string& content) const {
+    std::ofstream(path(name)) << content;
+    return path(name);
+  }
+
+  /// The JSON that the command writes with -o.
+  json result_of(const std::string& arguments) const {
+    const Outcome outcome = run_hplcast(arguments + " -o " + path("result.json"));
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    std::ifstream in(path("result.json"));
+    return json::parse(in, nullptr, false);
+  }
+
+  core::TemporaryFolder folder_{"hplcast-fit"};
+};
+
+TEST_F(FitCommands, NetworkWritesWhatAssembleReads) {
+  const json result = result_of("fit network " + example);
+  std::ifstream in(path("result.json"));
+  const core::NetworkModel model = core::read_network_model(in, "result.json");
+  ASSERT_TRUE(model.values().remote.has_value());
+  // The file was made with a threshold of 64000 bytes; the sends around it are 61440 and 65536 bytes long.
+  EXPECT_GT(model.values().detached_bytes, 61440u);
+  EXPECT_LE(model.values().detached_bytes, 65536u);
+  EXPECT_NEAR(model.scope(core::Scope::remote).cost(core::MessageCost::send).mean_s(1000), 1e-6, 5e-8);
+  EXPECT_EQ(result.at("smpi").at("send_is_detached_thresh"), model.values().detached_bytes);
+  EXPECT_EQ(result.at("smpi").at("remote").at("bw_factor").size(),
+            model.scope(core::Scope::remote).cost(core::MessageCost::transfer).segments().size());
+  EXPECT_EQ(result.at("report").at("operations").size(), 8u);
+}
+
+TEST_F(FitCommands, NetworkTakesThresholdsFromTheirOwnMeasurement) {
+  const std::string thresholds =
+      file("thresholds.json", R"({"thresholds": [{"scope": "local", "async_small_bytes": 10, "detached_bytes": 20},
+                                  {"scope": "remote", "async_small_bytes": 4000, "detached_bytes": null}]})");
+  const json result = result_of("fit network " + example + " --thresholds " + thresholds);
+  EXPECT_EQ(result.at("smpi").at("async_small_thresh"), 4000);
+  EXPECT_EQ(result.at("smpi").at("send_is_detached_thresh"), 2147483647);
+  const Outcome broken =
+      run_hplcast("fit network " + example + " --thresholds " + file("broken.json", "{\"thresholds\": 3}"));
+  EXPECT_EQ(broken.status, 3);
+  EXPECT_THAT(broken.output, HasSubstr("hplcast-measure-thresholds"));
+}
+
+TEST_F(FitCommands, NetworkReproducesAPublishedCalibrationFromItsFolder) {
+  HPLCAST_REFERENCE_FILE(reference_json, "mpi-calibration/taurus/reference.json");
+  const json result =
+      result_of("fit network " + reference_json.parent_path().string() +
+                " --published --breakpoints 1420,33500,65536,320000 --async-small 65536 --detached 320000 "
+                "--bandwidth 1.25GBps --latency 24us");
+  std::ifstream in(reference_json);
+  const json segments = json::parse(in).at("recomputed").at("segments");
+  const json& smpi = result.at("smpi").at("remote");
+  ASSERT_EQ(smpi.at("bw_factor").size(), segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const double expected = segments[i].at("bw_factor_unclipped");
+    EXPECT_NEAR(smpi.at("bw_factor")[i].at("factor").get<double>(), expected, 1e-9 * expected);
+  }
+}
+
+TEST_F(FitCommands, NetworkSaysWhatItCannotUse) {
+  const Outcome nothing = run_hplcast("fit network");
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.output, HasSubstr("--pingpong FILE"));
+  const Outcome unnamed = run_hplcast("fit network " + file("rows.csv", "size_bytes,duration_s\n1,1e-6\n"));
+  EXPECT_EQ(unnamed.status, 3);
+  EXPECT_THAT(unnamed.output, HasSubstr("operation"));
+  const Outcome no_pingpong = run_hplcast("fit network --recv " + path("rows.csv"));
+  EXPECT_EQ(no_pingpong.status, 4);
+  EXPECT_THAT(no_pingpong.output, HasSubstr("no rows of operation `pingpong`"));
+  const Outcome negative =
+      run_hplcast("fit network --pingpong " + file("bad.csv", "size_bytes,duration_s\n1,1e-6\n2,-1\n"));
+  EXPECT_EQ(negative.status, 3);
+  EXPECT_THAT(negative.output, HasSubstr("bad.csv:3"));
+  const Outcome filter = run_hplcast("fit network " + example + " --filter strong");
+  EXPECT_EQ(filter.status, 2);
+  EXPECT_THAT(filter.output, HasSubstr("robust, visits, none"));
+}
+
+TEST_F(FitCommands, SegmentedWritesTheFieldsOfTheContract) {
+  const json result = result_of("fit segmented " + example + " --where operation=pingpong --where scope=remote");
+  for (const char* field : {"objective", "bic", "rss", "breakpoints", "segments"})
+    EXPECT_TRUE(result.contains(field)) << field;
+  ASSERT_EQ(result.at("segments").size(), 2u);
+  for (const char* field : {"min", "slope", "intercept", "n"})
+    EXPECT_TRUE(result.at("segments")[0].contains(field)) << field;
+  EXPECT_EQ(result.at("breakpoints")[0], result.at("segments")[1].at("min"));
+}
+
+TEST_F(FitCommands, SegmentedFitsGroupsAndGivenBreakpoints) {
+  const json result =
+      result_of("fit segmented --by scope,operation --objective ols --breakpoints 1000,64000 " + example);
+  ASSERT_EQ(result.at("groups").size(), 13u);  // five operations in two scopes, three probes in one
+  for (const json& group : result.at("groups"))
+    if (group.at("operation") == "pingpong") EXPECT_EQ(group.at("breakpoints"), json({1000, 64000}));
+}
+
+TEST_F(FitCommands, SegmentedReadsTheStandardInput) {
+  const Outcome outcome =
+      run_hplcast("fit segmented - < " + file("rows.csv", "size_bytes,duration_s\n1,2\n2,3\n3,4\n4,5\n"));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("\"segments\""));
+}
+
+TEST_F(FitCommands, SegmentedRefusesToMixOperations) {
+  const Outcome outcome = run_hplcast("fit segmented " + example);
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.output, HasSubstr("--by "));
+}
+
+TEST_F(FitCommands, SegmentedSaysWhatItCannotUse) {
+  EXPECT_EQ(run_hplcast("fit segmented " + example + " --objective median").status, 3);
+  EXPECT_EQ(run_hplcast("fit segmented " + example + " --where operation").status, 2);
+  EXPECT_EQ(run_hplcast("fit segmented " + example + " --where operation=none").status, 4);
+  EXPECT_EQ(run_hplcast("fit segmented no-such-file.csv").status, 3);
+  const Outcome zero =
+      run_hplcast("fit segmented --objective weighted " + file("zero.csv", "size_bytes,duration_s\n0,1\n1,2\n"));
+  EXPECT_EQ(zero.status, 4);
+  EXPECT_THAT(zero.output, HasSubstr("size 0"));
+  const Outcome nan = run_hplcast("fit segmented " + file("nan.csv", "size_bytes,duration_s\n1,nan\n"));
+  EXPECT_EQ(nan.status, 3);
+  EXPECT_THAT(nan.output, HasSubstr("nan.csv:2"));
+}
+
+}  // namespace
+}  // namespace hplcast::test
