@@ -26,24 +26,27 @@ struct FitGenerativeOptions {
 /// "slow=[13-16]" to kind and nodes.
 void add_kind(const std::string& text, std::map<std::string, std::string>& kind_of_node) {
   const std::size_t equal = text.find('=');
-  if (equal == 0 || equal == std::string::npos) throw core::UsageError("--kind is `" + text + "`; expected NAME=NODES such as slow=[13-16]");
+  if (equal == 0 || equal == std::string::npos)
+    throw core::UsageError("--kind is `" + text + "`; expected NAME=NODES such as slow=[13-16]");
   for (const std::string& node : core::expand_hosts(text.substr(equal + 1))) kind_of_node[node] = text.substr(0, equal);
 }
 
 std::pair<std::string, std::string> parse_cpu(const std::string& text) {
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) throw core::UsageError("--leave-out is `" + text + "`; expected NODE:CPU such as 15:1");
+  if (colon == std::string::npos)
+    throw core::UsageError("--leave-out is `" + text + "`; expected NODE:CPU such as 15:1");
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
 void report(const fit::GenerativeFit& fit) {
   for (const core::NodeKind& kind : fit.model.kinds()) {
-    std::cerr << kind.name << ": " << kind.cpus << " CPUs, " << kind.rows << " regressions, "
-              << percent(kind.share) << " of the nodes\n";
+    std::cerr << kind.name << ": " << kind.cpus << " CPUs, " << kind.rows << " regressions, " << percent(kind.share)
+              << " of the nodes\n";
     for (std::size_t i = 0; i < kind.mean.size(); ++i)
-      std::cerr << "  " << to_string(fit.model.parameters()[i]) << ": mean " << significant(kind.mean[i]) << ", between CPUs +-"
-                << percent(std::sqrt(kind.between_cpus[i][i]) / std::abs(kind.mean[i])) << ", between days +-"
-                << percent(std::sqrt(kind.between_days[i][i]) / std::abs(kind.mean[i])) << " (one standard deviation)\n";
+      std::cerr << "  " << to_string(fit.model.parameters()[i]) << ": mean " << significant(kind.mean[i])
+                << ", between CPUs +-" << percent(std::sqrt(kind.between_cpus[i][i]) / std::abs(kind.mean[i]))
+                << ", between days +-" << percent(std::sqrt(kind.between_days[i][i]) / std::abs(kind.mean[i]))
+                << " (one standard deviation)\n";
   }
   for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
 }
@@ -59,7 +62,8 @@ void run_fit_generative(FitGenerativeOptions options) {
   std::vector<fit::DailyRegression> rows;
   for (const std::string& file : options.files)
     core::read_file(file, [&](std::istream& in, const std::string& name) {
-      for (auto& row : fit::read_daily_regressions(in, name, options.fit.parameters, left_out)) rows.push_back(std::move(row));
+      for (auto& row : fit::read_daily_regressions(in, name, options.fit.parameters, left_out))
+        rows.push_back(std::move(row));
     });
   const fit::GenerativeFit fit = fit::fit_generative(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
@@ -77,19 +81,26 @@ void setup_fit_generative(CLI::App& fit) {
       ->required()
       ->type_name("FILE.csv");
   command.add_option("--kernel", options->fit.kernel, "the kernel that the regressions are of (dgemm)");
-  command.add_option("--parameters", options->parameters, "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)")
+  command
+      .add_option("--parameters", options->parameters,
+                  "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)")
       ->delimiter(',');
   command.add_option("--noise", options->noise, "half-normal, normal, log-normal or none")
       ->check(CLI::IsMember({"half-normal", "normal", "log-normal", "none"}))
       ->capture_default_str();
-  CLI::Option* kinds = command.add_option("--kind", options->kinds, "nodes of another kind: slow=[13-16]; may be given again")
-                           ->allow_extra_args(false);
-  command.add_flag("--find-kinds", options->fit.find_kinds, "find the kinds of nodes: a mixture of the means of the first parameter")->excludes(kinds);
+  CLI::Option* kinds =
+      command.add_option("--kind", options->kinds, "nodes of another kind: slow=[13-16]; may be given again")
+          ->allow_extra_args(false);
+  command
+      .add_flag("--find-kinds", options->fit.find_kinds,
+                "find the kinds of nodes: a mixture of the means of the first parameter")
+      ->excludes(kinds);
   command.add_option("--leave-out", options->left_out, "CPUs to leave out: 15:1,3:0")->delimiter(',');
   command.add_option("--days", options->days, "covariance between days: mean (of those of the CPUs) or pooled")
       ->check(CLI::IsMember({"mean", "pooled"}))
       ->capture_default_str();
-  command.add_option("-o,--output", options->output, "generative model as JSON (default: the standard output)")->type_name("FILE");
+  command.add_option("-o,--output", options->output, "generative model as JSON (default: the standard output)")
+      ->type_name("FILE");
   command.callback([options] { run_fit_generative(*options); });
 }
 

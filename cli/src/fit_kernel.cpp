@@ -59,7 +59,8 @@ const Names<fit::NoiseLevel> noise_levels = {{"N0", fit::NoiseLevel::n0},
 
 /// An option whose value is one of some names.
 template <typename Value>
-CLI::Option* add_choice(CLI::App& command, const char* option, Value& value, const Names<Value>& names, const char* help) {
+CLI::Option* add_choice(CLI::App& command, const char* option, Value& value, const Names<Value>& names,
+                        const char* help) {
   std::vector<std::string> texts;
   for (const auto& [name, meaning] : names) texts.push_back(name);
   return command
@@ -83,7 +84,8 @@ std::vector<core::Monomial> monomials(const std::vector<std::string>& texts) {
 fit::KernelFitOptions library_options(const FitKernelOptions& options) {
   fit::KernelFitOptions result = options.fit;
   if (options.published) {
-    result = fit::published_options(options.fit.intercept == fit::Intercept::free ? fit::Intercept::none : options.fit.intercept);
+    result = fit::published_options(options.fit.intercept == fit::Intercept::free ? fit::Intercept::none
+                                                                                  : options.fit.intercept);
   } else {
     if (!options.level.empty()) result.level = options.level;
     result.family.reset();
@@ -101,12 +103,13 @@ fit::GroupedTables read_tables(const FitKernelOptions& options) {
   csv.by.push_back("kernel");
   fit::GroupedTables tables;
   for (const std::string& file : options.files)
-    core::read_file(file, [&](std::istream& in, const std::string& name) { fit::add_kernel_csv(in, name, csv, tables); });
+    core::read_file(file,
+                    [&](std::istream& in, const std::string& name) { fit::add_kernel_csv(in, name, csv, tables); });
   if (tables.empty())
     throw core::Error(core::ExitCode::bad_input,
-                      options.csv.only_kernel.empty() ? "there are no measurements in " + options.files.front()
-                                                      : "there are no measurements of " + options.csv.only_kernel + " in " +
-                                                            options.files.front());
+                      options.csv.only_kernel.empty()
+                          ? "there are no measurements in " + options.files.front()
+                          : "there are no measurements of " + options.csv.only_kernel + " in " + options.files.front());
   return tables;
 }
 
@@ -138,7 +141,9 @@ void require_all(const std::vector<Fitted>& all, const FitKernelOptions& options
   if (!failed.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of" + failed);
 }
 
-Json model_json(const core::KernelModel& model) { return Json::parse(core::kernel_model_json(model)); }
+Json model_json(const core::KernelModel& model) {
+  return Json::parse(core::kernel_model_json(model));
+}
 
 /// {"dgemm": model, ...}: what stands in cluster.json under `kernels`.
 void write_models(std::ostream& out, const std::map<std::string, core::KernelModel>& models) {
@@ -170,7 +175,8 @@ std::pair<int, int> place_of(const std::vector<std::string>& group, const std::v
 }
 
 /// One model a kernel: the law of all measurements together, and an override for every CPU measured.
-std::map<std::string, core::KernelModel> models_per_cpu(const std::vector<Fitted>& all, const FitKernelOptions& options) {
+std::map<std::string, core::KernelModel> models_per_cpu(const std::vector<Fitted>& all,
+                                                        const FitKernelOptions& options) {
   FitKernelOptions together = options;
   together.csv.by.clear();
   const std::vector<Fitted> pooled = fit_all(read_tables(together), together);
@@ -185,8 +191,8 @@ std::map<std::string, core::KernelModel> models_per_cpu(const std::vector<Fitted
       overrides.push_back({host, cpu, one.fit.model.cluster_law()});
     }
     const core::KernelModel& model = kernel.fit.model;
-    models.emplace(kernel.kernel, core::KernelModel::make(model.level(), model.cluster_law(), std::move(overrides), model.range(),
-                                                          model.quality()));
+    models.emplace(kernel.kernel, core::KernelModel::make(model.level(), model.cluster_law(), std::move(overrides),
+                                                          model.range(), model.quality()));
   }
   return models;
 }
@@ -212,23 +218,37 @@ void run_fit_kernel(FitKernelOptions options) {
 /// Options that say which formula to fit.
 std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOptions& options) {
   std::vector<CLI::Option*> all;
-  all.push_back(command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise")
-                    ->check(CLI::IsMember({"M0", "M1", "M2", "M'"})));
-  all.push_back(command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)")->delimiter(','));
+  all.push_back(
+      command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise")
+          ->check(CLI::IsMember({"M0", "M1", "M2", "M'"})));
+  all.push_back(
+      command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)")
+          ->delimiter(','));
   all.push_back(add_choice(command, "--intercept", options.fit.intercept, intercepts, "free, none or published"));
-  all.push_back(add_choice(command, "--weights", options.fit.weighting, weightings, "totals (keeps the total time), ordinary or relative"));
-  all.push_back(add_choice(command, "--average", options.fit.averaging, averagings, "calls: all count; shapes: equal shapes are averaged"));
+  all.push_back(add_choice(command, "--weights", options.fit.weighting, weightings,
+                           "totals (keeps the total time), ordinary or relative"));
+  all.push_back(add_choice(command, "--average", options.fit.averaging, averagings,
+                           "calls: all count; shapes: equal shapes are averaged"));
   all.push_back(command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu"));
   all.push_back(command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)"));
   all.push_back(command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"));
-  all.push_back(add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
-  all.push_back(command.add_option("--family", options.family, "half-normal, normal, log-normal, or auto: the one that fits")
-                    ->check(CLI::IsMember({"half-normal", "normal", "log-normal", "auto"})));
-  all.push_back(command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1")->delimiter(','));
-  all.push_back(command.add_flag("--published", options.published, "T. Cornebize's dgemm regression (M2, averaged shapes, ordinary weights)"));
-  all.push_back(command.add_option("--split", options.split, "M': the product along which pieces follow each other (mnk)"));
-  all.push_back(command.add_option("--breakpoints", options.fit.breakpoints, "M': starts of the pieces after the first (searched)")->delimiter(','));
-  all.push_back(command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)")->check(CLI::Range(1, 16)));
+  all.push_back(
+      add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
+  all.push_back(
+      command.add_option("--family", options.family, "half-normal, normal, log-normal, or auto: the one that fits")
+          ->check(CLI::IsMember({"half-normal", "normal", "log-normal", "auto"})));
+  all.push_back(
+      command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1")->delimiter(','));
+  all.push_back(command.add_flag("--published", options.published,
+                                 "T. Cornebize's dgemm regression (M2, averaged shapes, ordinary weights)"));
+  all.push_back(
+      command.add_option("--split", options.split, "M': the product along which pieces follow each other (mnk)"));
+  all.push_back(
+      command
+          .add_option("--breakpoints", options.fit.breakpoints, "M': starts of the pieces after the first (searched)")
+          ->delimiter(','));
+  all.push_back(command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)")
+                    ->check(CLI::Range(1, 16)));
   return all;
 }
 
@@ -236,21 +256,25 @@ std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOption
 
 void setup_fit_kernel(CLI::App& fit) {
   auto options = std::make_shared<FitKernelOptions>();
-  CLI::App& command = add_command(fit, "kernel", "Fit the durations of kernels to their sizes",
-                                  "hplcast fit kernel examples/fit-library/dgemm.csv --kernel dgemm --level M2 --noise N2 -o kernels.json");
+  CLI::App& command = add_command(
+      fit, "kernel", "Fit the durations of kernels to their sizes",
+      "hplcast fit kernel examples/fit-library/dgemm.csv --kernel dgemm --level M2 --noise N2 -o kernels.json");
   command.add_option("files", options->files, "CSV with columns kernel, m, n, k, duration_s (docs/measurements.md)")
-      ->required()->type_name("FILE.csv");
-  command.add_option("--kernel", options->csv.only_kernel, "only this kernel (default: all in the file, each with the formula that suits it)");
+      ->required()
+      ->type_name("FILE.csv");
+  command.add_option("--kernel", options->csv.only_kernel,
+                     "only this kernel (default: all in the file, each with the formula that suits it)");
   command.add_option("--default-kernel", options->csv.default_kernel, "kernel of files without that column (dgemm)");
   command.add_option("--by", options->csv.by, "one fit for each value of these columns: node,cpu")->delimiter(',');
-  CLI::Option* per_cpu = command.add_option("--per-cpu", options->hosts,
-                                            "one model with a law for each CPU (columns host, cpu) of these hosts: node-[1-32]");
+  CLI::Option* per_cpu = command.add_option(
+      "--per-cpu", options->hosts, "one model with a law for each CPU (columns host, cpu) of these hosts: node-[1-32]");
   per_cpu->type_name("HOSTS")->excludes("--by");
   command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)")
       ->check(CLI::NonNegativeNumber);
   const std::vector<CLI::Option*> formula = add_formula_options(command, *options);
   command.add_flag("--quiet", options->quiet, "no report on the standard error");
-  command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")->type_name("FILE");
+  command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")
+      ->type_name("FILE");
   command.callback([options, formula] {
     for (const CLI::Option* option : formula) options->formula_given = options->formula_given || !option->empty();
     run_fit_kernel(*options);

@@ -27,7 +27,8 @@ struct GenerateCommandOptions {
 std::pair<std::string, int> parse_count(const std::string& text) {
   const std::size_t equal = text.find('=');
   int count = 0;
-  if (equal == 0 || equal == std::string::npos || !CLI::detail::lexical_cast(text.substr(equal + 1), count) || count < 0)
+  if (equal == 0 || equal == std::string::npos || !CLI::detail::lexical_cast(text.substr(equal + 1), count) ||
+      count < 0)
     throw core::UsageError("--kind is `" + text + "`; expected NAME=HOSTS such as slow=4");
   return {text.substr(0, equal), count};
 }
@@ -41,7 +42,8 @@ core::ClusterModel with_hosts(core::ClusterModel cluster, const std::string& nam
     std::vector<core::CpuLaw> laws;
     for (const core::CpuLaw& law : model.overrides())
       if (law.host < cluster.hosts.count()) laws.push_back(law);
-    model = core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
+    model =
+        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
   }
   return cluster;
 }
@@ -49,7 +51,8 @@ core::ClusterModel with_hosts(core::ClusterModel cluster, const std::string& nam
 void run_generate(GenerateCommandOptions options) {
   require_writable(options.output);
   core::GenerativeModel model;
-  core::read_file(options.model, [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
+  core::read_file(options.model,
+                  [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
   core::ClusterModel base = read_cluster_file(options.base);
   if (!options.hosts.empty()) base = with_hosts(std::move(base), options.hosts);
   if (!options.name.empty()) base.name = options.name;
@@ -63,9 +66,12 @@ void run_generate(GenerateCommandOptions options) {
 void setup_generate(CLI::App& app) {
   auto options = std::make_shared<GenerateCommandOptions>();
   CLI::App& command = add_command(app, "generate", "Draw a cluster of any size from a generative model",
-                                  "hplcast generate examples/generative/generative.json --base examples/dahu-like.json --hosts 'node-[1-256]' --seed 7 "
+                                  "hplcast generate examples/generative/generative.json --base examples/dahu-like.json "
+                                  "--hosts 'node-[1-256]' --seed 7 "
                                   "-o cluster.json");
-  command.add_option("model", options->model, "generative model (hplcast fit generative)")->required()->type_name("GENERATIVE.json");
+  command.add_option("model", options->model, "generative model (hplcast fit generative)")
+      ->required()
+      ->type_name("GENERATIVE.json");
   command.add_option("--base", options->base, "cluster that gives everything else: cores, network, other kernels")
       ->required()
       ->type_name("CLUSTER.json");
@@ -73,9 +79,14 @@ void setup_generate(CLI::App& app) {
   command.add_option("--name", options->name, "of the cluster (default: that of the base)");
   command.add_option("--seed", options->generate.seed, "another seed is another cluster")->capture_default_str();
   command.add_option("--day", options->generate.day, "another day of the same cluster")->capture_default_str();
-  command.add_option("--spatial", options->generate.spatial, "factor on the standard deviations between CPUs")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command.add_option("--temporal", options->generate.temporal, "factor on the standard deviations between days")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command.add_option("--kind", options->kinds, "hosts of each kind, in order: normal=28 slow=4 (default: by their shares)");
+  command.add_option("--spatial", options->generate.spatial, "factor on the standard deviations between CPUs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--temporal", options->generate.temporal, "factor on the standard deviations between days")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--kind", options->kinds,
+                     "hosts of each kind, in order: normal=28 slow=4 (default: by their shares)");
   command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_generate(*options); });
 }

@@ -31,7 +31,9 @@ NodeKind kind_from(const Node& node) {
 }  // namespace
 
 void write_generative(std::ostream& out, const GenerativeModel& model) {
-  Json json = {{"schema_version", GenerativeModel::schema_version}, {"kernel", model.kernel()}, {"noise", to_string(model.noise())}};
+  Json json = {{"schema_version", GenerativeModel::schema_version},
+               {"kernel", model.kernel()},
+               {"noise", to_string(model.noise())}};
   json["parameters"] = Json::array();
   for (const LawParameter& parameter : model.parameters()) json["parameters"].push_back(to_string(parameter));
   json["kinds"] = Json::array();
@@ -57,8 +59,8 @@ GenerativeModel read_generative(std::istream& in, const std::string& name) {
     std::vector<NodeKind> kinds;
     const Node list = root.at("kinds");
     for (std::size_t i = 0; i < list.size_of_array(); ++i) kinds.push_back(kind_from(list.at(i)));
-    return GenerativeModel::make(root.at("kernel").text(), noise_family_from_name(root.at("noise").text()), std::move(parameters),
-                                 std::move(kinds));
+    return GenerativeModel::make(root.at("kernel").text(), noise_family_from_name(root.at("noise").text()),
+                                 std::move(parameters), std::move(kinds));
   });
 }
 

@@ -13,7 +13,8 @@ namespace {
 const std::string residual_ending = "_residual";
 
 void check_covariance(const std::string& name, const SquareMatrix& matrix, std::size_t size) {
-  if (matrix.size() != size) throw DomainError("rows of " + name, static_cast<double>(matrix.size()), "one a parameter");
+  if (matrix.size() != size)
+    throw DomainError("rows of " + name, static_cast<double>(matrix.size()), "one a parameter");
   for (const auto& row : matrix)
     if (row.size() != size) throw DomainError("columns of " + name, static_cast<double>(row.size()), "one a parameter");
   for (std::size_t i = 0; i < size; ++i) {
@@ -22,16 +23,20 @@ void check_covariance(const std::string& name, const SquareMatrix& matrix, std::
       if (!std::isfinite(matrix[i][j])) throw DomainError("covariance in " + name, matrix[i][j], "a finite number");
       // Files are written with all digits, published ones with 7.
       const double bound = std::sqrt(matrix[i][i] * matrix[j][j]);
-      if (std::abs(matrix[i][j] - matrix[j][i]) > 1e-6 * bound) throw DomainError("covariance in " + name, matrix[i][j], "a symmetric matrix");
-      if (std::abs(matrix[i][j]) > bound * (1 + 1e-6)) throw DomainError("covariance in " + name, matrix[i][j], "a correlation between -1 and 1");
+      if (std::abs(matrix[i][j] - matrix[j][i]) > 1e-6 * bound)
+        throw DomainError("covariance in " + name, matrix[i][j], "a symmetric matrix");
+      if (std::abs(matrix[i][j]) > bound * (1 + 1e-6))
+        throw DomainError("covariance in " + name, matrix[i][j], "a correlation between -1 and 1");
     }
   }
 }
 
 void check_kind(const NodeKind& kind, std::size_t size) {
   if (kind.name.empty()) throw DomainError("name of a kind", "empty", "a name");
-  if (!(kind.share >= 0) || !(kind.share <= 1)) throw DomainError("share of " + kind.name, kind.share, "a number from 0 to 1");
-  if (kind.mean.size() != size) throw DomainError("length of mu of " + kind.name, static_cast<double>(kind.mean.size()), "one a parameter");
+  if (!(kind.share >= 0) || !(kind.share <= 1))
+    throw DomainError("share of " + kind.name, kind.share, "a number from 0 to 1");
+  if (kind.mean.size() != size)
+    throw DomainError("length of mu of " + kind.name, static_cast<double>(kind.mean.size()), "one a parameter");
   for (double value : kind.mean)
     if (!std::isfinite(value)) throw DomainError("mu of " + kind.name, value, "finite numbers");
   check_covariance("Sigma_S of " + kind.name, kind.between_cpus, size);
@@ -54,7 +59,8 @@ std::string to_string(const LawParameter& parameter) {
 GenerativeModel GenerativeModel::make(std::string kernel, NoiseFamily noise, std::vector<LawParameter> parameters,
                                       std::vector<NodeKind> kinds) {
   if (!kernel_from_name(kernel)) throw DomainError("kernel", kernel, "a kernel of HPL such as dgemm");
-  if (noise == NoiseFamily::mixture) throw DomainError("noise", to_string(noise), "none, half-normal, normal or log-normal");
+  if (noise == NoiseFamily::mixture)
+    throw DomainError("noise", to_string(noise), "none, half-normal, normal or log-normal");
   if (parameters.empty()) throw DomainError("parameters", "empty", "at least one");
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (std::find(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(i), parameters[i]) !=

@@ -48,7 +48,8 @@ double residual_squares(const MatrixXd& product) {
   return std::max(0.0, product(terms, terms) - right.dot(solution));
 }
 
-/// Starts of blocks of about equal numbers of shapes; equal values of `split` stay together. Ends with the number of shapes.
+/// Starts of blocks of about equal numbers of shapes; equal values of `split` stay together. Ends with the number of
+/// shapes.
 std::vector<std::size_t> block_starts(const std::vector<double>& where, std::size_t least) {
   constexpr std::size_t most_blocks = 64;
   const std::size_t size = std::max(least, (where.size() + most_blocks - 1) / most_blocks);
@@ -61,8 +62,8 @@ std::vector<std::size_t> block_starts(const std::vector<double>& where, std::siz
 
 }  // namespace
 
-std::vector<double> find_breakpoints(const ShapeRows& rows, const core::Monomial& split, const std::vector<core::Monomial>& terms,
-                                     Weighting weighting, int max_pieces) {
+std::vector<double> find_breakpoints(const ShapeRows& rows, const core::Monomial& split,
+                                     const std::vector<core::Monomial>& terms, Weighting weighting, int max_pieces) {
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const std::vector<double> value = column_of(rows, split);
@@ -98,7 +99,8 @@ std::vector<double> find_breakpoints(const ShapeRows& rows, const core::Monomial
   for (std::size_t p = 0; p < pieces && p < blocks; ++p) {
     // Each piece adds its coefficients and the place of its break.
     const double parameters = static_cast<double>((p + 1) * (terms.size() + 1));
-    const double floor = 1e-24 * static_cast<double>(blocks) * std::max(best[0][blocks - 1], 1e-280);  // rounding, not a better fit
+    const double floor =
+        1e-24 * static_cast<double>(blocks) * std::max(best[0][blocks - 1], 1e-280);  // rounding, not a better fit
     const double bic = count * std::log(std::max(best[p][blocks - 1], floor) / count) + parameters * std::log(count);
     if (bic >= least_bic) continue;
     least_bic = bic;

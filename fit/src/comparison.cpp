@@ -16,7 +16,8 @@ namespace {
 
 void require_values(const std::vector<double>& values, std::size_t least) {
   if (values.size() < least)
-    throw core::DomainError("number of values", static_cast<double>(values.size()), "at least " + std::to_string(least));
+    throw core::DomainError("number of values", static_cast<double>(values.size()),
+                            "at least " + std::to_string(least));
   for (double value : values)
     if (!std::isfinite(value)) throw core::DomainError("value", value, "finite numbers");
 }
@@ -42,7 +43,9 @@ MeanAndVariance moments_of(const std::vector<double>& values) {
   return result;
 }
 
-double upper_normal_tail(double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); }
+double upper_normal_tail(double z) {
+  return 0.5 * std::erfc(z / std::sqrt(2.0));
+}
 
 Eigen::VectorXd to_eigen(const std::vector<double>& values) {
   return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
@@ -59,10 +62,13 @@ void validate(const ObservationSummary& past, long new_count, double level) {
   require_level(level);
   const auto dimensions = static_cast<long>(past.mean.size());
   if (dimensions == 0 || past.covariance.size() != past.mean.size())
-    throw core::DomainError("dimensions of the covariance", static_cast<double>(past.covariance.size()), "those of the mean, at least 1");
+    throw core::DomainError("dimensions of the covariance", static_cast<double>(past.covariance.size()),
+                            "those of the mean, at least 1");
   if (past.count <= dimensions)
-    throw core::DomainError("number of past observations", static_cast<double>(past.count), "more than the dimensions: " + std::to_string(dimensions));
-  if (new_count < 1) throw core::DomainError("number of new observations", static_cast<double>(new_count), "at least 1");
+    throw core::DomainError("number of past observations", static_cast<double>(past.count),
+                            "more than the dimensions: " + std::to_string(dimensions));
+  if (new_count < 1)
+    throw core::DomainError("number of new observations", static_cast<double>(new_count), "at least 1");
 }
 
 boost::math::fisher_f region_law(const ObservationSummary& past) {
@@ -89,7 +95,8 @@ Bounds median_interval(const std::vector<double>& values, double level) {
   const boost::math::binomial below(static_cast<double>(sorted.size()), 0.5);
   // Leaves out `skip` values at each end: the median is outside with probability 2 P(B <= skip).
   std::size_t skip = 0;
-  while (2 * (skip + 1) < sorted.size() && 2 * boost::math::cdf(below, static_cast<double>(skip + 1)) <= 1 - level) ++skip;
+  while (2 * (skip + 1) < sorted.size() && 2 * boost::math::cdf(below, static_cast<double>(skip + 1)) <= 1 - level)
+    ++skip;
   const double outside = 2 * boost::math::cdf(below, static_cast<double>(skip));
   return {sorted[skip], sorted[sorted.size() - 1 - skip], std::max(0.0, 1 - outside)};
 }
@@ -156,7 +163,8 @@ ObservationSummary summarize_observations(const std::vector<std::vector<double>>
   ObservationSummary summary{static_cast<long>(rows.size()), std::vector<double>(size, 0.0),
                              core::SquareMatrix(size, std::vector<double>(size, 0.0))};
   for (const auto& row : rows) {
-    if (row.size() != size) throw core::DomainError("dimensions of an observation", static_cast<double>(row.size()), std::to_string(size));
+    if (row.size() != size)
+      throw core::DomainError("dimensions of an observation", static_cast<double>(row.size()), std::to_string(size));
     require_values(row, 1);
     for (std::size_t i = 0; i < size; ++i) summary.mean[i] += row[i] / static_cast<double>(rows.size());
   }
@@ -168,15 +176,18 @@ ObservationSummary summarize_observations(const std::vector<std::vector<double>>
   return summary;
 }
 
-RegionTest prediction_region(const ObservationSummary& past, const std::vector<double>& new_mean, long new_count, double level) {
+RegionTest prediction_region(const ObservationSummary& past, const std::vector<double>& new_mean, long new_count,
+                             double level) {
   validate(past, new_count, level);
   if (new_mean.size() != past.mean.size())
-    throw core::DomainError("dimensions of the new mean", static_cast<double>(new_mean.size()), std::to_string(past.mean.size()));
+    throw core::DomainError("dimensions of the new mean", static_cast<double>(new_mean.size()),
+                            std::to_string(past.mean.size()));
   require_values(new_mean, 1);
   // In units of each variable's standard deviation, since coefficients differ by ten orders of magnitude.
   const auto n = static_cast<Eigen::Index>(past.mean.size());
   Eigen::VectorXd sd(n);
-  for (Eigen::Index i = 0; i < n; ++i) sd(i) = std::sqrt(past.covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]);
+  for (Eigen::Index i = 0; i < n; ++i)
+    sd(i) = std::sqrt(past.covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]);
   Eigen::MatrixXd correlation(n, n);
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < n; ++j)
@@ -184,7 +195,8 @@ RegionTest prediction_region(const ObservationSummary& past, const std::vector<d
   const Eigen::LDLT<Eigen::MatrixXd> factor(correlation);
   // Below 1e-12 of the correlation is rounding: the variables depend on each other.
   if (!correlation.allFinite() || factor.info() != Eigen::Success || !(factor.vectorD().minCoeff() > 1e-12))
-    throw core::DomainError("covariance of the past observations", "singular", "variables that vary and do not depend on each other");
+    throw core::DomainError("covariance of the past observations", "singular",
+                            "variables that vary and do not depend on each other");
   const Eigen::VectorXd shift = (to_eigen(new_mean) - to_eigen(past.mean)).cwiseQuotient(sd);
   RegionTest test;
   test.distance = shift.dot(factor.solve(shift));
@@ -197,8 +209,8 @@ RegionTest prediction_region(const ObservationSummary& past, const std::vector<d
 Bounds prediction_interval(const ObservationSummary& past, long new_count, double level) {
   validate(past, new_count, level);
   if (past.mean.size() != 1) throw core::DomainError("dimensions", static_cast<double>(past.mean.size()), "1");
-  const double half =
-      std::sqrt(past.covariance[0][0] * region_factor(past, new_count) * boost::math::quantile(region_law(past), level));
+  const double half = std::sqrt(past.covariance[0][0] * region_factor(past, new_count) *
+                                boost::math::quantile(region_law(past), level));
   return {past.mean[0] - half, past.mean[0] + half, level};
 }
 

@@ -11,14 +11,17 @@ namespace {
 void note_size(const char* name, double least, double most, bool used, std::vector<std::string>& notes) {
   if (!used) return;
   if (least == most) {
-    notes.push_back(std::string("data: ") + name + " is always " + short_number(least) + "; the model says nothing about other values of " + name);
+    notes.push_back(std::string("data: ") + name + " is always " + short_number(least) +
+                    "; the model says nothing about other values of " + name);
   } else if (most < 2 * least) {
-    notes.push_back(std::string("data: ") + name + " only goes from " + short_number(least) + " to " + short_number(most) +
-                    "; its effect is badly known, measure a wider range");
+    notes.push_back(std::string("data: ") + name + " only goes from " + short_number(least) + " to " +
+                    short_number(most) + "; its effect is badly known, measure a wider range");
   }
 }
 
-std::string percent(double share) { return short_number(100 * share) + " percent"; }
+std::string percent(double share) {
+  return short_number(100 * share) + " percent";
+}
 
 }  // namespace
 
@@ -57,7 +60,8 @@ std::vector<std::string> call_notes(const KernelTable& table, const core::Piecew
       predicted += expected(call);
     }
     if (measured > 1.1 * predicted)
-      notes.push_back("calls: the first " + std::to_string(table.first_calls().size()) + " took " + percent(measured / predicted - 1) +
+      notes.push_back("calls: the first " + std::to_string(table.first_calls().size()) + " took " +
+                      percent(measured / predicted - 1) +
                       " more than the model says (warm-up?); they are part of the fit");
   }
   // 8 standard deviations: less than one call in a million for each family of noise used here.

@@ -162,7 +162,8 @@ Fitted maximise(const Problem& problem, std::vector<core::MixtureMode> modes, in
     }
   }
   for (const auto& mode : fitted.modes)
-    if (mode.sd <= problem.least_sd * (1 + 1e-9) || mode.probability < problem.least_probability) fitted.at_limit = true;
+    if (mode.sd <= problem.least_sd * (1 + 1e-9) || mode.probability < problem.least_probability)
+      fitted.at_limit = true;
   return fitted;
 }
 
@@ -228,7 +229,8 @@ double mixture_cdf(const std::vector<core::MixtureMode>& modes, double value) {
   double sum = 0;
   for (const auto& mode : modes) {
     const double deviation = value - mode.mean;
-    sum += mode.probability * (mode.sd > 0 ? 0.5 * std::erfc(-deviation / (mode.sd * std::sqrt(2.0))) : (deviation >= 0 ? 1.0 : 0.0));
+    sum += mode.probability *
+           (mode.sd > 0 ? 0.5 * std::erfc(-deviation / (mode.sd * std::sqrt(2.0))) : (deviation >= 0 ? 1.0 : 0.0));
   }
   return sum;
 }
@@ -247,7 +249,8 @@ double mixture_density(const std::vector<core::MixtureMode>& modes, double value
 }
 
 double mixture_quantile(const std::vector<core::MixtureMode>& modes, double probability) {
-  if (!(probability > 0) || !(probability < 1)) throw core::DomainError("probability", probability, "a number in (0, 1)");
+  if (!(probability > 0) || !(probability < 1))
+    throw core::DomainError("probability", probability, "a number in (0, 1)");
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const auto& mode : modes) {
     // 40 standard deviations hold all that a double can tell from certainty.

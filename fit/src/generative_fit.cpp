@@ -35,7 +35,9 @@ void add_products(const std::vector<const Vector*>& values, const Vector& mean, 
       for (std::size_t j = 0; j < mean.size(); ++j) sum[i][j] += ((*value)[i] - mean[i]) * ((*value)[j] - mean[j]);
 }
 
-SquareMatrix zeros(std::size_t size) { return SquareMatrix(size, Vector(size, 0.0)); }
+SquareMatrix zeros(std::size_t size) {
+  return SquareMatrix(size, Vector(size, 0.0));
+}
 
 void divide(SquareMatrix& matrix, double divisor) {
   for (auto& row : matrix)
@@ -147,7 +149,8 @@ GenerativeFit failed(const std::string& reason) {
 void validate(const std::vector<DailyRegression>& rows, std::size_t parameters) {
   for (const DailyRegression& row : rows) {
     if (row.coefficients.size() != parameters)
-      throw core::DomainError("number of coefficients", static_cast<double>(row.coefficients.size()), "one a parameter");
+      throw core::DomainError("number of coefficients", static_cast<double>(row.coefficients.size()),
+                              "one a parameter");
     for (double value : row.coefficients)
       if (!std::isfinite(value)) throw core::DomainError("coefficient", value, "a finite number");
   }
@@ -190,14 +193,16 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
 
   std::vector<core::NodeKind> kinds;
   for (const auto& [name, members] : by_kind) {
-    if (members.size() < 2) return failed("the kind " + name + " has one CPU only; a covariance between CPUs needs two");
+    if (members.size() < 2)
+      return failed("the kind " + name + " has one CPU only; a covariance between CPUs needs two");
     kinds.push_back(fit_kind(name, members, options.days));
     double nodes = 0;
     for (const auto& [node, kind] : fit.kind_of_node) nodes += kind == name ? 1 : 0;
     kinds.back().share = nodes / static_cast<double>(fit.kind_of_node.size());
     if (members.size() < options.parameters.size() + 2)
-      fit.notes.push_back("kind " + name + ": " + std::to_string(members.size()) + " CPUs say little about a covariance of " +
-                          std::to_string(options.parameters.size()) + " parameters");
+      fit.notes.push_back("kind " + name + ": " + std::to_string(members.size()) +
+                          " CPUs say little about a covariance of " + std::to_string(options.parameters.size()) +
+                          " parameters");
     if (kinds.back().rows < 2 * kinds.back().cpus)
       fit.notes.push_back("kind " + name + ": fewer than two days a CPU; the variability between days is badly known");
   }

@@ -15,17 +15,19 @@ using Vector = std::vector<double>;
 enum Purpose : std::uint32_t { for_kind = 0, for_cpu = 1, for_day = 2 };
 
 core::StreamName stream_of(const GenerateOptions& options, int host, int cpu, Purpose purpose) {
-  return {options.seed, core::stream_generate, static_cast<std::uint32_t>(host), static_cast<std::uint32_t>(cpu) * 4 + purpose};
+  return {options.seed, core::stream_generate, static_cast<std::uint32_t>(host),
+          static_cast<std::uint32_t>(cpu) * 4 + purpose};
 }
 
-/// mean + multiplier * L z with L L' = covariance; L is the symmetric root, so that covariances of rank below the full one are
-/// fine. Columns are scaled to standard deviation 1 first: coefficients differ by ten orders of magnitude.
+/// mean + multiplier * L z with L L' = covariance; L is the symmetric root, so that covariances of rank below the full
+/// one are fine. Columns are scaled to standard deviation 1 first: coefficients differ by ten orders of magnitude.
 class NormalLaw {
  public:
   explicit NormalLaw(const core::SquareMatrix& covariance) : size_(covariance.size()) {
     const auto n = static_cast<Eigen::Index>(size_);
     Eigen::VectorXd sd(n);
-    for (Eigen::Index i = 0; i < n; ++i) sd(i) = std::sqrt(covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]);
+    for (Eigen::Index i = 0; i < n; ++i)
+      sd(i) = std::sqrt(covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]);
     Eigen::MatrixXd correlation = Eigen::MatrixXd::Zero(n, n);
     for (Eigen::Index i = 0; i < n; ++i)
       for (Eigen::Index j = 0; j < n; ++j)
@@ -38,7 +40,8 @@ class NormalLaw {
 
   Vector draw(const Vector& mean, double multiplier, const core::StreamName& stream, std::uint64_t attempt) const {
     Eigen::VectorXd z(static_cast<Eigen::Index>(size_));
-    for (std::size_t i = 0; i < size_; ++i) z(static_cast<Eigen::Index>(i)) = core::draw(stream, attempt * size_ + i).normal;
+    for (std::size_t i = 0; i < size_; ++i)
+      z(static_cast<Eigen::Index>(i)) = core::draw(stream, attempt * size_ + i).normal;
     const Eigen::VectorXd deviation = multiplier * (root_ * z);
     Vector result = mean;
     for (std::size_t i = 0; i < size_; ++i) result[i] += deviation(static_cast<Eigen::Index>(i));
@@ -71,8 +74,8 @@ void validate(const GenerateOptions& options) {
 constexpr std::uint64_t most_attempts = 1000;
 
 /// The first acceptable of a row of draws. `first` is where the row begins in the stream.
-Vector accepted_draw(const core::GenerativeModel& model, const NodeKind& kind, const core::SquareMatrix& covariance, const Vector& mean,
-                     double multiplier, const core::StreamName& stream, std::uint64_t first) {
+Vector accepted_draw(const core::GenerativeModel& model, const NodeKind& kind, const core::SquareMatrix& covariance,
+                     const Vector& mean, double multiplier, const core::StreamName& stream, std::uint64_t first) {
   const NormalLaw law(covariance);
   for (std::uint64_t attempt = 0; attempt < most_attempts; ++attempt) {
     Vector drawn = law.draw(mean, multiplier, stream, first * most_attempts + attempt);
@@ -89,13 +92,15 @@ const NodeKind& named_kind(const core::GenerativeModel& model, const std::string
 }
 
 /// The kind of every host.
-std::vector<const NodeKind*> kinds_of_hosts(const core::GenerativeModel& model, int hosts, const GenerateOptions& options) {
+std::vector<const NodeKind*> kinds_of_hosts(const core::GenerativeModel& model, int hosts,
+                                            const GenerateOptions& options) {
   std::vector<const NodeKind*> kinds;
   for (const auto& [name, count] : options.hosts_of_kind)
     kinds.insert(kinds.end(), static_cast<std::size_t>(std::max(0, count)), &named_kind(model, name));
   if (!options.hosts_of_kind.empty()) {
     if (kinds.size() != static_cast<std::size_t>(hosts))
-      throw core::DomainError("hosts of all kinds", static_cast<double>(kinds.size()), "the hosts of the cluster: " + std::to_string(hosts));
+      throw core::DomainError("hosts of all kinds", static_cast<double>(kinds.size()),
+                              "the hosts of the cluster: " + std::to_string(hosts));
     return kinds;
   }
   for (int host = 0; host < hosts; ++host) {
@@ -125,12 +130,14 @@ core::DurationLaw mean_law(const core::GenerativeModel& model) {
 std::vector<double> sample_cpu(const core::GenerativeModel& model, const NodeKind& kind, int host, int cpu,
                                const GenerateOptions& options) {
   validate(options);
-  const Vector long_term =
-      accepted_draw(model, kind, kind.between_cpus, kind.mean, options.spatial, stream_of(options, host, cpu, for_cpu), 0);
-  return accepted_draw(model, kind, kind.between_days, long_term, options.temporal, stream_of(options, host, cpu, for_day), options.day);
+  const Vector long_term = accepted_draw(model, kind, kind.between_cpus, kind.mean, options.spatial,
+                                         stream_of(options, host, cpu, for_cpu), 0);
+  return accepted_draw(model, kind, kind.between_days, long_term, options.temporal,
+                       stream_of(options, host, cpu, for_day), options.day);
 }
 
-core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::GenerativeModel& model, const GenerateOptions& options) {
+core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::GenerativeModel& model,
+                                  const GenerateOptions& options) {
   validate(options);
   const std::vector<const NodeKind*> kinds = kinds_of_hosts(model, base.hosts.count(), options);
   std::vector<core::CpuLaw> laws;
@@ -146,7 +153,10 @@ core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::Ge
   for (const core::LawParameter& parameter : model.parameters())
     products += parameter.of_sigma || parameter.term == core::Monomial{} ? 0 : 1;
   cluster.kernels[model.kernel()] =
-      core::KernelModel::make(products > 1 ? "M2" : products == 1 ? "M1" : "M0", core::PiecewiseLaw(mean_law(model)), std::move(laws), range);
+      core::KernelModel::make(products > 1    ? "M2"
+                              : products == 1 ? "M1"
+                                              : "M0",
+                              core::PiecewiseLaw(mean_law(model)), std::move(laws), range);
   return cluster;
 }
 

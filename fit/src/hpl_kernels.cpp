@@ -61,7 +61,8 @@ double relative_bic(const KernelTable& table, const KernelFit& fit) {
     squares += weight_s * error * error;
     time_s += weight_s;
   }
-  for (const PieceFit& piece : fit.pieces) coefficients += static_cast<double>(piece.mu.polynomial.terms().size());
+  for (const PieceFit& piece : fit.pieces)
+    coefficients += static_cast<double>(piece.mu.polynomial.terms().size()) + 1;  // and its place
   const double shapes = static_cast<double>(table.shapes().size());
   constexpr double exact = 1e-20;  // errors of 1e-10 are rounding
   return shapes * std::log(std::max(squares / time_s, exact)) + coefficients * std::log(shapes);
@@ -73,7 +74,8 @@ bool is_constant(const Monomial& term) {
 
 /// A formula that lost its main product to noise would be far off for other sizes.
 bool has_main_product(const KernelFit& fit, const KernelFitOptions& options) {
-  return options.terms.empty() || fit.pieces.front().mu.polynomial.coefficient(options.terms.front()) > 0;
+  // Of pieces the last one counts: larger sizes are its business.
+  return options.terms.empty() || fit.pieces.back().mu.polynomial.coefficient(options.terms.front()) > 0;
 }
 
 KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
@@ -99,20 +101,34 @@ std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const 
     }
     forms.push_back(std::move(options));
   }
+  const std::size_t whole = forms.size();
+  for (std::size_t i = 0; i < whole; ++i) {
+    if (forms[i].level == "M0") continue;
+    KernelFitOptions pieces = forms[i];
+    pieces.level = "M'";
+    pieces.split = pieces.terms.front();
+    pieces.max_pieces = 3;
+    pieces.non_negative = true;
+    forms.push_back(std::move(pieces));
+  }
   return forms;
 }
 
 KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
   constexpr double very_strong_evidence = 10;
+  constexpr double worth_it = 0.9;  // of the relative error: many calls make any difference significant
   std::vector<KernelFitOptions> forms = hpl_kernel_forms(kernel, table);
   KernelFit best;
   double least = std::numeric_limits<double>::infinity();
   for (const KernelFitOptions& options : forms) {
     KernelFit fit = fit_kernel(table, options);
     if (!fit.ok() || !has_main_product(fit, options)) continue;
-    const double bic = relative_bic(table, fit) + (best.ok() ? very_strong_evidence : 0);
-    if (best.ok() && bic >= least) continue;
-    least = bic - (best.ok() ? very_strong_evidence : 0);
+    const double bic = relative_bic(table, fit);
+    const double error = fit.model.quality().mean_abs_relative_error;
+    if (best.ok() &&
+        (bic >= least - very_strong_evidence || error > worth_it * best.model.quality().mean_abs_relative_error))
+      continue;
+    least = bic;
     best = std::move(fit);
   }
   if (best.ok() || table.rows() == 0) return best;

@@ -17,26 +17,28 @@ void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOp
   for (const std::string& column : options.by)
     if (column != "kernel" && column != "host") columns.push_back(column);
   std::vector<std::string> group(options.by.size());
-  core::read_kernel_csv(in, name, options.default_kernel, columns,
-                        [&](const core::KernelMeasurement& row, const std::vector<std::string>& texts) {
-    if (!options.only_kernel.empty() && row.kernel != options.only_kernel) return;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < options.by.size(); ++i)
-      group[i] = options.by[i] == "kernel" ? row.kernel : options.by[i] == "host" ? row.host : texts[next++];
-    auto place = tables.find(group);
-    if (place == tables.end()) place = tables.emplace(group, KernelTable(options.sample_size)).first;
-    KernelTable& table = place->second;
-    if (!row.error.empty()) {
-      table.set_aside("the call failed: " + row.error);
-      return;
-    }
-    const auto warm_up = table.rows_set_aside().find("warm-up");
-    if (options.skip_first > 0 && (warm_up == table.rows_set_aside().end() || warm_up->second < options.skip_first)) {
-      table.set_aside("warm-up");
-      return;
-    }
-    table.add(row.shape, row.duration_s);
-  });
+  core::read_kernel_csv(
+      in, name, options.default_kernel, columns,
+      [&](const core::KernelMeasurement& row, const std::vector<std::string>& texts) {
+        if (!options.only_kernel.empty() && row.kernel != options.only_kernel) return;
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < options.by.size(); ++i)
+          group[i] = options.by[i] == "kernel" ? row.kernel : options.by[i] == "host" ? row.host : texts[next++];
+        auto place = tables.find(group);
+        if (place == tables.end()) place = tables.emplace(group, KernelTable(options.sample_size)).first;
+        KernelTable& table = place->second;
+        if (!row.error.empty()) {
+          table.set_aside("the call failed: " + row.error);
+          return;
+        }
+        const auto warm_up = table.rows_set_aside().find("warm-up");
+        if (options.skip_first > 0 &&
+            (warm_up == table.rows_set_aside().end() || warm_up->second < options.skip_first)) {
+          table.set_aside("warm-up");
+          return;
+        }
+        table.add(row.shape, row.duration_s);
+      });
 }
 
 }  // namespace hplcast::fit

@@ -39,10 +39,12 @@ void validate(const KernelFitOptions& options) {
   if (options.level != "M0" && options.level != "M1" && options.level != "M2" && options.level != "M'")
     throw core::DomainError("level", options.level, "M0, M1, M2 or M'");
   if (options.level == "M1" && options.terms.size() > 1)
-    throw core::DomainError("number of terms of M1", static_cast<double>(options.terms.size()), "one product; M2 takes several");
+    throw core::DomainError("number of terms of M1", static_cast<double>(options.terms.size()),
+                            "one product; M2 takes several");
   const auto check_terms = [](const std::vector<Monomial>& terms) {
     for (std::size_t i = 0; i < terms.size(); ++i)
-      if (std::find(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(i), terms[i]) != terms.begin() + static_cast<std::ptrdiff_t>(i))
+      if (std::find(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(i), terms[i]) !=
+          terms.begin() + static_cast<std::ptrdiff_t>(i))
         throw core::DomainError("terms", to_string(terms[i]), "each term once");
   };
   check_terms(options.terms);
@@ -92,7 +94,8 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
   if (!options.keep_positive || what.non_negative || positive()) return result;
   what.non_negative = true;
   result = fit_polynomial(shapes, rows, what, "mu");
-  result.notes.push_back("mu: coefficients held at 0 or above, since without that some duration in the range would not be positive");
+  result.notes.push_back(
+      "mu: coefficients held at 0 or above, since without that some duration in the range would not be positive");
   return result;
 }
 
@@ -115,12 +118,14 @@ FittedPiece fail(FitStatus status, const std::string& reason) {
 FittedPiece fit_piece(const ShapeRows& rows, const KernelFitOptions& options, const core::ShapeRange& range) {
   const std::size_t terms = regression_terms(options).size();
   if (rows.size() < terms)
-    return fail(FitStatus::too_few_shapes, "there are " + std::to_string(rows.size()) + " distinct shapes for " + std::to_string(terms) +
+    return fail(FitStatus::too_few_shapes, "there are " + std::to_string(rows.size()) + " distinct shapes for " +
+                                               std::to_string(terms) +
                                                " coefficients; measure more shapes or ask for fewer terms");
   FittedPiece result;
   result.mean = fit_mean(rows, options, range);
   if (result.mean.fit.polynomial.empty())
-    return fail(FitStatus::constant, "no term is left in the model: the durations do not depend on the products asked for");
+    return fail(FitStatus::constant,
+                "no term is left in the model: the durations do not depend on the products asked for");
   if (!(*std::min_element(result.mean.fitted.begin(), result.mean.fitted.end()) > 0) && options.keep_positive)
     return fail(FitStatus::not_positive, "some predicted durations are not positive; allow a constant or other terms");
   detail::NoiseResult noise = detail::fit_noise(rows, result.mean, options, range);
@@ -138,15 +143,16 @@ FittedPiece fit_piece(const ShapeRows& rows, const KernelFitOptions& options, co
 std::vector<double> piece_starts(const ShapeRows& rows, const KernelFitOptions& options) {
   std::vector<double> starts{0};
   if (options.level != "M'") return starts;
-  const std::vector<double> breaks =
-      options.breakpoints.empty()
-          ? detail::find_breakpoints(rows, options.split, regression_terms(options), options.weighting, options.max_pieces)
-          : options.breakpoints;
+  const std::vector<double> breaks = options.breakpoints.empty()
+                                         ? detail::find_breakpoints(rows, options.split, regression_terms(options),
+                                                                    options.weighting, options.max_pieces)
+                                         : options.breakpoints;
   starts.insert(starts.end(), breaks.begin(), breaks.end());
   return starts;
 }
 
-core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPiece>& pieces, const std::vector<ShapeRows>& parts) {
+core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPiece>& pieces,
+                            const std::vector<ShapeRows>& parts) {
   core::FitQuality quality;
   quality.rows = table.rows();
   quality.shapes = static_cast<long>(table.shapes().size());
@@ -234,7 +240,7 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& options) 
     const double end = p + 1 < starts.size() ? starts[p + 1] : std::numeric_limits<double>::infinity();
     parts.push_back(starts.size() == 1 ? all : detail::rows_between(all, options.split, starts[p], end));
     const std::string where = starts.size() == 1 ? "" : "piece from " + detail::short_number(starts[p]) + ": ";
-    FittedPiece piece = fit_piece(parts.back(), options, table.range());
+    FittedPiece piece = fit_piece(parts.back(), options, range_of(parts.back().shapes));
     if (piece.status != FitStatus::ok) return failed(piece.status, where + piece.reason);
     for (const std::string& note : piece.notes) notes.push_back(where + note);
     piece.piece.from = starts[p];
@@ -242,8 +248,8 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& options) 
     fit.pieces.push_back(piece.piece);
     pieces.push_back(std::move(piece));
   }
-  const core::PiecewiseLaw law =
-      laws.size() == 1 ? core::PiecewiseLaw(laws.front().law) : core::PiecewiseLaw::make(options.split, std::move(laws));
+  const core::PiecewiseLaw law = laws.size() == 1 ? core::PiecewiseLaw(laws.front().law)
+                                                  : core::PiecewiseLaw::make(options.split, std::move(laws));
   core::FitQuality quality = quality_of(table, pieces, parts);
   const std::vector<std::string> behaviour = detail::call_notes(table, law);
   notes.insert(notes.end(), behaviour.begin(), behaviour.end());

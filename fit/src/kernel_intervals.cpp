@@ -25,7 +25,8 @@ double variance_at(const PolynomialFit& fit, const core::KernelShape& shape) {
   const auto& terms = fit.polynomial.terms();
   double variance = 0;
   for (std::size_t a = 0; a < fit.covariance.size(); ++a)
-    for (std::size_t b = 0; b < fit.covariance.size(); ++b) variance += terms[a](shape) * fit.covariance[a][b] * terms[b](shape);
+    for (std::size_t b = 0; b < fit.covariance.size(); ++b)
+      variance += terms[a](shape) * fit.covariance[a][b] * terms[b](shape);
   return std::max(0.0, variance);
 }
 
@@ -33,11 +34,12 @@ void validate(const KernelFit& fit, const core::KernelShape& shape, double level
   if (!fit.ok()) throw core::DomainError("fit", to_string(fit.status), "a fit with status ok");
   if (!(level > 0) || !(level < 1)) throw core::DomainError("level", level, "a number in (0, 1)");
   const PolynomialFit& mu = piece_at(fit, shape).mu;
-  if (mu.covariance.empty()) throw core::DomainError("degrees of freedom", mu.degrees_of_freedom, "more shapes than coefficients");
+  if (mu.covariance.empty())
+    throw core::DomainError("degrees of freedom", mu.degrees_of_freedom, "more shapes than coefficients");
 }
 
-/// Degrees of freedom of the chi-squared law that the square of sigma at a shape follows: a relative standard error e of
-/// sigma is that of 1/(2 e^2) squares. 0: sigma is taken as known.
+/// Degrees of freedom of the chi-squared law that the square of sigma at a shape follows: a relative standard error e
+/// of sigma is that of 1/(2 e^2) squares. 0: sigma is taken as known.
 double freedom_of_sigma(const PolynomialFit& sigma, const core::KernelShape& shape) {
   if (sigma.covariance.empty()) return sigma.degrees_of_freedom;
   const double value = sigma.polynomial(shape);
@@ -45,8 +47,9 @@ double freedom_of_sigma(const PolynomialFit& sigma, const core::KernelShape& sha
   return variance > 0 ? std::max(1.0, value * value / (2 * variance)) : 0;
 }
 
-/// The duration of a new call when mean and standard deviation of its law are uncertain: the average of the law over equally
-/// probable means and standard deviations. 15 of each leave errors of the order of 0.1 percent in the probability.
+/// The duration of a new call when mean and standard deviation of its law are uncertain: the average of the law over
+/// equally probable means and standard deviations. 15 of each leave errors of the order of 0.1 percent in the
+/// probability.
 class PredictiveLaw {
  public:
   PredictiveLaw(const core::DurationLaw& law, const core::KernelShape& shape, double mean_error, double sigma_freedom)
@@ -56,7 +59,8 @@ class PredictiveLaw {
       const double probability = (i + 0.5) / count;
       shifts_.push_back(mean_error * boost::math::quantile(boost::math::normal(), probability));
       if (sigma_freedom > 0)
-        scales_.push_back(std::sqrt(sigma_freedom / boost::math::quantile(boost::math::chi_squared(sigma_freedom), probability)));
+        scales_.push_back(
+            std::sqrt(sigma_freedom / boost::math::quantile(boost::math::chi_squared(sigma_freedom), probability)));
     }
     if (scales_.empty()) scales_.push_back(1);
   }
@@ -101,7 +105,8 @@ Interval prediction_interval_s(const KernelFit& fit, const core::KernelShape& sh
   const PieceFit& piece = piece_at(fit, shape);
   const core::DurationLaw& law = fit.model.cluster_law().at(shape);
   if (!(law.sd_s(shape) > 0)) return mean_interval_s(fit, shape, level);
-  const PredictiveLaw predictive(law, shape, std::sqrt(variance_at(piece.mu, shape)), freedom_of_sigma(piece.sigma, shape));
+  const PredictiveLaw predictive(law, shape, std::sqrt(variance_at(piece.mu, shape)),
+                                 freedom_of_sigma(piece.sigma, shape));
   return {predictive.quantile((1 - level) / 2), predictive.quantile((1 + level) / 2)};
 }
 

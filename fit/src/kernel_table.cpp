@@ -57,12 +57,18 @@ void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   }
 }
 
-void KernelTable::set_aside(const std::string& reason, long rows) { rows_set_aside_[reason] += rows; }
+void KernelTable::set_aside(const std::string& reason, long rows) {
+  rows_set_aside_[reason] += rows;
+}
 
 core::ShapeRange KernelTable::range() const noexcept {
-  if (shapes_.empty()) return {};
-  core::ShapeRange range{shapes_.front().shape, shapes_.front().shape};
-  for (const ShapeSummary& summary : shapes_) {
+  return range_of(shapes_);
+}
+
+core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
+  if (shapes.empty()) return {};
+  core::ShapeRange range{shapes.front().shape, shapes.front().shape};
+  for (const ShapeSummary& summary : shapes) {
     const core::KernelShape& shape = summary.shape;
     range.min = {std::min(range.min.m, shape.m), std::min(range.min.n, shape.n), std::min(range.min.k, shape.k)};
     range.max = {std::max(range.max.m, shape.m), std::max(range.max.n, shape.n), std::max(range.max.k, shape.k)};

@@ -44,7 +44,9 @@ void validate(const RegressionData& data) {
     if (weight < 0) throw core::DomainError("weight", weight, "a number >= 0");
 }
 
-double weight_of(const RegressionData& data, std::size_t row) { return data.weights.empty() ? 1.0 : data.weights[row]; }
+double weight_of(const RegressionData& data, std::size_t row) {
+  return data.weights.empty() ? 1.0 : data.weights[row];
+}
 
 ScaledProblem make_scaled(const RegressionData& data) {
   const auto rows = static_cast<Index>(data.y.size());
@@ -54,7 +56,8 @@ ScaledProblem make_scaled(const RegressionData& data) {
     const auto r = static_cast<std::size_t>(row);
     const double root = std::sqrt(weight_of(data, r));
     problem.y(row) = root * data.y[r];
-    for (Index term = 0; term < terms; ++term) problem.x(row, term) = root * data.columns[static_cast<std::size_t>(term)][r];
+    for (Index term = 0; term < terms; ++term)
+      problem.x(row, term) = root * data.columns[static_cast<std::size_t>(term)][r];
   }
   for (Index term = 0; term < terms; ++term) {
     const double length = problem.x.col(term).stableNorm();
@@ -86,7 +89,8 @@ VectorXd solve_on(const ScaledProblem& problem, const std::vector<Index>& terms)
   return MatrixXd(problem.x(Eigen::all, terms)).householderQr().solve(problem.y);
 }
 
-/// Lawson and Hanson (1974), chapter 23. Returns the terms with a positive coefficient; `kept` is in the order of importance.
+/// Lawson and Hanson (1974), chapter 23. Returns the terms with a positive coefficient; `kept` is in the order of
+/// importance.
 std::vector<Index> non_negative_terms(const ScaledProblem& problem, const std::vector<Index>& kept) {
   std::vector<Index> active;
   VectorXd solution = VectorXd::Zero(problem.x.cols());
@@ -109,7 +113,9 @@ std::vector<Index> non_negative_terms(const ScaledProblem& problem, const std::v
       for (std::size_t i = 0; i < active.size(); ++i)
         solution(active[i]) += step * (trial(static_cast<Index>(i)) - solution(active[i]));
       if (step >= 1) break;
-      const auto is_zero = [&](Index term) { return solution(term) <= 1e-15 * std::abs(solution.cwiseAbs().maxCoeff()); };
+      const auto is_zero = [&](Index term) {
+        return solution(term) <= 1e-15 * std::abs(solution.cwiseAbs().maxCoeff());
+      };
       for (Index term : active)
         if (is_zero(term)) solution(term) = 0;
       active.erase(std::remove_if(active.begin(), active.end(), [&](Index term) { return solution(term) <= 0; }),

@@ -59,8 +59,8 @@ Solved solve(const Design& design, const std::vector<double>& y, const Regressio
     if (power == 0) break;
     double change = 0;
     for (std::size_t row = 0; row < y.size(); ++row) {
-      // A fitted value at or below zero has no weight: a hundredth of the measured one stands in. One far below the measured
-      // one is an outlier and keeps its place, else the totals would not be met.
+      // A fitted value at or below zero has no weight: a hundredth of the measured one stands in. One far below the
+      // measured one is an outlier and keeps its place, else the totals would not be met.
       const double mean = solved.fitted[row] + what.fixed_constant;
       const double next = mean > 0 ? std::max(mean, 1e-9 * rows.y[row]) : 0.01 * rows.y[row];
       change = std::max(change, std::abs(next - scale[row]) / scale[row]);
@@ -101,7 +101,8 @@ double weighted_squares(const std::vector<double>& y, const RegressionRows& rows
 using Matrix = std::vector<std::vector<double>>;
 
 /// inverse (sum over the rows of w^2 v x x') inverse, where inverse = (X'WX)^-1
-Matrix sandwich(const Design& design, const Matrix& inverse, const std::vector<double>& weights, const std::vector<double>& variances) {
+Matrix sandwich(const Design& design, const Matrix& inverse, const std::vector<double>& weights,
+                const std::vector<double>& variances) {
   const std::size_t terms = design.columns.size();
   Matrix covariance(terms, std::vector<double>(terms, 0.0));
   std::vector<double> influence(terms);
@@ -134,7 +135,8 @@ struct Uncertainty {
 };
 
 Uncertainty uncertainty_of(const Design& design, const std::vector<double>& y, const RegressionRows& rows,
-                           const PolynomialRegression& what, const Solved& solved, const std::vector<double>& leverage) {
+                           const PolynomialRegression& what, const Solved& solved,
+                           const std::vector<double>& leverage) {
   const double rank = static_cast<double>(solved.solution.rank);
   const double calls = rows.squares.empty() ? static_cast<double>(y.size())
                                             : std::accumulate(rows.counts.begin(), rows.counts.end(), 0.0);
@@ -160,10 +162,12 @@ std::string removal_note(const std::string& name, const core::Monomial& term, co
 }
 
 /// Takes out collinear terms and those at zero. True if something was taken out.
-bool drop_unfitted(Design& design, const LeastSquares& solution, const std::string& name, std::vector<std::string>& notes) {
+bool drop_unfitted(Design& design, const LeastSquares& solution, const std::string& name,
+                   std::vector<std::string>& notes) {
   std::vector<std::size_t> out = solution.collinear;
   for (std::size_t term : solution.collinear)
-    notes.push_back(removal_note(name, design.terms[term], "in these measurements it is a combination of the terms before it"));
+    notes.push_back(
+        removal_note(name, design.terms[term], "in these measurements it is a combination of the terms before it"));
   for (std::size_t term : solution.at_zero) {
     notes.push_back(removal_note(name, design.terms[term], "its coefficient would be negative"));
     out.push_back(term);
@@ -174,7 +178,8 @@ bool drop_unfitted(Design& design, const LeastSquares& solution, const std::stri
 }
 
 /// Notes terms whose coefficient the data hardly tell apart from the others.
-void note_near_collinear(const Design& design, const Solved& solved, const std::string& name, std::vector<std::string>& notes) {
+void note_near_collinear(const Design& design, const Solved& solved, const std::string& name,
+                         std::vector<std::string>& notes) {
   constexpr double much = 1e4;  // standard error 100 times that of the term alone
   for (std::size_t term = 0; term < design.terms.size(); ++term) {
     double square = 0;
@@ -210,11 +215,12 @@ double call_level_bic(const std::vector<double>& y, const RegressionRows& rows, 
     log_weights += count * std::log(solved.weights[row] / count);
   }
   const double squares = std::max(weighted_squares(y, rows, solved), std::numeric_limits<double>::min());
-  return calls * std::log(squares / calls) - log_weights + (static_cast<double>(solved.solution.rank) + 1) * std::log(calls);
+  return calls * std::log(squares / calls) - log_weights +
+         (static_cast<double>(solved.solution.rank) + 1) * std::log(calls);
 }
 
-/// Standard errors and t-values from the covariance. Coefficients behind its end were not estimated by the regression: they have no
-/// uncertainty of their own.
+/// Standard errors and t-values from the covariance. Coefficients behind its end were not estimated by the regression:
+/// they have no uncertainty of their own.
 void add_uncertainty(PolynomialFit& fit, Matrix covariance) {
   const std::vector<double>& coefficients = fit.polynomial.coefficients();
   fit.covariance = std::move(covariance);
@@ -229,7 +235,8 @@ void add_uncertainty(PolynomialFit& fit, Matrix covariance) {
   }
 }
 
-PolynomialFit assemble(const Design& design, const Solved& solved, const Uncertainty& uncertainty, double fixed_constant) {
+PolynomialFit assemble(const Design& design, const Solved& solved, const Uncertainty& uncertainty,
+                       double fixed_constant) {
   PolynomialFit fit;
   std::vector<core::Monomial> terms = design.terms;
   std::vector<double> coefficients = solved.solution.coefficients;
@@ -243,7 +250,8 @@ PolynomialFit assemble(const Design& design, const Solved& solved, const Uncerta
   return fit;
 }
 
-/// The term to remove: the least |t| below the limit, or nothing (the number of terms). The last term stays, and `main`.
+/// The term to remove: the least |t| below the limit, or nothing (the number of terms). The last term stays, and
+/// `main`.
 std::size_t insignificant_term(const Design& design, const std::vector<double>& coefficients, const Matrix& covariance,
                                const PolynomialRegression& what) {
   std::size_t weakest = coefficients.size();
@@ -278,12 +286,14 @@ RegressionResult fit_polynomial(const ShapeRows& shapes, const RegressionRows& r
     if (weak < design.terms.size()) {
       const double t = solved.solution.coefficients[weak] / std::sqrt(uncertainty.covariance[weak][weak]);
       result.notes.push_back(removal_note(name, design.terms[weak],
-                                          "not significant: its coefficient " + short_number(solved.solution.coefficients[weak]) +
-                                              " is " + short_number(std::abs(t)) + " standard errors from zero"));
+                                          "not significant: its coefficient " +
+                                              short_number(solved.solution.coefficients[weak]) + " is " +
+                                              short_number(std::abs(t)) + " standard errors from zero"));
       design.remove(weak);
       continue;
     }
-    if (!solved.converged) result.notes.push_back(name + ": the weights did not settle; take another weighting or other terms");
+    if (!solved.converged)
+      result.notes.push_back(name + ": the weights did not settle; take another weighting or other terms");
     note_near_collinear(design, solved, name, result.notes);
     result.fit = assemble(design, solved, uncertainty, what.fixed_constant);
     result.fitted_terms = design.terms.size();

@@ -12,11 +12,11 @@ namespace hplcast::fit::detail {
 /// A linear regression on the monomials of the shape.
 struct PolynomialRegression {
   std::vector<core::Monomial> terms;
-  double fixed_constant = 0;      ///< subtracted from y first, added to the polynomial afterwards
+  double fixed_constant = 0;  ///< subtracted from y first, added to the polynomial afterwards
   Weighting weighting = Weighting::ordinary;
   bool non_negative = false;
-  bool robust = false;            ///< HC3 standard errors
-  double min_abs_t = 0;           ///< terms below are removed, one at a time; 0: none
+  bool robust = false;                 ///< HC3 standard errors
+  double min_abs_t = 0;                ///< terms below are removed, one at a time; 0: none
   std::optional<core::Monomial> main;  ///< stays, significant or not
 };
 
@@ -30,9 +30,9 @@ struct RegressionRows {
 
 struct RegressionResult {
   PolynomialFit fit;
-  std::vector<double> fitted;    ///< per row
-  std::vector<double> leverage;  ///< per row, in [0, 1)
-  std::vector<double> weights;   ///< per row, counts included
+  std::vector<double> fitted;                            ///< per row
+  std::vector<double> leverage;                          ///< per row, in [0, 1)
+  std::vector<double> weights;                           ///< per row, counts included
   std::vector<std::vector<double>> inverse_information;  ///< (X'WX)^-1 of the terms that were fitted
   std::vector<std::string> notes;
   std::size_t fitted_terms = 0;

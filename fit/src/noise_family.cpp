@@ -18,15 +18,25 @@ using core::NoiseFamily;
 constexpr double sqrt_two_over_pi = 0.79788456080286535588;
 constexpr double two_over_pi = 0.63661977236758134308;
 
-double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
-double normal_density(double z) { return std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846); }
-double normal_quantile(double p) { return boost::math::quantile(boost::math::normal(), p); }
+double normal_cdf(double z) {
+  return 0.5 * std::erfc(-z / std::sqrt(2.0));
+}
+double normal_density(double z) {
+  return std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846);
+}
+double normal_quantile(double p) {
+  return boost::math::quantile(boost::math::normal(), p);
+}
 
 /// Scale s of the half-normal law of standard deviation |sigma|; with the sign of sigma.
-double half_normal_scale(double sigma) { return sigma / std::sqrt(1 - two_over_pi); }
+double half_normal_scale(double sigma) {
+  return sigma / std::sqrt(1 - two_over_pi);
+}
 
 /// t of d = mu exp(t Z - t^2/2).
-double log_scale(double mu, double sigma) { return std::sqrt(std::log1p((sigma / mu) * (sigma / mu))); }
+double log_scale(double mu, double sigma) {
+  return std::sqrt(std::log1p((sigma / mu) * (sigma / mu)));
+}
 
 bool is_point(const DurationLaw& law, const KernelShape& shape) {
   return law.noise() == NoiseFamily::none || !(law.sd_s(shape) > 0) ||
@@ -58,7 +68,8 @@ double duration_cdf(const DurationLaw& law, const KernelShape& shape, double dur
 }
 
 double duration_quantile_s(const DurationLaw& law, const KernelShape& shape, double probability) {
-  if (!(probability > 0) || !(probability < 1)) throw core::DomainError("probability", probability, "a number in (0, 1)");
+  if (!(probability > 0) || !(probability < 1))
+    throw core::DomainError("probability", probability, "a number in (0, 1)");
   const double mu = law.mean_s(shape);
   if (is_point(law, shape)) return mu;
   if (law.noise() == NoiseFamily::mixture) return mu * mixture_quantile(law.modes(), probability);

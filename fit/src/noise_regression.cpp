@@ -55,14 +55,16 @@ Variances variances_of(const ShapeRows& rows, const RegressionResult& mean, bool
   return result;
 }
 
-/// Variances above count as this one (Huber 1964), so that an interrupt of a millisecond in a call of a microsecond does
-/// not decide how all calls scatter: 10 standard deviations of the variance of a half-normal sample, whose fourth moment
-/// is 3.87 sigma^4. For one square that is 4.2 sigma: less than 1 in 1000 calls without outliers.
-double most_variance(double sd, double degrees) { return sd * sd * (1 + 10 * std::sqrt(2.87 / degrees)); }
+/// Variances above count as this one (Huber 1964), so that an interrupt of a millisecond in a call of a microsecond
+/// does not decide how all calls scatter: 10 standard deviations of the variance of a half-normal sample, whose fourth
+/// moment is 3.87 sigma^4. For one square that is 4.2 sigma: less than 1 in 1000 calls without outliers.
+double most_variance(double sd, double degrees) {
+  return sd * sd * (1 + 10 * std::sqrt(2.87 / degrees));
+}
 
-/// sigma of N2 with coefficients >= 0, so that it is positive everywhere: matches the variances, by Gauss-Newton on their
-/// quasi-likelihood (variance of a variance proportional to its square). E s^2 = sigma^2 for every family of noise, which
-/// is not true of E s = sigma.
+/// sigma of N2 with coefficients >= 0, so that it is positive everywhere: matches the variances, by Gauss-Newton on
+/// their quasi-likelihood (variance of a variance proportional to its square). E s^2 = sigma^2 for every family of
+/// noise, which is not true of E s = sigma.
 RegressionResult match_variances(const Variances& given, const std::vector<core::Monomial>& terms, double min_abs_t) {
   constexpr int most_iterations = 100;
   const std::size_t rows = given.shapes.size();
@@ -134,8 +136,8 @@ std::vector<core::MixtureMode> relative_modes(const ShapeRows& rows, const Regre
   return modes;
 }
 
-/// How far the probability integral transform of the sample is from uniform: Cramer and von Mises, per call. 0 is perfect, 1/3 is the
-/// worst.
+/// How far the probability integral transform of the sample is from uniform: Cramer and von Mises, per call. 0 is
+/// perfect, 1/3 is the worst.
 double misfit(const ShapeRows& rows, const DurationLaw& law) {
   std::vector<double> shares;
   for (const SampledCall& call : rows.sample)
@@ -164,7 +166,8 @@ constexpr double far_mode = 5;
 
 /// Modes far from 1 come from interrupts, whose length does not grow with the call: as a factor they would do harm.
 bool is_proportional(const std::vector<core::MixtureMode>& modes) {
-  return !modes.empty() && std::all_of(modes.begin(), modes.end(), [](const auto& mode) { return mode.mean < far_mode; });
+  return !modes.empty() &&
+         std::all_of(modes.begin(), modes.end(), [](const auto& mode) { return mode.mean < far_mode; });
 }
 
 constexpr double bearable_bias = 0.002;
@@ -180,7 +183,8 @@ NoiseFamily nearest_family(const ShapeRows& rows, const core::Polynomial& mu, co
                            const std::vector<core::MixtureMode>& modes, std::vector<std::string>& notes) {
   NoiseFamily best = NoiseFamily::log_normal;  // never negative: always possible
   double least = std::numeric_limits<double>::infinity();
-  for (NoiseFamily family : {NoiseFamily::half_normal, NoiseFamily::normal, NoiseFamily::log_normal, NoiseFamily::mixture}) {
+  for (NoiseFamily family :
+       {NoiseFamily::half_normal, NoiseFamily::normal, NoiseFamily::log_normal, NoiseFamily::mixture}) {
     if (family == NoiseFamily::mixture && !is_proportional(modes)) continue;
     const DurationLaw law = make_law(mu, sigma, family, modes);
     if (clamping_bias(rows, law) > bearable_bias) continue;
@@ -209,7 +213,8 @@ RegressionResult fit_sigma(const ShapeRows& rows, const RegressionResult& mean, 
     free_terms.erase(std::remove(free_terms.begin(), free_terms.end(), core::Monomial{}), free_terms.end());
     return published_sigma(rows, free_terms, options.intercept);
   }
-  if (options.noise == NoiseLevel::n1) {  // one number for all calls: the spread around the fitted mean, misfit included
+  if (options.noise ==
+      NoiseLevel::n1) {  // one number for all calls: the spread around the fitted mean, misfit included
     double squares = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const double residual = rows.shapes[i].mean_s - mean.fitted[i];
@@ -236,10 +241,11 @@ bool is_noiseless(const ShapeRows& rows, const RegressionResult& mean) {
   return true;
 }
 
-/// Variance of the mean duration of each shape. Where sigma was fitted on the scatter inside shapes, it does not know how far
-/// the formula is off: that is a further relative variance, by moments (the weights of the regression decide who matters), unless
-/// chance explains it: within 2 standard errors of 0, for squares of normal residuals.
-std::vector<double> variances_of_shapes(const ShapeRows& rows, const RegressionResult& mean, const DurationLaw& law, bool noise_only) {
+/// Variance of the mean duration of each shape. Where sigma was fitted on the scatter inside shapes, it does not know
+/// how far the formula is off: that is a further relative variance, by moments (the weights of the regression decide
+/// who matters), unless chance explains it: within 2 standard errors of 0, for squares of normal residuals.
+std::vector<double> variances_of_shapes(const ShapeRows& rows, const RegressionResult& mean, const DurationLaw& law,
+                                        bool noise_only) {
   std::vector<double> variances;
   double misfit_sum = 0, weight_sum = 0, chance = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -251,7 +257,8 @@ std::vector<double> variances_of_shapes(const ShapeRows& rows, const RegressionR
     chance += 2 * mean.weights[i] * mean.weights[i] * variances[i] * variances[i];
   }
   if (noise_only && misfit_sum > 2 * std::sqrt(chance))
-    for (std::size_t i = 0; i < rows.size(); ++i) variances[i] += misfit_sum / weight_sum * mean.fitted[i] * mean.fitted[i];
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      variances[i] += misfit_sum / weight_sum * mean.fitted[i] * mean.fitted[i];
   return variances;
 }
 
@@ -271,7 +278,9 @@ NoiseResult fit_noise(const ShapeRows& rows, const RegressionResult& mean, const
     if (modes.empty()) {
       result.notes.push_back("noise: no calls to fit a mixture to");
     } else if (!is_proportional(modes)) {
-      result.notes.push_back("noise: some calls took more than 5 times what is expected; the mixture makes long calls as many times longer, too");
+      result.notes.push_back(
+          "noise: some calls took more than 5 times what is expected; the mixture makes long calls as many times "
+          "longer, too");
     }
     result.law = make_law(mu, {}, modes.empty() ? NoiseFamily::none : NoiseFamily::mixture, modes);
     if (!modes.empty()) result.shape_variances = variances_of_shapes(rows, mean, result.law, false);
@@ -290,12 +299,15 @@ NoiseResult fit_noise(const ShapeRows& rows, const RegressionResult& mean, const
       options.family ? *options.family : nearest_family(rows, mu, sigma.fit.polynomial, modes, result.notes);
   result.law = make_law(mu, sigma.fit.polynomial, family, modes);
   if (options.noise == NoiseLevel::n2)
-    result.shape_variances = variances_of_shapes(rows, mean, result.law, is_repeated(rows, sigma_terms(mu, options).size()));
+    result.shape_variances =
+        variances_of_shapes(rows, mean, result.law, is_repeated(rows, sigma_terms(mu, options).size()));
   if (family != NoiseFamily::mixture) result.sigma = std::move(sigma.fit);
   const double bias = clamping_bias(rows, result.law);
   if (bias > bearable_bias)
-    result.notes.push_back("noise: " + std::string(to_string(family)) + " gives negative durations, which are set to 0: the total "
-                           "time of the measured calls is predicted " + short_number(100 * bias) + " percent too long; log-normal does not");
+    result.notes.push_back("noise: " + std::string(to_string(family)) +
+                           " gives negative durations, which are set to 0: the total "
+                           "time of the measured calls is predicted " +
+                           short_number(100 * bias) + " percent too long; log-normal does not");
   return result;
 }
 

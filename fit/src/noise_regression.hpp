@@ -11,8 +11,8 @@ namespace hplcast::fit::detail {
 struct NoiseResult {
   core::DurationLaw law;
   PolynomialFit sigma;
-  /// Of the mean duration of each shape: the noise of its calls, and how far the formula itself may be off there. Empty for N0, N1
-  /// and where there is no noise.
+  /// Of the mean duration of each shape: the noise of its calls, and how far the formula itself may be off there. Empty
+  /// for N0, N1 and where there is no noise.
   std::vector<double> shape_variances;
   std::vector<std::string> notes;
 };

@@ -39,7 +39,8 @@ std::string noise_text(const core::DurationLaw& law) {
               short_number(100 * law.modes()[i].probability) + " percent of them)";
     return text;
   }
-  return std::string("calls scatter (") + to_string(law.noise()) + ") with a standard deviation in s of " + polynomial_text(law.sigma());
+  return std::string("calls scatter (") + to_string(law.noise()) + ") with a standard deviation in s of " +
+         polynomial_text(law.sigma());
 }
 
 /// Terms whose coefficient is known to worse than a tenth.
@@ -64,13 +65,15 @@ std::string describe(const std::string& kernel, const KernelFit& fit) {
                      std::to_string(quality.shapes) + " shapes: " + range_text(*fit.model.range()) + "\n";
   const core::PiecewiseLaw& law = fit.model.cluster_law();
   for (std::size_t i = 0; i < fit.pieces.size(); ++i) {
-    if (fit.pieces.size() > 1) text += "  where " + to_string(law.split()) + " >= " + short_number(fit.pieces[i].from) + ":\n";
+    if (fit.pieces.size() > 1)
+      text += "  where " + to_string(law.split()) + " >= " + short_number(fit.pieces[i].from) + ":\n";
     text += "  expected time in s = " + polynomial_text(fit.pieces[i].mu.polynomial) + "\n";
     text += "  " + noise_text(law.pieces()[i].law) + "\n";
     text += uncertainty_text(fit.pieces[i].mu);
   }
   text += "  mean of a shape against the formula: " + short_number(100 * quality.mean_abs_relative_error) +
-          " percent off on average; the formula explains " + short_number(100 * quality.r2) + " percent of the variation of single calls\n";
+          " percent off on average; the formula explains " + short_number(100 * quality.r2) +
+          " percent of the variation of single calls\n";
   for (const std::string& note : quality.notes) text += "  note: " + note + "\n";
   return text;
 }

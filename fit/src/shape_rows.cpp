@@ -13,7 +13,9 @@ long ShapeRows::calls() const noexcept {
   return sum;
 }
 
-ShapeRows all_rows(const KernelTable& table) { return {table.shapes(), table.sample()}; }
+ShapeRows all_rows(const KernelTable& table) {
+  return {table.shapes(), table.sample()};
+}
 
 ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, double from, double to) {
   constexpr std::size_t not_here = static_cast<std::size_t>(-1);
@@ -45,8 +47,9 @@ double smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRa
   for (int i = 0; i <= steps; ++i)
     for (int j = 0; j <= steps; ++j)
       for (int l = 0; l <= steps; ++l)
-        smallest = std::min(smallest, polynomial({between(range.min.m, range.max.m, i), between(range.min.n, range.max.n, j),
-                                                  between(range.min.k, range.max.k, l)}));
+        smallest =
+            std::min(smallest, polynomial({between(range.min.m, range.max.m, i), between(range.min.n, range.max.n, j),
+                                           between(range.min.k, range.max.k, l)}));
   return smallest;
 }
 

@@ -26,8 +26,8 @@ ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, doubl
 /// The values of one monomial on all shapes.
 std::vector<double> column_of(const ShapeRows& rows, const core::Monomial& term);
 
-/// Smallest value of the polynomial over the box. Exact for exponents of at most 1 (the extremes of a function that is affine in each
-/// of its arguments lie in corners); for higher ones over a grid of 9 x 9 x 9 points.
+/// Smallest value of the polynomial over the box. Exact for exponents of at most 1 (the extremes of a function that is
+/// affine in each of its arguments lie in corners); for higher ones over a grid of 9 x 9 x 9 points.
 double smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRange& range);
 
 /// "7.140e-11"

@@ -73,7 +73,8 @@ TestResult shapiro_wilk(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   if (values.size() > most_values) {
     std::vector<double> spread;
-    for (std::size_t i = 0; i < most_values; ++i) spread.push_back(values[(2 * i + 1) * values.size() / (2 * most_values)]);
+    for (std::size_t i = 0; i < most_values; ++i)
+      spread.push_back(values[(2 * i + 1) * values.size() / (2 * most_values)]);
     values = std::move(spread);
   }
   if (!(values.back() > values.front())) throw core::DomainError("values", "all equal", "values that differ");

@@ -12,8 +12,13 @@ namespace {
 const std::vector<LawParameter> parameters = {{{1, 1, 1}, false}, {{}, false}, {{1, 1, 1}, true}};
 
 NodeKind kind(const std::string& name, double share) {
-  return {name, share, {7e-11, 2e-6, 3e-12}, {{6e-24, 0, 0}, {0, 2e-15, 1e-21}, {0, 1e-21, 7e-27}},
-          {{3e-25, 0, 0}, {0, 2e-14, 0}, {0, 0, 3e-25}}, 64, 1456};
+  return {name,
+          share,
+          {7e-11, 2e-6, 3e-12},
+          {{6e-24, 0, 0}, {0, 2e-15, 1e-21}, {0, 1e-21, 7e-27}},
+          {{3e-25, 0, 0}, {0, 2e-14, 0}, {0, 0, 3e-25}},
+          64,
+          1456};
 }
 
 GenerativeModel make(std::vector<NodeKind> kinds) {
@@ -52,8 +57,9 @@ TEST(GenerativeModel, WhatCannotBeDrawnFromIsRefused) {
   EXPECT_THROW(make({kind("a", 0.5)}), DomainError);
   EXPECT_THROW(make({}), DomainError);
   EXPECT_THROW(GenerativeModel::make("dgem", NoiseFamily::none, parameters, {kind("a", 1)}), DomainError);
-  EXPECT_THROW(GenerativeModel::make("dgemm", NoiseFamily::none, {parameters[0], parameters[0], parameters[1]}, {kind("a", 1)}),
-               DomainError);
+  EXPECT_THROW(
+      GenerativeModel::make("dgemm", NoiseFamily::none, {parameters[0], parameters[0], parameters[1]}, {kind("a", 1)}),
+      DomainError);
 }
 
 TEST(GenerativeModel, BadFilesAreNamedWithTheFieldAtFault) {
@@ -69,8 +75,10 @@ TEST(GenerativeModel, BadFilesAreNamedWithTheFieldAtFault) {
   EXPECT_NE(message("").find("empty"), std::string::npos);
   EXPECT_NE(message("[]").find("expected an object"), std::string::npos);
   EXPECT_NE(message(R"({"schema_version": 2})").find("/schema_version"), std::string::npos);
-  EXPECT_NE(message(R"({"schema_version": 1, "parameters": ["mnk"], "kinds": [{"name": "a", "share": 1, "mu": ["x"]}]})").find("/kinds/0/mu/0"),
-            std::string::npos);
+  EXPECT_NE(
+      message(R"({"schema_version": 1, "parameters": ["mnk"], "kinds": [{"name": "a", "share": 1, "mu": ["x"]}]})")
+          .find("/kinds/0/mu/0"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -41,7 +41,10 @@ TEST(ShapiroWilk, GivesThePublishedValues) {
 TEST(ShapiroWilk, RejectsNormalValuesAsOftenAsItShould) {
   for (int count : {8, 30, 200})
     // 5 percent of 1000 runs: one standard deviation is 0.7 percent; Royston's approximation is good to half a percent.
-    EXPECT_NEAR(share_of(1000, [&](std::uint64_t seed) { return shapiro_wilk(normal_values(count, seed)).p_value < 0.05; }), 0.05, 0.025) << count;
+    EXPECT_NEAR(
+        share_of(1000, [&](std::uint64_t seed) { return shapiro_wilk(normal_values(count, seed)).p_value < 0.05; }),
+        0.05, 0.025)
+        << count;
 }
 
 TEST(ShapiroWilk, SeesSkewedValuesAndAnyScale) {
@@ -119,7 +122,9 @@ TEST(KolmogorovSmirnov, MeasuresTheLargestDistance) {
 }
 
 TEST(TwoSampleTests, RejectEqualDistributionsAsOftenAsTheyShould) {
-  const auto pair = [](std::uint64_t seed) { return std::pair(normal_values(40, 2 * seed), normal_values(25, 2 * seed + 1)); };
+  const auto pair = [](std::uint64_t seed) {
+    return std::pair(normal_values(40, 2 * seed), normal_values(25, 2 * seed + 1));
+  };
   using TwoSample = TestResult (*)(const Vector&, const Vector&);
   for (TwoSample test : {TwoSample(welch_t_test), TwoSample(mann_whitney), TwoSample(kolmogorov_smirnov)}) {
     const double share = share_of(1000, [&](std::uint64_t seed) {

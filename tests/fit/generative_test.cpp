@@ -145,7 +145,9 @@ TEST(GenerativeSample, HostsOfEachKindCanBeGiven) {
   options.spatial = options.temporal = 0;
   options.hosts_of_kind = {{"slow", 1}, {"fast", 3}};
   const core::ClusterModel cluster = sample_cluster(base_cluster("n-[1-4]", 1), two_kinds(), options);
-  const auto alpha = [&](int host) { return cluster.kernels.at("dgemm").law(host, 0).at({}).mu().coefficient({1, 1, 1}); };
+  const auto alpha = [&](int host) {
+    return cluster.kernels.at("dgemm").law(host, 0).at({}).mu().coefficient({1, 1, 1});
+  };
   EXPECT_EQ(alpha(0), 8.8e-11);
   EXPECT_EQ(alpha(3), 7.3e-11);
   options.hosts_of_kind = {{"slow", 1}};
@@ -167,7 +169,8 @@ TEST(GenerativeSample, NoCoefficientIsNegativeHoweverLargeTheVariability) {
 }
 
 TEST(GenerativeFit, MomentsOfAHandMadeSample) {
-  // Two CPUs, two days: means 2 and 6, mu 4, Sigma_S = 8; days differ by 2 and 4: variances 2 and 8, mean 5; pooled (2 + 8)/3.
+  // Two CPUs, two days: means 2 and 6, mu 4, Sigma_S = 8; days differ by 2 and 4: variances 2 and 8, mean 5; pooled (2
+  // + 8)/3.
   GenerativeFitOptions options;
   options.parameters = {{{1, 1, 1}, false}};
   const std::vector<DailyRegression> rows = {{"a", "0", {1}}, {"a", "0", {3}}, {"b", "0", {4}}, {"b", "0", {8}}};
@@ -206,7 +209,8 @@ void expect_published(const Vector& found, const nlohmann::json& published, cons
     EXPECT_NEAR(found[i] / published[i].get<double>(), 1, 1e-6) << what << " " << i;
 }
 void expect_published(const SquareMatrix& found, const nlohmann::json& published, const std::string& what) {
-  for (std::size_t i = 0; i < found.size(); ++i) expect_published(found[i], published[i], what + " " + std::to_string(i));
+  for (std::size_t i = 0; i < found.size(); ++i)
+    expect_published(found[i], published[i], what + " " + std::to_string(i));
 }
 
 TEST(GenerativeFit, ReproducesThePublishedModelsOfDahu) {
@@ -223,7 +227,8 @@ TEST(GenerativeFit, ReproducesThePublishedModelsOfDahu) {
   expect_published(all.model.kinds()[0].between_cpus, normal["Sigma_S"], "Sigma_S");
   expect_published(all.model.kinds()[0].between_days, normal["Sigma_T_v1"], "Sigma_T_v1");
   options.days = DaysCovariance::pooled;
-  expect_published(fit_generative(rows_of(good), options).model.kinds()[0].between_days, normal["Sigma_T_v2"], "Sigma_T_v2");
+  expect_published(fit_generative(rows_of(good), options).model.kinds()[0].between_days, normal["Sigma_T_v2"],
+                   "Sigma_T_v2");
 
   for (const char* node : {"13", "14", "15", "16"}) options.kind_of_node[node] = "slow";
   const GenerativeFit kinds = fit_generative(rows_of(slow, {{"15", "1"}}), options);

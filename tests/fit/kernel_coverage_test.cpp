@@ -1,5 +1,5 @@
-// 95 percent intervals hold the truth in 93 to 97 percent of 1,000 repetitions, for every family of noise. The standard deviation
-// of such a share is 0.7 percent.
+// 95 percent intervals hold the truth in 93 to 97 percent of 1,000 repetitions, for every family of noise. The standard
+// deviation of such a share is 0.7 percent.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,9 @@ struct Case {
   Weighting weighting;
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.name;
+}
 
 /// The truth: dgemm without its mn term; constant noise for N1, else 5 percent.
 DurationLaw truth_of(const Case& one) {
@@ -78,7 +80,8 @@ TEST_P(Coverage, IntervalsHoldTheTruthAsOftenAsTheySay) {
     for (std::size_t i = 0; i < mu.polynomial.terms().size(); ++i) {
       const Monomial& term = mu.polynomial.terms()[i];
       // The interval of a coefficient: 1.97 is the Student quantile of the 146 and more spare shapes or calls.
-      const bool inside = std::abs(mu.polynomial.coefficients()[i] - truth.mu().coefficient(term)) <= 1.97 * mu.standard_errors[i];
+      const bool inside =
+          std::abs(mu.polynomial.coefficients()[i] - truth.mu().coefficient(term)) <= 1.97 * mu.standard_errors[i];
       held["coefficient of " + to_string(term)] += inside ? 1 : 0;
     }
     core::RandomStream stream({seed, core::stream_fit, 0, 5});

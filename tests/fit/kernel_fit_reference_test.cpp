@@ -38,7 +38,8 @@ double t_value(const PolynomialFit& fit, const Monomial& term) {
 constexpr double tolerance = 1e-9;
 
 void expect_near_relative(double found, double published, const std::string& what) {
-  EXPECT_LE(std::abs(found - published), tolerance * std::abs(published)) << what << ": " << found << " vs " << published;
+  EXPECT_LE(std::abs(found - published), tolerance * std::abs(published))
+      << what << ": " << found << " vs " << published;
 }
 
 TEST(DgemmFit, ReproducesThePublishedRegressions) {
@@ -54,7 +55,8 @@ TEST(DgemmFit, ReproducesThePublishedRegressions) {
     const auto number = [&](const std::string& column) { return csv.number(csv.column(column)); };
     const std::string group = text("jobid") + " cpu " + text("cpu");
     const Intercept intercept = text("experiment") == "method" ? Intercept::published : Intercept::none;
-    const KernelFit fit = fit_kernel(tables.at({text("jobid"), text("node"), text("cpu")}), published_options(intercept));
+    const KernelFit fit =
+        fit_kernel(tables.at({text("jobid"), text("node"), text("cpu")}), published_options(intercept));
     ASSERT_TRUE(fit.ok()) << fit.reason;
     const PieceFit& piece = fit.pieces.front();
     for (const auto& [name, term] : published_terms) {

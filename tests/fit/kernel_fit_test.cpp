@@ -44,7 +44,8 @@ KernelFitOptions m1(const char* product, Weighting weighting = Weighting::totals
 }
 
 class EveryWeighting : public ::testing::TestWithParam<Weighting> {};
-INSTANTIATE_TEST_SUITE_P(Kernel, EveryWeighting, ::testing::Values(Weighting::ordinary, Weighting::relative, Weighting::totals));
+INSTANTIATE_TEST_SUITE_P(Kernel, EveryWeighting,
+                         ::testing::Values(Weighting::ordinary, Weighting::relative, Weighting::totals));
 
 TEST_P(EveryWeighting, RecoversCoefficientsOfNoiselessData) {
   const core::DurationLaw law = dgemm_law(NoiseFamily::none);
@@ -55,7 +56,8 @@ TEST_P(EveryWeighting, RecoversCoefficientsOfNoiselessData) {
   for (const Monomial& term : dgemm_terms) {
     // With ordinary weights the constant is 1e-7 of the longest call: 9 of 16 digits are left, less what the QR loses.
     const double tolerance = GetParam() == Weighting::ordinary ? 1e-6 : 1e-9;
-    EXPECT_NEAR(fit.model.cluster_law().at({}).mu().coefficient(term) / law.mu().coefficient(term), 1, tolerance) << to_string(term);
+    EXPECT_NEAR(fit.model.cluster_law().at({}).mu().coefficient(term) / law.mu().coefficient(term), 1, tolerance)
+        << to_string(term);
   }
   EXPECT_EQ(fit.model.cluster_law().at({}).noise(), NoiseFamily::none);
 }
@@ -69,7 +71,8 @@ TEST_P(EveryWeighting, IsWithinFiveStandardErrorsOfTheTruth) {
   ASSERT_TRUE(fit.ok()) << fit.reason;
   const PolynomialFit& mu = fit.pieces[0].mu;
   for (std::size_t i = 0; i < mu.polynomial.terms().size(); ++i)
-    EXPECT_LT(std::abs(mu.polynomial.coefficients()[i] - law.mu().coefficient(mu.polynomial.terms()[i])), 5 * mu.standard_errors[i]);
+    EXPECT_LT(std::abs(mu.polynomial.coefficients()[i] - law.mu().coefficient(mu.polynomial.terms()[i])),
+              5 * mu.standard_errors[i]);
 }
 
 TEST(KernelFit, TotalsWeightingPredictsTheTotalTimeOfTheCallsMeasured) {
@@ -84,12 +87,14 @@ TEST(KernelFit, TotalsWeightingPredictsTheTotalTimeOfTheCallsMeasured) {
   EXPECT_NEAR(fit.model.cluster_law().at({}).mu().coefficient({0, 1, 0}), 1e-6 * 230 / 210, 1e-15);
   // Ordinary weights are led by the longest calls: sum(n (n + 1))/sum(n^2).
   options.weighting = Weighting::ordinary;
-  EXPECT_NEAR(fit_kernel(table, options).model.cluster_law().at({}).mu().coefficient({0, 1, 0}), 1e-6 * (2870 + 210) / 2870, 1e-15);
+  EXPECT_NEAR(fit_kernel(table, options).model.cluster_law().at({}).mu().coefficient({0, 1, 0}),
+              1e-6 * (2870 + 210) / 2870, 1e-15);
 }
 
 TEST(KernelFit, CallsAveragingEqualsARegressionOnEveryCall) {
   KernelTable table;
-  const std::vector<std::pair<double, double>> calls = {{1, 1.1}, {1, 0.9}, {1, 1.3}, {2, 2.2}, {3, 2.9}, {3, 3.3}, {4, 4.0}};
+  const std::vector<std::pair<double, double>> calls = {{1, 1.1}, {1, 0.9}, {1, 1.3}, {2, 2.2},
+                                                        {3, 2.9}, {3, 3.3}, {4, 4.0}};
   double xx = 0, xy = 0;
   for (const auto& [n, d] : calls) {
     table.add({1, n, 1}, d);
@@ -126,7 +131,8 @@ TEST(KernelFit, KAlwaysTheSameDropsTheTermsThatSayTheSame) {
   const KernelFit fit = fit_kernel(table);
   ASSERT_TRUE(fit.ok());
   EXPECT_EQ(fit.model.cluster_law().at({}).mu().coefficient({1, 1, 0}), 0);
-  // mn is in mnk now: 7e-11 + 2e-10/128. 1 percent: the noise of 2 percent on 800 calls, and room for the removed terms.
+  // mn is in mnk now: 7e-11 + 2e-10/128. 1 percent: the noise of 2 percent on 800 calls, and room for the removed
+  // terms.
   EXPECT_NEAR(fit.model.cluster_law().at({}).mu().coefficient({1, 1, 1}) / (7e-11 + 2e-10 / 128), 1, 0.01);
   EXPECT_THAT(fit.model.quality().notes, Contains(HasSubstr("k is always 128")));
   EXPECT_THAT(fit.model.quality().notes, Contains(HasSubstr("term mn left out")));
@@ -137,7 +143,8 @@ TEST(KernelFit, SigmaIsNeverNegativeInTheRange) {
   const core::Polynomial mu = core::Polynomial::make({{1, 1, 1}, {}}, {1e-10, 1e-5});
   const core::Polynomial sigma = core::Polynomial::make({{1, 1, 1}, {}}, {-1e-14, 2e-6});
   std::vector<KernelShape> shapes = random_shapes(200, 16, 500, 5);
-  const KernelFit fit = fit_kernel(measured(core::DurationLaw::make(mu, sigma, NoiseFamily::half_normal), shapes, 4, 5));
+  const KernelFit fit =
+      fit_kernel(measured(core::DurationLaw::make(mu, sigma, NoiseFamily::half_normal), shapes, 4, 5));
   ASSERT_TRUE(fit.ok());
   for (const KernelShape& shape : shapes) EXPECT_GE(fit.model.cluster_law().at(shape).sigma()(shape), 0);
 }
@@ -163,11 +170,13 @@ TEST(KernelFit, PicksTheFamilyThatMadeTheNoise) {
   for (NoiseFamily family : {NoiseFamily::half_normal, NoiseFamily::normal, NoiseFamily::log_normal}) {
     KernelFitOptions options;
     options.family.reset();
-    // 20 percent: a log-normal law of little spread cannot be told from a normal one, a normal one of more is negative at times.
+    // 20 percent: a log-normal law of little spread cannot be told from a normal one, a normal one of more is negative
+    // at times.
     const KernelFit fit = fit_kernel(measured(dgemm_law(family, 0.2), random_shapes(400, 16, 2000, 7), 10, 7), options);
     ASSERT_TRUE(fit.ok());
     const NoiseFamily found = fit.model.cluster_law().at({}).noise();
-    EXPECT_TRUE(found == family || found == NoiseFamily::mixture) << to_string(family) << " taken for " << to_string(found);
+    EXPECT_TRUE(found == family || found == NoiseFamily::mixture)
+        << to_string(family) << " taken for " << to_string(found);
   }
 }
 
@@ -306,7 +315,8 @@ TEST(KernelTable, MemoryGrowsWithShapesNotCalls) {
   EXPECT_EQ(table.shapes().size(), 10u);
   EXPECT_EQ(table.sample().size(), 100u);
   EXPECT_EQ(table.rows(), 200000);
-  double late = 0;  // the sample is spread over the whole file: mean of the sampled durations is that of all, 4 +- 5*2/10
+  double late =
+      0;  // the sample is spread over the whole file: mean of the sampled durations is that of all, 4 +- 5*2/10
   for (const SampledCall& call : table.sample()) late += call.duration_s / 100;
   EXPECT_NEAR(late, 4, 1);
 }

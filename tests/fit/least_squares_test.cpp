@@ -12,7 +12,9 @@ namespace {
 
 // Five rows worked out by hand: y = 1 2 4 3 5 on x = 1..5 gives slope 0.9, intercept 0.3, rss 1.9,
 // se(slope) = sqrt(1.9/3/10) = 0.2516611478423583, se(intercept) = sqrt(1.9/3*(1/5+9/10)) = 0.834665600101461.
-RegressionData five_rows() { return {{{1, 2, 3, 4, 5}, {1, 1, 1, 1, 1}}, {1, 2, 4, 3, 5}, {}}; }
+RegressionData five_rows() {
+  return {{{1, 2, 3, 4, 5}, {1, 1, 1, 1, 1}}, {1, 2, 4, 3, 5}, {}};
+}
 
 TEST(LeastSquares, GivesTheTextbookLineWithItsStandardErrors) {
   const LeastSquares fit = solve_least_squares(five_rows());

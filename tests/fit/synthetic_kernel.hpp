@@ -20,8 +20,8 @@ inline std::vector<core::KernelShape> random_shapes(int count, double least, dou
 }
 
 /// `repeats` calls of each shape drawn from `law`, shapes in turn.
-inline fit::KernelTable measured(const core::DurationLaw& law, const std::vector<core::KernelShape>& shapes, int repeats,
-                                 std::uint64_t seed) {
+inline fit::KernelTable measured(const core::DurationLaw& law, const std::vector<core::KernelShape>& shapes,
+                                 int repeats, std::uint64_t seed) {
   core::RandomStream stream({seed, core::stream_kernel, 0, 0});
   fit::KernelTable table;
   for (int repeat = 0; repeat < repeats; ++repeat)

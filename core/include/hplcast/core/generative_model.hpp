@@ -28,7 +28,7 @@ using SquareMatrix = std::vector<std::vector<double>>;
 /// The CPUs of one kind of node. In the order of GenerativeModel::parameters().
 struct NodeKind {
   std::string name;
-  double share = 1;      ///< of the nodes of a cluster
+  double share = 1;           ///< of the nodes of a cluster
   std::vector<double> mean;   ///< mu
   SquareMatrix between_cpus;  ///< Sigma_S: covariance of the CPUs' long-term means
   SquareMatrix between_days;  ///< Sigma_T: covariance of the days around the mean of their CPU
@@ -36,15 +36,18 @@ struct NodeKind {
   long rows = 0;              ///< and so many regressions (one a CPU and day)
 };
 
-/// How the law of one kernel differs between CPUs (spatial) and days (temporal variability), T. Cornebize (2021), chapter 5:
-///   mu_p ~ N(mu, Sigma_S) for each CPU p;  mu_pd ~ N(mu_p, Sigma_T) for each day d;  mu_pd are the coefficients of the law.
+/// How the law of one kernel differs between CPUs (spatial) and days (temporal variability), T. Cornebize (2021),
+/// chapter 5:
+///   mu_p ~ N(mu, Sigma_S) for each CPU p;  mu_pd ~ N(mu_p, Sigma_T) for each day d;  mu_pd are the coefficients of the
+///   law.
 class GenerativeModel {
  public:
   static constexpr int schema_version = 1;
 
   GenerativeModel() = default;
   /// @throws DomainError for an unknown kernel, no or repeated parameters, kinds without name or of other dimensions,
-  /// covariances that are not symmetric and positive semi-definite on their diagonal, shares that do not sum to 1 (1e-6).
+  /// covariances that are not symmetric and positive semi-definite on their diagonal, shares that do not sum to 1
+  /// (1e-6).
   static GenerativeModel make(std::string kernel, NoiseFamily noise, std::vector<LawParameter> parameters,
                               std::vector<NodeKind> kinds);
 

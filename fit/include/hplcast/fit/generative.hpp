@@ -20,15 +20,15 @@ struct DailyRegression {
   std::vector<double> coefficients;  ///< in the order of GenerativeFitOptions::parameters
 };
 
-/// Reads a CSV with columns `node`, `cpu` and one for each parameter under its name; `left_out` are CPUs (node and cpu as they
-/// stand) whose rows are passed over. @throws core::ParseError
-std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std::string& name,
-                                                    const std::vector<core::LawParameter>& parameters,
-                                                    const std::vector<std::pair<std::string, std::string>>& left_out = {});
+/// Reads a CSV with columns `node`, `cpu` and one for each parameter under its name; `left_out` are CPUs (node and cpu
+/// as they stand) whose rows are passed over. @throws core::ParseError
+std::vector<DailyRegression> read_daily_regressions(
+    std::istream& in, const std::string& name, const std::vector<core::LawParameter>& parameters,
+    const std::vector<std::pair<std::string, std::string>>& left_out = {});
 
 /// How the covariance between days is put together from the days of all CPUs.
-///   mean_of_cpus: the mean of the sample covariances of the CPUs (unbiased, each CPU counts once); needs two days of each.
-///   pooled: the sample covariance of all values less the mean of their CPU, divisor rows - 1.
+///   mean_of_cpus: the mean of the sample covariances of the CPUs (unbiased, each CPU counts once); needs two days of
+///   each. pooled: the sample covariance of all values less the mean of their CPU, divisor rows - 1.
 /// Both as published; they agree to the number of CPUs over the number of rows.
 enum class DaysCovariance { mean_of_cpus, pooled };
 
@@ -40,8 +40,8 @@ struct GenerativeFitOptions {
   /// Kind of each node by its name; nodes that are not named are of the kind `default_kind`.
   std::map<std::string, std::string> kind_of_node;
   std::string default_kind = "normal";
-  /// Finds the kinds instead: a Gaussian mixture of the nodes' means of the first parameter, its number of modes by BIC;
-  /// kinds are then named "kind-1" (the least mean) and so on.
+  /// Finds the kinds instead: a Gaussian mixture of the nodes' means of the first parameter, its number of modes by
+  /// BIC; kinds are then named "kind-1" (the least mean) and so on.
   bool find_kinds = false;
 };
 
@@ -54,28 +54,30 @@ struct GenerativeFit {
   std::map<std::string, std::string> kind_of_node;  ///< of every node in the data
 };
 
-/// Fits by moments: mu_p is the mean over the days of CPU p, mu the mean of the mu_p, Sigma_S their sample covariance (divisor CPUs
+/// Fits by moments: mu_p is the mean over the days of CPU p, mu the mean of the mu_p, Sigma_S their sample covariance
+/// (divisor CPUs
 /// - 1), Sigma_T as `days` says. @throws DomainError for coefficients that are not finite or not one a parameter.
 GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const GenerativeFitOptions& options);
 
 /// Which cluster to draw from a model.
 struct GenerateOptions {
   std::uint64_t seed = 1;
-  std::uint64_t day = 0;         ///< another day of the same cluster: Sigma_S draws stay, Sigma_T draws change
-  double spatial = 1;            ///< multiplies the standard deviations between CPUs; 0: all CPUs of a kind alike
-  double temporal = 1;           ///< multiplies those between days; 0: every day is the long-term mean
+  std::uint64_t day = 0;  ///< another day of the same cluster: Sigma_S draws stay, Sigma_T draws change
+  double spatial = 1;     ///< multiplies the standard deviations between CPUs; 0: all CPUs of a kind alike
+  double temporal = 1;    ///< multiplies those between days; 0: every day is the long-term mean
   /// Hosts of each kind instead of their shares, by kind name; the kinds then come in this order.
   std::vector<std::pair<std::string, int>> hosts_of_kind;
 };
 
-/// The coefficients of one CPU on one day. Depends on the seed, the host, the CPU and the day only: a larger cluster begins
-/// with the hosts of a smaller one. Draws whose mu would not be positive or whose sigma would be negative are drawn again.
+/// The coefficients of one CPU on one day. Depends on the seed, the host, the CPU and the day only: a larger cluster
+/// begins with the hosts of a smaller one. Draws whose mu would not be positive or whose sigma would be negative are
+/// drawn again.
 /// @throws DomainError for multipliers below 0 or not finite, or if 1000 draws in a row are refused.
 std::vector<double> sample_cpu(const core::GenerativeModel& model, const core::NodeKind& kind, int host, int cpu,
                                const GenerateOptions& options);
 
-/// `base` with a law for every CPU of its hosts, drawn from the model, in place of that of the model's kernel; the law of the
-/// cluster becomes the mean of the kinds. What `base` says of hosts, network and the other kernels stays.
+/// `base` with a law for every CPU of its hosts, drawn from the model, in place of that of the model's kernel; the law
+/// of the cluster becomes the mean of the kinds. What `base` says of hosts, network and the other kernels stays.
 /// @throws DomainError also for kinds that the model does not have or counts that do not add up to the hosts.
 core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::GenerativeModel& model,
                                   const GenerateOptions& options);

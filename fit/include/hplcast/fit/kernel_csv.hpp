@@ -13,9 +13,9 @@ struct KernelCsvOptions {
   /// Columns whose values make the groups, in order. A group has one text a column. `kernel` is the kernel's name (or
   /// `default_kernel`), `host` also stands for a column `node`; any other column must be in the file.
   std::vector<std::string> by;
-  std::string only_kernel;                ///< rows of other kernels are passed over; empty: all rows
-  std::string default_kernel = "dgemm";   ///< of files without a column `kernel`
-  long skip_first = 0;                    ///< calls of each group and kernel that are set aside as warm-up
+  std::string only_kernel;               ///< rows of other kernels are passed over; empty: all rows
+  std::string default_kernel = "dgemm";  ///< of files without a column `kernel`
+  long skip_first = 0;                   ///< calls of each group and kernel that are set aside as warm-up
   std::size_t sample_size = KernelTable::default_sample_size;
 };
 

@@ -12,18 +12,20 @@ namespace hplcast::fit {
 /// What the squared residuals are divided by, docs/kernel-models.md.
 ///   ordinary: nothing; the longest calls decide.
 ///   relative: mu^2; every call counts alike, errors are relative.
-///   totals:   mu; the residuals of the calls sum to zero, so that the predicted total time of the calls measured is the
-///             measured one, whatever the terms (quasi-likelihood with variance proportional to the mean, Wedderburn 1974).
+///   totals:   mu; the residuals of the calls sum to zero, so that the predicted total time of the calls measured is
+///   the
+///             measured one, whatever the terms (quasi-likelihood with variance proportional to the mean, Wedderburn
+///             1974).
 /// relative and totals are solved by iteratively reweighted least squares.
 enum class Weighting { ordinary, relative, totals };
 
-/// calls: a shape counts as often as it was called (the same as a regression on all calls). shapes: the durations of equal
-/// shapes are averaged and every shape counts once.
+/// calls: a shape counts as often as it was called (the same as a regression on all calls). shapes: the durations of
+/// equal shapes are averaged and every shape counts once.
 enum class Averaging { calls, shapes };
 
 /// free: a constant like any other term. none: no constant. published: the mean over the shapes with mnk at most 3
-/// times the smallest, without those from the 95 percent quantile of that group on, and not below 0; subtracted before the
-/// regression (T. Cornebize's dgemm regressions, ../shared/data/README.md).
+/// times the smallest, without those from the 95 percent quantile of that group on, and not below 0; subtracted before
+/// the regression (T. Cornebize's dgemm regressions, ../shared/data/README.md).
 enum class Intercept { free, none, published };
 
 /// N0 no noise; N1 one standard deviation; N2 a polynomial for it; mixture: modes of the relative duration (N').
@@ -32,16 +34,16 @@ enum class NoiseLevel { n0, n1, n2, mixture };
 /// Where standard errors come from.
 ///   classical: all residuals, by their weights, alike.
 ///   robust: the residual of each shape speaks for itself (HC3, MacKinnon and White 1985, by shape).
-///   noise: from the fitted sigma, and a relative error of the formula itself where shapes are repeated (its variance by moments).
-///   automatic: noise for N2 and mixtures, classical for ordinary weights with N0 or N1, else robust.
+///   noise: from the fitted sigma, and a relative error of the formula itself where shapes are repeated (its variance
+///   by moments). automatic: noise for N2 and mixtures, classical for ordinary weights with N0 or N1, else robust.
 /// Terms are removed by robust errors where this is not classical, since sigma comes after mu.
 enum class StandardErrors { automatic, classical, robust, noise };
 
 /// What to fit. The defaults are those of `hplcast fit kernel`.
 struct KernelFitOptions {
   std::string level = "M2";  ///< M0, M1, M2 or M' (see `split`)
-  /// The products without the constant, in order of importance. Empty: mnk for M1, mnk mn mk nk for M2. Sizes that never
-  /// vary are dropped with a note.
+  /// The products without the constant, in order of importance. Empty: mnk for M1, mnk mn mk nk for M2. Sizes that
+  /// never vary are dropped with a note.
   std::vector<core::Monomial> terms;
   Intercept intercept = Intercept::free;
   Weighting weighting = Weighting::totals;
@@ -60,9 +62,9 @@ struct KernelFitOptions {
   /// sigma may then be negative somewhere in the range.
   bool published_sigma = false;
 
-  core::Monomial split{1, 1, 1};         ///< M': the product along which the pieces follow each other
-  std::vector<double> breakpoints;       ///< M': starts of the second piece and those after; empty: searched
-  int max_pieces = 4;                    ///< M', searched: the least BIC decides
+  core::Monomial split{1, 1, 1};    ///< M': the product along which the pieces follow each other
+  std::vector<double> breakpoints;  ///< M': starts of the second piece and those after; empty: searched
+  int max_pieces = 4;               ///< M', searched: the least BIC decides
 };
 
 /// The options that reproduce the published dgemm regressions (dgemm_agr_data.csv) with that intercept.
@@ -81,12 +83,12 @@ const char* to_string(FitStatus status);
 /// A polynomial with its uncertainty.
 struct PolynomialFit {
   core::Polynomial polynomial;
-  std::vector<double> standard_errors;         ///< empty if there were no spare rows
-  std::vector<double> t_values;                ///< empty likewise
-  std::vector<std::vector<double>> covariance; ///< of the coefficients; empty likewise
-  double degrees_of_freedom = 0;               ///< of the t-values
+  std::vector<double> standard_errors;          ///< empty if there were no spare rows
+  std::vector<double> t_values;                 ///< empty likewise
+  std::vector<std::vector<double>> covariance;  ///< of the coefficients; empty likewise
+  double degrees_of_freedom = 0;                ///< of the t-values
   double r2 = 0;
-  double bic = 0;                              ///< of the weighted residuals
+  double bic = 0;  ///< of the weighted residuals
 };
 
 /// mu and sigma where split(shape) >= from.
@@ -99,9 +101,9 @@ struct PieceFit {
 /// Result of fit_kernel(): a bad fit is a status with a reason, not an exception.
 struct KernelFit {
   FitStatus status = FitStatus::no_rows;
-  std::string reason;           ///< for humans, when status is not ok
-  core::KernelModel model;      ///< with its quality and notes; valid if ok
-  std::vector<PieceFit> pieces; ///< as in the model's law
+  std::string reason;            ///< for humans, when status is not ok
+  core::KernelModel model;       ///< with its quality and notes; valid if ok
+  std::vector<PieceFit> pieces;  ///< as in the model's law
   bool ok() const noexcept { return status == FitStatus::ok; }
 };
 
@@ -118,8 +120,8 @@ struct Interval {
 /// @throws DomainError if the fit is not ok, has no standard errors, or level is not in (0, 1).
 Interval mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
 
-/// Holds the duration of one new call with probability `level`: quantiles of the noise, of which mean and standard deviation are
-/// uncertain themselves (the predictive distribution). @throws DomainError as mean_interval_s().
+/// Holds the duration of one new call with probability `level`: quantiles of the noise, of which mean and standard
+/// deviation are uncertain themselves (the predictive distribution). @throws DomainError as mean_interval_s().
 Interval prediction_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
 
 }  // namespace hplcast::fit

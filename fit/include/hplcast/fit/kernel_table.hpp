@@ -25,6 +25,9 @@ struct ShapeSummary {
   double variance_s2() const noexcept { return count > 1 ? squares_s2 / static_cast<double>(count - 1) : 0.0; }
 };
 
+/// Smallest and largest size of each parameter; {1,1,1} to {1,1,1} without shapes.
+core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept;
+
 /// One call kept as it was.
 struct SampledCall {
   std::size_t shape = 0;  ///< index into KernelTable::shapes()
@@ -56,7 +59,7 @@ class KernelTable {
   long rows() const noexcept { return rows_; }
   /// Sum of all durations in seconds.
   double total_s() const noexcept { return total_s_; }
-  /// Smallest and largest size of each parameter; {1,1,1} to {1,1,1} without calls.
+  /// range_of() its shapes.
   core::ShapeRange range() const noexcept;
 
  private:

@@ -13,30 +13,32 @@ struct RegressionData {
 };
 
 struct LeastSquaresOptions {
-  bool non_negative = false;  ///< coefficients >= 0 (Lawson and Hanson 1974, algorithm NNLS, restricted to the free terms)
-  /// A column is dropped when less than this share of its length is left once its projection on the columns before it is
-  /// taken away. 1e-8 is the square root of the precision of a double: below it the coefficient has no correct digit.
+  bool non_negative =
+      false;  ///< coefficients >= 0 (Lawson and Hanson 1974, algorithm NNLS, restricted to the free terms)
+  /// A column is dropped when less than this share of its length is left once its projection on the columns before it
+  /// is taken away. 1e-8 is the square root of the precision of a double: below it the coefficient has no correct
+  /// digit.
   double collinear_tolerance = 1e-8;
 };
 
 /// Solution of a linear least-squares problem. Dropped terms have coefficient, standard error and t-value 0.
 struct LeastSquares {
   std::vector<double> coefficients;
-  std::vector<double> standard_errors;     ///< classical: weights are proportional to 1/variance; NaN without spare rows
-  std::vector<double> t_values;            ///< coefficient / standard error
+  std::vector<double> standard_errors;  ///< classical: weights are proportional to 1/variance; NaN without spare rows
+  std::vector<double> t_values;         ///< coefficient / standard error
   std::vector<std::vector<double>> inverse_information;  ///< (X'WX)^-1; rows and columns of dropped terms are 0
-  std::vector<std::size_t> collinear;      ///< terms dropped because the terms before them already say the same
-  std::vector<std::size_t> at_zero;        ///< terms held at 0 by non_negative
-  std::size_t rank = 0;                    ///< terms that were fitted
-  std::size_t rows = 0;                    ///< rows with a positive weight
-  double rss = 0;                          ///< sum of weight * residual^2
-  double r2 = 0;                           ///< share of the (weighted) variance around the mean that is explained
-  double bic = 0;                          ///< rows log(rss/rows) - sum(log weight) + (rank + 1) log(rows)
+  std::vector<std::size_t> collinear;  ///< terms dropped because the terms before them already say the same
+  std::vector<std::size_t> at_zero;    ///< terms held at 0 by non_negative
+  std::size_t rank = 0;                ///< terms that were fitted
+  std::size_t rows = 0;                ///< rows with a positive weight
+  double rss = 0;                      ///< sum of weight * residual^2
+  double r2 = 0;                       ///< share of the (weighted) variance around the mean that is explained
+  double bic = 0;                      ///< rows log(rss/rows) - sum(log weight) + (rank + 1) log(rows)
 };
 
-/// Solves by Householder QR of the columns, scaled to length 1. Terms come in order of importance: of two collinear ones the
-/// first is kept. @throws DomainError for lengths that differ, values that are not finite, negative weights. Fewer rows than
-/// terms is not an error: rank tells.
+/// Solves by Householder QR of the columns, scaled to length 1. Terms come in order of importance: of two collinear
+/// ones the first is kept. @throws DomainError for lengths that differ, values that are not finite, negative weights.
+/// Fewer rows than terms is not an error: rank tells.
 LeastSquares solve_least_squares(const RegressionData& data, const LeastSquaresOptions& options = {});
 
 }  // namespace hplcast::fit

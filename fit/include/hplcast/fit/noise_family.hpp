@@ -4,8 +4,8 @@
 
 namespace hplcast::fit {
 
-/// The distribution of one call under a law, for one shape. `probability` and the values are of the law before durations below
-/// 0 are set to 0. Noise `none` counts as all of its probability at mu.
+/// The distribution of one call under a law, for one shape. `probability` and the values are of the law before
+/// durations below 0 are set to 0. Noise `none` counts as all of its probability at mu.
 double duration_cdf(const core::DurationLaw& law, const core::KernelShape& shape, double duration_s);
 
 /// The duration in seconds that a share `probability` in (0, 1) of the calls stays below.
