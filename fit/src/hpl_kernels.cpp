@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "hplcast/core/kernel_id.hpp"
 
@@ -51,9 +50,16 @@ std::vector<std::vector<Monomial>> terms_of_sizes(const core::ShapeRange& range)
   return {{product}};
 }
 
-/// n log(mean squared relative error of the shapes) + coefficients log n. A shape weighs as much as the time spent in
-/// it: thousands of tiny calls must not choose the formula of the few that take the time.
-double relative_bic(const KernelTable& table, const KernelFit& fit) {
+/// How far a fit is off, and what it costs in coefficients.
+struct Score {
+  double by_time = 0;  ///< root mean square of the relative errors of the shapes, by the time spent in them
+  double by_call = 0;  ///< mean of their absolute values, by calls
+  double bic = 0;      ///< n log(by_time^2) + coefficients log n
+};
+
+/// A shape weighs as much in the BIC as the time spent in it: thousands of tiny calls must not choose the formula of
+/// the few that take the time.
+Score score_of(const KernelTable& table, const KernelFit& fit) {
   double squares = 0, time_s = 0, coefficients = 0;
   for (const ShapeSummary& one : table.shapes()) {
     const double error = fit.model.cluster_law().at(one.shape).mean_s(one.shape) / one.mean_s - 1;
@@ -65,7 +71,16 @@ double relative_bic(const KernelTable& table, const KernelFit& fit) {
     coefficients += static_cast<double>(piece.mu.polynomial.terms().size()) + 1;  // and its place
   const double shapes = static_cast<double>(table.shapes().size());
   constexpr double exact = 1e-20;  // errors of 1e-10 are rounding
-  return shapes * std::log(std::max(squares / time_s, exact)) + coefficients * std::log(shapes);
+  const double mean_square = std::max(squares / time_s, exact);
+  return {std::sqrt(mean_square), fit.model.quality().mean_abs_relative_error,
+          shapes * std::log(mean_square) + coefficients * std::log(shapes)};
+}
+
+/// Very strong evidence (Kass and Raftery 1995) and a tenth less error: many calls make any difference significant.
+bool is_worth_it(const Score& further, const Score& simpler) {
+  constexpr double very_strong_evidence = 10, much_less = 0.9;
+  if (further.bic >= simpler.bic - very_strong_evidence) return false;
+  return further.by_time <= much_less * simpler.by_time || further.by_call <= much_less * simpler.by_call;
 }
 
 bool is_constant(const Monomial& term) {
@@ -115,20 +130,15 @@ std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const 
 }
 
 KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
-  constexpr double very_strong_evidence = 10;
-  constexpr double worth_it = 0.9;  // of the relative error: many calls make any difference significant
   std::vector<KernelFitOptions> forms = hpl_kernel_forms(kernel, table);
   KernelFit best;
-  double least = std::numeric_limits<double>::infinity();
+  Score best_score;
   for (const KernelFitOptions& options : forms) {
     KernelFit fit = fit_kernel(table, options);
     if (!fit.ok() || !has_main_product(fit, options)) continue;
-    const double bic = relative_bic(table, fit);
-    const double error = fit.model.quality().mean_abs_relative_error;
-    if (best.ok() &&
-        (bic >= least - very_strong_evidence || error > worth_it * best.model.quality().mean_abs_relative_error))
-      continue;
-    least = bic;
+    const Score score = score_of(table, fit);
+    if (best.ok() && !is_worth_it(score, best_score)) continue;
+    best_score = score;
     best = std::move(fit);
   }
   if (best.ok() || table.rows() == 0) return best;

@@ -9,16 +9,16 @@ namespace hplcast::fit {
 
 /// The forms of a kernel that are physically sensible, the simplest first: dgemm M2; the others one product M1 (dtrsm
 /// mnk, dgemv and dger mn, vector kernels n, dtrsv n^2 or n, copies and row swaps mn), then that product with the lower
-/// ones (mn, m, n) as M2, always with a constant and, but for dgemm, without negative coefficients, so that they can be
-/// extrapolated; then each of these in up to three pieces along its first product (M'), since caches make small calls
+/// ones (mn, m, n) as M2; always with a constant and, but for dgemm, without negative coefficients, so that they can be
+/// extrapolated. Then each of these in up to three pieces along its first product (M'), since caches make small calls
 /// cheaper or dearer by more than a constant. An unknown kernel gets the products of the sizes that vary. All with
 /// weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table);
 
 /// Fits a kernel of HPL for prediction: of the forms that can be fitted the one with the least BIC of the relative
-/// errors of the shapes, where a more complicated one has to win by 10 (very strong evidence, Kass and Raftery 1995)
-/// and to take away a tenth of the mean relative error; with too few shapes for any, one product without constant, then
-/// a constant. The status is only not ok without rows.
+/// errors of the shapes, weighted by the time spent in them, where a more complicated one has to win by 10 (very strong
+/// evidence, Kass and Raftery 1995) and to take away a tenth of the relative error, by time or by calls. With too few
+/// shapes for any: one product without constant, then a constant. The status is only not ok without rows.
 KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table);
 
 }  // namespace hplcast::fit
