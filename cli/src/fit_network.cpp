@@ -32,6 +32,7 @@ struct FitNetworkOptions {
   std::string arithmetic = "simulated";
   std::string filter = "robust";
   std::string objective = "log";
+  std::string noise = "none";
   bool published = false;
   std::vector<double> breakpoints;
   bool breakpoints_each = false;
@@ -163,6 +164,7 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
       "--filter", given.filter,
       {{"robust", fit::RowFilter::robust}, {"visits", fit::RowFilter::visits}, {"none", fit::RowFilter::none}});
   options.regression.objective = fit::objective_from_name(given.objective);
+  options.noise = fit::segment_noise_from_name(given.noise);
   if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
   if (!given.thresholds.empty()) {

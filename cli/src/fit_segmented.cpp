@@ -1,12 +1,13 @@
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "commands.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/fit/segment_noise.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -27,6 +28,7 @@ struct FitSegmentedOptions {
   std::vector<std::string> by;
   std::vector<std::string> where;
   bool average = false;
+  std::string noise = "none";
   fit::SegmentedOptions regression;
   std::string output;
 };
@@ -46,12 +48,6 @@ std::vector<Condition> parse_conditions(const std::vector<std::string>& texts) {
   }
   return conditions;
 }
-
-/// The durations of the rows that count, by the values of the columns of --by.
-struct Groups {
-  std::map<std::vector<std::string>, fit::SamplesBySize> samples;
-  long failed = 0;
-};
 
 /// Durations of several operations have nothing in common: taken together only by mistake.
 class OneOperation {
@@ -80,7 +76,11 @@ class OneOperation {
   std::vector<std::pair<std::size_t, std::string>> columns_;
 };
 
-Groups read_groups(std::istream& in, const std::string& name, const FitSegmentedOptions& options) {
+using Key = std::vector<std::string>;
+
+/// Hands on every row that counts, with the values of the columns of --by. Returns how many had failed.
+long for_rows(std::istream& in, const std::string& name, const FitSegmentedOptions& options,
+              const std::function<void(const Key& key, double x, double y)>& each) {
   core::CsvReader csv(in, name);
   const std::size_t x = csv.column(options.x), y = csv.column(options.y), error = csv.find_column("error");
   std::vector<std::size_t> by;
@@ -88,24 +88,48 @@ Groups read_groups(std::istream& in, const std::string& name, const FitSegmented
   std::vector<std::pair<std::size_t, std::string>> conditions;
   for (const Condition& c : parse_conditions(options.where)) conditions.emplace_back(csv.column(c.column), c.value);
   OneOperation one(csv, options);
-  Groups groups;
+  long failed = 0;
   while (csv.next()) {
     bool counts = true;
     for (const auto& [column, value] : conditions) counts = counts && csv.text(column) == value;
     if (!counts) continue;
     if (error != core::CsvReader::npos && !csv.text(error).empty()) {
-      ++groups.failed;
+      ++failed;
       continue;
     }
     one.check();
-    std::vector<std::string> key;
+    Key key;
     for (std::size_t column : by) key.emplace_back(csv.text(column));
-    groups.samples[key].add(csv.non_negative(x), csv.positive(y));
+    each(key, csv.non_negative(x), csv.positive(y));
   }
-  return groups;
+  return failed;
 }
 
-Json to_json(const fit::SegmentedFit& fit) {
+long for_rows(const FitSegmentedOptions& options, const std::function<void(const Key& key, double x, double y)>& each) {
+  if (options.input == "-") return for_rows(std::cin, "standard input", options, each);
+  long failed = 0;
+  core::read_file(options.input,
+                  [&](std::istream& in, const std::string& name) { failed = for_rows(in, name, options, each); });
+  return failed;
+}
+
+/// One fit, of the rows that have these values in the columns of --by.
+struct Group {
+  fit::SamplesBySize samples;
+  fit::SegmentedFit fit;
+  std::vector<fit::SegmentNoise> noise;
+};
+using Groups = std::map<Key, Group>;
+
+Json to_json(const fit::SegmentNoise& noise) {
+  Json json = {{"mean", noise.mean}, {"sd", noise.sd}};
+  for (const core::MixtureMode& mode : noise.modes)
+    json["mixture"].push_back({{"probability", mode.probability}, {"mean", mode.mean}, {"sd", mode.sd}});
+  return json;
+}
+
+Json to_json(const Group& group) {
+  const fit::SegmentedFit& fit = group.fit;
   Json json = {{"status", fit::to_string(fit.status)}};
   if (!fit.reason.empty()) json["reason"] = fit.reason;
   json["objective"] = fit::to_string(fit.objective);
@@ -113,15 +137,13 @@ Json to_json(const fit::SegmentedFit& fit) {
   json["rss"] = fit.rss;
   json["breakpoints"] = fit.breakpoints();
   Json& segments = json["segments"] = Json::array();
-  for (const fit::FittedSegment& s : fit.segments) {
-    segments.push_back({{"min", s.min},
-                        {"slope", s.slope},
-                        {"intercept", s.intercept},
-                        {"n", s.n},
-                        {"sizes", s.sizes},
-                        {"rss", s.rss}});
+  for (std::size_t i = 0; i < fit.segments.size(); ++i) {
+    const fit::FittedSegment& s = fit.segments[i];
+    Json segment = {{"min", s.min}, {"slope", s.slope}, {"intercept", s.intercept},
+                    {"n", s.n},     {"sizes", s.sizes}, {"rss", s.rss}};
+    if (!group.noise.empty()) segment["noise"] = to_json(group.noise[i]);
+    segments.push_back(std::move(segment));
   }
-  if (!fit.notes.empty()) json["notes"] = fit.notes;
   return json;
 }
 
@@ -134,58 +156,72 @@ void summarise(const fit::SegmentedFit& fit, const std::string& title) {
   if (!fit.reason.empty()) std::cerr << "  " << fit.reason << '\n';
 }
 
-/// Fits one group. @throws core::Error (no_acceptable_fit) with the reason if nothing can be fitted.
-fit::SegmentedFit fit_group(const fit::SamplesBySize& samples, const FitSegmentedOptions& options,
-                            const std::string& title) {
-  auto cells = samples.cells();
-  if (options.average) cells = fit::averaged(std::move(cells));
-  fit::SegmentedFit fit = fit::fit_segmented(cells, options.regression);
-  if (fit.segments.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, title + fit.reason);
-  summarise(fit, title);
-  return fit;
+std::string title_of(const Key& key, const FitSegmentedOptions& options) {
+  std::string title;
+  for (std::size_t i = 0; i < key.size(); ++i)
+    title += options.by[i] + " " + key[i] + (i + 1 < key.size() ? ", " : ": ");
+  return title;
+}
+
+/// @throws core::Error (no_acceptable_fit) with the reason if there is nothing to fit.
+Groups fit_groups(const FitSegmentedOptions& options) {
+  Groups groups;
+  const long failed = for_rows(options, [&](const Key& key, double x, double y) { groups[key].samples.add(x, y); });
+  if (groups.empty()) {
+    throw core::Error(
+        core::ExitCode::no_acceptable_fit,
+        options.input + ": no rows to fit" + (failed > 0 ? " (" + std::to_string(failed) + " failed calls)" : ""));
+  }
+  for (auto& [key, group] : groups) {
+    auto cells = group.samples.cells();
+    if (options.average) cells = fit::averaged(std::move(cells));
+    group.fit = fit::fit_segmented(cells, options.regression);
+    const std::string title = title_of(key, options);
+    if (group.fit.segments.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, title + group.fit.reason);
+    summarise(group.fit, title);
+  }
+  return groups;
+}
+
+/// A second pass over the rows.
+void fit_noise(const FitSegmentedOptions& options, fit::SegmentNoiseKind kind, Groups& groups) {
+  std::map<Key, fit::SegmentNoiseCollector> collectors;
+  for (const auto& [key, group] : groups) collectors.emplace(key, group.fit.segments);
+  for_rows(options, [&](const Key& key, double x, double y) { collectors.at(key).add(x, y); });
+  for (auto& [key, group] : groups) group.noise = collectors.at(key).noise(kind);
+}
+
+Json to_json(const Groups& groups, const FitSegmentedOptions& options) {
+  if (options.by.empty()) return to_json(groups.begin()->second);
+  Json result;
+  for (const auto& [key, group] : groups) {
+    Json one = Json::object();
+    for (std::size_t i = 0; i < key.size(); ++i) one[options.by[i]] = key[i];
+    one.update(to_json(group));
+    result["groups"].push_back(std::move(one));
+  }
+  return result;
 }
 
 void run_fit_segmented(FitSegmentedOptions options) {
   require_writable(options.output);
   options.regression.objective = fit::objective_from_name(options.objective);
   if (options.breakpoints_given) options.regression.breakpoints = options.breakpoints;
-  Groups groups;
-  const auto read = [&](std::istream& in, const std::string& name) { groups = read_groups(in, name, options); };
-  if (options.input == "-") {
-    read(std::cin, "standard input");
-  } else {
-    core::read_file(options.input, read);
-  }
-  if (groups.samples.empty()) {
-    throw core::Error(core::ExitCode::no_acceptable_fit,
-                      options.input + ": no rows to fit" +
-                          (groups.failed > 0 ? " (" + std::to_string(groups.failed) + " failed calls)" : ""));
-  }
-  Json result;
-  for (const auto& [key, samples] : groups.samples) {
-    std::string title;
-    Json group = Json::object();
-    for (std::size_t i = 0; i < key.size(); ++i) {
-      title += options.by[i] + " " + key[i] + (i + 1 < key.size() ? ", " : ": ");
-      group[options.by[i]] = key[i];
-    }
-    Json fitted = to_json(fit_group(samples, options, title));
-    if (options.by.empty()) {
-      result = std::move(fitted);
-    } else {
-      group.update(fitted);
-      result["groups"].push_back(std::move(group));
-    }
-  }
-  write_result(options.output, [&](std::ostream& out) { out << result.dump(2) << '\n'; });
+  const fit::SegmentNoiseKind noise = fit::segment_noise_from_name(options.noise);
+  if (noise != fit::SegmentNoiseKind::none && options.input == "-")
+    throw core::UsageError("--noise reads the rows twice; expected a file, not the standard input");
+  Groups groups = fit_groups(options);
+  if (noise != fit::SegmentNoiseKind::none) fit_noise(options, noise, groups);
+  write_result(options.output, [&](std::ostream& out) { out << to_json(groups, options).dump(2) << '\n'; });
 }
 
 }  // namespace
 
 void setup_fit_segmented(CLI::App& app) {
   auto options = std::make_shared<FitSegmentedOptions>();
-  CLI::App& command = add_command(app, "segmented", "Segmented linear regression of durations over sizes",
-                                  "hplcast fit segmented examples/fit-library/mpi.csv --where operation=pingpong --where scope=remote");
+  CLI::App& command =
+      add_command(app, "segmented", "Segmented linear regression of durations over sizes",
+                  "hplcast fit segmented examples/fit-library/mpi.csv --where operation=pingpong --where scope=remote");
   command.add_option("input", options->input, "CSV with a header; - is the standard input")
       ->required()
       ->type_name("FILE");
@@ -204,6 +240,8 @@ void setup_fit_segmented(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_flag("--average", options->average, "one row a size: its mean duration");
+  command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture")
+      ->capture_default_str();
   command.add_flag("--continuous", options->regression.continuous, "segments join at the breakpoints");
   command.add_flag("--non-negative", options->regression.non_negative,
                    "slopes and intercepts >= 0 (always so for log)");

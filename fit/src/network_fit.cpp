@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "hplcast/core/errors.hpp"
+#include "mpi_residuals.hpp"
 #include "mpi_samples.hpp"
-#include "outlier_limits.hpp"
 #include "scope_fit.hpp"
 
 namespace hplcast::fit {
@@ -71,106 +71,14 @@ Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& o
   return thresholds;
 }
 
-/// Absolute residuals of logarithms, counted in bins: their median without keeping them.
-class ResidualHistogram {
- public:
-  void add(double residual) {
-    const double at = std::min(std::abs(residual) / width, static_cast<double>(counts_.size() - 1));
-    ++counts_[static_cast<std::size_t>(at)];
-    ++total_;
-  }
-  /// 1.4826 times the median: the standard deviation if the residuals are normal.
-  double robust_sd() const {
-    long seen = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-      seen += counts_[i];
-      if (2 * seen >= total_) return 1.4826 * width * (static_cast<double>(i) + 0.5);
-    }
-    return 0;
-  }
-
- private:
-  static constexpr double width = 1e-3;
-  std::vector<long> counts_ = std::vector<long>(10000);
-  long total_ = 0;
-};
-
-struct AllLines {
-  std::array<ScopeLines, 2> of;
-  double detached_bytes = 0;
-  ScopeLines& scope(core::Scope which) { return of[static_cast<std::size_t>(which)]; }
-};
+using AllLines = std::array<ScopeLines, 2>;  // by scope
 
 AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
   AllLines lines;
-  lines.detached_bytes = thresholds.detached_bytes;
   for (const core::Scope scope : scopes)
     if (!samples.scope(scope).empty())
-      lines.scope(scope) = detail::fit_lines(samples.scope(scope), thresholds, options);
+      lines[static_cast<std::size_t>(scope)] = detail::fit_lines(samples.scope(scope), thresholds, options);
   return lines;
-}
-
-/// log(duration / fit); nothing where there is no fit: overheads have none from the threshold on.
-std::optional<double> log_residual(AllLines& lines, core::Scope scope, std::size_t operation,
-                                   const core::MpiMeasurement& row) {
-  const auto& segments = lines.scope(scope).of[operation];
-  const bool overhead = operation == detail::op_send || operation == detail::op_recv;
-  if (segments.empty() || (overhead && row.size_bytes >= lines.detached_bytes)) return std::nullopt;
-  const double fit = detail::evaluate(segments, row.size_bytes);
-  if (!(fit > 0)) return std::nullopt;
-  return std::log(row.duration_s / fit);
-}
-
-using Spreads = std::array<std::array<double, detail::sized_operation_count>, 2>;
-
-Spreads spreads_of(const MpiRows& rows, AllLines& lines) {
-  std::array<std::array<ResidualHistogram, detail::sized_operation_count>, 2> histograms;
-  rows([&](const core::MpiMeasurement& row) {
-    const int operation = detail::sized_operation(row.operation);
-    if (operation < 0 || !row.error.empty()) return;
-    const core::Scope scope = detail::scope_from_name(row.scope);
-    const auto o = static_cast<std::size_t>(operation);
-    if (const auto residual = log_residual(lines, scope, o, row))
-      histograms[static_cast<std::size_t>(scope)][o].add(*residual);
-  });
-  Spreads spreads{};
-  for (std::size_t s = 0; s < 2; ++s)
-    for (std::size_t o = 0; o < histograms[s].size(); ++o) spreads[s][o] = histograms[s][o].robust_sd();
-  return spreads;
-}
-
-/// Interrupted calls are so many on a busy machine that no fit of all rows can tell them: found before there is a fit.
-class InterruptedCalls {
- public:
-  explicit InterruptedCalls(const MpiRows& rows) {
-    rows([&](const core::MpiMeasurement& row) {
-      const int operation = detail::sized_operation(row.operation);
-      if (operation < 0 || !row.error.empty()) return;
-      limits(detail::scope_from_name(row.scope), static_cast<std::size_t>(operation))
-          .add(row.size_bytes, row.duration_s);
-    });
-    for (auto& of_scope : limits_)
-      for (detail::OutlierLimits& limits : of_scope) limits.close();
-  }
-
-  bool contains(core::Scope scope, std::size_t operation, const core::MpiMeasurement& row) const {
-    return limits_[static_cast<std::size_t>(scope)][operation].is_outlier(row.size_bytes, row.duration_s);
-  }
-
- private:
-  detail::OutlierLimits& limits(core::Scope scope, std::size_t operation) {
-    return limits_[static_cast<std::size_t>(scope)][operation];
-  }
-  std::array<std::array<detail::OutlierLimits, detail::sized_operation_count>, 2> limits_;
-};
-
-MpiSamples collect_samples(const MpiRows& rows, const NetworkFitOptions& options) {
-  if (options.filter != RowFilter::robust) return detail::collect(rows, options, nullptr);
-  const InterruptedCalls interrupted(rows);
-  return detail::collect(rows, options,
-                         [&](core::Scope scope, detail::SizedOperation operation, const core::MpiMeasurement& row) {
-                           return !interrupted.contains(scope, static_cast<std::size_t>(operation), row);
-                         });
 }
 
 OperationReport report_of(core::Scope scope, std::size_t operation, const detail::SizedSamples& samples,
@@ -218,28 +126,28 @@ void add_probe_costs(const MpiSamples& samples, const NetworkFitOptions& options
 }
 
 /// The model of one scope, or nothing (with the reason in `fit`) if its rows do not allow one.
-std::optional<core::ScopeModel> scope_model(core::Scope scope, const MpiSamples& samples, AllLines& lines,
-                                            const Thresholds& thresholds, const NetworkFitOptions& options,
-                                            NetworkFit& fit) {
-  const ScopeSamples& of_scope = samples.scope(scope);
-  const ScopeLines& scope_lines = lines.scope(scope);
-  if (of_scope.empty()) return std::nullopt;
-  if (!scope_lines.problem.empty()) {
-    const auto sizes = of_scope.sized[detail::op_pingpong].by_size.distinct_sizes();
+std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSamples& samples, const ScopeLines& lines,
+                                            const detail::ScopeNoise& noise, const Thresholds& thresholds,
+                                            const NetworkFitOptions& options, NetworkFit& fit) {
+  if (samples.empty()) return std::nullopt;
+  const std::string where = std::string(name_of(scope)) + ": ";
+  if (!lines.problem.empty()) {
+    const auto sizes = samples.sized[detail::op_pingpong].by_size.distinct_sizes();
     fit.status = sizes == 0 ? NetworkStatus::no_pingpong : NetworkStatus::too_few_sizes;
-    fit.reason = std::string(name_of(scope)) + ": " + scope_lines.problem;
+    fit.reason = where + lines.problem;
     fit.notes.push_back(fit.reason);
     return std::nullopt;
   }
-  const auto absent = [&](detail::SizedOperation operation) { return scope_lines.of[operation].empty(); };
-  const std::string where = std::string(name_of(scope)) + ": ";
-  if (absent(detail::op_recv)) fit.notes.push_back(where + "no rows of operation `recv`: the receive overhead is 0");
-  if (absent(detail::op_send))
-    fit.notes.push_back(where + "no rows of operation `send`: the send overhead is that of isend");
-  if (absent(detail::op_isend))
-    fit.notes.push_back(where + "no rows of operation `isend`: its overhead is that of send");
-  const double max_bytes = of_scope.sized[detail::op_pingpong].by_size.cells().back().size;
-  return detail::make_scope_model(scope_lines, thresholds, max_bytes, options);
+  const auto note_absent = [&](detail::SizedOperation operation, const char* consequence) {
+    if (!lines.of[operation].empty()) return;
+    fit.notes.push_back(where + "no rows of operation `" + detail::sized_operation_names[operation] +
+                        "`: " + consequence);
+  };
+  note_absent(detail::op_recv, "the receive overhead is 0");
+  note_absent(detail::op_send, "the send overhead is that of isend");
+  note_absent(detail::op_isend, "its overhead is that of send");
+  const double max_bytes = samples.sized[detail::op_pingpong].by_size.cells().back().size;
+  return detail::make_scope_model(lines, noise, thresholds, max_bytes, options);
 }
 
 void check_options(const NetworkFitOptions& options) {
@@ -287,26 +195,36 @@ NetworkFitOptions published_network_options(std::vector<double> breakpoints, std
 NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
   check_options(options);
   NetworkFit fit;
-  const MpiSamples samples = collect_samples(rows, options);
+  const detail::InterruptedCalls interrupted =
+      options.filter == RowFilter::robust ? detail::InterruptedCalls(rows) : detail::InterruptedCalls();
+  const MpiSamples samples = detail::collect(
+      rows, options, [&](core::Scope scope, detail::SizedOperation operation, const core::MpiMeasurement& row) {
+        return !interrupted.contains(scope, operation, row);
+      });
   if (samples.local.empty() && samples.remote.empty()) {
     fit.reason = "no rows of the operations send, isend, recv or pingpong";
     return fit;
   }
   const Thresholds thresholds = find_thresholds(samples, options, fit.notes);
-  AllLines lines = fit_all_lines(samples, thresholds, options);
-  const Spreads spreads = spreads_of(rows, lines);
+  const AllLines lines = fit_all_lines(samples, thresholds, options);
+  const auto residuals =
+      detail::summarise_residuals(rows, interrupted, lines, thresholds.detached_bytes, options.noise);
+  std::array<std::optional<core::ScopeModel>, 2> models;
   for (const core::Scope scope : scopes) {
+    const auto s = static_cast<std::size_t>(scope);
+    detail::ScopeNoise noise;
     for (std::size_t o = 0; o < detail::sized_operation_count; ++o) {
       const auto& sized = samples.scope(scope).sized[o];
+      noise[o] = residuals[s][o].noise;
       if (sized.by_size.rows() + sized.failed + sized.set_aside == 0) continue;
-      fit.operations.push_back(
-          report_of(scope, o, sized, lines.scope(scope).of[o], spreads[static_cast<std::size_t>(scope)][o]));
+      fit.operations.push_back(report_of(scope, o, sized, lines[s].of[o], residuals[s][o].relative_sd));
     }
+    models[s] = scope_model(scope, samples.scope(scope), lines[s], noise, thresholds, options, fit);
   }
   if (options.filter == RowFilter::robust) note_interruptions(fit);
   core::NetworkModel::Values values;
-  const auto local = scope_model(core::Scope::local, samples, lines, thresholds, options, fit);
-  values.remote = scope_model(core::Scope::remote, samples, lines, thresholds, options, fit);
+  const auto& local = models[static_cast<std::size_t>(core::Scope::local)];
+  values.remote = models[static_cast<std::size_t>(core::Scope::remote)];
   if (!local && !values.remote) return fit;
   if (!local)
     fit.notes.push_back("no usable rows of scope `local`: messages inside a host cost what those between hosts do");

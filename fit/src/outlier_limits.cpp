@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
-#include "hplcast/core/random_stream.hpp"
 #include "mpi_samples.hpp"
+#include "reservoir.hpp"
 
 namespace hplcast::fit::detail {
 
@@ -32,15 +31,7 @@ void OutlierLimits::add(double size, double duration_s) {
   Sample& sample = samples_[size];
   const double value = std::log(duration_s);
   ++sample.seen;
-  if (sample.logs.size() < sample_size) {
-    sample.logs.push_back(value);
-    return;
-  }
-  // Reservoir sampling (Vitter 1985, algorithm R).
-  const core::StreamName stream{0, core::stream_fit, 0, 0};
-  const double seen = static_cast<double>(sample.seen);
-  const double at = core::draw(stream, static_cast<std::uint64_t>(sample.seen)).uniform * seen;
-  if (at < static_cast<double>(sample_size)) sample.logs[static_cast<std::size_t>(at)] = value;
+  keep_in_reservoir(sample.logs, sample_size, sample.seen, value);
 }
 
 void OutlierLimits::make_bins() {

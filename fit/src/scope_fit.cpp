@@ -69,6 +69,7 @@ struct Piece {
 /// Cost of a message between `from` and `to`, taken apart.
 struct Parts {
   Piece round_trip, send, recv, transfer;
+  SegmentNoise round_trip_noise, send_noise, recv_noise, transfer_noise;
 };
 
 Piece piece(const Segments& segments, double from, double to) {
@@ -126,11 +127,40 @@ void make_physical(Parts& parts, double least_slope, bool overheads, bool simula
   parts.recv = through(wanted.from, wanted.to, (1 - share) * left(wanted.from), (1 - share) * left(wanted.to));
 }
 
-core::Segment core_segment(const Piece& piece) {
+/// Noise of the segment of `operation` that holds x.
+SegmentNoise noise_at(const ScopeLines& lines, const ScopeNoise& noise, SizedOperation operation, double x) {
+  const Segments& segments = lines.of[operation];
+  if (noise[operation].empty()) return {};
+  return noise[operation][static_cast<std::size_t>(&segment_at(segments, x) - segments.data())];
+}
+
+/// What is left of the scatter of round trips, which have two messages, when the overheads have their own. A mixture
+/// keeps its shape and is made narrower.
+SegmentNoise noise_of_transfer(const SegmentNoise& round_trip, const SegmentNoise& send, const SegmentNoise& recv) {
+  SegmentNoise noise;
+  if (!(round_trip.sd > 0)) return noise;
+  const double variance = round_trip.sd * round_trip.sd / 2 - send.sd * send.sd - recv.sd * recv.sd;
+  noise.mean = round_trip.mean / 2 - send.mean - recv.mean;
+  noise.sd = std::sqrt(std::max(0.0, variance));
+  for (core::MixtureMode mode : round_trip.modes) {
+    mode.mean = noise.mean + (mode.mean - round_trip.mean) * noise.sd / round_trip.sd;
+    mode.sd *= noise.sd / round_trip.sd;
+    noise.modes.push_back(mode);
+  }
+  return noise;
+}
+
+/// With noise the intercept is an expectation: the line of the objective log alone is a geometric mean.
+core::Segment core_segment(const Piece& piece, const SegmentNoise& noise) {
   core::Segment segment;
   segment.min_bytes = piece.from;
-  segment.intercept_s = piece.intercept;
+  segment.intercept_s = piece.intercept + noise.mean;
   segment.slope_s_per_byte = piece.slope;
+  segment.sd_s = noise.sd;
+  for (core::MixtureMode mode : noise.modes) {
+    mode.mean += piece.intercept;
+    segment.modes.push_back(mode);
+  }
   return segment;
 }
 
@@ -206,23 +236,40 @@ ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, 
   return lines;
 }
 
-core::ScopeModel make_scope_model(const ScopeLines& lines, const Thresholds& thresholds, double max_bytes,
-                                  const NetworkFitOptions& options) {
+namespace {
+
+/// The costs between all starts of segments, before they are made to agree.
+std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
+                              double max_bytes, const NetworkFitOptions& options) {
   const std::vector<double> starts = starts_of(lines, options.breakpoints.has_value());
-  // Published fits count a segment as below the threshold if it ends there at the latest.
-  const auto overheads_until = [&](double to) { return to <= thresholds.detached_bytes; };
-  const Segments& sends = lines.of[op_send].empty() ? lines.of[op_isend] : lines.of[op_send];
+  const SizedOperation sending = lines.of[op_send].empty() ? op_isend : op_send;
   std::vector<Parts> all;
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const double from = starts[i], to = i + 1 < starts.size() ? starts[i + 1] : std::max(max_bytes, from + 1);
     const bool last = i + 1 == starts.size();
-    const bool overheads = last ? thresholds.detached_bytes > to : overheads_until(to);
-    const Piece none{from, to, 0, 0};
-    Parts parts{piece(lines.of[op_pingpong], from, to), overheads ? piece(sends, from, to) : none,
-                overheads ? piece(lines.of[op_recv], from, to) : none, none};
+    const double from = starts[i], to = last ? std::max(max_bytes, from + 1) : starts[i + 1];
+    Parts parts{};
+    parts.round_trip = piece(lines.of[op_pingpong], from, to);
+    parts.round_trip_noise = noise_at(lines, noise, op_pingpong, from);
+    parts.send = parts.recv = {from, to, 0, 0};
+    // Published fits count a segment as below the threshold if it ends there at the latest.
+    if (last ? thresholds.detached_bytes > to : to <= thresholds.detached_bytes) {
+      parts.send = piece(lines.of[sending], from, to);
+      parts.recv = piece(lines.of[op_recv], from, to);
+      parts.send_noise = noise_at(lines, noise, sending, from);
+      parts.recv_noise = noise_at(lines, noise, op_recv, from);
+    }
     parts.transfer = arithmetic(parts, options.transfer);
-    all.push_back(parts);
+    parts.transfer_noise = noise_of_transfer(parts.round_trip_noise, parts.send_noise, parts.recv_noise);
+    all.push_back(std::move(parts));
   }
+  return all;
+}
+
+}  // namespace
+
+core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
+                                  double max_bytes, const NetworkFitOptions& options) {
+  std::vector<Parts> all = take_apart(lines, noise, thresholds, max_bytes, options);
   core::ScopeModel model;
   model.max_bytes = max_bytes;
   const double slope = options.bandwidth_bytes_per_s ? 1 / *options.bandwidth_bytes_per_s : link_slope(all);
@@ -237,17 +284,18 @@ core::ScopeModel make_scope_model(const ScopeLines& lines, const Thresholds& thr
   model.latency_s = options.latency_s ? *options.latency_s : least_latency(all);
 
   std::array<std::vector<core::Segment>, core::message_cost_count> segments;
-  const auto add = [&](core::MessageCost cost, const Piece& p) {
-    segments[static_cast<std::size_t>(cost)].push_back(core_segment(p));
+  const auto add = [&](core::MessageCost cost, const Piece& p, const SegmentNoise& noise_of_piece) {
+    segments[static_cast<std::size_t>(cost)].push_back(core_segment(p, noise_of_piece));
   };
   for (const Parts& parts : all) {
-    add(core::MessageCost::send, parts.send);
-    add(core::MessageCost::recv, parts.recv);
-    add(core::MessageCost::transfer, parts.transfer);
+    add(core::MessageCost::send, parts.send, parts.send_noise);
+    add(core::MessageCost::recv, parts.recv, parts.recv_noise);
+    add(core::MessageCost::transfer, parts.transfer, parts.transfer_noise);
   }
-  const Segments& isends = lines.of[op_isend].empty() ? sends : lines.of[op_isend];
-  for (const FittedSegment& s : isends) add(core::MessageCost::isend, {s.min, s.min, s.intercept, s.slope});
-  if (isends.empty()) add(core::MessageCost::isend, {0, 0, 0, 0});
+  const SizedOperation isending = lines.of[op_isend].empty() ? op_send : op_isend;
+  for (const FittedSegment& s : lines.of[isending])
+    add(core::MessageCost::isend, {s.min, s.min, s.intercept, s.slope}, noise_at(lines, noise, isending, s.min));
+  if (lines.of[isending].empty()) add(core::MessageCost::isend, {0, 0, 0, 0}, {});
   for (std::size_t c = 0; c < segments.size(); ++c) model.costs[c] = core::SegmentedLaw::make(segments[c]);
   return model;
 }

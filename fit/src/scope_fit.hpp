@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/fit/segment_noise.hpp"
 #include "mpi_samples.hpp"
 
 namespace hplcast::fit::detail {
@@ -23,11 +24,15 @@ struct ScopeLines {
 /// Lines of every operation of a scope, broken at the chosen breakpoints and at the thresholds.
 ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options);
 
+/// Noise by operation and segment of ScopeLines; empty lists: none.
+using ScopeNoise = std::array<std::vector<SegmentNoise>, sized_operation_count>;
+
 /// intercept + slope x of the segment that holds x.
 double evaluate(const std::vector<FittedSegment>& segments, double x);
 
-/// The costs of a scope from its lines: overheads cut at the threshold, transfer by the chosen arithmetic.
-core::ScopeModel make_scope_model(const ScopeLines& lines, const Thresholds& thresholds, double max_bytes,
-                                  const NetworkFitOptions& options);
+/// The costs of a scope from its lines: overheads cut at the threshold, transfer by the chosen arithmetic. The noise of
+/// a transfer is such that a round trip of independent messages scatters as measured.
+core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
+                                  double max_bytes, const NetworkFitOptions& options);
 
 }  // namespace hplcast::fit::detail

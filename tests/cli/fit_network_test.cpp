@@ -116,7 +116,16 @@ TEST_F(FitCommands, SegmentedFitsGroupsAndGivenBreakpoints) {
       result_of("fit segmented --by scope,operation --objective ols --breakpoints 1000,64000 " + example);
   ASSERT_EQ(result.at("groups").size(), 13u);  // five operations in two scopes, three probes in one
   for (const json& group : result.at("groups"))
-    if (group.at("operation") == "pingpong") EXPECT_EQ(group.at("breakpoints"), json({1000, 64000}));
+    EXPECT_EQ(group.at("breakpoints").size(), group.at("segments").size() - 1) << group.dump();
+}
+
+TEST_F(FitCommands, SegmentedAddsTheNoiseOfEachSegment) {
+  const json result =
+      result_of("fit segmented " + example + " --where operation=pingpong --where scope=remote --noise mixture");
+  const json& noise = result.at("segments")[0].at("noise");
+  EXPECT_GT(noise.at("sd").get<double>(), 0);
+  EXPECT_GE(noise.at("mixture").size(), 1u);
+  EXPECT_EQ(run_hplcast("fit segmented - --noise n1").status, 2);
 }
 
 TEST_F(FitCommands, SegmentedReadsTheStandardInput) {

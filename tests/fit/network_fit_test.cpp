@@ -205,6 +205,41 @@ TEST(NetworkFit, KeepsBothScopesApart) {
   EXPECT_NEAR(fit.model.scope(Scope::local).cost(MessageCost::transfer).mean_s(100), 1.04e-6, 1e-7);
 }
 
+/// Mean and standard deviation of the round trip of two messages drawn from a model.
+std::pair<double, double> drawn_round_trips(const core::NetworkModel& model, double size) {
+  const core::ScopeModel& scope = model.scope(Scope::local);
+  core::RandomStream stream({11, core::stream_message, 0, 0});
+  double mean = 0, m2 = 0;
+  constexpr int draws = 20000;
+  for (int i = 1; i <= draws; ++i) {
+    double round_trip = 0;
+    for (int message = 0; message < 2; ++message)
+      for (const MessageCost cost : {MessageCost::send, MessageCost::transfer, MessageCost::recv})
+        round_trip += scope.cost(cost).sample_s(size, stream.next());
+    const double step = round_trip - mean;
+    mean += step / i;
+    m2 += step * (round_trip - mean);
+  }
+  return {mean, std::sqrt(m2 / draws)};
+}
+
+TEST(NetworkFit, GivesMessagesTheScatterOfTheRoundTrips) {
+  // Sizes below 100 bytes, where 20 % noise of a round trip is the same everywhere.
+  Truth truth;
+  truth.transfer = [](double) { return 2e-6; };
+  const std::vector<MpiMeasurement> rows = RowMaker(truth, 0.2).rows("local", 3000, 100);
+  for (const SegmentNoiseKind kind : {SegmentNoiseKind::n1, SegmentNoiseKind::mixture}) {
+    NetworkFitOptions options;
+    options.noise = kind;
+    const NetworkFit fit = fit_network(rows, options);
+    ASSERT_TRUE(fit.ok()) << fit.reason;
+    const auto [mean, sd] = drawn_round_trips(fit.model, 50);
+    const double expected = 2 * truth.one_way(50) * std::exp(0.02);  // mean of a log-normal
+    EXPECT_NEAR(mean / expected, 1, 0.02) << to_string(kind);
+    EXPECT_NEAR(sd / (0.2 * expected), 1, 0.1) << to_string(kind);
+  }
+}
+
 TEST(NetworkFit, SaysWhatIsMissing) {
   EXPECT_EQ(fit_network(std::vector<MpiMeasurement>()).status, NetworkStatus::no_rows);
   std::vector<MpiMeasurement> rows = RowMaker(Truth(), 0.01).rows("local", 100);

@@ -9,6 +9,7 @@
 
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/fit/segment_noise.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::fit {
@@ -39,6 +40,10 @@ struct NetworkFitOptions {
   /// Costs >= 0 at every size, and no message faster than the link (bandwidth factors <= 1). The published fits have
   /// neither.
   bool physical = true;
+
+  /// Of each segment of each cost; the noise of isend, send and recv is that of their calls, that of transfer what is
+  /// left of the ping-pong's.
+  SegmentNoiseKind noise = SegmentNoiseKind::none;
 
   std::optional<std::uint64_t> async_small_bytes;  ///< nothing: from rows `send_unmatched`
   std::optional<std::uint64_t> detached_bytes;     ///< nothing: async_small_bytes
