@@ -67,17 +67,17 @@ void flush(RankState& rank) {
 }  // namespace
 
 void hplcast_flush(void) {
-  RankState& rank = this_rank();
-  Runtime::instance().polling().interrupt(rank.actor);
-  flush(rank);
+  flush(this_rank());
+}
+
+void hplcast_polling_loop(int inside) {
+  Runtime::instance().polling().loop(this_rank().actor, inside != 0);
 }
 
 void hplcast_probe_begin(const hplcast_channel* channel) {
   RankState& rank = this_rank();
-  Polling& polling = Runtime::instance().polling();
-  if (rank.pending_s > 0) polling.interrupt(rank.actor);
   flush(rank);
-  polling.begin_probe(rank.actor, *channel);
+  Runtime::instance().polling().begin_probe(rank.actor, *channel);
 }
 
 void hplcast_probe_end(int found) {

@@ -10,23 +10,27 @@
 
 namespace hplcast::smpi_models {
 
-/// Turns loops that only poll into waits. A rank that probes the same channel again and again, spending nothing in
-/// between, sees nothing new before somebody sends on that channel: it may as well sleep until then. Every probe that
-/// is left is a real one, so a message is found at most one probe later than by polling (measured constant:
-/// smpi/iprobe, some 1e-7 s).
+/// Turns loops that only poll into waits. A rank that says that it only probes one channel until it finds something
+/// sees nothing new before somebody sends on that channel: it may as well sleep until then. Every probe that is left is
+/// a real one, so a message is found at most one probe later than by polling (measured constant: smpi/iprobe, some 1e-7
+/// s).
 ///
-/// A wait has a time limit, so that a rank that has other things to do between its probes cannot be blocked for ever.
+/// Whether a rank only probes must be said: HPL also probes between the steps of its row swap, dozens of times in a row
+/// on large process columns, and a rank that slept there would hold up its whole column.
 class Polling {
  public:
   /// `actors`: ids of actors are below this. `waits` false: never waits.
   Polling(std::size_t actors, bool waits) : waits_(waits), pollers_(actors) {}
 
-  /// Actor `id` spends time, or does something else than probing.
-  void interrupt(std::size_t id) { pollers_[id].failures = 0; }
+  /// Actor `id` enters (or goes on in) or leaves a loop that only probes.
+  void loop(std::size_t id, bool inside) {
+    if (pollers_[id].in_loop != inside) pollers_[id].failed = false;
+    pollers_[id].in_loop = inside;
+  }
 
   /// Before a probe: blocks if it cannot find anything yet.
   void begin_probe(std::size_t id, const hplcast_channel& channel);
-  void end_probe(std::size_t id, bool found);
+  void end_probe(std::size_t id, bool found) { pollers_[id].failed = !found; }
 
   /// A message is, or is about to be, visible to probes on this channel.
   void sent(const hplcast_channel& channel);
@@ -35,9 +39,8 @@ class Polling {
 
  private:
   struct Poller {
-    hplcast_channel channel{};
-    int failures = 0;    // probes of that channel in a row that found nothing
-    double limit_s = 0;  // of the next wait
+    bool in_loop = false;
+    bool failed = false;  // the last probe of the loop
     simgrid::s4u::SemaphorePtr wake_up;
   };
   struct Traffic {
@@ -50,7 +53,7 @@ class Polling {
   struct Equal {
     bool operator()(const hplcast_channel& a, const hplcast_channel& b) const noexcept;
   };
-  void wait(Poller& poller);
+  void wait(Poller& poller, const hplcast_channel& channel);
 
   bool waits_;
   std::vector<Poller> pollers_;

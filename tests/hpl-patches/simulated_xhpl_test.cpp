@@ -45,6 +45,7 @@ class SimulatedXhpl : public ::testing::Test {
     command.environment = run_environment();
     command.environment["HPLCAST_STATS"] = (folder_ / "stats.json").string();
     if (use_cluster_file_) command.environment["HPLCAST_CLUSTER"] = (folder_ / "cluster.json").string();
+    command.environment["HPLCAST_POLLING"] = polling_;
     command.directory = folder_.path();
     command.timeout_s = 300;
     return core::run(command);
@@ -76,6 +77,7 @@ class SimulatedXhpl : public ::testing::Test {
   ScratchFolder folder_;
   core::ClusterModel cluster_;
   bool use_cluster_file_ = true;
+  std::string polling_ = "wait";
 };
 
 /// HPL.dat with every broadcast, depth and panel factorisation, on three grids of six ranks.
@@ -168,6 +170,22 @@ TEST_F(SimulatedXhpl, RepeatsItselfToTheLastDigit) {
   const auto second = simulate(configuration(1500, 64, 2, 2));
   EXPECT_EQ(first.time_s, second.time_s);
   EXPECT_GT(first.time_s, 0);
+}
+
+// High process columns probe between the steps of the row swap: a rank that slept there would hold up its column (it
+// did: N=20,000 on 8x8 took 700 times too long).
+TEST_F(SimulatedXhpl, WaitingInsteadOfPollingDoesNotChangeTheTime) {
+  for (const auto& [p, q] : {std::pair(16, 2), std::pair(4, 4)}) {
+    core::HplParameters parameters = configuration(400, 32, p, q);
+    parameters.DEPTH = 1;
+    polling_ = "wait";
+    const double waited_s = simulate(parameters).time_s;
+    polling_ = "probe";
+    const double probed_s = simulate(parameters).time_s;
+    // Every one of the 13 panels may be found one probe late by each of the Q ranks that forward it.
+    const double bound_s = 13 * q * cluster_.network.values().iprobe_s;
+    EXPECT_NEAR(waited_s, probed_s, bound_s) << p << "x" << q;
+  }
 }
 
 TEST_F(SimulatedXhpl, TakesLongerForALargerMatrix) {
