@@ -12,29 +12,13 @@
 #include <set>
 #include <sstream>
 
-#include "hplcast/core/csv.hpp"
+#include "sysfs.hpp"
 
 namespace hplcast::calibration {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// First line of a file; empty if it cannot be read. Files of /proc and /sys may vanish at any time.
-std::string first_line(const fs::path& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
-std::optional<double> first_number(const fs::path& path) {
-  std::istringstream words(first_line(path));
-  std::string word;
-  double value = 0;
-  if (words >> word && core::parse_double(word, value)) return value;
-  return std::nullopt;
-}
 
 /// "MemTotal:  24653 kB" and the like, in bytes.
 std::map<std::string, double> read_meminfo(const fs::path& path) {

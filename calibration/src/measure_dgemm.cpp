@@ -109,7 +109,7 @@ class DgemmRunner {
     measurement.shape = {static_cast<double>(what.shape.m), static_cast<double>(what.shape.n),
                          static_cast<double>(what.shape.k)};
     measurement.duration_s = end_s - begin_s;
-    measurement.start_s = begin_s - start_s_;
+    measurement.start_s = begin_s - (options_.epoch_s > 0 ? options_.epoch_s : start_s_);
     measurement.host = world_.host();
     measurement.cpu = place_.cpu;
     measurement.core = place_.core;

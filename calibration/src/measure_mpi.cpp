@@ -110,7 +110,7 @@ class Walk {
       respond(call, pair->initiator, waiting, *buffers_);
       return false;
     }
-    const double begin_s = now_s() - start_s_;
+    const double begin_s = now_s() - (options_.epoch_s > 0 ? options_.epoch_s : start_s_);
     const double duration_s = initiate(call, pair->responder, waiting, *buffers_);
     if (!warm_up) rows_.push_back(row_of(row, *pair, turn.size(), begin_s, duration_s));
     if (options_.progress && !warm_up)

@@ -14,6 +14,7 @@ using namespace hplcast;
 
 std::string measure(const cli::MeasuringRank& rank, const std::string& design_text, const std::string& design_name,
                     calibration::DgemmMeasureOptions options) {
+  options.epoch_s = rank.epoch_s;
   std::istringstream in(design_text);
   const calibration::DgemmDesign design = calibration::read_dgemm_design(in, design_name);
   std::unique_ptr<cli::Progress> progress;

@@ -15,6 +15,7 @@ using namespace hplcast;
 
 std::string measure(const cli::MeasuringRank& rank, const std::string& design_text, const std::string& design_name,
                     calibration::MpiMeasureOptions options) {
+  options.epoch_s = rank.epoch_s;
   std::istringstream in(design_text);
   const calibration::MpiDesign design = calibration::read_mpi_design(in, design_name);
   std::unique_ptr<cli::Progress> progress;

@@ -4,9 +4,12 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <thread>
 
+#include "hplcast/calibration/clock.hpp"
+#include "hplcast/calibration/monitor.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "output.hpp"
@@ -31,6 +34,18 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+void write_monitoring(const std::string& path, const calibration::World& world, double epoch_s,
+                      std::optional<calibration::Monitor>& monitor) {
+  std::ostringstream mine;
+  if (monitor) calibration::write_monitoring_rows(mine, world.host(), epoch_s, monitor->stop());
+  const std::vector<std::string> all = world.gather(mine.str());
+  if (world.rank() != 0) return;
+  write_result(path, [&](std::ostream& out) {
+    calibration::write_monitoring_header(out);
+    for (const std::string& text : all) out << text;
+  });
+}
+
 void measure_and_write(const MeasuringOptions& options, const Measure& measure) {
   calibration::World world;
   calibration::Topology topology = calibration::Topology::of_this_machine();
@@ -41,9 +56,18 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (root && options.describe) write_result(options.output, write_context);
   if (options.describe) return;
   if (root) require_writable(options.output);
+  if (root) require_writable(options.monitoring);
   if (root && !options.machine.empty()) write_result(options.machine, write_context);
   const std::string design = world.broadcast(root && options.takes_design ? read_text(options.design) : "");
-  const std::string result = measure({world, topology, place}, design);
+  // One rank a host reads the sensors of that host.
+  std::optional<calibration::Monitor> monitor;
+  if (!options.monitoring.empty() && world.local_rank() == 0) {
+    monitor.emplace(calibration::Sensors::discover(), options.monitoring_period_s);
+  }
+  world.barrier();
+  const double epoch_s = calibration::now_s();
+  const std::string result = measure({world, topology, place, epoch_s}, design);
+  if (!options.monitoring.empty()) write_monitoring(options.monitoring, world, epoch_s, monitor);
   if (root) write_result(options.output, [&](std::ostream& out) { out << result; });
 }
 
@@ -90,6 +114,12 @@ void add_measuring_options(CLI::App& app, MeasuringOptions& options) {
   }
   app.add_option("-o,--output", options.output, "file to write (default: standard output)");
   app.add_option("--machine", options.machine, "JSON to write: hosts, ranks, cores, MPI and BLAS of this measurement");
+  app.add_option("--monitoring", options.monitoring,
+                 "CSV to write: frequencies, temperatures, power and throttling of all hosts meanwhile");
+  app.add_option("--monitoring-period", options.monitoring_period_s,
+                 "time between two readings, longer if they are slow")
+      ->transform(as_seconds())
+      ->capture_default_str();
   app.add_flag("--describe", options.describe, "write that JSON only, measure nothing");
   app.add_flag("--allow-oversubscription", options.binding.allow_oversubscription,
                "allow several ranks on a core (the results are then worthless)");

@@ -14,7 +14,9 @@ struct MeasuringOptions {
   bool takes_design = true;
   std::string design;
   std::string output;
-  std::string machine;  ///< file for the description of the machines
+  std::string machine;     ///< file for the description of the machines
+  std::string monitoring;  ///< file for frequencies, temperatures, power
+  double monitoring_period_s = 1;
   bool describe = false;
   double time_limit_s = 0;  ///< 0: none
   calibration::Binding binding;
@@ -31,6 +33,7 @@ struct MeasuringRank {
   calibration::World world;
   calibration::Topology topology;
   calibration::CorePlace place;
+  double epoch_s;  ///< common start of all ranks, on the clock of now_s() of each host
 };
 
 /// What a program measures: reads the design from a text (empty if it takes none), and returns on rank 0 what the

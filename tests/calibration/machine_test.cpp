@@ -3,40 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "../core/errors_in.hpp"
+#include "fake_root.hpp"
 
 namespace hplcast::calibration {
 namespace {
 
 using ::testing::HasSubstr;
 using tests::error_in;
-
-/// A root folder with the files of /proc and /sys that a test wants.
-class FakeRoot {
- public:
-  FakeRoot() {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(::testing::TempDir()) / (std::string("hplcast_root_") + test->name());
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~FakeRoot() { std::filesystem::remove_all(path_); }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-
-  void write(const std::string& file, const std::string& text) const {
-    std::filesystem::create_directories((path_ / file).parent_path());
-    std::ofstream(path_ / file) << text;
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using tests::FakeRoot;
 
 TEST(Topology, KnowsTheCpuOfEveryCore) {
   const Topology topology = Topology::synthetic("pack:2 l3:1 core:4 pu:2");

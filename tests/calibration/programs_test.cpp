@@ -87,9 +87,9 @@ TEST_F(Programs, DgemmMeasuresEveryRowOfTheDesignOnceOnEveryRank) {
   write("design.csv", design);
   const core::CommandResult result = run(2, "hplcast-measure-dgemm",
                                          {"--design", "design.csv", "-o", "out.csv", "--machine", "machine.json",
-                                          "--warm-up", "50ms", "--footprint", "1MB"});
+                                          "--warm-up", "50ms", "--footprint", "1MB", "--monitoring", "sensors.csv"});
   ASSERT_EQ(result.status, 0) << result.output;
-  EXPECT_EQ(files(), (std::set<std::string>{"design.csv", "machine.json", "out.csv"}));
+  EXPECT_EQ(files(), (std::set<std::string>{"design.csv", "machine.json", "out.csv", "sensors.csv"}));
 
   std::map<std::pair<long long, long long>, int> seen;
   std::set<long long> cores;

@@ -17,7 +17,8 @@ struct DgemmMeasureOptions {
   double warm_up_s = 1;                          ///< calls that are not recorded, before the first one that is
   double budget_s = 0;                           ///< stop after this long, whatever is left; 0: no limit
   double footprint_bytes = 256.0 * 1024 * 1024;  ///< smallest size of the local matrix of a rank
-  std::uint64_t seed = 1;                        ///< of the contents
+  double epoch_s = 0;      ///< start_s counts from here, on the clock of now_s(); 0: from the first recorded call
+  std::uint64_t seed = 1;  ///< of the contents
   /// Called now and then with the share of the design that is done, 0 to 1; may be empty.
   std::function<void(double)> progress;
 };

@@ -20,6 +20,7 @@ struct MpiMeasureOptions {
   Background background = Background::none;
   int warm_up_calls = 100;               ///< ping-pongs of each pair that are not recorded
   double budget_s = 0;                   ///< stop after this long, whatever is left; 0: no limit
+  double epoch_s = 0;                    ///< start_s counts from here, on the clock of now_s(); 0: from the start
   std::uint64_t seed = 1;                ///< of the messages' contents
   std::string scope_name;                ///< written instead of the scope found, if not empty
   std::function<void(double)> progress;  ///< share done, 0 to 1; on one rank; may be empty

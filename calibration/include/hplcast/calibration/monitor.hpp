@@ -1,0 +1,36 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "hplcast/calibration/sensors.hpp"
+
+namespace hplcast::calibration {
+
+/// Reads sensors in a thread of its own, every `period_s`, less often if reading would take more than 1 percent of a
+/// core.
+class Monitor {
+ public:
+  Monitor(Sensors sensors, double period_s);
+  ~Monitor();
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  /// Ends the thread and returns all readings.
+  std::vector<Reading> stop();
+
+ private:
+  void run();
+
+  Sensors sensors_;
+  double period_s_;
+  std::vector<Reading> readings_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread thread_;  // last: it uses the rest
+};
+
+}  // namespace hplcast::calibration

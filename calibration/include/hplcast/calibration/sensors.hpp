@@ -1,0 +1,64 @@
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace hplcast::calibration {
+
+/// What a sensor measures; units are in the names that files have.
+enum class Quantity {
+  frequency_hz,         ///< of a hardware thread, now
+  temperature_celsius,  ///< of whatever the sensor's name says
+  power_w,              ///< of a CPU package or its memory, mean since the last reading (RAPL)
+  throttle_count,       ///< times that the hardware slowed a core or a package down because of heat, since boot
+};
+
+const char* to_string(Quantity quantity);
+
+/// One value of one sensor.
+struct Reading {
+  double time_s = 0;  ///< when it was read, on the clock of now_s()
+  Quantity quantity = Quantity::frequency_hz;
+  std::string sensor;  ///< such as cpu3, coretemp Core 2, package-0, package-0 dram
+  double value = 0;
+};
+
+/// The sensors of this host that can be read. What a machine does not have is left out; a sensor that stops working
+/// gives no more readings.
+class Sensors {
+ public:
+  /// Looks for sensors below root/sys and root/proc.
+  static Sensors discover(const std::filesystem::path& root = "/");
+
+  /// Reads all of them. Power needs two readings: the first call gives none.
+  std::vector<Reading> read(double time_s);
+
+  std::size_t size() const noexcept { return gauges_.size() + energies_.size(); }
+
+ private:
+  struct Gauge {
+    Quantity quantity;
+    std::string name;
+    std::filesystem::path file;
+    double unit;  ///< of the number in the file
+  };
+  struct Energy {
+    std::string name;
+    std::filesystem::path file;
+    double range_j;      ///< the counter wraps here
+    double last_j = -1;  ///< below 0: not read yet
+    double last_s = 0;
+  };
+
+  std::vector<Gauge> gauges_;
+  std::vector<Energy> energies_;
+};
+
+/// CSV: host, time_s, quantity, sensor, value.
+void write_monitoring_header(std::ostream& out);
+void write_monitoring_rows(std::ostream& out, const std::string& host, double epoch_s,
+                           const std::vector<Reading>& readings);
+
+}  // namespace hplcast::calibration

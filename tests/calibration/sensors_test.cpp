@@ -1,0 +1,104 @@
+#include "hplcast/calibration/sensors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <sstream>
+
+#include "fake_root.hpp"
+#include "hplcast/calibration/monitor.hpp"
+
+namespace hplcast::calibration {
+namespace {
+
+using tests::FakeRoot;
+
+std::map<std::string, double> values(const std::vector<Reading>& readings) {
+  std::map<std::string, double> result;
+  for (const Reading& reading : readings)
+    result[std::string(to_string(reading.quantity)) + " " + reading.sensor] = reading.value;
+  return result;
+}
+
+void add_sensors(const FakeRoot& root) {
+  root.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2100000\n");
+  root.write("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3700000\n");
+  root.write("sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "7\n");
+  root.write("sys/devices/system/cpu/cpu1/thermal_throttle/package_throttle_count", "9\n");
+  root.write("sys/class/hwmon/hwmon0/name", "coretemp\n");
+  root.write("sys/class/hwmon/hwmon0/temp1_input", "65500\n");
+  root.write("sys/class/hwmon/hwmon0/temp1_label", "Package id 0\n");
+  root.write("sys/class/hwmon/hwmon0/temp2_input", "60000\n");
+  root.write("sys/class/powercap/intel-rapl:0/name", "package-0\n");
+  root.write("sys/class/powercap/intel-rapl:0/energy_uj", "5000000\n");
+  root.write("sys/class/powercap/intel-rapl:0/max_energy_range_uj", "10000000\n");
+  root.write("sys/class/powercap/intel-rapl:0:0/name", "dram\n");
+  root.write("sys/class/powercap/intel-rapl:0:0/energy_uj", "100\n");
+  root.write("sys/class/powercap/intel-rapl:0:0/max_energy_range_uj", "10000000\n");
+}
+
+TEST(Sensors, ReadWhatTheMachineHasInSiUnits) {
+  const FakeRoot root;
+  add_sensors(root);
+  Sensors sensors = Sensors::discover(root.path());
+  const std::map<std::string, double> expected{{"frequency_hz cpu0", 2.1e9},
+                                               {"frequency_hz cpu1", 3.7e9},
+                                               {"throttle_count cpu1", 7},
+                                               {"throttle_count cpu1 package", 9},
+                                               {"temperature_celsius coretemp Package id 0", 65.5},
+                                               {"temperature_celsius coretemp temp2", 60}};
+  EXPECT_EQ(values(sensors.read(0)), expected) << "power needs two readings";
+}
+
+TEST(Sensors, PowerIsEnergyOverTimeAcrossTheWrapOfTheCounter) {
+  const FakeRoot root;
+  add_sensors(root);
+  Sensors sensors = Sensors::discover(root.path());
+  sensors.read(100);
+  root.write("sys/class/powercap/intel-rapl:0/energy_uj", "9000000\n");
+  root.write("sys/class/powercap/intel-rapl:0:0/energy_uj", "1000100\n");
+  auto power = values(sensors.read(102));
+  EXPECT_DOUBLE_EQ(power["power_w package-0"], 2);
+  EXPECT_DOUBLE_EQ(power["power_w package-0 dram"], 0.5);
+  root.write("sys/class/powercap/intel-rapl:0/energy_uj", "3000000\n");  // 1 J to the end of the range, 3 J after
+  power = values(sensors.read(106));
+  EXPECT_DOUBLE_EQ(power["power_w package-0"], 1);
+}
+
+TEST(Sensors, AMachineWithoutSensorsHasNoReadings) {
+  const FakeRoot root;
+  Sensors sensors = Sensors::discover(root.path());
+  EXPECT_EQ(sensors.size(), 0u);
+  EXPECT_TRUE(sensors.read(0).empty());
+}
+
+TEST(Sensors, ASensorThatVanishesIsLeftOut) {
+  const FakeRoot root;
+  add_sensors(root);
+  Sensors sensors = Sensors::discover(root.path());
+  std::filesystem::remove(root.path() / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+  EXPECT_EQ(values(sensors.read(0)).count("frequency_hz cpu0"), 0u);
+}
+
+TEST(Monitor, ReadsUntilItIsStopped) {
+  const FakeRoot root;
+  add_sensors(root);
+  Monitor monitor(Sensors::discover(root.path()), 0.005);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::vector<Reading> readings = monitor.stop();
+  EXPECT_GE(readings.size(), 6u);
+  EXPECT_TRUE(monitor.stop().empty());
+  Monitor idle(Sensors::discover(root.path() / "nothing"), 0.001);
+  EXPECT_TRUE(idle.stop().empty());
+}
+
+TEST(MonitoringCsv, HasTimesFromTheEpoch) {
+  std::ostringstream out;
+  write_monitoring_header(out);
+  write_monitoring_rows(out, "a", 10, {{12.5, Quantity::power_w, "package-0", 80}});
+  EXPECT_EQ(out.str(), "host,time_s,quantity,sensor,value\na,2.5,power_w,package-0,80\n");
+}
+
+}  // namespace
+}  // namespace hplcast::calibration
