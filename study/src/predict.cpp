@@ -160,7 +160,7 @@ std::vector<std::string> check(const PredictionRequest& request) {
   if (limit > 0 && ranks * maps_per_rank > limit) {
     warnings.push_back(std::to_string(ranks) + " simulated ranks may need more memory maps than vm.max_map_count = " +
                        std::to_string(limit) + " allows; if the simulation fails: sysctl -w vm.max_map_count=" +
-                       std::to_string(2 * ranks * maps_per_rank));
+                       std::to_string(2L * ranks * maps_per_rank));
   }
   return warnings;
 }

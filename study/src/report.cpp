@@ -188,7 +188,8 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   std::istringstream copy(text);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
+  if (first == std::string::npos) return StudyFile::other;
+  if (text[first] == '{' || text[first] == '[') {
     // cluster.json has no HPL parameters, compare.json no model: both are JSON of a study, too.
     if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos) {
       return StudyFile::other;
@@ -200,7 +201,7 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
   }
   const bool runs_as_csv = is_configuration_csv(text) && text.find("time_s") != std::string::npos;
   const bool hpl_output =
-      !is_configuration_csv(text) && (text.rfind("W", 0) == 0 || text.find("\nW") != std::string::npos);
+      !is_configuration_csv(text) && (text.front() == 'W' || text.find("\nW") != std::string::npos);
   if (!runs_as_csv && !hpl_output) return StudyFile::other;
   const auto runs = read_real_runs(copy, name);
   data.real.insert(data.real.end(), runs.begin(), runs.end());
