@@ -10,6 +10,7 @@
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_csv.hpp"
 #include "hplcast/fit/report.hpp"
+#include "kernel_picture.hpp"
 #include "output.hpp"
 #include "program.hpp"
 
@@ -32,6 +33,7 @@ struct FitKernelOptions {
   bool published = false;
   bool keep_all_terms = false;
   bool quiet = false;
+  std::string plot;
   std::string output;
   bool formula_given = false;  ///< an option says which formula to fit: else the forms of HPL's kernels are tried
 };
@@ -123,11 +125,24 @@ std::string group_text(const FitKernelOptions& options, const Fitted& one) {
   return text;
 }
 
+/// The file of --plot for one of several fits: its name, then kernel and group.
+std::filesystem::path picture_path(const FitKernelOptions& options, const Fitted& one, bool several) {
+  const std::filesystem::path path = options.plot;
+  if (!several) return path;
+  std::string name = path.stem().string() + "-" + one.kernel;
+  for (const std::string& value : one.group) name += "-" + value;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return path.parent_path() / (name + path.extension().string());
+}
+
 std::vector<Fitted> fit_all(const fit::GroupedTables& tables, const FitKernelOptions& options) {
   std::vector<Fitted> all;
   for (const auto& [key, table] : tables) {
     Fitted one{{key.begin(), key.end() - 1}, key.back(), fit_one(key.back(), table, options)};
     if (!options.quiet) std::cerr << fit::describe(group_text(options, one), one.fit);
+    if (!options.plot.empty() && one.fit.ok())
+      write_picture(picture_path(options, one, tables.size() > 1),
+                    kernel_picture(group_text(options, one), table, one.fit));
     all.push_back(std::move(one));
   }
   return all;
@@ -179,6 +194,7 @@ std::map<std::string, core::KernelModel> models_per_cpu(const std::vector<Fitted
                                                         const FitKernelOptions& options) {
   FitKernelOptions together = options;
   together.csv.by.clear();
+  together.plot.clear();
   const std::vector<Fitted> pooled = fit_all(read_tables(together), together);
   require_all(pooled, together);
   const std::vector<std::string> hosts = core::expand_hosts(options.hosts);
@@ -199,6 +215,7 @@ std::map<std::string, core::KernelModel> models_per_cpu(const std::vector<Fitted
 
 void run_fit_kernel(FitKernelOptions options) {
   require_writable(options.output);
+  if (!options.plot.empty()) require_picture_name(options.plot);
   if (!options.hosts.empty()) options.csv.by = {"host", "cpu"};
   const std::vector<Fitted> all = fit_all(read_tables(options), options);
   require_all(all, options);
@@ -272,6 +289,10 @@ void setup_fit_kernel(CLI::App& fit) {
   command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)")
       ->check(CLI::NonNegativeNumber);
   const std::vector<CLI::Option*> formula = add_formula_options(command, *options);
+  command
+      .add_option("--plot", options->plot,
+                  "picture of the fit (gnuplot), .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
+      ->type_name("FILE.png");
   command.add_flag("--quiet", options->quiet, "no report on the standard error");
   command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")
       ->type_name("FILE");

@@ -94,6 +94,21 @@ TEST_F(FitKernelCommand, BadMeasurementsAreNamedWithLineAndColumn) {
   EXPECT_EQ(run_hplcast("fit kernel " + file("m.csv", "m,m,duration_s\n1,2,3\n")).status, 3);
 }
 
+TEST_F(FitKernelCommand, DrawsAPictureOfEachFit) {
+  const std::string one = (folder_ / "one.svg").string(), two = (folder_ / "two.png").string();
+  ASSERT_EQ(run_hplcast("fit kernel " + example + " --kernel dgemm --quiet --plot " + one).status, 0);
+  std::ostringstream svg;
+  svg << std::ifstream(one).rdbuf();
+  EXPECT_THAT(svg.str(), HasSubstr("Relative residuals"));
+  EXPECT_THAT(svg.str(), HasSubstr("</svg>"));
+  const std::string csv =
+      file("m.csv", "kernel,n,duration_s\ndaxpy,1,1e-9\ndaxpy,2,2e-9\ndscal,3,1e-9\ndscal,4,2e-9\n");
+  ASSERT_EQ(run_hplcast("fit kernel " + csv + " --quiet --plot " + two).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "two-daxpy.png"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "two-dscal.png"));
+  EXPECT_EQ(run_hplcast("fit kernel " + csv + " --plot x.pdf").status, 2);
+}
+
 TEST_F(FitKernelCommand, WrongOptionsAreNamed) {
   const Outcome outcome = run_hplcast("fit kernel " + example + " --noise N9");
   EXPECT_EQ(outcome.status, 2);
