@@ -15,10 +15,11 @@ function(hplcast_warnings target)
     $<$<BOOL:${HPLCAST_WARNINGS_AS_ERRORS}>:-Werror>)
 endfunction()
 
-# hplcast_add_library(fit SOURCES a.cpp b.cpp PUBLIC hplcast::core PRIVATE Eigen3::Eigen)
-# makes hplcast_fit with alias hplcast::fit and the folder's include/ as its public include directory.
+# hplcast_add_library(fit EXPORTED SOURCES a.cpp b.cpp PUBLIC hplcast::core PRIVATE Eigen3::Eigen)
+# makes hplcast_fit with alias hplcast::fit and the folder's include/ as its public include directory. EXPORTED: installed, for
+# programs that use it by find_package(hplcast).
 function(hplcast_add_library name)
-  cmake_parse_arguments(ARG "SHARED" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "SHARED;EXPORTED" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(ARG_SHARED)
     set(kind SHARED)
   else()
@@ -32,6 +33,10 @@ function(hplcast_add_library name)
     $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(hplcast_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   hplcast_warnings(hplcast_${name})
+  if(ARG_EXPORTED)
+    install(TARGETS hplcast_${name} EXPORT hplcastTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  endif()
 endfunction()
 
 # GoogleTest's headers cost more to compile than most tests: compiled once, for all tests.
