@@ -299,6 +299,8 @@ void add_method(CLI::App& command, const std::shared_ptr<FitNetworkOptions>& opt
       ->capture_default_str();
   command.add_option("--objective", options->objective, "of the regressions: log, weighted or ols")
       ->capture_default_str();
+  command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture")
+      ->capture_default_str();
   command
       .add_option("--breakpoints", options->breakpoints, "starts of the segments after the first (default: searched)")
       ->delimiter(',')
