@@ -17,6 +17,7 @@ constexpr int warm_up_messages = 100;  // Open MPI sets up its fast paths after 
 constexpr int late_orders_to_double = 3;
 constexpr int late_orders_to_give_up = 20;
 constexpr double longest_absence_s = 0.5;
+constexpr double flush_s = 100e-6;  // rank 0 stays inside MPI so long, for its order to leave
 constexpr char original = 0x55;
 constexpr char overwritten = 0x2a;
 
@@ -30,6 +31,13 @@ struct Order {
 
 void tell(int peer, const Order& order) {
   send(&order, sizeof order, peer, tag_step);
+}
+
+/// Makes MPI work for a while without posting a receive.
+void stay_in_mpi(int peer, double duration_s) {
+  const double end_s = now_s() + duration_s;
+  int flag = 0;
+  while (now_s() < end_s) MPI_Iprobe(peer, tag_never_sent, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
 /// Rank 0's side of the probes with one peer.
@@ -81,11 +89,14 @@ class Prober {
   /// Whether the receiver cannot have come since `begin_s`, when rank 0 sent it the order to stay away.
   bool is_early(double begin_s) const { return now_s() - begin_s < 0.5 * absence_s_; }
 
+  /// A short message may still be in the sender's queues when MPI_Send returns, and leaves them only when the sender is
+  /// inside MPI (Open MPI's vader with pending fragments). So neither side goes away before the other has answered.
   double order(Probe probe, long bytes) {
-    const double begin_s = now_s();
     tell(peer_, {probe, bytes, absence_s_});
     receive_signal(peer_, tag_ready);
-    spin_s(settle_s);
+    const double begin_s = now_s();
+    send_signal(peer_, tag_go);
+    stay_in_mpi(peer_, flush_s);
     return begin_s;
   }
 
@@ -119,13 +130,6 @@ class Prober {
   double absence_s_ = 0;
 };
 
-/// The peer stays inside MPI for a while without posting a receive.
-void poll_for(double duration_s) {
-  const double end_s = now_s() + duration_s;
-  int flag = 0;
-  while (now_s() < end_s) MPI_Iprobe(0, tag_never_sent, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-}
-
 void sleep_for(double duration_s) {
   std::this_thread::sleep_for(std::chrono::duration<double>(duration_s));
 }
@@ -143,7 +147,8 @@ void follow(const ThresholdOptions& options) {
       continue;
     }
     send_signal(0, tag_ready);
-    if (order.probe == Probe::polling_receiver) poll_for(order.absence_s);
+    receive_signal(0, tag_go);
+    if (order.probe == Probe::polling_receiver) stay_in_mpi(0, order.absence_s);
     if (order.probe == Probe::sleeping_receiver || order.probe == Probe::overwrite) sleep_for(order.absence_s);
     receive(buffer.data(), order.bytes, 0, tag_data);
     if (order.probe == Probe::overwrite) {
