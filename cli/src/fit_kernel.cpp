@@ -127,12 +127,10 @@ std::string group_text(const FitKernelOptions& options, const Fitted& one) {
 
 /// The file of --plot for one of several fits: its name, then kernel and group.
 std::filesystem::path picture_path(const FitKernelOptions& options, const Fitted& one, bool several) {
-  const std::filesystem::path path = options.plot;
-  if (!several) return path;
-  std::string name = path.stem().string() + "-" + one.kernel;
-  for (const std::string& value : one.group) name += "-" + value;
-  std::replace(name.begin(), name.end(), '/', '_');
-  return path.parent_path() / (name + path.extension().string());
+  if (!several) return options.plot;
+  std::vector<std::string> parts = {one.kernel};
+  parts.insert(parts.end(), one.group.begin(), one.group.end());
+  return picture_name(options.plot, parts);
 }
 
 std::vector<Fitted> fit_all(const fit::GroupedTables& tables, const FitKernelOptions& options) {

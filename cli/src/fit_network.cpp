@@ -14,6 +14,7 @@
 #include "output.hpp"
 #include "program.hpp"
 #include "quantities.hpp"
+#include "segments_picture.hpp"
 
 namespace hplcast::cli {
 
@@ -41,6 +42,7 @@ struct FitNetworkOptions {
   double bandwidth_bytes_per_s = 0, latency_s = 0;
   double wtime_calls = 1;
   fit::NetworkFitOptions fit;
+  std::string plot;
   std::string output;
 };
 
@@ -245,12 +247,24 @@ void summarise(const fit::NetworkFit& fit) {
   for (const std::string& note : fit.notes) std::cerr << "note: " << note << '\n';
 }
 
+void draw(const fit::NetworkFit& fit, const std::string& plot) {
+  for (const fit::OperationReport& r : fit.operations) {
+    if (r.segments.empty()) continue;
+    const std::string scope = r.scope == core::Scope::local ? "local" : "remote";
+    write_picture(
+        picture_name(plot, {scope, r.operation}),
+        segments_picture({r.operation + ", " + scope, "size [bytes]", "duration [s]", r.cells, r.segments, r.noise}));
+  }
+}
+
 void run_fit_network(const FitNetworkOptions& given) {
   require_writable(given.output);
+  if (!given.plot.empty()) require_picture_name(given.plot);
   const std::vector<Source> sources = sources_of(given);
   const fit::NetworkFit fit = fit::fit_network(rows_of(sources, given.scope), fit_options(given));
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
   summarise(fit);
+  if (!given.plot.empty()) draw(fit, given.plot);
   write_result(given.output, [&](std::ostream& out) { out << to_json(fit).dump(2) << '\n'; });
 }
 
@@ -338,6 +352,8 @@ void setup_fit_network(CLI::App& app) {
       ->transform(as_seconds());
   command.add_option("--wtime-calls", options->wtime_calls, "calls that one row of wtime covers")
       ->capture_default_str();
+  command.add_option("--plot", options->plot, "pictures (gnuplot), .png or .svg: FILE-SCOPE-OPERATION.png")
+      ->type_name("FILE");
   command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");

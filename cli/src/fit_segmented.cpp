@@ -11,6 +11,7 @@
 #include "hplcast/fit/segmented_regression.hpp"
 #include "output.hpp"
 #include "program.hpp"
+#include "segments_picture.hpp"
 
 namespace hplcast::cli {
 
@@ -30,6 +31,7 @@ struct FitSegmentedOptions {
   bool average = false;
   std::string noise = "none";
   fit::SegmentedOptions regression;
+  std::string plot;
   std::string output;
 };
 
@@ -191,6 +193,15 @@ void fit_noise(const FitSegmentedOptions& options, fit::SegmentNoiseKind kind, G
   for (auto& [key, group] : groups) group.noise = collectors.at(key).noise(kind);
 }
 
+void draw(const Groups& groups, const FitSegmentedOptions& options) {
+  for (const auto& [key, group] : groups) {
+    const std::string title = key.empty() ? options.y : title_of(key, options) + options.y;
+    write_picture(
+        key.empty() ? std::filesystem::path(options.plot) : picture_name(options.plot, key),
+        segments_picture({title, options.x, options.y, group.samples.cells(), group.fit.segments, group.noise}));
+  }
+}
+
 Json to_json(const Groups& groups, const FitSegmentedOptions& options) {
   if (options.by.empty()) return to_json(groups.begin()->second);
   Json result;
@@ -205,6 +216,7 @@ Json to_json(const Groups& groups, const FitSegmentedOptions& options) {
 
 void run_fit_segmented(FitSegmentedOptions options) {
   require_writable(options.output);
+  if (!options.plot.empty()) require_picture_name(options.plot);
   options.regression.objective = fit::objective_from_name(options.objective);
   if (options.breakpoints_given) options.regression.breakpoints = options.breakpoints;
   const fit::SegmentNoiseKind noise = fit::segment_noise_from_name(options.noise);
@@ -212,6 +224,7 @@ void run_fit_segmented(FitSegmentedOptions options) {
     throw core::UsageError("--noise reads the rows twice; expected a file, not the standard input");
   Groups groups = fit_groups(options);
   if (noise != fit::SegmentNoiseKind::none) fit_noise(options, noise, groups);
+  if (!options.plot.empty()) draw(groups, options);
   write_result(options.output, [&](std::ostream& out) { out << to_json(groups, options).dump(2) << '\n'; });
 }
 
@@ -253,6 +266,8 @@ void setup_fit_segmented(CLI::App& app) {
       .add_option("--significance", options->regression.significance,
                   "level at which a breakpoint must differ from none; 1: the least BIC alone decides")
       ->capture_default_str();
+  command.add_option("--plot", options->plot, "picture (gnuplot), .png or .svg; with --by: FILE-VALUE-VALUE.png")
+      ->type_name("FILE");
   command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");

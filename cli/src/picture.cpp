@@ -1,5 +1,6 @@
 #include "picture.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <ostream>
@@ -92,6 +93,13 @@ void write_script(std::ostream& out, const Picture& picture, const std::string& 
 }
 
 }  // namespace
+
+std::filesystem::path picture_name(const std::filesystem::path& path, const std::vector<std::string>& parts) {
+  std::string name = path.stem().string();
+  for (const std::string& part : parts) name += "-" + part;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return path.parent_path() / (name + path.extension().string());
+}
 
 void require_picture_name(const std::filesystem::path& path) {
   if (path.extension() != ".png" && path.extension() != ".svg")

@@ -32,6 +32,9 @@ struct Picture {
   std::vector<PlotPanel> panels;
 };
 
+/// The file of one of several pictures: "fit.png" and {"dgemm", "node/1"} give "fit-dgemm-node_1.png".
+std::filesystem::path picture_name(const std::filesystem::path& path, const std::vector<std::string>& parts);
+
 /// @throws core::UsageError unless the name ends in .png or .svg.
 void require_picture_name(const std::filesystem::path& path);
 

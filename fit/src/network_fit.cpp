@@ -1,13 +1,12 @@
 #include "hplcast/fit/network_fit.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "hplcast/core/errors.hpp"
 #include "mpi_residuals.hpp"
 #include "mpi_samples.hpp"
 #include "scope_fit.hpp"
+#include "send_thresholds.hpp"
 
 namespace hplcast::fit {
 
@@ -24,53 +23,6 @@ const char* name_of(core::Scope scope) {
   return scope == core::Scope::local ? "local" : "remote";
 }
 
-/// The size from which sends wait for the receiver: the place that the fewest sends contradict, in the middle between
-/// two sizes measured. Infinity if none waited.
-double sends_wait_from(const std::map<double, detail::UnmatchedCount>& unmatched) {
-  long wrong = 0;  // with the threshold at the smallest size: all sends that did not wait
-  for (const auto& entry : unmatched) wrong += entry.second.sends - entry.second.waited;
-  long least = wrong;
-  double threshold = unmatched.begin()->first;
-  for (auto it = unmatched.begin(); it != unmatched.end(); ++it) {
-    wrong += 2 * it->second.waited - it->second.sends;
-    const auto next = std::next(it);
-    if (wrong < least) {
-      least = wrong;
-      threshold = next == unmatched.end() ? std::numeric_limits<double>::infinity()
-                                          : std::ceil(std::sqrt(std::max(1.0, it->first) * next->first));
-    }
-  }
-  return threshold;
-}
-
-// SMPI compares sizes with the thresholds as ints.
-constexpr double greatest_threshold = 2147483647;
-
-Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options,
-                           std::vector<std::string>& notes) {
-  double measured = greatest_threshold;
-  const auto& unmatched = samples.remote.unmatched.empty() ? samples.local.unmatched : samples.remote.unmatched;
-  if (!unmatched.empty()) {
-    measured = std::min(greatest_threshold, sends_wait_from(unmatched));
-    if (measured == greatest_threshold)
-      notes.push_back("no send waited for its receiver: all messages are taken as eager");
-    if (!samples.remote.unmatched.empty() && !samples.local.unmatched.empty() &&
-        sends_wait_from(samples.local.unmatched) != sends_wait_from(samples.remote.unmatched))
-      notes.push_back(
-          "sends wait from another size on one host than between two; SMPI knows one threshold: that between two");
-  } else if (!options.async_small_bytes && !options.detached_bytes) {
-    notes.push_back("no rows of operation `send_unmatched` and no threshold given: all messages are taken as eager");
-  }
-  Thresholds thresholds;
-  thresholds.detached_bytes = static_cast<double>(
-      options.detached_bytes.value_or(options.async_small_bytes.value_or(static_cast<std::uint64_t>(measured))));
-  thresholds.async_small_bytes =
-      static_cast<double>(options.async_small_bytes.value_or(static_cast<std::uint64_t>(thresholds.detached_bytes)));
-  if (thresholds.detached_bytes < thresholds.async_small_bytes)
-    throw core::DomainError("detached_bytes", thresholds.detached_bytes, "at least async_small_bytes");
-  return thresholds;
-}
-
 using AllLines = std::array<ScopeLines, 2>;  // by scope
 
 AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
@@ -82,21 +34,22 @@ AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, 
 }
 
 OperationReport report_of(core::Scope scope, std::size_t operation, const detail::SizedSamples& samples,
-                          const std::vector<FittedSegment>& segments, double relative_sd) {
+                          const std::vector<FittedSegment>& segments, const detail::ResidualSummary& residuals) {
   OperationReport report;
   report.scope = scope;
   report.operation = detail::sized_operation_names[operation];
   report.rows = samples.by_size.rows();
   report.rows_failed = samples.failed;
   report.rows_set_aside = samples.set_aside;
-  const std::vector<SizeCell> cells = samples.by_size.cells();
-  report.sizes = static_cast<long>(cells.size());
-  if (!cells.empty()) {
-    report.min_bytes = cells.front().size;
-    report.max_bytes = cells.back().size;
+  report.cells = samples.by_size.cells();
+  report.sizes = static_cast<long>(report.cells.size());
+  if (!report.cells.empty()) {
+    report.min_bytes = report.cells.front().size;
+    report.max_bytes = report.cells.back().size;
   }
   report.segments = segments;
-  report.relative_sd = relative_sd;
+  report.noise = residuals.noise;
+  report.relative_sd = residuals.relative_sd;
   return report;
 }
 
@@ -205,7 +158,7 @@ NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
     fit.reason = "no rows of the operations send, isend, recv or pingpong";
     return fit;
   }
-  const Thresholds thresholds = find_thresholds(samples, options, fit.notes);
+  const Thresholds thresholds = detail::find_thresholds(samples, options, fit.notes);
   const AllLines lines = fit_all_lines(samples, thresholds, options);
   const auto residuals =
       detail::summarise_residuals(rows, interrupted, lines, thresholds.detached_bytes, options.noise);
@@ -217,7 +170,7 @@ NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
       const auto& sized = samples.scope(scope).sized[o];
       noise[o] = residuals[s][o].noise;
       if (sized.by_size.rows() + sized.failed + sized.set_aside == 0) continue;
-      fit.operations.push_back(report_of(scope, o, sized, lines[s].of[o], residuals[s][o].relative_sd));
+      fit.operations.push_back(report_of(scope, o, sized, lines[s].of[o], residuals[s][o]));
     }
     models[s] = scope_model(scope, samples.scope(scope), lines[s], noise, thresholds, options, fit);
   }

@@ -55,6 +55,7 @@ std::vector<SegmentNoise> SegmentNoiseCollector::noise(SegmentNoiseKind kind) co
       GaussianMixture mixture;
       if (kind == SegmentNoiseKind::mixture) mixture = fit_gaussian_mixture(residuals.sample);
       if (mixture.ok) noise.modes = std::move(mixture.modes);
+      noise.sample = residuals.sample;
     }
     all.push_back(std::move(noise));
   }

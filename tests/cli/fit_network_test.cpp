@@ -128,6 +128,16 @@ TEST_F(FitCommands, SegmentedAddsTheNoiseOfEachSegment) {
   EXPECT_EQ(run_hplcast("fit segmented - --noise n1").status, 2);
 }
 
+TEST_F(FitCommands, DrawPictures) {
+  ASSERT_EQ(
+      run_hplcast("fit segmented " + example + " --by scope,operation --noise mixture --plot " + path("s.svg")).status,
+      0);
+  EXPECT_TRUE(std::filesystem::exists(path("s-remote-pingpong.svg")));
+  ASSERT_EQ(run_hplcast("fit network " + example + " --noise n1 --plot " + path("n.png")).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(path("n-local-send.png")));
+  EXPECT_EQ(run_hplcast("fit segmented " + example + " --by operation --plot fit.pdf").status, 2);
+}
+
 TEST_F(FitCommands, SegmentedReadsTheStandardInput) {
   const Outcome outcome =
       run_hplcast("fit segmented - < " + file("rows.csv", "size_bytes,duration_s\n1,2\n2,3\n3,4\n4,5\n"));

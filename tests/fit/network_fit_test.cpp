@@ -193,6 +193,26 @@ TEST(NetworkFit, FindsTheThresholdDespiteASendThatWasLate) {
   EXPECT_NEAR(static_cast<double>(fit.model.values().detached_bytes) / truth.threshold, 1, 0.15);
 }
 
+TEST(NetworkFit, PutsTheThresholdWhereRoundTripsJump) {
+  Truth truth;
+  truth.threshold = 4000;
+  truth.transfer = [](double s) { return s < 4000 ? 1e-6 + 4e-10 * s : 8e-6 + 1e-10 * s; };
+  std::vector<MpiMeasurement> rows = RowMaker(truth, 0.02).rows("local", 300);
+  double largest_below = 0, smallest_above = 1e9;
+  for (MpiMeasurement& row : rows) {
+    // Sends to a late receiver at powers of two only: somewhere from 2049 to 4096.
+    if (row.operation == "send_unmatched") row.size_bytes = std::exp2(std::floor(std::log2(row.size_bytes)));
+    if (row.operation == "send_unmatched") row.duration_s = row.size_bytes < truth.threshold ? 1e-6 : 0.02;
+    if (row.operation != "pingpong") continue;
+    (row.size_bytes < truth.threshold ? largest_below : smallest_above) =
+        row.size_bytes < truth.threshold ? std::max(largest_below, row.size_bytes)
+                                         : std::min(smallest_above, row.size_bytes);
+  }
+  const NetworkFit fit = fit_network(rows);
+  EXPECT_GT(static_cast<double>(fit.model.values().detached_bytes), largest_below);
+  EXPECT_LE(static_cast<double>(fit.model.values().detached_bytes), std::min(4096.0, smallest_above));
+}
+
 TEST(NetworkFit, KeepsBothScopesApart) {
   Truth slow;
   slow.transfer = [](double s) { return 3e-5 + 1e-8 * s; };

@@ -69,6 +69,8 @@ struct OperationReport {
   long sizes = 0;
   double min_bytes = 0, max_bytes = 0;
   std::vector<FittedSegment> segments;  ///< before overheads and transfer are made to agree; empty for probes
+  std::vector<SizeCell> cells;          ///< of the rows that count
+  std::vector<SegmentNoise> noise;      ///< by segment; empty for SegmentNoiseKind::none
   double relative_sd = 0;               ///< of the residuals, of log(duration / fit)
 };
 

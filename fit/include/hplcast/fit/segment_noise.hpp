@@ -21,6 +21,7 @@ struct SegmentNoise {
   double mean = 0;  ///< of the residuals: not zero for the objective log, whose line is a geometric mean
   double sd = 0;    ///< around their mean; 0 for fewer than three rows
   std::vector<core::MixtureMode> modes;  ///< of the residuals, in the unit of y; empty for none and N1, or too few rows
+  std::vector<double> sample;            ///< of the residuals, at most 5000: for pictures; empty for none
 };
 
 /// Collects the residuals of a fit in a second pass over its rows. Memory: at most 5000 residuals a segment; of more, a

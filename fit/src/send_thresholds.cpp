@@ -1,0 +1,94 @@
+#include "send_thresholds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit::detail {
+
+namespace {
+
+// SMPI compares sizes with the thresholds as ints.
+constexpr double greatest_threshold = 2147483647;
+
+/// A threshold between two sizes: last < threshold <= first.
+struct Bracket {
+  double last = 0;
+  double first = 0;
+  double middle() const { return std::ceil(std::sqrt(std::max(1.0, last) * first)); }
+};
+
+/// The place that the fewest sends contradict: below they did not wait, from there on they did. `first` is infinite if
+/// none did.
+Bracket waiting_sizes(const std::map<double, UnmatchedCount>& unmatched) {
+  long wrong = 0;  // with the threshold at the smallest size: all sends that did not wait
+  for (const auto& entry : unmatched) wrong += entry.second.sends - entry.second.waited;
+  long least = wrong;
+  Bracket bracket{0, unmatched.begin()->first};
+  for (auto it = unmatched.begin(); it != unmatched.end(); ++it) {
+    wrong += 2 * it->second.waited - it->second.sends;
+    if (wrong >= least) continue;
+    least = wrong;
+    const auto next = std::next(it);
+    bracket = {it->first, next == unmatched.end() ? std::numeric_limits<double>::infinity() : next->first};
+  }
+  return bracket;
+}
+
+/// Where round trips change their law inside the bracket, the threshold is there, too.
+Bracket narrowed(Bracket bracket, const std::vector<SizeCell>& round_trips, const NetworkFitOptions& options) {
+  if (round_trips.size() < 2) return bracket;
+  SegmentedOptions regression = options.regression;
+  regression.breakpoints.reset();
+  for (double b : fit_segmented(round_trips, regression).breakpoints()) {
+    const auto after = std::lower_bound(round_trips.begin(), round_trips.end(), b,
+                                        [](const SizeCell& cell, double size) { return cell.size < size; });
+    const Bracket both{std::max(bracket.last, std::prev(after)->size), std::min(bracket.first, after->size)};
+    if (both.last < both.first) return both;
+  }
+  return bracket;
+}
+
+double measured_threshold(const MpiSamples& samples, const NetworkFitOptions& options,
+                          std::vector<std::string>& notes) {
+  const ScopeSamples& scope = samples.remote.unmatched.empty() ? samples.local : samples.remote;
+  if (scope.unmatched.empty()) {
+    notes.push_back("no rows of operation `send_unmatched` and no threshold given: all messages are taken as eager");
+    return greatest_threshold;
+  }
+  const Bracket bracket = waiting_sizes(scope.unmatched);
+  if (!(bracket.first <= greatest_threshold)) {
+    notes.push_back("no send waited for its receiver: all messages are taken as eager");
+    return greatest_threshold;
+  }
+  if (!samples.remote.unmatched.empty() && !samples.local.unmatched.empty() &&
+      waiting_sizes(samples.local.unmatched).first != bracket.first) {
+    notes.push_back(
+        "sends wait from another size on one host than between two; SMPI knows one threshold: that between two");
+  }
+  return narrowed(bracket, scope.sized[op_pingpong].by_size.cells(), options).middle();
+}
+
+}  // namespace
+
+Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options,
+                           std::vector<std::string>& notes) {
+  Thresholds thresholds;
+  if (options.detached_bytes) {
+    thresholds.detached_bytes = static_cast<double>(*options.detached_bytes);
+  } else if (options.async_small_bytes) {
+    thresholds.detached_bytes = static_cast<double>(*options.async_small_bytes);
+  } else {
+    thresholds.detached_bytes = measured_threshold(samples, options, notes);
+  }
+  thresholds.async_small_bytes =
+      options.async_small_bytes ? static_cast<double>(*options.async_small_bytes) : thresholds.detached_bytes;
+  if (thresholds.detached_bytes < thresholds.async_small_bytes)
+    throw core::DomainError("detached_bytes", thresholds.detached_bytes, "at least async_small_bytes");
+  return thresholds;
+}
+
+}  // namespace hplcast::fit::detail
