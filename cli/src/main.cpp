@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   cli::setup_assemble(app);
   cli::setup_emit(app);
   cli::setup_generate(app);
+  cli::setup_transform(app);
   cli::setup_predict(app);
   cli::setup_run_real(app);
   cli::setup_compare(app);

@@ -1,32 +1,20 @@
 // Predictions by the real simulator: what must hold whatever the models are.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
-#include "hplcast/core/cluster_json.hpp"
 #include "hplcast/study/predict.hpp"
+#include "simulated_cluster.hpp"
 
 namespace hplcast::study {
 namespace {
 
-class Simulation : public ::testing::Test {
+class Simulation : public testing::SimulatedCluster {
  protected:
   void SetUp() override {
-    request_.programs.xhpl = HPLCAST_BINARY_DIR "/bin/xhpl-smpi";
-    request_.programs.platform_library = HPLCAST_BINARY_DIR "/lib/libhplcast-platform.so";
-    if (!std::filesystem::exists(request_.programs.xhpl)) GTEST_SKIP() << "skipped: no xhpl-smpi was built";
-    const std::string path = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
-    std::ifstream in(path);
-    request_.cluster = core::read_cluster(in, path);
+    SimulatedCluster::SetUp();
     request_.parameters.N = 1200;
     request_.parameters.P = 2;
     request_.parameters.Q = 2;
-    request_.timeout_s = 300;
   }
-
-  PredictionRequest request_;
 };
 
 /// The cluster with a dgemm that takes `factor` times as long.

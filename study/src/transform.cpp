@@ -1,0 +1,263 @@
+#include "hplcast/study/transform.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/fit/generative.hpp"
+#include "hplcast/study/transform_nodes.hpp"
+#include "hplcast/study/transform_placement.hpp"
+#include "hplcast/study/transform_speed.hpp"
+#include "hplcast/study/transform_topology.hpp"
+#include "hplcast/study/transform_variability.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using core::ClusterModel;
+
+/// The argument of one transformation: parts between separators, read with messages that show the form expected.
+class Argument {
+ public:
+  Argument(const TransformationInfo& info, const std::string& text, char separator = ':') : info_(info), text_(text) {
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, separator);) parts_.push_back(part);
+  }
+
+  [[noreturn]] void fail() const { throw core::DomainError(info_.name, text_, info_.argument); }
+  const Argument& sized(std::size_t least, std::size_t most) const {
+    if (parts_.size() < least || parts_.size() > most) fail();
+    return *this;
+  }
+  std::size_t size() const { return parts_.size(); }
+  const std::string& text(std::size_t i) const { return parts_.at(i); }
+  double number(std::size_t i) const {
+    double value = 0;
+    if (!core::parse_double(parts_.at(i), value)) fail();
+    return value;
+  }
+  int integer(std::size_t i) const {
+    const double value = number(i);
+    if (value != std::floor(value) || std::abs(value) > 1e9) fail();
+    return static_cast<int>(value);
+  }
+  int integer_or(std::size_t i, int otherwise) const { return i < size() ? integer(i) : otherwise; }
+  SpeedRank rank(std::size_t i, SpeedRank otherwise) const {
+    if (i >= size()) return otherwise;
+    if (parts_[i] == "slowest") return SpeedRank::slowest;
+    if (parts_[i] == "median") return SpeedRank::median;
+    if (parts_[i] == "fastest") return SpeedRank::fastest;
+    fail();
+  }
+
+ private:
+  const TransformationInfo& info_;
+  std::string text_;
+  std::vector<std::string> parts_;
+};
+
+using Apply = std::function<ClusterModel(const ClusterModel&, const TransformationInfo&, const std::string&)>;
+
+struct Entry {
+  TransformationInfo info;
+  Apply apply;
+};
+
+/// A transformation with a single number.
+Entry of_number(TransformationInfo info, std::function<ClusterModel(const ClusterModel&, double)> apply) {
+  return {std::move(info),
+          [apply](const ClusterModel& cluster, const TransformationInfo& self, const std::string& text) {
+            return apply(cluster, Argument(self, text).sized(1, 1).number(0));
+          }};
+}
+
+/// A transformation with parts between colons.
+Entry of_parts(TransformationInfo info, std::size_t least, std::size_t most,
+               std::function<ClusterModel(const ClusterModel&, const Argument&)> apply) {
+  return {std::move(info), [=](const ClusterModel& cluster, const TransformationInfo& self, const std::string& text) {
+            return apply(cluster, Argument(self, text).sized(least, most));
+          }};
+}
+
+std::vector<Entry> speed_entries() {
+  return {of_number({"scale-dgemm", "FACTOR", "speed of dgemm; 2 is twice as fast"},
+                    [](const ClusterModel& c, double f) { return scale_kernel(c, "dgemm", f); }),
+          of_number({"scale-kernels", "FACTOR", "speed of all kernels"}, scale_kernels),
+          of_number({"scale-bandwidth", "FACTOR", "bandwidth between hosts"}, scale_bandwidth),
+          of_number({"scale-latency", "FACTOR", "latency between hosts; 2 is half the latency"}, scale_latency),
+          of_number({"scale-all", "FACTOR", "speed of everything: kernels and network"}, scale_all)};
+}
+
+std::vector<Entry> variability_entries() {
+  const auto spatial = [](const ClusterModel& c, const Argument& a) {
+    const int seed = a.integer_or(1, 1);
+    if (seed < 0) a.fail();
+    return with_spatial_cv(c, a.number(0), static_cast<std::uint64_t>(seed));
+  };
+  return {of_number({"temporal-cv", "CV", "coefficient of variation between calls of dgemm; 0: none"},
+                    [](const ClusterModel& c, double cv) { return with_temporal_cv(c, "dgemm", cv); }),
+          of_number({"kernels-temporal-cv", "CV", "the same for all kernels"},
+                    [](const ClusterModel& c, double cv) { return with_temporal_cv(c, std::nullopt, cv); }),
+          of_number({"scale-network-noise", "FACTOR", "scatter of message costs; 0: none"}, scale_network_noise),
+          of_parts({"spatial-cv", "CV[:SEED]", "coefficient of variation of dgemm between CPUs; 0: all alike"}, 1, 2,
+                   spatial)};
+}
+
+/// "MODEL.json;seed=7;day=0;hosts=node-[1-64];spatial=1;temporal=1"
+ClusterModel generated(const ClusterModel& cluster, const TransformationInfo& info, const std::string& text) {
+  const Argument argument(info, text, ';');
+  if (argument.size() < 1) argument.fail();
+  core::GenerativeModel model;
+  core::read_file(argument.text(0),
+                  [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
+  ClusterModel base = cluster;
+  fit::GenerateOptions options;
+  for (std::size_t i = 1; i < argument.size(); ++i) {
+    const std::string& part = argument.text(i);
+    const std::size_t equal = part.find('=');
+    const std::string key = part.substr(0, equal);
+    const std::string value = equal == std::string::npos ? "" : part.substr(equal + 1);
+    double number = 0;
+    const bool numeric = core::parse_double(value, number) && number >= 0;
+    if (key == "hosts" && !value.empty()) {
+      core::Hosts::Values hosts = base.hosts.values();
+      hosts.names = value;
+      base.hosts = core::Hosts::make(std::move(hosts));
+      for (auto& [kernel, law] : base.kernels) law = core::KernelModel::make(law.level(), law.cluster_law());
+    } else if (numeric && (key == "seed" || key == "day") && number == std::floor(number)) {
+      (key == "seed" ? options.seed : options.day) = static_cast<std::uint64_t>(number);
+    } else if (numeric && (key == "spatial" || key == "temporal")) {
+      (key == "spatial" ? options.spatial : options.temporal) = number;
+    } else {
+      argument.fail();
+    }
+  }
+  return fit::sample_cluster(base, model, options);
+}
+
+std::vector<Entry> node_entries() {
+  return {of_parts({"remove-nodes", "COUNT[:slowest|median|fastest]", "without hosts, the slowest first"}, 1, 2,
+                   [](const ClusterModel& c, const Argument& a) {
+                     return remove_nodes(c, a.integer(0), a.rank(1, SpeedRank::slowest));
+                   }),
+          {{"remove-hosts", "NAMES", "without these hosts: node-[3,7]"},
+           [](const ClusterModel& c, const TransformationInfo&, const std::string& text) {
+             return remove_named_nodes(c, core::expand_hosts(text));
+           }},
+          of_parts({"add-nodes", "COUNT[:slowest|median|fastest]", "more hosts, copies of the median one"}, 1, 2,
+                   [](const ClusterModel& c, const Argument& a) {
+                     return add_nodes(c, a.integer(0), a.rank(1, SpeedRank::median));
+                   }),
+          of_parts({"replace-nodes", "COUNT[:WHICH[:BY]]", "hosts (slowest) become like another (median)"}, 1, 3,
+                   [](const ClusterModel& c, const Argument& a) {
+                     return replace_nodes(c, a.integer(0), a.rank(1, SpeedRank::slowest), a.rank(2, SpeedRank::median));
+                   }),
+          of_parts({"sort-nodes", "fastest|slowest", "hosts in the order of their speed, these first"}, 1, 1,
+                   [](const ClusterModel& c, const Argument& a) {
+                     const SpeedRank first = a.rank(0, SpeedRank::fastest);
+                     if (first == SpeedRank::median) a.fail();
+                     return sort_nodes(c, first == SpeedRank::fastest);
+                   }),
+          {{"generate", "MODEL.json[;seed=N][;day=N][;hosts=NAMES][;spatial=F][;temporal=F]",
+            "dgemm of every CPU drawn from a generative model"},
+           generated}};
+}
+
+std::vector<Entry> topology_entries() {
+  const auto torus = [](const ClusterModel& c, const TransformationInfo& self, const std::string& text) {
+    const Argument argument(self, text, 'x');
+    std::vector<int> dimensions;
+    for (std::size_t i = 0; i < argument.size(); ++i) dimensions.push_back(argument.integer(i));
+    if (dimensions.empty()) argument.fail();
+    return with_torus(c, dimensions);
+  };
+  return {of_parts({"single-switch", "yes", "all hosts on one switch"}, 1, 1,
+                   [](const ClusterModel& c, const Argument& a) {
+                     if (a.text(0) != "yes") a.fail();
+                     return with_single_switch(c);
+                   }),
+          of_parts({"fat-tree", "HOSTS_PER_LEAF:TOP_SWITCHES[:LINKS]", "two levels of switches"}, 2, 3,
+                   [](const ClusterModel& c, const Argument& a) {
+                     return with_fat_tree(c, {a.integer(0), a.integer(1), a.integer_or(2, 1)});
+                   }),
+          of_parts({"top-switches", "COUNT", "another number of top switches of the fat tree"}, 1, 1,
+                   [](const ClusterModel& c, const Argument& a) { return with_top_switches(c, a.integer(0)); }),
+          {{"dragonfly", "GROUPS,LINKS;CHASSIS,LINKS;ROUTERS,LINKS;NODES", "SimGrid's dragonfly"},
+           [](const ClusterModel& c, const TransformationInfo&, const std::string& text) {
+             return with_dragonfly(c, text);
+           }},
+          {{"torus", "AxBxC", "a torus with these dimensions"}, torus}};
+}
+
+std::vector<Entry> placement_entries() {
+  return {of_parts({"ranks-per-node", "COUNT", "ranks on each host; other cores stay idle"}, 1, 1,
+                   [](const ClusterModel& c, const Argument& a) { return with_ranks_per_node(c, a.integer(0)); }),
+          of_parts({"threads-per-rank", "COUNT[:EFFICIENCY]", "threads that share dgemm and dtrsm of a rank"}, 1, 2,
+                   [](const ClusterModel& c, const Argument& a) {
+                     return with_threads_per_rank(c, a.integer(0), a.size() > 1 ? a.number(1) : 1);
+                   })};
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = [] {
+    std::vector<Entry> joined;
+    for (const auto& group :
+         {speed_entries(), variability_entries(), node_entries(), topology_entries(), placement_entries()}) {
+      joined.insert(joined.end(), group.begin(), group.end());
+    }
+    return joined;
+  }();
+  return all;
+}
+
+const Entry* find(const std::string& name) {
+  for (const Entry& entry : entries()) {
+    if (entry.info.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+void note_provenance(ClusterModel& cluster, const Transformation& transformation) {
+  auto provenance = nlohmann::ordered_json::parse(cluster.provenance);
+  provenance["transformations"].push_back(transformation.name + "=" + transformation.argument);
+  cluster.provenance = provenance.dump();
+}
+
+ClusterModel with_change(const ClusterModel& cluster, const Transformation& transformation) {
+  const Entry* entry = find(transformation.name);
+  if (entry == nullptr) {
+    throw core::DomainError("transformation", transformation.name, "one that `hplcast transform --help` lists");
+  }
+  if (transformation.argument == "none") return cluster;
+  ClusterModel result = entry->apply(cluster, entry->info, transformation.argument);
+  note_provenance(result, transformation);
+  return result;
+}
+
+}  // namespace
+
+const std::vector<TransformationInfo>& transformations() {
+  static const std::vector<TransformationInfo> infos = [] {
+    std::vector<TransformationInfo> result;
+    for (const Entry& entry : entries()) result.push_back(entry.info);
+    return result;
+  }();
+  return infos;
+}
+
+bool is_transformation(const std::string& name) {
+  return find(name) != nullptr;
+}
+
+ClusterModel transformed(ClusterModel cluster, const std::vector<Transformation>& transformations) {
+  for (const Transformation& transformation : transformations) cluster = with_change(cluster, transformation);
+  return cluster;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,84 @@
+#include "hplcast/study/transform_speed.hpp"
+
+#include "cluster_edit.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+/// Intercept and everything around it, in seconds, times `factor`.
+void scale_intercept(core::Segment& segment, double factor) {
+  segment.intercept_s *= factor;
+  segment.sd_s *= factor;
+  for (core::MixtureMode& mode : segment.modes) {
+    mode.mean *= factor;
+    mode.sd *= factor;
+  }
+}
+
+/// The scope of messages between hosts; of a single host, that of messages within it.
+core::ScopeModel& network_scope(core::NetworkModel::Values& network) {
+  return network.remote ? *network.remote : network.local;
+}
+
+void scale_scope(core::ScopeModel& scope, double factor) {
+  scope.bandwidth_bytes_per_s *= factor;
+  scope.latency_s /= factor;
+  for (core::SegmentedLaw& law : scope.costs) {
+    edit_segments(law, [&](core::Segment& segment) {
+      scale_intercept(segment, 1 / factor);
+      segment.slope_s_per_byte /= factor;
+    });
+  }
+}
+
+}  // namespace
+
+core::ClusterModel scale_kernel(core::ClusterModel cluster, const std::string& kernel, double factor) {
+  const double slower = 1 / require_positive("factor", factor);
+  core::KernelModel& model = kernel_of(cluster, kernel);
+  model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
+  return cluster;
+}
+
+core::ClusterModel scale_kernels(core::ClusterModel cluster, double factor) {
+  const double slower = 1 / require_positive("factor", factor);
+  for (auto& [name, model] : cluster.kernels) {
+    model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
+  }
+  return cluster;
+}
+
+core::ClusterModel scale_bandwidth(core::ClusterModel cluster, double factor) {
+  require_positive("factor", factor);
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    core::ScopeModel& scope = network_scope(network);
+    scope.bandwidth_bytes_per_s *= factor;
+    network.topology.backbone_bandwidth_bytes_per_s *= factor;
+    edit_segments(scope.cost(core::MessageCost::transfer),
+                  [&](core::Segment& segment) { segment.slope_s_per_byte /= factor; });
+  });
+}
+
+core::ClusterModel scale_latency(core::ClusterModel cluster, double factor) {
+  require_positive("factor", factor);
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    core::ScopeModel& scope = network_scope(network);
+    scope.latency_s /= factor;
+    network.topology.backbone_latency_s /= factor;
+    edit_segments(scope.cost(core::MessageCost::transfer),
+                  [&](core::Segment& segment) { scale_intercept(segment, 1 / factor); });
+  });
+}
+
+core::ClusterModel scale_all(core::ClusterModel cluster, double factor) {
+  return with_network(scale_kernels(std::move(cluster), factor), [&](core::NetworkModel::Values& network) {
+    scale_scope(network.local, factor);
+    if (network.remote) scale_scope(*network.remote, factor);
+    network.topology.backbone_bandwidth_bytes_per_s *= factor;
+    network.topology.backbone_latency_s /= factor;
+    for (double* cost : {&network.iprobe_s, &network.test_s, &network.wtime_s}) *cost /= factor;
+  });
+}
+
+}  // namespace hplcast::study

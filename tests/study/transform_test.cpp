@@ -1,0 +1,235 @@
+#include "hplcast/study/transform.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/transform_nodes.hpp"
+#include "hplcast/study/transform_variability.hpp"
+
+namespace hplcast::study {
+namespace {
+
+constexpr core::KernelShape shape{2048, 2048, 128};
+
+core::ClusterModel dahu_like() {
+  const std::string path = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
+  std::ifstream in(path);
+  return core::read_cluster(in, path);
+}
+
+const core::DurationLaw& dgemm(const core::ClusterModel& cluster, int host, int cpu) {
+  return cluster.kernels.at("dgemm").law(host, cpu).at(shape);
+}
+
+core::ClusterModel with(const std::string& name, const std::string& argument) {
+  return transformed(dahu_like(), {{name, argument}});
+}
+
+TEST(Transform, LeavesTheClusterAloneForTheArgumentNone) {
+  const auto cluster = dahu_like();
+  for (const TransformationInfo& info : transformations()) {
+    EXPECT_EQ(core::cluster_sha256(transformed(cluster, {{info.name, "none"}})), core::cluster_sha256(cluster))
+        << info.name;
+  }
+}
+
+TEST(Transform, WritesItselfIntoTheProvenance) {
+  EXPECT_THAT(with("scale-dgemm", "2").provenance, ::testing::HasSubstr(R"("transformations":["scale-dgemm=2"])"));
+}
+
+TEST(Transform, RefusesArgumentsOfAnotherForm) {
+  for (const TransformationInfo& info : transformations()) {
+    EXPECT_THROW(with(info.name, "three:of:these:four"), core::Error) << info.name;
+    EXPECT_THROW(with(info.name, ""), core::Error) << info.name;
+  }
+  EXPECT_THROW(with("scale-dgemm", "-1"), core::DomainError);
+  EXPECT_THROW(with("scale-all", "nan"), core::DomainError);
+  EXPECT_THROW(with("temporal-cv", "-0.1"), core::DomainError);
+  EXPECT_THROW(with("remove-nodes", "32"), core::DomainError);
+  EXPECT_THROW(with("no-such-change", "1"), core::DomainError);
+}
+
+TEST(TransformSpeed, ScalesDgemmOnEveryCpuAndNothingElse) {
+  const auto before = dahu_like();
+  const auto after = with("scale-dgemm", "2");
+  for (const auto& [host, cpu] : {std::pair(0, 0), std::pair(3, 0), std::pair(11, 1)}) {
+    EXPECT_DOUBLE_EQ(dgemm(after, host, cpu).mean_s(shape), dgemm(before, host, cpu).mean_s(shape) / 2);
+    EXPECT_DOUBLE_EQ(dgemm(after, host, cpu).sd_s(shape), dgemm(before, host, cpu).sd_s(shape) / 2);
+  }
+  EXPECT_EQ(core::kernel_model_json(after.kernels.at("daxpy")), core::kernel_model_json(before.kernels.at("daxpy")));
+  EXPECT_EQ(core::network_model_json(after.network), core::network_model_json(before.network));
+}
+
+TEST(TransformSpeed, BandwidthMovesSlopesAndLatencyMovesIntercepts) {
+  const auto remote = [](const core::ClusterModel& c) { return c.network.scope(core::Scope::remote); };
+  const auto transfer = [&](const core::ClusterModel& c, double bytes) {
+    return remote(c).cost(core::MessageCost::transfer).at(bytes);
+  };
+  const auto before = dahu_like(), wide = with("scale-bandwidth", "4"), quick = with("scale-latency", "4");
+  for (const double bytes : {1.0, 1e5, 1e8}) {
+    EXPECT_DOUBLE_EQ(transfer(wide, bytes).slope_s_per_byte, transfer(before, bytes).slope_s_per_byte / 4);
+    EXPECT_DOUBLE_EQ(transfer(wide, bytes).intercept_s, transfer(before, bytes).intercept_s);
+    EXPECT_DOUBLE_EQ(transfer(quick, bytes).slope_s_per_byte, transfer(before, bytes).slope_s_per_byte);
+    EXPECT_DOUBLE_EQ(transfer(quick, bytes).intercept_s, transfer(before, bytes).intercept_s / 4);
+  }
+  EXPECT_DOUBLE_EQ(remote(wide).bandwidth_bytes_per_s, 4 * remote(before).bandwidth_bytes_per_s);
+  EXPECT_DOUBLE_EQ(remote(quick).latency_s, remote(before).latency_s / 4);
+}
+
+TEST(TransformVariability, SetsTheCoefficientOfVariationOfEveryCall) {
+  const auto cluster = with("temporal-cv", "0.07");
+  for (const core::KernelShape& call : {core::KernelShape{100, 100, 100}, shape}) {
+    const core::DurationLaw& law = cluster.kernels.at("dgemm").law(3, 0).at(call);
+    EXPECT_NEAR(law.sd_s(call) / law.mean_s(call), 0.07, 1e-12);
+  }
+  EXPECT_EQ(dgemm(with("temporal-cv", "0"), 0, 0).sd_s(shape), 0);
+  EXPECT_DOUBLE_EQ(dgemm(cluster, 3, 0).mean_s(shape), dgemm(dahu_like(), 3, 0).mean_s(shape));
+}
+
+TEST(TransformVariability, ZeroMakesAllKernelsAndMessagesDeterministic) {
+  const auto cluster = transformed(dahu_like(), {{"kernels-temporal-cv", "0"}, {"scale-network-noise", "0"}});
+  for (const auto& [name, model] : cluster.kernels) EXPECT_EQ(model.law(3, 0).at(shape).sd_s(shape), 0) << name;
+  for (const auto& law : cluster.network.scope(core::Scope::remote).costs) {
+    for (const core::Segment& segment : law.segments()) EXPECT_TRUE(segment.sd_s == 0 && segment.modes.empty());
+  }
+}
+
+TEST(TransformVariability, NoiseOfMessagesKeepsTheExpectation) {
+  auto cluster = dahu_like();
+  core::NetworkModel::Values values = cluster.network.values();
+  values.remote->cost(core::MessageCost::transfer) =
+      core::SegmentedLaw::make({{0, 0, 1e-10, 0, {{0.5, 1e-6, 1e-7}, {0.5, 3e-6, 2e-7}}}});
+  cluster.network = core::NetworkModel::make(values);
+  for (const char* factor : {"0", "0.5", "2"}) {
+    const auto changed = transformed(cluster, {{"scale-network-noise", factor}});
+    EXPECT_DOUBLE_EQ(changed.network.scope(core::Scope::remote).cost(core::MessageCost::transfer).mean_s(1000), 2.1e-6);
+  }
+}
+
+TEST(TransformVariability, SpatialZeroMakesAllCpusAlikeAndOthersScatterAsAsked) {
+  const auto alike = with("spatial-cv", "0");
+  EXPECT_TRUE(alike.kernels.at("dgemm").overrides().empty());
+  double mean_s = 0;
+  const auto before = dahu_like();
+  for (int host = 0; host < 32; ++host)
+    mean_s += (dgemm(before, host, 0).mean_s(shape) + dgemm(before, host, 1).mean_s(shape)) / 64;
+  EXPECT_NEAR(dgemm(alike, 5, 1).mean_s(shape), mean_s, 1e-12 * mean_s);
+
+  const auto wide = transformed(with("add-nodes", "468"), {{"spatial-cv", "0.05:3"}});
+  double sum = 0, squares = 0;
+  for (int host = 0; host < 500; ++host) {
+    for (int cpu = 0; cpu < 2; ++cpu) {
+      const double value = dgemm(wide, host, cpu).mean_s(shape);
+      sum += value / 1000;
+      squares += value * value / 1000;
+    }
+  }
+  const double cv = std::sqrt(squares - sum * sum) / sum;
+  EXPECT_NEAR(cv, 0.05, 0.05 * 0.09);  // 4 standard errors of a standard deviation of 1000 draws: 4 / sqrt(2000)
+}
+
+TEST(TransformNodes, RanksHostsByTheirDgemm) {
+  const auto order = hosts_by_rate(dahu_like());
+  EXPECT_EQ(order.front(), 11);  // 8 and 10 percent slower on its CPUs
+  EXPECT_EQ(order.back(), 26);   // the fastest on one of its CPUs
+}
+
+TEST(TransformNodes, RemovesTheSlowestAndMovesTheLawsOfTheRest) {
+  const auto before = dahu_like();
+  const auto after = with("remove-nodes", "1");
+  EXPECT_EQ(after.hosts.values().names, "node-[1-11,13-32]");
+  EXPECT_EQ(after.hosts.count(), 31);
+  for (int host = 0; host < 31; ++host) {
+    for (int cpu = 0; cpu < 2; ++cpu) {
+      EXPECT_EQ(dgemm(after, host, cpu).mean_s(shape), dgemm(before, host + (host >= 11), cpu).mean_s(shape)) << host;
+    }
+  }
+  EXPECT_EQ(with("remove-hosts", "node-[12]").hosts.values().names, after.hosts.values().names);
+}
+
+TEST(TransformNodes, AddsCopiesUnderNewNames) {
+  const auto after = with("add-nodes", "2:slowest");
+  EXPECT_EQ(after.hosts.values().names, "node-[1-34]");
+  EXPECT_EQ(dgemm(after, 33, 1).mean_s(shape), dgemm(dahu_like(), 11, 1).mean_s(shape));
+}
+
+TEST(TransformNodes, ReplacesTheSlowestByTheMedian) {
+  const auto after = with("replace-nodes", "3:slowest:median");
+  const auto rates = host_rates(after);
+  const auto old_rates = host_rates(dahu_like());
+  EXPECT_GT(*std::min_element(rates.begin(), rates.end()), *std::min_element(old_rates.begin(), old_rates.end()));
+  EXPECT_EQ(after.hosts.values().names, "node-[1-32]");
+}
+
+TEST(TransformNodes, SortsByRate) {
+  const auto rates = host_rates(with("sort-nodes", "fastest"));
+  EXPECT_TRUE(std::is_sorted(rates.rbegin(), rates.rend()));
+}
+
+TEST(TransformNodes, RefusesToRemoveLeavesOfATree) {
+  const auto tree = with("fat-tree", "8:4:2");
+  EXPECT_THROW(transformed(tree, {{"remove-nodes", "1"}}), core::DomainError);
+}
+
+TEST(TransformNodes, NamesHostsShortly) {
+  EXPECT_EQ(compressed_hosts({"n-1", "n-2", "n-3", "n-7"}), "n-[1-3,7]");
+  EXPECT_EQ(compressed_hosts({"n-1.site", "n-2.site"}), "n-[1-2].site");
+  EXPECT_EQ(compressed_hosts({"n-01", "n-02"}), "n-01,n-02");
+  EXPECT_EQ(compressed_hosts({"a", "b"}), "a,b");
+  for (const char* names : {"x-[3,1-2]", "localhost", "a-1,b-1"}) {
+    EXPECT_EQ(core::expand_hosts(compressed_hosts(core::expand_hosts(names))), core::expand_hosts(names));
+  }
+}
+
+TEST(TransformTopology, MakesTheParametersOfSimGrid) {
+  const auto topology = [](const core::ClusterModel& c) { return c.network.values().topology; };
+  EXPECT_EQ(topology(with("fat-tree", "8:4:2")).parameters, "2;8,4;1,4;1,2");
+  EXPECT_EQ(topology(transformed(with("fat-tree", "8:4:2"), {{"top-switches", "3"}})).parameters, "2;8,4;1,3;1,2");
+  EXPECT_EQ(topology(with("torus", "4x4x2")).parameters, "4,4,2");
+  EXPECT_EQ(topology(with("dragonfly", "2,4;2,2;4,1;2")).kind, "dragonfly");
+  EXPECT_EQ(topology(transformed(with("torus", "8x4"), {{"single-switch", "yes"}})).kind, "single_switch");
+  EXPECT_THROW(with("torus", "5x5"), core::DomainError);
+  EXPECT_THROW(with("fat-tree", "5:2"), core::DomainError);
+  EXPECT_THROW(with("dragonfly", "2,4;2,2;4,1;3"), core::DomainError);
+  EXPECT_THROW(with("top-switches", "2"), core::DomainError);
+}
+
+TEST(TransformPlacement, SpreadsFewerRanksOverTheCpus) {
+  const auto cluster = with("ranks-per-node", "4");  // cyclic
+  EXPECT_EQ(cluster.hosts.values().cores, 4);
+  EXPECT_EQ(cluster.hosts.cpu_of(0), 0);
+  EXPECT_EQ(cluster.hosts.cpu_of(1), 1);
+  auto block = dahu_like();
+  core::Hosts::Values values = block.hosts.values();
+  values.rank_to_cpu.kind = core::RankToCpu::Kind::block;
+  block.hosts = core::Hosts::make(values);
+  const auto half = transformed(block, {{"ranks-per-node", "4"}});
+  EXPECT_EQ(half.hosts.cpu_of(1), 0);
+  EXPECT_EQ(half.hosts.cpu_of(2), 1);
+}
+
+TEST(TransformPlacement, ThreadsShareTheMatrixKernels) {
+  const auto before = dahu_like();
+  const auto after = with("threads-per-rank", "8:0.9");
+  EXPECT_EQ(after.hosts.values().cores, 4);
+  EXPECT_NEAR(dgemm(after, 3, 0).mean_s(shape) * 8 * 0.9, dgemm(before, 3, 0).mean_s(shape), 1e-15);
+  EXPECT_EQ(core::kernel_model_json(after.kernels.at("daxpy")), core::kernel_model_json(before.kernels.at("daxpy")));
+  EXPECT_THROW(with("threads-per-rank", "5"), core::DomainError);
+}
+
+TEST(TransformGenerate, DrawsEveryCpu) {
+  const std::string model = HPLCAST_SOURCE_DIR "/examples/generative/generative.json";
+  const auto cluster = with("generate", model + ";seed=7;hosts=node-[1-64]");
+  EXPECT_EQ(cluster.hosts.count(), 64);
+  EXPECT_EQ(cluster.kernels.at("dgemm").overrides().size(), 128U);
+  EXPECT_THROW(with("generate", model + ";colour=red"), core::DomainError);
+}
+
+}  // namespace
+}  // namespace hplcast::study
