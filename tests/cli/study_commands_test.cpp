@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -181,6 +182,45 @@ TEST_F(StudyCommands, AssembleNamesWhatIsWrong) {
   expect(assemble({"--cores", "3", "--cpus", "2"}), 3, "cores");
   expect(assemble({"--rank-to-cpu", "0,one"}), 2, "--rank-to-cpu");
   expect(assemble({"--memory", "lots"}), 2, "is not a size");
+}
+
+TEST_F(StudyCommands, AssembleTakesPublishedCoefficients) {
+  file("dgemm.csv",
+       "model_id,node,cpu,cpu_id,mu_intercept,mu_mnk,mu_mn,mu_mk,mu_nk,sigma_intercept,sigma_mnk,sigma_mn,sigma_mk,"
+       "sigma_nk\nold,1,0,2,0,5e-11,0,0,0,0,0,0,0,0\nnew,-1,-1,-1,0,6e-11,0,0,0,0,1e-12,0,0,0\n");
+  file("kernels.csv",
+       "kernel,duration,size,mu,sigma,full_model,simple_model\n"
+       "dscal,size*coef,N,3e-10,1e-10,stochastic,mu only\ndlacpy,size*coef,M*N,4e-9,1e-9,stochastic,0\n");
+  const std::string costs = R"([{"min_size": 0, "intercept_s": 1e-6, "slope_s_per_byte": 0}])";
+  const std::string factors = R"([{"min_size": 0, "factor": 1}])";
+  file("networks.json", R"([{"id": "fast", "calibration": {"os": )" + costs + R"(, "ois": )" + costs + R"(, "or": )" +
+                            costs + R"(, "bw_factor": )" + factors + R"(, "lat_factor": )" + factors +
+                            R"(, "async_small_thresh": 64, "send_is_detached_thresh": 64}, "platform":
+                            {"link_bandwidth_Bps": 1e10, "route_latency_s": 1e-6}}])");
+  const std::vector<std::string> hosts = {"assemble", "--hosts", "n-[1-2]", "--cores", "2"};
+  const auto assemble = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), hosts.begin(), hosts.end());
+    return more;
+  };
+  const std::vector<std::string> parts = {"--dgemm",     "dgemm.csv", "--model-id",    "new",          "--kernels",
+                                          "kernels.csv", "--network", "networks.json", "--network-id", "fast"};
+  auto arguments = assemble(parts);
+  arguments.insert(arguments.end(), {"--kernel-set", "simple_model", "-o", "cluster.json"});
+  expect(arguments, 0, "");
+  std::ifstream written(programs_.folder() / "cluster.json");
+  const core::ClusterModel cluster = core::read_cluster(written, "cluster.json");
+  EXPECT_EQ(cluster.name, "n");
+  EXPECT_EQ(cluster.kernels.size(), 2U);
+  EXPECT_THAT(cluster.provenance, HasSubstr("simple_model"));
+
+  expect(assemble({"--dgemm", "dgemm.csv", "--network", "networks.json", "--network-id", "fast"}), 2, "--model-id");
+  expect(assemble({"--kernels", "kernels.csv"}), 2, "no network");
+  expect(assemble({"--network", "networks.json", "--network-id", "fast"}), 2, "no kernels");
+  arguments = assemble(parts);
+  std::replace(arguments.begin(), arguments.end(), std::string("fast"), std::string("slow"));
+  expect(arguments, 3, "expected one of fast");
+  std::replace(arguments.begin(), arguments.end(), std::string("new"), std::string("old"));
+  expect(arguments, 3, "n-2");
 }
 
 }  // namespace
