@@ -11,6 +11,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/configurations.hpp"
+#include "hplcast/study/model_levels.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -25,16 +26,27 @@ struct PredictOptions {
   std::string configurations;
   std::vector<std::uint64_t> seeds = {1};
   std::string noise = "on";
+  std::string network_noise = "on";
+  std::string per_cpu = "on";
+  std::string kernel_model;
   bool json = false;
   std::string output;
   study::PredictionRequest request;  ///< what the options above do not say
 };
 
+study::ModelLevels levels_of(const PredictOptions& options) {
+  study::ModelLevels levels;
+  levels.noise = options.noise == "on";
+  levels.network_noise = options.network_noise == "on";
+  levels.per_cpu = options.per_cpu == "on";
+  if (!options.kernel_model.empty()) levels.kernel_model = options.kernel_model;
+  return levels;
+}
+
 /// One request for every configuration and seed.
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
   study::PredictionRequest base = options.request;
-  base.cluster = read_cluster_file(options.cluster);
-  base.noise = options.noise == "on";
+  base.cluster = study::at_levels(read_cluster_file(options.cluster), levels_of(options));
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
     core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
@@ -121,12 +133,31 @@ void run_predict(const PredictOptions& options) {
   require_writable(options.output);
   core::catch_interrupts();
   auto requests = requests_of(options);
-  const auto predictions = predict_all(requests);
+  auto predictions = predict_all(requests);
+  for (core::Prediction& prediction : predictions) prediction.model_levels = study::described(levels_of(options));
   warn_about_range(predictions);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
   }
   if (!options.json) write_table(std::cout, predictions);
+}
+
+/// The switches of model levels: they show what each part of the models contributes.
+void add_levels(CLI::App& command, PredictOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const char* description) {
+    command.add_option(name, value, description)
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str()
+        ->group("Model levels");
+  };
+  add("--noise", options.noise, "on: kernel calls scatter as measured; off: all take their expected time");
+  add("--network-noise", options.network_noise, "on: messages scatter as measured; off: all take their expected time");
+  add("--per-cpu", options.per_cpu, "off: all CPUs alike, with the mean of their models");
+  command
+      .add_option("--kernel-model", options.kernel_model,
+                  "M1: one product of the sizes a kernel; M2: all that dgemm was fitted with (default: as it stands)")
+      ->check(CLI::IsMember({"M1", "M2"}))
+      ->group("Model levels");
 }
 
 }  // namespace
@@ -144,9 +175,7 @@ void setup_predict(CLI::App& app) {
   command.add_option("--seed", options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option("--noise", options->noise, "on: calls scatter as measured; off: all take their expected time")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
+  add_levels(command, *options);
   command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command

@@ -21,6 +21,7 @@ Json to_json(const Prediction& prediction) {
   json["mode"] = prediction.mode;
   json["cluster"] = prediction.cluster;
   json["model_sha256"] = prediction.model_sha256;
+  if (!prediction.model_levels.empty()) json["model_levels"] = prediction.model_levels;
   json["simulator"] = prediction.simulator;
   json["wall_s"] = prediction.wall_s;
   json["peak_pss_bytes"] = prediction.peak_pss_bytes;
@@ -53,6 +54,12 @@ Prediction from_json(const Node& root) {
   result.mode = root.at("mode").text();
   result.cluster = root.at("cluster").text();
   result.model_sha256 = root.at("model_sha256").text();
+  if (root.has("model_levels")) {
+    const Node levels = root.at("model_levels");
+    for (const auto& [key, value] : levels.object().items()) {
+      result.model_levels[key] = levels.at(key.c_str()).text();
+    }
+  }
   result.simulator = root.at("simulator").text();
   result.wall_s = root.at("wall_s").number();
   result.peak_pss_bytes = root.at("peak_pss_bytes").number();

@@ -34,9 +34,10 @@ struct Prediction {
   std::uint64_t seed = 0;
   std::string mode;  ///< exact or fast
   std::string cluster;
-  std::string model_sha256;
-  std::string simulator;  ///< name and version
-  double wall_s = 0;      ///< how long the simulation took; the only field that differs between two equal predictions,
+  std::string model_sha256;                         ///< of the model that was simulated, after the switches below
+  std::map<std::string, std::string> model_levels;  ///< switches of model levels that were used, by option
+  std::string simulator;                            ///< name and version
+  double wall_s = 0;  ///< how long the simulation took; the only field that differs between two equal predictions,
   double peak_pss_bytes = 0;  ///< with this one
   std::map<std::string, KernelCount> kernels;
   std::map<std::string, MessageCount> messages;
