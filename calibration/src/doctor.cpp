@@ -85,6 +85,13 @@ Check check_load(const MachineDescription& machine) {
   return warn("load", found, "wait, or stop other programs: measurements assume an idle machine");
 }
 
+Check check_other_users(const MachineDescription& machine) {
+  if (machine.other_users.empty()) return ok("other users", "none");
+  std::string names;
+  for (const std::string& name : machine.other_users) names += (names.empty() ? "" : ", ") + name;
+  return warn("other users", names + " have processes here", "have the machine alone while measuring");
+}
+
 Check check_clock(const MachineDescription& machine) {
   const std::string found = (machine.clock_source.empty() ? "unknown source" : machine.clock_source) +
                             text(", resolution %.0f ns", machine.clock_resolution_s * 1e9);
@@ -187,6 +194,7 @@ std::vector<Check> examine(const MachineDescription& machine, const ToolVersions
       check_governor(machine),
       check_turbo(machine),
       check_load(machine),
+      check_other_users(machine),
       check_clock(machine),
       check_program("mpirun", tools.mpirun, "apt-get install openmpi-bin"),
       check_mpi(software),

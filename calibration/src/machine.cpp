@@ -1,5 +1,6 @@
 #include "hplcast/calibration/machine.hpp"
 
+#include <pwd.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -96,8 +97,30 @@ std::optional<double> steal_share(const fs::path& root) {
   return steal / total;
 }
 
+/// Names of the people (not of the system's own users) other than us who have processes: the line "Uid:" of
+/// /proc/PID/status.
+std::vector<std::string> find_other_users(const fs::path& root) {
+  constexpr unsigned first_person = 1000, nobody = 65534;
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root / "proc", ignored)) {
+    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream in(entry.path() / "status");
+    for (std::string word; in >> word;) {
+      unsigned user = 0;
+      if (word != "Uid:" || !(in >> user)) continue;
+      if (user < first_person || user == nobody || user == ::geteuid()) break;
+      const passwd* known = ::getpwuid(user);
+      names.insert(known == nullptr ? std::to_string(user) : known->pw_name);
+      break;
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 void describe_load(const fs::path& root, MachineDescription& machine) {
   machine.load_1min = first_number(root / "proc/loadavg").value_or(0);
+  machine.other_users = find_other_users(root);
   machine.steal = steal_share(root);
   std::istringstream quota(first_line(root / "sys/fs/cgroup/cpu.max"));
   double allowed = 0, period = 0;
@@ -154,6 +177,14 @@ MachineDescription describe_machine(const Topology& topology, const fs::path& ro
   describe_load(root, machine);
   describe_limits(root, machine);
   return machine;
+}
+
+bool is_oversubscribed(const MeasurementContext& context) {
+  std::set<std::pair<std::string, int>> taken;
+  for (const RankPlace& place : context.ranks) {
+    if (!taken.insert({place.host, place.core}).second) return true;
+  }
+  return false;
 }
 
 }  // namespace hplcast::calibration

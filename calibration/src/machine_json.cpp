@@ -36,6 +36,7 @@ void visit_fields(Machine& machine, Visitor& visit) {
   visit("clock_source", machine.clock_source);
   visit("clock_resolution_s", machine.clock_resolution_s);
   visit("load_1min", machine.load_1min);
+  visit("other_users", machine.other_users);
   visit("steal", machine.steal);
   visit("cpu_quota", machine.cpu_quota);
   visit("max_map_count", machine.max_map_count);
@@ -162,6 +163,7 @@ void write_json(std::ostream& out, const MeasurementContext& context) {
     visit_place(place, one);
     json["ranks"].push_back(std::move(one.json));
   }
+  json["oversubscribed"] = is_oversubscribed(context);
   out << json.dump(2) << '\n';
 }
 

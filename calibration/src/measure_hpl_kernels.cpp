@@ -15,6 +15,7 @@ void run_instrumented(const HplKernelRequest& request, const core::HplParameters
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, parameters, false); });
   core::MpiLaunch launch = request.launch;
   launch.ranks = parameters.P * parameters.Q;
+  launch.exported = {"HPLCAST_KERNEL_TRACE", "HPLCAST_KERNEL_TRACE_MAX"};
   core::Command command = core::mpirun_command(launch, fs::absolute(request.program));
   command.environment["HPLCAST_KERNEL_TRACE"] = (folder / "trace").string();
   command.environment["HPLCAST_KERNEL_TRACE_MAX"] = std::to_string(request.max_rows);
@@ -35,7 +36,7 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
   out << core::kernel_csv_header << '\n';
   double done = 0;
   for (const core::HplParameters& parameters : request.configurations) {
-    const core::TemporaryFolder folder("hplcast-kernels");
+    const core::TemporaryFolder folder("hplcast-kernels", request.folder);
     run_instrumented(request, parameters, folder.path());
     for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
       copy_rows(folder.path() / ("trace-" + std::to_string(rank) + ".csv"), out);

@@ -129,6 +129,11 @@ CorePlace bind_rank(const World& world, const Topology& topology, const Binding&
     const int local = binding.allow_oversubscription ? world.local_rank() % slots : world.local_rank();
     places = choose_cores(topology.cores(), places, local, binding.threads);
     topology.bind(places);
+    if (topology.bound_cores() != places) {
+      throw core::Error(core::ExitCode::bad_input, "the system does not keep the binding to core " +
+                                                       std::to_string(places.front().core) +
+                                                       "\n  hint: look at the control group and at the launcher");
+    }
   }
   if (places.empty()) throw core::Error(core::ExitCode::bad_input, "the process is bound to no core at all");
   const std::string mine = world.host() + " core " + std::to_string(places.front().core);

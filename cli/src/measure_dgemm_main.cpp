@@ -7,22 +7,28 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "row_range.hpp"
 
 namespace {
 
 using namespace hplcast;
 
-std::string measure(const cli::MeasuringRank& rank, const std::string& design_text, const std::string& design_name,
+std::string measure(const cli::MeasuringRank& rank, const std::string& design_text, const cli::MeasuringOptions& common,
                     calibration::DgemmMeasureOptions options) {
   options.epoch_s = rank.epoch_s;
   std::istringstream in(design_text);
-  const calibration::DgemmDesign design = calibration::read_dgemm_design(in, design_name);
+  calibration::DgemmDesign design = calibration::read_dgemm_design(in, common.design);
+  const std::size_t first_row = cli::cut(design, common.rows);
   std::unique_ptr<cli::Progress> progress;
   if (rank.world.rank() == 0) {
     progress = std::make_unique<cli::Progress>();
-    options.progress = [&](double fraction) { progress->update(fraction, "dgemm"); };
+    options.progress = [&](double fraction) {
+      progress->update(fraction, "dgemm");
+      cli::note_position(first_row, design.size(), fraction);
+    };
   }
-  const auto rows = calibration::measure_dgemm(rank.world, rank.place, design, options);
+  auto rows = calibration::measure_dgemm(rank.world, rank.place, design, options);
+  for (auto& row : rows) row.order += first_row;
   std::ostringstream mine;
   calibration::write_dgemm_rows(mine, rank.world.rank(), rows);
   const double fewest = -rank.world.max(-static_cast<double>(rows.size()));
@@ -59,6 +65,6 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "of the contents of the matrices")->capture_default_str();
   return cli::run_measuring_program(app, common, argc, argv,
                                     [&](const cli::MeasuringRank& rank, const std::string& design) {
-                                      return measure(rank, design, common.design, options);
+                                      return measure(rank, design, common, options);
                                     });
 }

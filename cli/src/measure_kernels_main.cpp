@@ -8,6 +8,7 @@
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
+#include "row_range.hpp"
 
 namespace {
 
@@ -15,6 +16,7 @@ using namespace hplcast;
 
 struct Options {
   std::string configurations;
+  std::string rows;
   std::string output;
   calibration::HplKernelRequest request;
 };
@@ -27,6 +29,7 @@ void run(Options& options) {
   }
   core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
     options.request.configurations = study::read_configurations(in, name);
+    cli::cut(options.request.configurations, options.rows);
   });
   cli::Progress progress;
   options.request.progress = [&](double fraction) { progress.update(fraction, "instrumented HPL"); };
@@ -49,9 +52,17 @@ int main(int argc, char** argv) {
   app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration")
       ->capture_default_str()
       ->check(CLI::Range(1L, 1000000L));
+  app.add_option("--rows", options.rows, "FIRST:END, the configurations to run, END not included");
+  app.add_option("--folder", options.request.folder, "where HPL runs; all hosts must see it (default: below $TMPDIR)")
+      ->type_name("DIR");
   app.add_option("--hostfile", options.request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)")
       ->type_name("FILE");
-  app.add_option("--mpirun", options.request.launch.mpirun, "Open MPI's mpirun")->type_name("PATH");
+  app.add_option("--mpirun", options.request.launch.mpirun, "Open MPI's mpirun, or Slurm's srun")->type_name("PATH");
+  app.add_option("--launcher-option", options.request.launch.options,
+                 "an option for it, given as --launcher-option=OPTION; may be repeated")
+      ->allow_extra_args(false);
+  app.add_flag("!--no-bind", options.request.launch.bind, "let the launcher's own options bind the ranks");
+  app.add_flag("--allow-oversubscription", options.request.launch.oversubscribe, "allow several ranks on a core");
   app.add_option("--program", options.request.program,
                  "the instrumented HPL (default: xhpl-instrumented beside this program)")
       ->type_name("PATH");

@@ -8,22 +8,28 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "row_range.hpp"
 
 namespace {
 
 using namespace hplcast;
 
-std::string measure(const cli::MeasuringRank& rank, const std::string& design_text, const std::string& design_name,
+std::string measure(const cli::MeasuringRank& rank, const std::string& design_text, const cli::MeasuringOptions& common,
                     calibration::MpiMeasureOptions options) {
   options.epoch_s = rank.epoch_s;
   std::istringstream in(design_text);
-  const calibration::MpiDesign design = calibration::read_mpi_design(in, design_name);
+  calibration::MpiDesign design = calibration::read_mpi_design(in, common.design);
+  const std::size_t first_row = cli::cut(design, common.rows);
   std::unique_ptr<cli::Progress> progress;
   if (rank.world.rank() == 0) {
     progress = std::make_unique<cli::Progress>();
-    options.progress = [&](double fraction) { progress->update(fraction, "mpi"); };
+    options.progress = [&](double fraction) {
+      progress->update(fraction, "mpi");
+      cli::note_position(first_row, design.size(), fraction);
+    };
   }
-  const auto rows = calibration::measure_mpi(rank.world, design, options);
+  auto rows = calibration::measure_mpi(rank.world, design, options);
+  for (auto& row : rows) row.order += first_row;
   std::ostringstream mine;
   calibration::write_mpi_rows(mine, rank.world.rank(), rows);
   std::ostringstream all;
@@ -31,7 +37,7 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
   for (const std::string& text : rank.world.gather(mine.str())) all << text;
   if (progress) {
     progress->clear();
-    const std::size_t measured = rows.empty() ? 0 : rows.back().order + 1;
+    const std::size_t measured = rows.empty() ? 0 : rows.back().order + 1 - first_row;
     std::cerr << "measured " << measured << " of " << design.size() << " rows of the design on " << rank.world.size()
               << " ranks\n";
   }
@@ -73,6 +79,6 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "of the contents of the messages")->capture_default_str();
   return cli::run_measuring_program(app, common, argc, argv,
                                     [&](const cli::MeasuringRank& rank, const std::string& design) {
-                                      return measure(rank, design, common.design, options);
+                                      return measure(rank, design, common, options);
                                     });
 }

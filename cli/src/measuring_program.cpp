@@ -1,7 +1,13 @@
 #include "measuring_program.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -12,6 +18,7 @@
 #include "hplcast/calibration/monitor.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "quantities.hpp"
@@ -34,6 +41,49 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+double unix_time_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+constexpr int position_digits = 20;
+
+/// A file of one number, mapped to memory: what was stored last is in it even if this process is killed.
+char* mapped_position = nullptr;
+
+void map_position(const std::string& path) {
+  core::write_file(path, [](std::ostream& out) { out << std::string(position_digits, ' ') << '\n'; });
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) throw core::Error(core::ExitCode::bad_input, "cannot write " + path);
+  void* const memory = ::mmap(nullptr, position_digits, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  if (memory != MAP_FAILED) mapped_position = static_cast<char*>(memory);
+}
+
+/// lscpu's words about this host; empty if it is not there.
+std::string lscpu_text() {
+  if (core::find_program("lscpu").empty()) return "";
+  core::Command command;
+  command.program = "lscpu";
+  command.timeout_s = 20;
+  return core::run(command).output;
+}
+
+/// A file of every host on rank 0's: `prefix`-HOST`suffix`.
+void write_host_files(const calibration::World& world, const std::string& prefix, const std::string& suffix,
+                      const std::string& mine) {
+  const std::vector<std::string> texts = world.gather(mine);
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    if (texts[rank].empty()) continue;
+    core::write_file(prefix + "-" + world.hosts()[rank] + suffix, [&](std::ostream& out) { out << texts[rank]; });
+  }
+}
+
+void describe_hosts(const std::string& folder, const calibration::World& world, const calibration::Topology& topology) {
+  const bool speaks = world.local_rank() == 0;
+  write_host_files(world, folder + "/hwloc", ".xml", speaks ? topology.xml() : "");
+  write_host_files(world, folder + "/lscpu", ".txt", speaks ? lscpu_text() : "");
+}
+
 void write_monitoring(const std::string& path, const calibration::World& world, double epoch_s,
                       std::optional<calibration::Monitor>& monitor) {
   std::ostringstream mine;
@@ -54,6 +104,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   const calibration::MeasurementContext context = calibration::describe_context(world, topology, place);
   const auto write_context = [&](std::ostream& out) { calibration::write_json(out, context); };
   if (root && options.describe) write_result(options.output, write_context);
+  if (options.describe && !options.describe_folder.empty()) describe_hosts(options.describe_folder, world, topology);
   if (options.describe) return;
   if (root) require_writable(options.output);
   if (root) require_writable(options.monitoring);
@@ -65,7 +116,14 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
     monitor.emplace(calibration::Sensors::discover(), options.monitoring_period_s);
   }
   world.barrier();
-  const double epoch_s = calibration::now_s();
+  // Wall clocks of hosts may differ by more than messages take: they are used for this one offset only.
+  const double elapsed_s = options.since_unix_s > 0 ? unix_time_s() - options.since_unix_s : 0;
+  if (elapsed_s < 0) {
+    throw core::Error(core::ExitCode::bad_input, "the clock of " + world.host() + " is " + std::to_string(-elapsed_s) +
+                                                     " s before the time of --since: it has been set back");
+  }
+  if (root && !options.position.empty()) map_position(options.position);
+  const double epoch_s = calibration::now_s() - elapsed_s;
   const std::string result = measure({world, topology, place, epoch_s}, design);
   if (!options.monitoring.empty()) write_monitoring(options.monitoring, world, epoch_s, monitor);
   if (root) write_result(options.output, [&](std::ostream& out) { out << result; });
@@ -74,7 +132,9 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
 [[noreturn]] void fail(const std::string& program, int rank, int code, const std::string& message) {
   // An error that all ranks have found is printed once: rank 0 ends the job before the others speak.
   if (rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  std::cerr << program << ": " << message << std::endl;
+  char host[256] = "?";
+  ::gethostname(host, sizeof host - 1);
+  std::cerr << program << ": rank " << rank << " on " << host << ": " << message << std::endl;
   calibration::MpiSession::abort(code);
 }
 
@@ -100,7 +160,7 @@ void run_with_mpi(const std::string& program, const MeasuringOptions& options, i
   } catch (const core::Error& error) {
     fail(program, rank, static_cast<int>(error.code()), error.what());
   } catch (const std::bad_alloc&) {
-    fail(program, rank, static_cast<int>(core::ExitCode::bad_input), "out of memory on rank " + std::to_string(rank));
+    fail(program, rank, static_cast<int>(core::ExitCode::bad_input), "out of memory");
   } catch (const std::exception& error) {
     fail(program, rank, external, error.what());
   }
@@ -111,7 +171,11 @@ void run_with_mpi(const std::string& program, const MeasuringOptions& options, i
 void add_measuring_options(CLI::App& app, MeasuringOptions& options) {
   if (options.takes_design) {
     app.add_option("--design", options.design, "CSV of the calls to make, from `hplcast design`");
+    app.add_option("--rows", options.rows, "FIRST:END, the part of the design to measure, END not included");
   }
+  app.add_option("--position", options.position, "file that always has the row of the design that is being measured")
+      ->type_name("FILE");
+  app.add_option("--since", options.since_unix_s, "start_s counts from this Unix time (default: from the start)");
   app.add_option("-o,--output", options.output, "file to write (default: standard output)");
   app.add_option("--machine", options.machine, "JSON to write: hosts, ranks, cores, MPI and BLAS of this measurement");
   app.add_option("--monitoring", options.monitoring,
@@ -121,12 +185,23 @@ void add_measuring_options(CLI::App& app, MeasuringOptions& options) {
       ->transform(as_seconds())
       ->capture_default_str();
   app.add_flag("--describe", options.describe, "write that JSON only, measure nothing");
+  app.add_option("--describe-folder", options.describe_folder,
+                 "with --describe: folder for hwloc's topology and lscpu's words about each host")
+      ->type_name("DIR");
   app.add_flag("--allow-oversubscription", options.binding.allow_oversubscription,
                "allow several ranks on a core (the results are then worthless)");
   app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)")
       ->transform(as_seconds())
       ->capture_default_str();
   app.add_flag("!--no-bind", options.binding.bind, "leave the ranks where the launcher has put them");
+}
+
+void note_position(std::size_t first, std::size_t count, double fraction) {
+  if (mapped_position == nullptr) return;
+  const std::size_t row = first + static_cast<std::size_t>(fraction * static_cast<double>(count));
+  char text[position_digits + 1];
+  std::snprintf(text, sizeof text, "%*zu", position_digits, row);
+  std::memcpy(mapped_position, text, position_digits);
 }
 
 void add_scope_option(CLI::App& app, calibration::PeerChoice& choice) {

@@ -17,8 +17,12 @@ struct MeasuringOptions {
   std::string machine;     ///< file for the description of the machines
   std::string monitoring;  ///< file for frequencies, temperatures, power
   double monitoring_period_s = 1;
+  std::string position;  ///< file for the row that is being measured; empty: none
   bool describe = false;
-  double time_limit_s = 0;  ///< 0: none
+  std::string describe_folder;  ///< folder for each host's hwloc-HOST.xml and lscpu-HOST.txt; empty: none
+  std::string rows;             ///< "FIRST:END" of the design, END not included; empty: all
+  double since_unix_s = 0;      ///< start_s counts from this time; 0: from the start of the program
+  double time_limit_s = 0;      ///< 0: none
   calibration::Binding binding;
 };
 
@@ -33,8 +37,12 @@ struct MeasuringRank {
   calibration::World world;
   calibration::Topology topology;
   calibration::CorePlace place;
-  double epoch_s;  ///< common start of all ranks, on the clock of now_s() of each host
+  double epoch_s;  ///< what start_s counts from, on the clock of now_s() of this host
 };
+
+/// Notes in the file of --position how much of the rows [first, first + count) is done: if this process or another is
+/// killed, it tells in which row.
+void note_position(std::size_t first, std::size_t count, double fraction);
 
 /// What a program measures: reads the design from a text (empty if it takes none), and returns on rank 0 what the
 /// output file is to hold.

@@ -77,10 +77,17 @@ void read_file(const fs::path& path, const std::function<void(std::istream&, con
   read(in, path.string());
 }
 
-TemporaryFolder::TemporaryFolder(const std::string& prefix) {
+TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& parent) {
   std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  std::string name = ((error ? fs::path("/tmp") : base) / (prefix + "-XXXXXX")).string();
+  fs::path base = parent;
+  if (parent.empty()) {
+    base = fs::temp_directory_path(error);
+    if (error) base = "/tmp";
+  } else {
+    fs::create_directories(parent, error);
+    base = fs::absolute(parent);
+  }
+  std::string name = (base / (prefix + "-XXXXXX")).string();
   if (mkdtemp(name.data()) == nullptr) {
     throw Error(ExitCode::bad_input, "cannot make a temporary folder " + name + "\n  hint: TMPDIR names another place");
   }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +63,8 @@ void prepare(const Command& command, const fs::path& program, Prepared& prepared
 /// In the child: never returns. `report` is a pipe that exec closes; a failure is told through it.
 [[noreturn]] void become(const Prepared& prepared, const fs::path& directory, int output, int report) {
   ::setpgid(0, 0);
+  // If we are killed without a chance to clean up, the child is told; mpirun then ends its ranks.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
   const int input = ::open("/dev/null", O_RDONLY);
   if (input >= 0) ::dup2(input, 0);

@@ -53,6 +53,7 @@ TEST(Doctor, WarnsOfEachTroubleAndSaysWhatToDo) {
       {"frequency governor", [](auto& m) { m.governor = "powersave"; }},
       {"turbo", [](auto& m) { m.turbo = true; }},
       {"load", [](auto& m) { m.load_1min = 3; }},
+      {"other users", [](auto& m) { m.other_users = {"ada"}; }},
       {"clock", [](auto& m) { m.clock_source = "hpet"; }},
       {"clock", [](auto& m) { m.clock_resolution_s = 1e-3; }},
       {"vm.max_map_count", [](auto& m) { m.max_map_count = 65530; }},

@@ -34,9 +34,10 @@ struct MachineDescription {
   std::optional<double> min_frequency_hz, max_frequency_hz;
   std::string clock_source;  ///< of the kernel, such as tsc or kvm-clock
   double clock_resolution_s = 0;
-  double load_1min = 0;             ///< mean number of runnable tasks over the last minute
-  std::optional<double> steal;      ///< share of time since boot that other virtual machines took
-  std::optional<double> cpu_quota;  ///< limit of the control group, in cores; absent: none
+  double load_1min = 0;                  ///< mean number of runnable tasks over the last minute
+  std::vector<std::string> other_users;  ///< people besides us who have processes
+  std::optional<double> steal;           ///< share of time since boot that other virtual machines took
+  std::optional<double> cpu_quota;       ///< limit of the control group, in cores; absent: none
 
   std::optional<double> max_map_count;        ///< vm.max_map_count
   std::optional<int> overcommit_memory;       ///< vm.overcommit_memory
@@ -77,6 +78,9 @@ struct MeasurementContext {
   SoftwareDescription software;
   std::vector<RankPlace> ranks;
 };
+
+/// Whether two ranks shared a core: such measurements say little.
+bool is_oversubscribed(const MeasurementContext& context);
 
 /// JSON (docs/calibration.md), with a final newline.
 void write_json(std::ostream& out, const MachineDescription& machine);

@@ -15,6 +15,7 @@ struct HplKernelRequest {
   std::vector<core::HplParameters> configurations;
   std::filesystem::path program;  ///< xhpl-instrumented
   core::MpiLaunch launch;         ///< ranks are those of each configuration
+  std::filesystem::path folder;   ///< where HPL runs, visible to all hosts; empty: below $TMPDIR
   long max_rows = 5000;           ///< sampled calls per kernel, rank and configuration
   /// Called with the fraction done in [0, 1]; may be empty.
   std::function<void(double)> progress;

@@ -18,8 +18,9 @@ void read_file(const std::filesystem::path& path, const std::function<void(std::
 /// A folder with a unique name, made at construction and removed with all its content at destruction.
 class TemporaryFolder {
  public:
-  /// Below $TMPDIR, or /tmp. @throws Error (bad_input) if it cannot be made.
-  explicit TemporaryFolder(const std::string& prefix);
+  /// Below `parent`, which is made if it is missing; if that is empty below $TMPDIR, or /tmp. @throws Error (bad_input)
+  /// if it cannot be made.
+  explicit TemporaryFolder(const std::string& prefix, const std::filesystem::path& parent = {});
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

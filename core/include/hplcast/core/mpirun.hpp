@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "hplcast/core/process.hpp"
 
@@ -11,12 +12,15 @@ namespace hplcast::core {
 /// because the model of a kernel is that of one core.
 struct MpiLaunch {
   int ranks = 1;
-  std::filesystem::path hostfile;  ///< empty: this machine
-  bool oversubscribe = false;      ///< more ranks than cores: not bound, and slower than real
-  std::string mpirun = "mpirun";
+  std::filesystem::path hostfile;          ///< empty: this machine
+  bool oversubscribe = false;              ///< more ranks than cores: not bound, and slower than real
+  std::string mpirun = "mpirun";           ///< Open MPI's, or Slurm's srun (then the hosts are those of the job)
+  std::vector<std::string> options = {};   ///< more options for it, before the program
+  std::vector<std::string> exported = {};  ///< environment variables that the ranks get, besides OPENBLAS_NUM_THREADS
+  bool bind = true;                        ///< false: ranks stay where the launcher's own options put them
 };
 
-/// The mpirun (Open MPI) command that runs `program` so.
+/// The mpirun (or srun) command that runs `program` so.
 Command mpirun_command(const MpiLaunch& launch, const std::filesystem::path& program);
 
 }  // namespace hplcast::core

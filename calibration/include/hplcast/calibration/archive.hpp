@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace hplcast::calibration {
+
+/// Packs the files of a folder that are not empty, with their paths in it, under a folder of that name. The ending of
+/// `archive` decides: .zip, .tar.zst or .tar.gz. The archive is there whole or not at all.
+/// @throws core::Error (bad_input) for another ending, or if something cannot be read or written.
+void write_archive(const std::filesystem::path& archive, const std::filesystem::path& folder, const std::string& name);
+
+/// The files of an archive by their path without the first folder. Any format that libarchive reads.
+/// @throws core::Error (bad_input) if it is no archive, or damaged.
+std::map<std::string, std::string> read_archive(const std::filesystem::path& archive);
+
+/// @throws core::Error (bad_input) unless write_archive() knows the ending.
+void require_archive_name(const std::filesystem::path& archive);
+
+}  // namespace hplcast::calibration

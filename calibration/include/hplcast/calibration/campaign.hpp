@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hplcast/calibration/doctor.hpp"
+#include "hplcast/core/mpirun.hpp"
+
+namespace hplcast::calibration {
+
+/// One thing that a campaign measures: a run of a program, in pieces if it has a design.
+struct CampaignStep {
+  std::string name;  ///< of its files, such as 01-dgemm
+  std::filesystem::path program;
+  std::vector<std::string> arguments;  ///< without design, rows and outputs
+  std::string design_option = "--design";
+  std::string design;             ///< what that file holds; empty: the program takes none
+  std::size_t rows = 0;           ///< of the design, that can be measured in pieces; 0: all in one
+  bool may_be_shortened = false;  ///< the first rows of the design are a fair sample of all
+  double estimated_s = 1;
+  std::string extension = "csv";  ///< of the result
+  bool is_mpi = true;             ///< started by the launcher; false: it starts MPI programs itself
+};
+
+/// What a campaign does, in order.
+struct CampaignPlan {
+  std::string name;
+  std::string source;  ///< the campaign file as it was given
+  std::vector<CampaignStep> steps;
+  core::MpiLaunch launch;  ///< on all hosts and cores
+  bool strict = false;     ///< warnings of the check before are errors
+  bool monitoring = true;
+  double chunk_s = 30;                  ///< about what an interruption may lose
+  double warm_up_s = 20;                ///< all cores compute so long before the first measurement
+  std::filesystem::path measure_dgemm;  ///< the program that warms up and describes hosts
+};
+
+/// A piece of a step: rows [first, end) of its design, or everything if end is 0.
+struct CampaignChunk {
+  std::size_t step = 0;
+  std::size_t index = 0;  ///< within the step
+  std::size_t first = 0, end = 0;
+  double estimated_s = 0;
+};
+
+/// Takes fewer rows of the designs that may be shortened, so that warm-up and all steps take about `total_s`.
+/// @throws core::DomainError if the rest alone takes longer, or a design would become empty.
+void shorten(CampaignPlan& plan, double total_s);
+
+/// The pieces of all steps in order, of about chunk_s each.
+std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan);
+
+/// What a campaign tells while it runs.
+struct CampaignReport {
+  std::function<void(const std::string&)> message;                         ///< a line for people
+  std::function<void(double fraction, const std::string& what)> progress;  ///< of the estimated time
+};
+
+/// Runs a campaign in a folder of its own. A result exists under its final name only when it is whole, so that running
+/// the same plan there again does what is missing, and nothing twice. Folder layout: docs/campaign.md.
+/// @throws core::Error (bad_input) if the folder holds another campaign, or holds anything and `resume` is false, or is
+/// in use, or if the clock has been set back; an Error that names step, rows and hosts if a program fails: bad_input if
+/// that is what the program said, else external_failure.
+void run_campaign(const CampaignPlan& plan, const std::filesystem::path& folder, bool resume,
+                  const CampaignReport& report);
+
+}  // namespace hplcast::calibration

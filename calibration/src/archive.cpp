@@ -1,0 +1,136 @@
+#include "hplcast/calibration/archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::calibration {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t block_bytes = 1 << 16;
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path, const std::string& why) {
+  throw core::Error(core::ExitCode::bad_input, "cannot " + what + " " + path.string() + ": " + why);
+}
+
+std::string reason(archive* handle) {
+  const char* text = archive_error_string(handle);
+  return text == nullptr ? "unknown reason" : text;
+}
+
+struct WriterDeleter {
+  void operator()(archive* handle) const { archive_write_free(handle); }
+};
+struct ReaderDeleter {
+  void operator()(archive* handle) const { archive_read_free(handle); }
+};
+struct EntryDeleter {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+};
+using Writer = std::unique_ptr<archive, WriterDeleter>;
+using Reader = std::unique_ptr<archive, ReaderDeleter>;
+using Entry = std::unique_ptr<archive_entry, EntryDeleter>;
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() > ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/// Sets format and compression by the ending; false if it is not known.
+bool set_format(archive* handle, const std::string& name) {
+  if (ends_with(name, ".zip")) return archive_write_set_format_zip(handle) == ARCHIVE_OK;
+  if (archive_write_set_format_pax_restricted(handle) != ARCHIVE_OK) return false;
+  if (ends_with(name, ".tar.zst")) return archive_write_add_filter_zstd(handle) == ARCHIVE_OK;
+  return ends_with(name, ".tar.gz") && archive_write_add_filter_gzip(handle) == ARCHIVE_OK;
+}
+
+std::string read_whole(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) fail("read", path, "it vanished, or is not readable");
+  return text.str();
+}
+
+void add_file(archive* handle, const fs::path& archive_path, const std::string& name, const std::string& content) {
+  const Entry entry(archive_entry_new());
+  archive_entry_set_pathname(entry.get(), name.c_str());
+  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_perm(entry.get(), 0644);
+  if (archive_write_header(handle, entry.get()) != ARCHIVE_OK ||
+      archive_write_data(handle, content.data(), content.size()) != static_cast<la_ssize_t>(content.size())) {
+    fail("write", archive_path, reason(handle));
+  }
+}
+
+}  // namespace
+
+void require_archive_name(const fs::path& archive) {
+  const Writer handle(archive_write_new());
+  if (!set_format(handle.get(), archive.string()))
+    fail("write", archive, "expected a name that ends with .zip, .tar.zst or .tar.gz");
+}
+
+void write_archive(const fs::path& path, const fs::path& folder, const std::string& name) {
+  require_archive_name(path);
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.file_size() > 0) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
+  try {
+    const Writer handle(archive_write_new());
+    set_format(handle.get(), path.string());
+    if (archive_write_open_filename(handle.get(), temporary.c_str()) != ARCHIVE_OK) {
+      fail("write", path, reason(handle.get()));
+    }
+    for (const fs::path& file : files) {
+      add_file(handle.get(), path, name + "/" + fs::relative(file, folder).generic_string(), read_whole(file));
+    }
+    if (archive_write_close(handle.get()) != ARCHIVE_OK) fail("write", path, reason(handle.get()));
+    fs::rename(temporary, path);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw;
+  }
+}
+
+std::map<std::string, std::string> read_archive(const fs::path& path) {
+  const Reader handle(archive_read_new());
+  archive_read_support_filter_all(handle.get());
+  archive_read_support_format_all(handle.get());
+  if (archive_read_open_filename(handle.get(), path.c_str(), block_bytes) != ARCHIVE_OK) {
+    fail("read", path, reason(handle.get()));
+  }
+  std::map<std::string, std::string> files;
+  archive_entry* entry = nullptr;
+  int status = ARCHIVE_OK;
+  while ((status = archive_read_next_header(handle.get(), &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
+    if (archive_entry_filetype(entry) != AE_IFREG) continue;
+    const std::string name = archive_entry_pathname(entry);
+    std::string& content = files[name.substr(name.find('/') + 1)];
+    std::vector<char> block(block_bytes);
+    la_ssize_t got = 0;
+    while ((got = archive_read_data(handle.get(), block.data(), block.size())) > 0) {
+      content.append(block.data(), static_cast<std::size_t>(got));
+    }
+    if (got < 0) fail("read", path, reason(handle.get()));
+  }
+  if (status != ARCHIVE_EOF) fail("read", path, reason(handle.get()));
+  return files;
+}
+
+}  // namespace hplcast::calibration

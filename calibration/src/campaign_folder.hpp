@@ -1,0 +1,54 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hplcast/calibration/campaign.hpp"
+
+namespace hplcast::calibration {
+
+/// The files of a campaign. Only one process works in a folder at a time.
+class CampaignFolder {
+ public:
+  /// Makes the folder, or opens that of the same campaign. @throws as run_campaign().
+  CampaignFolder(std::filesystem::path path, const CampaignPlan& plan, bool resume);
+  ~CampaignFolder();
+  CampaignFolder(const CampaignFolder&) = delete;
+  CampaignFolder& operator=(const CampaignFolder&) = delete;
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  /// Unix time of the first start: what start_s counts from in all measurements.
+  double start_unix_s() const noexcept { return start_unix_s_; }
+
+  std::filesystem::path design(const CampaignStep& step) const;
+  std::filesystem::path result(const CampaignStep& step) const;
+  std::filesystem::path result(const CampaignStep& step, const CampaignChunk& chunk) const;
+  std::filesystem::path monitoring(const CampaignStep& step) const;
+  std::filesystem::path monitoring(const CampaignStep& step, const CampaignChunk& chunk) const;
+  std::filesystem::path surroundings(const std::string& file) const;
+  std::filesystem::path work() const;  ///< for files that nobody needs afterwards
+
+  bool is_done(const CampaignStep& step) const;
+  bool is_done(const CampaignStep& step, const CampaignChunk& chunk) const;
+  /// Joins the pieces of a step to one file each, and removes them.
+  void finish(const CampaignStep& step, const std::vector<CampaignChunk>& chunks) const;
+
+  std::filesystem::path position() const { return work() / "position"; }  ///< the row that is being measured
+  /// @throws core::Error (bad_input) if the wall clock, which start_s counts on, is before an earlier look at it.
+  void check_clock(const std::string& what);
+  /// Appends a line about a command to log.txt and log.jsonl.
+  void log(const std::string& what, const std::string& command, int status, double wall_s) const;
+
+ private:
+  void lock();
+  void remove_leftovers() const;
+  void require_same(const CampaignPlan& plan, bool resume) const;
+
+  std::filesystem::path path_;
+  double start_unix_s_ = 0;
+  double latest_unix_s_ = 0;
+  int lock_ = -1;
+};
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,77 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "campaign_yaml.hpp"
+#include "commands.hpp"
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/campaign.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+
+namespace hplcast::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct CalibrateOptions {
+  std::string campaign;
+  std::string folder;
+  std::string archive;
+  bool resume = false;
+};
+
+fs::path own_folder() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path(".") : self.parent_path();
+}
+
+std::string read_text(const std::string& path) {
+  std::ostringstream text;
+  core::read_file(path, [&](std::istream& in, const std::string&) { text << in.rdbuf(); });
+  return text.str();
+}
+
+void run_calibrate(const CalibrateOptions& options) {
+  const calibration::CampaignPlan plan = read_campaign(read_text(options.campaign), options.campaign, own_folder());
+  const fs::path archive = options.archive.empty() ? fs::path(plan.name + ".zip") : fs::path(options.archive);
+  calibration::require_archive_name(archive);
+  const fs::path folder = options.folder.empty() ? fs::path(plan.name + ".campaign") : fs::path(options.folder);
+  core::catch_interrupts();
+  Progress progress;
+  calibration::CampaignReport report;
+  report.message = [&](const std::string& message) {
+    progress.clear();
+    std::cerr << message << '\n';
+  };
+  report.progress = [&](double fraction, const std::string& what) { progress.update(fraction, what); };
+  calibration::run_campaign(plan, folder, options.resume, report);
+  progress.clear();
+  calibration::write_archive(archive, folder, plan.name);
+  std::cerr << "measured; everything is in " << archive.string() << '\n';
+}
+
+}  // namespace
+
+void setup_calibrate(CLI::App& app) {
+  const auto options = std::make_shared<CalibrateOptions>();
+  CLI::App& command = add_command(app, "calibrate", "Measure what a campaign file says, and pack it into one archive",
+                                  "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
+  command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/campaign.md)")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("-o,--output", options->archive, "archive to write: .zip, .tar.zst or .tar.gz (default: NAME.zip)")
+      ->type_name("FILE");
+  command.add_option("--folder", options->folder, "where to work (default: NAME.campaign)")->type_name("DIR");
+  command.add_flag("--resume", options->resume, "continue a campaign that was interrupted");
+  command.callback([options] { run_calibrate(*options); });
+}
+
+}  // namespace hplcast::cli

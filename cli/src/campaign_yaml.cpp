@@ -1,0 +1,354 @@
+#include "campaign_yaml.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/calibration/hpl_calls.hpp"
+#include "hplcast/calibration/mpi_design.hpp"
+#include "hplcast/calibration/topology.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "quantities.hpp"
+
+namespace hplcast::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A mapping of a YAML file whose keys are asked for one by one; what nobody asks for is an error.
+class Section {
+ public:
+  Section(YAML::Node node, std::string file, std::string name)
+      : node_(std::move(node)), file_(std::move(file)), name_(std::move(name)) {
+    if (!node_.IsDefined() || node_.IsNull()) return;
+    if (!node_.IsMap()) fail("", "found something else than keys with values");
+  }
+
+  bool has(const std::string& key) {
+    known_.insert(key);
+    return node_.IsMap() && node_[key].IsDefined() && !node_[key].IsNull();
+  }
+
+  /// Sets `value` if the key is there.
+  template <typename T>
+  void read(const std::string& key, T& value) {
+    if (!has(key)) return;
+    try {
+      value = node_[key].as<T>();
+    } catch (const YAML::Exception&) {
+      fail(key, "the value cannot be read as what is expected here");
+    }
+  }
+
+  /// Values with units, such as 64KiB or 30s.
+  void read_quantity(const std::string& key, double& value, double (*parse)(const std::string&)) {
+    std::string text;
+    read(key, text);
+    if (text.empty()) return;
+    try {
+      value = parse(text);
+    } catch (const core::Error& error) {
+      fail(key, error.what());
+    }
+  }
+
+  YAML::Node list(const std::string& key) {
+    if (!has(key)) return {};
+    if (!node_[key].IsSequence()) fail(key, "expected a list");
+    return node_[key];
+  }
+
+  /// Runs `action`, and says where if a value turns out to be wrong.
+  template <typename Action>
+  void at(const std::string& key, Action action) {
+    try {
+      action();
+    } catch (const core::DomainError& error) {
+      fail(key, error.what());
+    }
+  }
+
+  /// @throws ParseError for keys that nobody has asked for.
+  void finish() const {
+    if (!node_.IsMap()) return;
+    for (const auto& entry : node_) {
+      const std::string key = entry.first.as<std::string>();
+      if (known_.count(key) != 0) continue;
+      std::string expected;
+      for (const std::string& one : known_) expected += (expected.empty() ? "" : ", ") + one;
+      throw core::ParseError(location(entry.first, key), "unknown key; expected one of " + expected);
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& key, const std::string& message) const {
+    const YAML::Node at = !key.empty() && node_.IsMap() && node_[key].IsDefined() ? node_[key] : node_;
+    throw core::ParseError(location(at, key), message);
+  }
+
+ private:
+  core::Location location(const YAML::Node& node, const std::string& key) const {
+    const int line = node.Mark().line;
+    return {file_, line < 0 ? 0 : static_cast<std::size_t>(line) + 1,
+            name_ + (name_.empty() || key.empty() ? "" : ".") + key};
+  }
+
+  YAML::Node node_;
+  std::string file_, name_;
+  std::set<std::string> known_;
+};
+
+/// What all steps have.
+struct Common {
+  std::uint64_t seed = 1;
+  fs::path programs;
+};
+
+calibration::HplGrid read_grid(Section& section) {
+  std::vector<long> values;
+  section.read("for_hpl", values);
+  if (values.size() != 4) section.fail("for_hpl", "expected four numbers: [N, NB, P, Q]");
+  return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
+}
+
+template <typename Design>
+std::string csv_of(const Design& design) {
+  std::ostringstream text;
+  write_design(text, design);
+  return text.str();
+}
+
+calibration::CampaignStep dgemm_step(Section& section, const Common& common) {
+  calibration::DgemmDesignOptions options;
+  options.seed = common.seed;
+  section.read("nb", options.nb);
+  section.read("nbmin", options.nbmin);
+  section.read("max_size", options.max_size);
+  section.read("count", options.count);
+  section.read("repetitions", options.repetitions);
+  section.read("minority", options.minority);
+  section.read("k", options.extra_k);
+  section.read("seed", options.seed);
+  if (section.has("content")) {
+    std::vector<std::string> contents;
+    section.read("content", contents);
+    options.contents.clear();
+    section.at("content", [&] {
+      for (const std::string& text : contents) options.contents.push_back(calibration::Content::parse(text));
+    });
+  }
+  if (section.has("for_hpl")) {
+    const calibration::HplGrid grid = read_grid(section);
+    section.at("for_hpl", [&] { options.updates = calibration::hpl_update_shapes(grid); });
+    options.transposition = grid.P > 1 ? calibration::Transposition::yes : calibration::Transposition::no;
+  }
+  double budget_s = 0, rate_flop_per_s = 2e10;
+  section.read_quantity("budget", budget_s, parse_seconds);
+  section.read("rate", rate_flop_per_s);
+  calibration::CampaignStep step;
+  step.program = common.programs / "hplcast-measure-dgemm";
+  section.at("", [&] {
+    const calibration::DgemmDesign design =
+        budget_s > 0 ? calibration::make_dgemm_design_within(options, budget_s, rate_flop_per_s)
+                     : calibration::make_dgemm_design(options);
+    step.design = csv_of(design);
+    step.rows = design.size();
+    step.may_be_shortened = true;
+    step.estimated_s = calibration::estimated_s(design, rate_flop_per_s);
+  });
+  return step;
+}
+
+calibration::CampaignStep mpi_step(Section& section, const Common& common) {
+  calibration::MpiDesignOptions options;
+  options.seed = common.seed;
+  double min_bytes = 1, max_bytes = 1 << 20;
+  section.read_quantity("min_bytes", min_bytes, parse_bytes);
+  section.read_quantity("max_bytes", max_bytes, parse_bytes);
+  options.min_bytes = static_cast<long>(min_bytes);
+  options.max_bytes = static_cast<long>(max_bytes);
+  section.read("count", options.count);
+  section.read("repetitions", options.repetitions);
+  section.read("seed", options.seed);
+  if (section.has("operations")) {
+    std::vector<std::string> names;
+    section.read("operations", names);
+    options.operations.clear();
+    section.at("operations", [&] {
+      for (const std::string& name : names) options.operations.push_back(calibration::mpi_operation_from_name(name));
+    });
+  }
+  if (section.has("for_hpl")) {
+    const calibration::HplGrid grid = read_grid(section);
+    section.at("for_hpl", [&] { options.among = calibration::hpl_message_bytes(grid); });
+    if (options.among.empty()) section.fail("for_hpl", "an HPL run on one process sends no messages");
+  }
+  calibration::CampaignStep step;
+  step.program = common.programs / "hplcast-measure-mpi";
+  for (const char* option : {"pattern", "background", "scope"}) {
+    std::string value;
+    section.read(option, value);
+    if (!value.empty()) step.arguments.insert(step.arguments.end(), {std::string("--") + option, value});
+  }
+  section.at("", [&] {
+    const calibration::MpiDesign design = calibration::make_mpi_design(options);
+    step.design = csv_of(design);
+    step.rows = design.size();
+    step.may_be_shortened = true;
+    step.estimated_s = calibration::estimated_s(design);
+  });
+  return step;
+}
+
+calibration::CampaignStep thresholds_step(Section& section, const Common& common) {
+  calibration::CampaignStep step;
+  step.program = common.programs / "hplcast-measure-thresholds";
+  step.extension = "json";
+  step.estimated_s = 10;
+  double max_bytes = 0;
+  section.read_quantity("max_bytes", max_bytes, parse_bytes);
+  if (max_bytes > 0) step.arguments = {"--max-bytes", core::shortest(max_bytes)};
+  std::string scope;
+  section.read("scope", scope);
+  if (!scope.empty()) step.arguments.insert(step.arguments.end(), {"--scope", scope});
+  return step;
+}
+
+/// A table of HPL parameters by name, as hplcast-measure-kernels reads it.
+calibration::CampaignStep kernels_step(Section& section, const Common& common) {
+  calibration::CampaignStep step;
+  step.program = common.programs / "hplcast-measure-kernels";
+  step.design_option = "--configurations";
+  step.is_mpi = false;
+  step.estimated_s = 0;
+  long max_rows = 0;
+  section.read("max_rows", max_rows);
+  if (max_rows > 0) step.arguments = {"--max-rows", std::to_string(max_rows)};
+  const YAML::Node runs = section.list("runs");
+  if (!runs.IsDefined() || runs.size() == 0)
+    section.fail("runs", "expected a list of runs such as {N: 2000, NB: 128, P: 1, Q: 2}");
+  std::vector<std::string> columns;
+  for (const auto& field : runs[0]) columns.push_back(field.first.as<std::string>());
+  for (std::size_t i = 0; i < columns.size(); ++i) step.design += (i == 0 ? "" : ",") + columns[i];
+  step.design += '\n';
+  for (const YAML::Node& run : runs) {
+    if (!run.IsMap() || run.size() != columns.size())
+      section.fail("runs", "all runs must have the same keys as the first");
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!run[columns[i]].IsDefined()) section.fail("runs", "a run lacks `" + columns[i] + "`");
+      step.design += (i == 0 ? "" : ",") + run[columns[i]].as<std::string>();
+    }
+    step.design += '\n';
+    ++step.rows;
+    const double order = run["N"].IsDefined() ? run["N"].as<double>() : 1000;
+    step.estimated_s += 2 + order * order * order * 2 / 3 / 1e10;
+  }
+  return step;
+}
+
+/// Number of hosts of the Slurm job around us; 0: there is none.
+int slurm_hosts() {
+  const char* count = std::getenv("SLURM_JOB_NUM_NODES");
+  return count == nullptr ? 0 : std::max(1, std::atoi(count));
+}
+
+/// Who measures: the hosts of the file, those of the Slurm job (the launcher knows them), or this machine.
+void read_launch(Section& section, calibration::CampaignPlan& plan) {
+  const int cores = static_cast<int>(calibration::Topology::of_this_machine().cores().size());
+  std::vector<std::string> hosts;
+  section.read("hosts", hosts);
+  int ranks_per_host = cores;
+  section.read("ranks_per_host", ranks_per_host);
+  if (ranks_per_host < 1) section.fail("ranks_per_host", "expected at least 1");
+  section.read("allow_oversubscription", plan.launch.oversubscribe);
+  const bool alone = hosts.empty() && slurm_hosts() == 0;
+  if (alone && ranks_per_host > cores && !plan.launch.oversubscribe) {
+    section.fail("ranks_per_host", "this machine has " + std::to_string(cores) +
+                                       " cores; `allow_oversubscription: true` allows it, and marks the results");
+  }
+  section.read("bind", plan.launch.bind);
+  plan.launch.ranks = ranks_per_host * static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());
+  section.read("launcher", plan.launch.mpirun);
+  std::string slots;
+  for (const std::string& host : hosts) {
+    slots += (slots.empty() ? "" : ",") + host + ":" + std::to_string(ranks_per_host);
+  }
+  if (!slots.empty()) plan.launch.options = {"--host", slots};
+  std::vector<std::string> more;
+  section.read("launcher_options", more);
+  plan.launch.options.insert(plan.launch.options.end(), more.begin(), more.end());
+}
+
+calibration::CampaignStep read_step(const YAML::Node& node, const std::string& file, std::size_t number,
+                                    Common common) {
+  const std::string place = "steps[" + std::to_string(number) + "]";
+  Section outer(node, file, place);
+  if (!node.IsMap() || node.size() != 1)
+    outer.fail("", "expected one of dgemm, kernels, mpi or thresholds with its values");
+  const std::string kind = node.begin()->first.as<std::string>();
+  Section section(node.begin()->second, file, place + "." + kind);
+  common.seed += number;  // two steps of one kind measure different calls
+  calibration::CampaignStep step;
+  if (kind == "dgemm") {
+    step = dgemm_step(section, common);
+  } else if (kind == "mpi") {
+    step = mpi_step(section, common);
+  } else if (kind == "thresholds") {
+    step = thresholds_step(section, common);
+  } else if (kind == "kernels") {
+    step = kernels_step(section, common);
+  } else {
+    outer.fail(kind, "unknown step; expected one of dgemm, kernels, mpi, thresholds");
+  }
+  std::vector<std::string> options;
+  section.read("options", options);
+  step.arguments.insert(step.arguments.end(), options.begin(), options.end());
+  section.finish();
+  char prefix[8];
+  std::snprintf(prefix, sizeof prefix, "%02zu-", number + 1);
+  step.name = prefix + kind;
+  return step;
+}
+
+}  // namespace
+
+calibration::CampaignPlan read_campaign(const std::string& text, const std::string& name, const fs::path& programs) {
+  YAML::Node root;
+  try {
+    root = YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    throw core::ParseError({name, static_cast<std::size_t>(std::max(0, error.mark.line + 1)), ""}, error.msg);
+  }
+  Section section(root, name, "");
+  calibration::CampaignPlan plan;
+  plan.source = text;
+  plan.measure_dgemm = programs / "hplcast-measure-dgemm";
+  Common common;
+  common.programs = programs;
+  section.read("name", plan.name);
+  if (plan.name.empty() || plan.name.find('/') != std::string::npos)
+    section.fail("name", "expected a name, without slashes");
+  section.read("seed", common.seed);
+  section.read_quantity("warm_up", plan.warm_up_s, parse_seconds);
+  section.read_quantity("chunk", plan.chunk_s, parse_seconds);
+  section.read("monitoring", plan.monitoring);
+  section.read("strict", plan.strict);
+  read_launch(section, plan);
+  const YAML::Node steps = section.list("steps");
+  if (!steps.IsDefined() || steps.size() == 0) section.fail("steps", "expected a list with at least one step");
+  for (std::size_t i = 0; i < steps.size(); ++i) plan.steps.push_back(read_step(steps[i], name, i, common));
+  if (double total_s = 0; section.has("duration")) {
+    section.read_quantity("duration", total_s, parse_seconds);
+    section.at("duration", [&] { shorten(plan, total_s); });
+  }
+  section.finish();
+  return plan;
+}
+
+}  // namespace hplcast::cli
