@@ -74,6 +74,18 @@ void add_file(archive* handle, const fs::path& archive_path, const std::string& 
   }
 }
 
+/// Of a folder and those in it, sorted, without empty ones.
+std::vector<fs::path> files_of(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->is_regular_file() && at->file_size() > 0) files.push_back(at->path());
+  }
+  if (error) fail("read", folder, error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 }  // namespace
 
 void require_archive_name(const fs::path& archive) {
@@ -84,11 +96,7 @@ void require_archive_name(const fs::path& archive) {
 
 void write_archive(const fs::path& path, const fs::path& folder, const std::string& name) {
   require_archive_name(path);
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && entry.file_size() > 0) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
+  const std::vector<fs::path> files = files_of(folder);
   const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
   try {
     const Writer handle(archive_write_new());
@@ -130,6 +138,12 @@ std::map<std::string, std::string> read_archive(const fs::path& path) {
     if (got < 0) fail("read", path, reason(handle.get()));
   }
   if (status != ARCHIVE_EOF) fail("read", path, reason(handle.get()));
+  return files;
+}
+
+std::map<std::string, std::string> read_folder(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const fs::path& file : files_of(folder)) files[fs::relative(file, folder).generic_string()] = read_whole(file);
   return files;
 }
 

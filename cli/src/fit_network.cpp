@@ -15,6 +15,7 @@
 #include "program.hpp"
 #include "quantities.hpp"
 #include "segments_picture.hpp"
+#include "thresholds_file.hpp"
 
 namespace hplcast::cli {
 
@@ -130,31 +131,6 @@ Value one_of(const std::string& option, const std::string& name,
   throw core::UsageError(option + " is `" + name + "`; expected one of " + expected);
 }
 
-/// Size thresholds as hplcast-measure-thresholds writes them.
-struct Thresholds {
-  std::uint64_t async_small_bytes = 0, detached_bytes = 0;
-};
-
-/// Those of scope `remote` if there are any: SMPI knows one set for all scopes, and most messages of a cluster go
-/// between hosts.
-Thresholds read_thresholds(std::istream& in, const std::string& name) {
-  constexpr std::uint64_t beyond = 2147483647;  // SMPI compares sizes as ints
-  try {
-    const Json json = Json::parse(in);
-    const Json* chosen = nullptr;
-    for (const Json& one : json.at("thresholds"))
-      if (chosen == nullptr || one.at("scope") == "remote") chosen = &one;
-    if (chosen == nullptr) throw core::ParseError({name, 0, "/thresholds"}, "found an empty list");
-    const auto size = [&](const char* field) {
-      const Json& value = chosen->at(field);
-      return value.is_null() ? beyond : value.get<std::uint64_t>();
-    };
-    return {size("async_small_bytes"), size("detached_bytes")};
-  } catch (const nlohmann::json::exception& error) {
-    throw core::ParseError({name, 0, ""}, error.what(), "expected what hplcast-measure-thresholds writes");
-  }
-}
-
 fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   fit::NetworkFitOptions options = given.fit;
   options.transfer =
@@ -170,11 +146,8 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
   if (!given.thresholds.empty()) {
-    core::read_file(given.thresholds, [&](std::istream& in, const std::string& name) {
-      const Thresholds measured = read_thresholds(in, name);
-      options.detached_bytes = std::max(measured.detached_bytes, measured.async_small_bytes);
-      options.async_small_bytes = measured.async_small_bytes;
-    });
+    core::read_file(given.thresholds,
+                    [&](std::istream& in, const std::string& name) { set_thresholds(in, name, options); });
   }
   if (given.async_small_bytes) options.async_small_bytes = static_cast<std::uint64_t>(*given.async_small_bytes);
   if (given.detached_bytes) options.detached_bytes = static_cast<std::uint64_t>(*given.detached_bytes);

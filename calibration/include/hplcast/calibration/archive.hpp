@@ -15,6 +15,9 @@ void write_archive(const std::filesystem::path& archive, const std::filesystem::
 /// @throws core::Error (bad_input) if it is no archive, or damaged.
 std::map<std::string, std::string> read_archive(const std::filesystem::path& archive);
 
+/// The files of a folder in the same way. @throws core::Error (bad_input) if it cannot be read.
+std::map<std::string, std::string> read_folder(const std::filesystem::path& folder);
+
 /// @throws core::Error (bad_input) unless write_archive() knows the ending.
 void require_archive_name(const std::filesystem::path& archive);
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hplcast::fit {
+
+/// A doubt about the measurements that a model was fitted on.
+struct QualityFlag {
+  std::string subject;  ///< a kernel, an operation of MPI, a host
+  std::string flag;     ///< too_few_repetitions, drift, several_modes ... (docs/fit-cluster.md)
+  std::string detail;   ///< in words, with numbers
+};
+
+/// One measured call, as a share of the duration that its model expects.
+struct RelativeCall {
+  double start_s = 0;
+  double ratio = 1;
+};
+
+/// What makes a model doubtful, from calls that were made in random order (else the sizes are mistaken for the time):
+///   too_few_repetitions: fewer than 30 calls: neither mean nor noise are certain;
+///   drift: the last third of the time is slower or faster than the first by more than 3 percent (medians), and not by
+///     chance (Mann and Whitney, p < 0.001);
+///   several_modes: a mixture of normal laws on the logarithms finds two modes of at least 10 percent of the calls,
+///   more
+///     than 10 percent and two standard deviations of both apart.
+/// @throws core::DomainError for ratios that are not positive and finite.
+std::vector<QualityFlag> quality_flags(const std::string& subject, std::vector<RelativeCall> calls);
+
+}  // namespace hplcast::fit

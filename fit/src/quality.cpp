@@ -1,0 +1,90 @@
+#include "hplcast/fit/quality.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/comparison.hpp"
+#include "hplcast/fit/gaussian_mixture.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+constexpr std::size_t few_calls = 30;
+constexpr double drift_that_matters = 0.03;
+constexpr double drift_by_chance = 1e-3;
+constexpr double share_of_a_mode = 0.1;
+constexpr double distance_of_modes = 0.1;  // of logarithms
+constexpr double sds_between_modes = 2;
+
+template <typename... Values>
+std::string text(const char* format, Values... values) {
+  char buffer[160];
+  std::snprintf(buffer, sizeof buffer, format, values...);
+  return buffer;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Of calls in the order of time.
+std::optional<std::string> drift(const std::vector<RelativeCall>& calls) {
+  std::vector<double> first, last;
+  const std::size_t third = calls.size() / 3;
+  for (std::size_t i = 0; i < third; ++i) {
+    first.push_back(calls[i].ratio);
+    last.push_back(calls[calls.size() - 1 - i].ratio);
+  }
+  const double change = median(last) / median(first) - 1;
+  if (std::abs(change) < drift_that_matters) return std::nullopt;
+  const double p_value = mann_whitney(first, last).p_value;
+  if (p_value > drift_by_chance) return std::nullopt;
+  return text("the last third of the calls took %+.1f %% compared with the first third (p = %.1g)", 100 * change,
+              p_value);
+}
+
+std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls) {
+  std::vector<double> logarithms;
+  for (const RelativeCall& call : calls) logarithms.push_back(std::log(call.ratio));
+  GaussianMixtureOptions options;
+  options.max_modes = 3;
+  const GaussianMixture mixture = fit_gaussian_mixture(logarithms, options);
+  if (!mixture.ok) return std::nullopt;
+  std::vector<core::MixtureMode> modes;
+  for (const core::MixtureMode& mode : mixture.modes) {
+    if (mode.probability >= share_of_a_mode) modes.push_back(mode);
+  }
+  for (std::size_t i = 1; i < modes.size(); ++i) {
+    const double distance = modes[i].mean - modes[i - 1].mean;
+    if (distance < distance_of_modes || distance < sds_between_modes * (modes[i].sd + modes[i - 1].sd)) continue;
+    return text("%.0f %% of the calls take %.2f times as long as another %.0f %%", 100 * modes[i].probability,
+                std::exp(distance), 100 * modes[i - 1].probability);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<QualityFlag> quality_flags(const std::string& subject, std::vector<RelativeCall> calls) {
+  for (const RelativeCall& call : calls) {
+    if (!(call.ratio > 0) || !std::isfinite(call.ratio))
+      throw core::DomainError("ratio of a call", call.ratio, "a positive number");
+  }
+  if (calls.size() < few_calls)
+    return {{subject, "too_few_repetitions",
+             std::to_string(calls.size()) + " calls; at least " + std::to_string(few_calls) + " tell mean and noise"}};
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const RelativeCall& a, const RelativeCall& b) { return a.start_s < b.start_s; });
+  std::vector<QualityFlag> flags;
+  if (const auto found = drift(calls)) flags.push_back({subject, "drift", *found});
+  if (const auto found = several_modes(calls)) flags.push_back({subject, "several_modes", *found});
+  return flags;
+}
+
+}  // namespace hplcast::fit
