@@ -200,7 +200,7 @@ void note_position(std::size_t first, std::size_t count, double fraction) {
   if (mapped_position == nullptr) return;
   const std::size_t row = first + static_cast<std::size_t>(fraction * static_cast<double>(count));
   char text[position_digits + 1];
-  std::snprintf(text, sizeof text, "%*zu", position_digits, row);
+  std::snprintf(text, sizeof text, "%-*zu", position_digits, row);
   std::memcpy(mapped_position, text, position_digits);
 }
 
