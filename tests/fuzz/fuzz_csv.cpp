@@ -1,0 +1,53 @@
+// Every reader of CSV on arbitrary bytes: an error of core or a result, never a crash, a hang or undefined behaviour.
+#include <cstdint>
+#include <sstream>
+
+#include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/calibration/mpi_design.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/measurement.hpp"
+#include "hplcast/fit/generative.hpp"
+#include "hplcast/fit/hpl_kernels.hpp"
+#include "hplcast/fit/kernel_csv.hpp"
+#include "hplcast/fit/network_fit.hpp"
+
+namespace {
+
+using namespace hplcast;
+
+template <typename Read>
+void attempt(const std::string& text, Read read) {
+  std::istringstream in(text);
+  try {
+    read(in);
+  } catch (const core::Error&) {  // what bad input is meant to end with
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  attempt(text, [](std::istream& in) {
+    fit::GroupedTables tables;
+    fit::KernelCsvOptions options;
+    options.by = {"kernel", "host"};
+    fit::add_kernel_csv(in, "fuzz", options, tables);
+    for (const auto& [group, table] : tables) fit::fit_hpl_kernel(group.front(), table);
+  });
+  attempt(text, [](std::istream& in) {
+    std::vector<core::MpiMeasurement> rows;
+    core::read_mpi_csv(in, "fuzz", "recv", [&](const core::MpiMeasurement& row) { rows.push_back(row); });
+    fit::NetworkFitOptions options;
+    options.noise = fit::SegmentNoiseKind::mixture;
+    fit::fit_network(rows, options);
+  });
+  attempt(text, [](std::istream& in) {
+    fit::GenerativeFitOptions options;
+    options.parameters = {{{1, 1, 1}, false}, {{}, false}};
+    fit::fit_generative(fit::read_daily_regressions(in, "fuzz", options.parameters), options);
+  });
+  attempt(text, [](std::istream& in) { calibration::read_dgemm_design(in, "fuzz"); });
+  attempt(text, [](std::istream& in) { calibration::read_mpi_design(in, "fuzz"); });
+  return 0;
+}

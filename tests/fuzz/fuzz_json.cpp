@@ -1,0 +1,54 @@
+// Every reader of JSON on arbitrary bytes. What was read is written and read again: a round trip changes nothing.
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "hplcast/calibration/machine.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/generative_model.hpp"
+#include "hplcast/core/prediction.hpp"
+
+namespace {
+
+using namespace hplcast;
+
+/// Reads; if that is possible, writes, reads and writes again.
+template <typename Read, typename Write>
+void round_trip(const std::string& text, Read read, Write write) {
+  try {
+    std::istringstream in(text);
+    std::ostringstream first, second;
+    write(first, read(in, "fuzz"));
+    std::istringstream again(first.str());
+    write(second, read(again, "fuzz"));
+    if (first.str() != second.str()) std::abort();
+  } catch (const core::Error&) {  // what bad input is meant to end with
+  }
+}
+
+/// As `fit kernel` does.
+void write_kernel_models(std::ostream& out, const std::map<std::string, core::KernelModel>& models) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [kernel, model] : models)
+    json[kernel] = nlohmann::ordered_json::parse(core::kernel_model_json(model));
+  out << json;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  round_trip(text, core::read_cluster, core::write_cluster);
+  round_trip(text, core::read_generative, core::write_generative);
+  round_trip(text, core::read_prediction, core::write_prediction);
+  round_trip(text, core::read_network_model,
+             [](std::ostream& out, const core::NetworkModel& model) { out << core::network_model_json(model); });
+  round_trip(text, core::read_kernel_models, write_kernel_models);
+  round_trip(text, calibration::read_machine,
+             [](std::ostream& out, const calibration::MachineDescription& machine) { write_json(out, machine); });
+  round_trip(text, calibration::read_context,
+             [](std::ostream& out, const calibration::MeasurementContext& context) { write_json(out, context); });
+  return 0;
+}
