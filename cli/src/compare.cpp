@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -108,7 +109,7 @@ void setup_compare(CLI::App& app) {
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   CLI::Option* limit = command.add_option(
       "--max-error", options->max_error, "largest |error| allowed, as a ratio (0.2 for 20 percent); more exits with 5");
-  limit->check(CLI::NonNegativeNumber);
+  limit->check(at_least_zero());
   command.callback([options, limit] { run_compare(*options, !limit->empty()); });
 }
 

@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"

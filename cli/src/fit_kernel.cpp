@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
@@ -214,7 +215,13 @@ std::map<std::string, core::KernelModel> models_per_cpu(const std::vector<Fitted
 void run_fit_kernel(FitKernelOptions options) {
   require_writable(options.output);
   if (!options.plot.empty()) require_picture_name(options.plot);
-  if (!options.hosts.empty()) options.csv.by = {"host", "cpu"};
+  require_distinct("--by", options.csv.by);
+  if (options.formula_given) of_options([&] { fit::validate(library_options(options)); });
+  if (!options.hosts.empty()) {
+    of_options([&] { core::expand_hosts(options.hosts); });
+    options.csv.by = {"host", "cpu"};
+    for (const std::string& file : options.files) require_rereadable(file);
+  }
   const std::vector<Fitted> all = fit_all(read_tables(options), options);
   require_all(all, options);
   if (!options.csv.by.empty() && options.hosts.empty()) {
@@ -245,7 +252,8 @@ std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOption
   all.push_back(add_choice(command, "--average", options.fit.averaging, averagings,
                            "calls: all count; shapes: equal shapes are averaged"));
   all.push_back(command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu"));
-  all.push_back(command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)"));
+  all.push_back(command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)")
+                    ->check(at_least_zero()));
   all.push_back(command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"));
   all.push_back(
       add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
@@ -285,13 +293,14 @@ void setup_fit_kernel(CLI::App& fit) {
       "--per-cpu", options->hosts, "one model with a law for each CPU (columns host, cpu) of these hosts: node-[1-32]");
   per_cpu->type_name("HOSTS")->excludes("--by");
   command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least_zero());
   const std::vector<CLI::Option*> formula = add_formula_options(command, *options);
   command
       .add_option("--plot", options->plot,
                   "picture of the fit (gnuplot), .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
       ->type_name("FILE.png");
   command.add_flag("--quiet", options->quiet, "no report on the standard error");
+  command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")
       ->type_name("FILE");
   command.callback([options, formula] {

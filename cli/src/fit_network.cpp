@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/csv.hpp"
@@ -44,6 +45,7 @@ struct FitNetworkOptions {
   double wtime_calls = 1;
   fit::NetworkFitOptions fit;
   std::string plot;
+  bool quiet = false;
   std::string output;
 };
 
@@ -65,6 +67,7 @@ bool is_operation(const std::string& name) {
 
 /// `operation` is what the user said, or empty: then the column `operation`, or the name of the file, tells.
 Source make_source(const fs::path& path, std::string operation) {
+  require_rereadable(path);
   Source source{path, std::move(operation), false};
   core::read_file(path, [&](std::istream& in, const std::string& name) {
     const core::CsvReader csv(in, name);
@@ -234,9 +237,14 @@ void run_fit_network(const FitNetworkOptions& given) {
   require_writable(given.output);
   if (!given.plot.empty()) require_picture_name(given.plot);
   const std::vector<Source> sources = sources_of(given);
-  const fit::NetworkFit fit = fit::fit_network(rows_of(sources, given.scope), fit_options(given));
+  const fit::NetworkFitOptions options = of_options([&] {
+    fit::NetworkFitOptions checked = fit_options(given);
+    fit::validate(checked);
+    return checked;
+  });
+  const fit::NetworkFit fit = fit::fit_network(rows_of(sources, given.scope), options);
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
-  summarise(fit);
+  if (!given.quiet) summarise(fit);
   if (!given.plot.empty()) draw(fit, given.plot);
   write_result(given.output, [&](std::ostream& out) { out << to_json(fit).dump(2) << '\n'; });
 }
@@ -327,6 +335,7 @@ void setup_fit_network(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--plot", options->plot, "pictures (gnuplot), .png or .svg: FILE-SCOPE-OPERATION.png")
       ->type_name("FILE");
+  command.add_flag("--quiet", options->quiet, "no report on the standard error");
   command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");

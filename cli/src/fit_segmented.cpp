@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
@@ -32,6 +33,7 @@ struct FitSegmentedOptions {
   std::string noise = "none";
   fit::SegmentedOptions regression;
   std::string plot;
+  bool quiet = false;
   std::string output;
 };
 
@@ -180,7 +182,7 @@ Groups fit_groups(const FitSegmentedOptions& options) {
     group.fit = fit::fit_segmented(cells, options.regression);
     const std::string title = title_of(key, options);
     if (group.fit.segments.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, title + group.fit.reason);
-    summarise(group.fit, title);
+    if (!options.quiet) summarise(group.fit, title);
   }
   return groups;
 }
@@ -217,11 +219,19 @@ Json to_json(const Groups& groups, const FitSegmentedOptions& options) {
 void run_fit_segmented(FitSegmentedOptions options) {
   require_writable(options.output);
   if (!options.plot.empty()) require_picture_name(options.plot);
-  options.regression.objective = fit::objective_from_name(options.objective);
-  if (options.breakpoints_given) options.regression.breakpoints = options.breakpoints;
-  const fit::SegmentNoiseKind noise = fit::segment_noise_from_name(options.noise);
-  if (noise != fit::SegmentNoiseKind::none && options.input == "-")
-    throw core::UsageError("--noise reads the rows twice; expected a file, not the standard input");
+  require_distinct("--by", options.by);
+  parse_conditions(options.where);
+  const fit::SegmentNoiseKind noise = of_options([&] {
+    options.regression.objective = fit::objective_from_name(options.objective);
+    if (options.breakpoints_given) options.regression.breakpoints = options.breakpoints;
+    fit::validate(options.regression);
+    return fit::segment_noise_from_name(options.noise);
+  });
+  if (noise != fit::SegmentNoiseKind::none) {
+    if (options.input == "-")
+      throw core::UsageError("--noise reads the rows twice; expected a file, not the standard input");
+    require_rereadable(options.input);
+  }
   Groups groups = fit_groups(options);
   if (noise != fit::SegmentNoiseKind::none) fit_noise(options, noise, groups);
   if (!options.plot.empty()) draw(groups, options);
@@ -268,6 +278,7 @@ void setup_fit_segmented(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--plot", options->plot, "picture (gnuplot), .png or .svg; with --by: FILE-VALUE-VALUE.png")
       ->type_name("FILE");
+  command.add_flag("--quiet", options->quiet, "no report on the standard error");
   command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");

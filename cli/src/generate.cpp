@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "cluster_file.hpp"
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
@@ -54,7 +55,7 @@ void run_generate(GenerateCommandOptions options) {
   core::read_file(options.model,
                   [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
   core::ClusterModel base = read_cluster_file(options.base);
-  if (!options.hosts.empty()) base = with_hosts(std::move(base), options.hosts);
+  if (!options.hosts.empty()) of_options([&] { base = with_hosts(std::move(base), options.hosts); });
   if (!options.name.empty()) base.name = options.name;
   for (const std::string& text : options.kinds) options.generate.hosts_of_kind.push_back(parse_count(text));
   const core::ClusterModel cluster = fit::sample_cluster(base, model, options.generate);
@@ -77,13 +78,17 @@ void setup_generate(CLI::App& app) {
       ->type_name("CLUSTER.json");
   command.add_option("--hosts", options->hosts, "names of the hosts (default: those of the base)")->type_name("NAMES");
   command.add_option("--name", options->name, "of the cluster (default: that of the base)");
-  command.add_option("--seed", options->generate.seed, "another seed is another cluster")->capture_default_str();
-  command.add_option("--day", options->generate.day, "another day of the same cluster")->capture_default_str();
+  command.add_option("--seed", options->generate.seed, "another seed is another cluster")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  command.add_option("--day", options->generate.day, "another day of the same cluster")
+      ->check(at_least_zero())
+      ->capture_default_str();
   command.add_option("--spatial", options->generate.spatial, "factor on the standard deviations between CPUs")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str();
   command.add_option("--temporal", options->generate.temporal, "factor on the standard deviations between days")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str();
   command.add_option("--kind", options->kinds,
                      "hosts of each kind, in order: normal=28 slow=4 (default: by their shares)");

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "hplcast/calibration/measure_mpi.hpp"
+#include "checks.hpp"
 #include "measuring_program.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -72,7 +73,7 @@ int main(int argc, char** argv) {
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say")
       ->check(CLI::IsMember({"local", "remote"}));
   app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cli::at_least_zero())
       ->capture_default_str();
   app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, whatever is left of the design")
       ->transform(cli::as_seconds());

@@ -96,6 +96,8 @@ void read_mpi_csv(std::istream& in, const std::string& name, const std::string& 
     MpiMeasurement row;
     row.operation = operation.text(round_trip ? "send" : default_operation);
     row.scope = scope.text("remote");
+    if (row.scope != "local" && row.scope != "remote")
+      throw ParseError(csv.at(scope.index), "found `" + row.scope + "`; expected local or remote");
     row.size_bytes = csv.non_negative(size);
     row.error = error.text("");
     if (row.error.empty()) row.duration_s = csv.positive(duration);

@@ -141,7 +141,8 @@ KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
     best_score = score;
     best = std::move(fit);
   }
-  if (best.ok() || table.rows() == 0) return best;
+  if (best.ok()) return best;
+  if (table.rows() == 0) return fit_constant(table, {});
   KernelFitOptions simplest = forms.front();
   if (simplest.level == "M0") return fit_constant(table, simplest);
   simplest.level = "M1";

@@ -35,27 +35,10 @@ std::vector<Monomial> regression_terms(const KernelFitOptions& options) {
   return terms;
 }
 
-void validate(const KernelFitOptions& options) {
-  if (options.level != "M0" && options.level != "M1" && options.level != "M2" && options.level != "M'")
-    throw core::DomainError("level", options.level, "M0, M1, M2 or M'");
-  if (options.level == "M1" && options.terms.size() > 1)
-    throw core::DomainError("number of terms of M1", static_cast<double>(options.terms.size()),
-                            "one product; M2 takes several");
-  const auto check_terms = [](const std::vector<Monomial>& terms) {
-    for (std::size_t i = 0; i < terms.size(); ++i)
-      if (std::find(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(i), terms[i]) !=
-          terms.begin() + static_cast<std::ptrdiff_t>(i))
-        throw core::DomainError("terms", to_string(terms[i]), "each term once");
-  };
-  check_terms(options.terms);
-  check_terms(options.sigma_terms);
-  if (std::find(options.terms.begin(), options.terms.end(), constant_term) != options.terms.end())
-    throw core::DomainError("terms", "1", "products only; the constant is the option intercept");
-  if (options.family == core::NoiseFamily::mixture && options.noise != NoiseLevel::mixture)
-    throw core::DomainError("family", "mixture", "noise level `mixture` with it");
-  for (std::size_t i = 0; i < options.breakpoints.size(); ++i)
-    if (!(options.breakpoints[i] > (i > 0 ? options.breakpoints[i - 1] : 0)) || !std::isfinite(options.breakpoints[i]))
-      throw core::DomainError("breakpoint", options.breakpoints[i], "ascending finite numbers above 0");
+void check_terms(const std::vector<Monomial>& terms) {
+  for (auto term = terms.begin(); term != terms.end(); ++term)
+    if (std::find(terms.begin(), term, *term) != term)
+      throw core::DomainError("terms", to_string(*term), "each term once");
 }
 
 StandardErrors standard_errors_of(const KernelFitOptions& options) {
@@ -151,6 +134,23 @@ std::vector<double> piece_starts(const ShapeRows& rows, const KernelFitOptions& 
   return starts;
 }
 
+/// Standard errors and t-values of all pieces, one after another; none where a piece has none.
+void add_uncertainty(const std::vector<FittedPiece>& pieces, core::FitQuality& quality) {
+  const auto joined = [&](const PolynomialFit PieceFit::*polynomial, const std::vector<double> PolynomialFit::*values) {
+    std::vector<double> all;
+    for (const FittedPiece& one : pieces) {
+      const PolynomialFit& fit = one.piece.*polynomial;
+      if ((fit.*values).size() != fit.polynomial.terms().size()) return std::vector<double>();
+      all.insert(all.end(), (fit.*values).begin(), (fit.*values).end());
+    }
+    return all;
+  };
+  quality.mu_standard_errors = joined(&PieceFit::mu, &PolynomialFit::standard_errors);
+  quality.mu_t_values = joined(&PieceFit::mu, &PolynomialFit::t_values);
+  quality.sigma_standard_errors = joined(&PieceFit::sigma, &PolynomialFit::standard_errors);
+  quality.sigma_t_values = joined(&PieceFit::sigma, &PolynomialFit::t_values);
+}
+
 core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPiece>& pieces,
                             const std::vector<ShapeRows>& parts) {
   core::FitQuality quality;
@@ -179,11 +179,7 @@ core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPi
   }
   if (calls > terms) quality.residual_sd_s = std::sqrt(left / (calls - terms));
   quality.mean_abs_relative_error = relative / calls;
-  const PieceFit& first = pieces.front().piece;
-  quality.mu_standard_errors = first.mu.standard_errors;
-  quality.mu_t_values = first.mu.t_values;
-  quality.sigma_standard_errors = first.sigma.standard_errors;
-  quality.sigma_t_values = first.sigma.t_values;
+  add_uncertainty(pieces, quality);
   return quality;
 }
 
@@ -210,6 +206,24 @@ const char* to_string(FitStatus status) {
       return "not positive";
   }
   return "unknown";
+}
+
+void validate(const KernelFitOptions& options) {
+  if (options.level != "M0" && options.level != "M1" && options.level != "M2" && options.level != "M'")
+    throw core::DomainError("level", options.level, "M0, M1, M2 or M'");
+  if (options.level == "M1" && options.terms.size() > 1)
+    throw core::DomainError("number of terms of M1", static_cast<double>(options.terms.size()),
+                            "one product; M2 takes several");
+  check_terms(options.terms);
+  check_terms(options.sigma_terms);
+  if (std::find(options.terms.begin(), options.terms.end(), constant_term) != options.terms.end())
+    throw core::DomainError("terms", "1", "products only; the constant is the option intercept");
+  if (!(options.min_abs_t >= 0)) throw core::DomainError("min_abs_t", options.min_abs_t, "a number of at least 0");
+  if (options.family == core::NoiseFamily::mixture && options.noise != NoiseLevel::mixture)
+    throw core::DomainError("family", "mixture", "noise level `mixture` with it");
+  for (std::size_t i = 0; i < options.breakpoints.size(); ++i)
+    if (!(options.breakpoints[i] > (i > 0 ? options.breakpoints[i - 1] : 0)) || !std::isfinite(options.breakpoints[i]))
+      throw core::DomainError("breakpoint", options.breakpoints[i], "ascending finite numbers above 0");
 }
 
 KernelFitOptions published_options(Intercept intercept) {

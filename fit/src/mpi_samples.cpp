@@ -1,8 +1,6 @@
 #include "mpi_samples.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include "hplcast/core/errors.hpp"
 
@@ -42,7 +40,7 @@ class Visits {
   std::vector<std::pair<double, double>> rows_;
 };
 
-std::vector<double>* probe(MpiSamples& samples, const std::string& operation) {
+TrimmedMean* probe(MpiSamples& samples, const std::string& operation) {
   if (operation == "iprobe") return &samples.iprobe_s;
   if (operation == "test") return &samples.test_s;
   if (operation == "wtime") return &samples.wtime_s;
@@ -90,7 +88,7 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
       ++count.sends;
       if (row.duration_s >= options.receive_delay_s / 2) ++count.waited;
     } else if (row.error.empty()) {
-      if (std::vector<double>* values = probe(samples, row.operation)) values->push_back(row.duration_s);
+      if (TrimmedMean* values = probe(samples, row.operation)) values->add(row.duration_s);
     }
   });
   for (auto& entry : visits) entry.second.flush();
@@ -102,14 +100,6 @@ double quantile(const std::vector<double>& sorted, double probability) {
   const auto below = static_cast<std::size_t>(position);
   if (below + 1 >= sorted.size()) return sorted.back();
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
-}
-
-double trimmed_mean(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const auto cut = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
-  const double sum = std::accumulate(values.begin() + cut, values.end() - cut, 0.0);
-  return sum / static_cast<double>(static_cast<std::ptrdiff_t>(values.size()) - 2 * cut);
 }
 
 }  // namespace hplcast::fit::detail

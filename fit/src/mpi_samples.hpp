@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hplcast/fit/network_fit.hpp"
+#include "trimmed_mean.hpp"
 
 namespace hplcast::fit::detail {
 
@@ -34,7 +35,7 @@ struct ScopeSamples {
 
 struct MpiSamples {
   ScopeSamples local, remote;
-  std::vector<double> iprobe_s, test_s, wtime_s;
+  TrimmedMean iprobe_s, test_s, wtime_s;
   ScopeSamples& scope(core::Scope which) { return which == core::Scope::local ? local : remote; }
   const ScopeSamples& scope(core::Scope which) const { return which == core::Scope::local ? local : remote; }
 };
@@ -53,7 +54,5 @@ core::Scope scope_from_name(const std::string& name);
 
 /// Quantile with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); `sorted` is not empty.
 double quantile(const std::vector<double>& sorted, double probability);
-/// Mean without the lowest and highest `share` of the values; 0 if there are none.
-double trimmed_mean(std::vector<double> values, double share);
 
 }  // namespace hplcast::fit::detail

@@ -67,10 +67,10 @@ void note_interruptions(NetworkFit& fit) {
 void add_probe_costs(const MpiSamples& samples, const NetworkFitOptions& options, core::NetworkModel::Values& values,
                      NetworkFit& fit) {
   constexpr double trimmed = 0.1;  // at each end, as published
-  values.iprobe_s = detail::trimmed_mean(samples.iprobe_s, trimmed);
-  values.test_s = detail::trimmed_mean(samples.test_s, trimmed);
-  values.wtime_s = detail::trimmed_mean(samples.wtime_s, trimmed) / options.wtime_calls_per_row;
-  const auto note_absent = [&](const std::vector<double>& rows, const char* operation) {
+  values.iprobe_s = samples.iprobe_s.value(trimmed);
+  values.test_s = samples.test_s.value(trimmed);
+  values.wtime_s = samples.wtime_s.value(trimmed) / options.wtime_calls_per_row;
+  const auto note_absent = [&](const detail::TrimmedMean& rows, const char* operation) {
     if (rows.empty()) fit.notes.push_back(std::string("no rows of operation `") + operation + "`: its cost is 0");
   };
   note_absent(samples.iprobe_s, "iprobe");
@@ -103,16 +103,22 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
   return detail::make_scope_model(lines, noise, thresholds, max_bytes, options);
 }
 
-void check_options(const NetworkFitOptions& options) {
+}  // namespace
+
+void validate(const NetworkFitOptions& options) {
   if (!(options.receive_delay_s > 0))
     throw core::DomainError("receive_delay_s", options.receive_delay_s, "a number > 0");
   if (!(options.wtime_calls_per_row > 0))
     throw core::DomainError("wtime_calls_per_row", options.wtime_calls_per_row, "a number > 0");
   for (const auto& value : {options.bandwidth_bytes_per_s, options.latency_s})
     if (value && !(*value > 0)) throw core::DomainError("bandwidth_bytes_per_s or latency_s", *value, "a number > 0");
+  if (options.detached_bytes && *options.detached_bytes < options.async_small_bytes.value_or(0))
+    throw core::DomainError("detached_bytes", static_cast<double>(*options.detached_bytes),
+                            "at least async_small_bytes");
+  SegmentedOptions regression = options.regression;
+  regression.breakpoints = options.breakpoints;
+  validate(regression);
 }
-
-}  // namespace
 
 const char* to_string(NetworkStatus status) {
   switch (status) {
@@ -146,7 +152,7 @@ NetworkFitOptions published_network_options(std::vector<double> breakpoints, std
 }
 
 NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
-  check_options(options);
+  validate(options);
   NetworkFit fit;
   const detail::InterruptedCalls interrupted =
       options.filter == RowFilter::robust ? detail::InterruptedCalls(rows) : detail::InterruptedCalls();

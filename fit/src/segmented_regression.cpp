@@ -77,18 +77,7 @@ void fit_continuous(const Points& points, const SegmentedOptions& options, const
   fit.bic = detail::bic(points, fit.rss, fit.segments.size(), true);
 }
 
-void check_options(const std::vector<SizeCell>& cells, const SegmentedOptions& options) {
-  if (options.min_sizes < 2) throw core::DomainError("min_sizes", options.min_sizes, "at least 2");
-  if (options.max_segments < 1) throw core::DomainError("max_segments", options.max_segments, "at least 1");
-  if (!(options.significance > 0 && options.significance <= 1))
-    throw core::DomainError("significance", options.significance, "a number in (0, 1]");
-  if (options.breakpoints) {
-    double previous = 0;
-    for (double b : *options.breakpoints) {
-      if (!std::isfinite(b) || !(b > previous)) throw core::DomainError("breakpoint", b, "ascending numbers above 0");
-      previous = b;
-    }
-  }
+void check_ascending(const std::vector<SizeCell>& cells) {
   for (std::size_t i = 1; i < cells.size(); ++i)
     if (!(cells[i - 1].size < cells[i].size)) throw core::DomainError("size", cells[i].size, "ascending sizes");
 }
@@ -104,6 +93,20 @@ void assign_starts(const Points& points, const Pieces& pieces, const SegmentedOp
 }
 
 }  // namespace
+
+void validate(const SegmentedOptions& options) {
+  if (options.min_sizes < 2) throw core::DomainError("min_sizes", options.min_sizes, "at least 2");
+  if (options.max_segments < 1) throw core::DomainError("max_segments", options.max_segments, "at least 1");
+  if (!(options.significance > 0 && options.significance <= 1))
+    throw core::DomainError("significance", options.significance, "a number in (0, 1]");
+  if (options.breakpoints) {
+    double previous = 0;
+    for (double b : *options.breakpoints) {
+      if (!std::isfinite(b) || !(b > previous)) throw core::DomainError("breakpoint", b, "ascending numbers above 0");
+      previous = b;
+    }
+  }
+}
 
 const char* to_string(Objective objective) {
   switch (objective) {
@@ -155,7 +158,8 @@ double SegmentedFit::operator()(double x) const noexcept {
 }
 
 SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOptions& options) {
-  check_options(cells, options);
+  validate(options);
+  check_ascending(cells);
   SegmentedFit fit;
   fit.objective = options.objective;
   if (cells.empty()) {

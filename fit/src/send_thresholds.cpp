@@ -5,8 +5,6 @@
 #include <iterator>
 #include <limits>
 
-#include "hplcast/core/errors.hpp"
-
 namespace hplcast::fit::detail {
 
 namespace {
@@ -86,8 +84,6 @@ Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& o
   }
   thresholds.async_small_bytes =
       options.async_small_bytes ? static_cast<double>(*options.async_small_bytes) : thresholds.detached_bytes;
-  if (thresholds.detached_bytes < thresholds.async_small_bytes)
-    throw core::DomainError("detached_bytes", thresholds.detached_bytes, "at least async_small_bytes");
   return thresholds;
 }
 

@@ -9,7 +9,7 @@
 namespace hplcast::fit::detail {
 
 /// The sizes where MPI_Send changes its way: those given, or found in the rows `send_unmatched` (docs/network-models.md). `notes`
-/// gets what was assumed. @throws DomainError if detached_bytes is below async_small_bytes.
+/// gets what was assumed.
 Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options, std::vector<std::string>& notes);
 
 }  // namespace hplcast::fit::detail

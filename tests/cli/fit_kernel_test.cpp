@@ -81,6 +81,12 @@ TEST_F(FitKernelCommand, AFitThatFailsEndsWithFourAndWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 
+TEST_F(FitKernelCommand, NothingLeftAfterTheWarmUpIsNoFit) {
+  const Outcome outcome = run_hplcast("fit kernel " + example + " --skip-first 1000");
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_THAT(outcome.output, HasSubstr("there are no measurements"));
+}
+
 TEST_F(FitKernelCommand, BadMeasurementsAreNamedWithLineAndColumn) {
   for (const char* row :
        {"10,10,10,nan", "10,10,10,-1e-6", "10,10,10,0", "0,10,10,1e-6", "10,10,inf,1e-6", "10,10,10,", "10,10,10"}) {
@@ -113,7 +119,9 @@ TEST_F(FitKernelCommand, WrongOptionsAreNamed) {
   const Outcome outcome = run_hplcast("fit kernel " + example + " --noise N9");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.output, HasSubstr("N9 not in {N0,N1,N2,mixture}"));
-  EXPECT_EQ(run_hplcast("fit kernel " + example + " --terms mxk").status, 3);
+  for (const char* wrong : {"--terms mxk", "--terms mnk,mnk", "--level M1 --terms mnk,mn", "--level \"M'\" --breakpoints 5,3",
+                            "--min-t nan", "--skip-first -1", "--by host,host", "--per-cpu 'n-[4-1]'"})
+    EXPECT_EQ(run_hplcast("fit kernel " + example + " " + wrong).status, 2) << wrong;
   EXPECT_EQ(run_hplcast("fit kernel " + example + " --by nowhere").status, 3);
 }
 

@@ -96,6 +96,14 @@ TEST_F(FitCommands, NetworkSaysWhatItCannotUse) {
       run_hplcast("fit network --pingpong " + file("bad.csv", "size_bytes,duration_s\n1,1e-6\n2,-1\n"));
   EXPECT_EQ(negative.status, 3);
   EXPECT_THAT(negative.output, HasSubstr("bad.csv:3"));
+  const Outcome scope =
+      run_hplcast("fit network --pingpong " + file("far.csv", "scope,size_bytes,duration_s\nfar,1,1e-6\n"));
+  EXPECT_EQ(scope.status, 3);
+  EXPECT_THAT(scope.output, HasSubstr("far.csv:2, field `scope`: found `far`; expected local or remote"));
+  for (const char* wrong : {"--objective median", "--noise pink", "--breakpoints 5,3", "--async-small 2 --detached 1",
+                            "--wtime-calls 0"})
+    EXPECT_EQ(run_hplcast("fit network " + example + " " + wrong).status, 2) << wrong;
+  EXPECT_EQ(run_hplcast("fit network --pingpong /dev/stdin < /dev/null").status, 2);
   const Outcome filter = run_hplcast("fit network " + example + " --filter strong");
   EXPECT_EQ(filter.status, 2);
   EXPECT_THAT(filter.output, HasSubstr("robust, visits, none"));
@@ -152,7 +160,12 @@ TEST_F(FitCommands, SegmentedRefusesToMixOperations) {
 }
 
 TEST_F(FitCommands, SegmentedSaysWhatItCannotUse) {
-  EXPECT_EQ(run_hplcast("fit segmented " + example + " --objective median").status, 3);
+  for (const char* wrong : {"--objective median", "--noise pink", "--breakpoints 5,3", "--breakpoints nan", "--min-sizes 1",
+                            "--max-segments 0", "--significance 2", "--by scope,scope"})
+    EXPECT_EQ(run_hplcast("fit segmented " + example + " " + wrong).status, 2) << wrong;
+  const Outcome pipe = run_hplcast("fit segmented /dev/stdin --noise n1 < /dev/null");
+  EXPECT_EQ(pipe.status, 2);
+  EXPECT_THAT(pipe.output, HasSubstr("expected a file, not a pipe"));
   EXPECT_EQ(run_hplcast("fit segmented " + example + " --where operation").status, 2);
   EXPECT_EQ(run_hplcast("fit segmented " + example + " --where operation=none").status, 4);
   EXPECT_EQ(run_hplcast("fit segmented no-such-file.csv").status, 3);

@@ -64,7 +64,8 @@ TEST(GenerateCommand, EqualSeedsGiveEqualFiles) {
 TEST(GenerateCommand, WrongKindsAndMultipliersAreNamed) {
   EXPECT_EQ(run_hplcast(generate + "--kind slow").status, 2);
   EXPECT_EQ(run_hplcast(generate + "--kind no-such-kind=32").status, 3);
-  EXPECT_EQ(run_hplcast(generate + "--spatial=-1").status, 2);
+  for (const char* wrong : {"--spatial=-1", "--temporal=nan", "--seed=-1", "--hosts 'n-[4-1]'"})
+    EXPECT_EQ(run_hplcast(generate + wrong).status, 2) << wrong;
   EXPECT_EQ(run_hplcast("generate no.json --base examples/dahu-like.json").status, 3);
 }
 

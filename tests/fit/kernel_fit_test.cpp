@@ -231,6 +231,9 @@ TEST(KernelFit, PiecesAreFoundWhereTheSlopeChanges) {
   ASSERT_TRUE(given.ok());
   EXPECT_EQ(given.pieces[1].from, 1000);
   EXPECT_EQ(given.model.level(), "M'");
+  ASSERT_EQ(given.model.quality().mu_t_values.size(),
+            given.pieces[0].mu.t_values.size() + given.pieces[1].mu.t_values.size());
+  EXPECT_EQ(given.model.quality().mu_t_values.back(), given.pieces[1].mu.t_values.back());
 }
 
 TEST(KernelFit, OnePieceIsEnoughForOneLine) {
@@ -293,6 +296,9 @@ TEST(KernelFit, ContradictingOptionsAreRefused) {
   EXPECT_THROW(fit_kernel(table, options), core::DomainError);
   options = {};
   options.terms = {{1, 1, 1}, {1, 1, 1}};
+  EXPECT_THROW(fit_kernel(table, options), core::DomainError);
+  options = {};
+  options.min_abs_t = std::nan("");
   EXPECT_THROW(fit_kernel(table, options), core::DomainError);
   options = {};
   options.level = "M'";

@@ -285,6 +285,31 @@ TEST(NetworkFit, FitsPingPongsAlone) {
   EXPECT_THAT(fit.notes, Contains(HasSubstr("no rows of operation `recv`")));
 }
 
+TEST(NetworkFit, TrimsMillionsOfProbesAsItTrimsAFew) {
+  const std::vector<MpiMeasurement> pingpongs = [] {
+    std::vector<MpiMeasurement> some;
+    for (const MpiMeasurement& row : RowMaker(Truth(), 0.01).rows("local", 50))
+      if (row.operation == "pingpong") some.push_back(row);
+    return some;
+  }();
+  for (const int probes : {1000, 1000000}) {
+    const NetworkFit fit = fit_network([&](const std::function<void(const MpiMeasurement&)>& each) {
+      for (const MpiMeasurement& row : pingpongs) each(row);
+      MpiMeasurement probe = pingpongs.front();
+      probe.operation = "iprobe";
+      probe.size_bytes = 0;
+      for (int i = 0; i < probes; ++i) {
+        const double place = (i + 0.5) / probes;
+        probe.duration_s = place < 0.95 ? 1e-7 * (1 + place * place) : 1e-3;  // the last: interrupted
+        each(probe);
+      }
+    });
+    ASSERT_TRUE(fit.ok()) << fit.reason;
+    // 1e-7 times the mean of 1 + x^2 from 0.1 to 0.9; a step of 1/probes and bins of 0.1 % at both cuts err by less.
+    EXPECT_NEAR(fit.model.values().iprobe_s / (1e-7 * (1 + (0.729 - 0.001) / 2.4)), 1, 1e-4) << probes;
+  }
+}
+
 TEST(NetworkFit, CountsFailedRowsAndRefusesBrokenOnes) {
   std::vector<MpiMeasurement> rows = RowMaker(Truth(), 0.01).rows("local", 50);
   rows[0].error = "timeout";
@@ -294,6 +319,8 @@ TEST(NetworkFit, CountsFailedRowsAndRefusesBrokenOnes) {
   for (const OperationReport& report : fit.operations) failed += report.rows_failed;
   EXPECT_EQ(failed, 1);
   rows[0].error.clear();
+  EXPECT_THROW(fit_network(rows), core::DomainError);
+  rows[0].operation = "iprobe";
   EXPECT_THROW(fit_network(rows), core::DomainError);
   rows[0].duration_s = std::nan("");
   EXPECT_THROW(fit_network(rows), core::DomainError);

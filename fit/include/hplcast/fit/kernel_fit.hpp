@@ -67,6 +67,9 @@ struct KernelFitOptions {
   int max_pieces = 4;               ///< M', searched: the least BIC decides
 };
 
+/// @throws DomainError for options outside their domain or that contradict each other.
+void validate(const KernelFitOptions& options);
+
 /// The options that reproduce the published dgemm regressions (dgemm_agr_data.csv) with that intercept.
 KernelFitOptions published_options(Intercept intercept);
 
@@ -107,7 +110,7 @@ struct KernelFit {
   bool ok() const noexcept { return status == FitStatus::ok; }
 };
 
-/// Fits one kernel. @throws DomainError only for options that contradict each other.
+/// Fits one kernel. @throws DomainError only as validate() does.
 KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& options = {});
 
 /// Two bounds in seconds.

@@ -54,6 +54,9 @@ struct NetworkFitOptions {
   std::optional<double> latency_s;              ///< that the factors refer to; nothing: of the shortest messages
 };
 
+/// @throws DomainError for options outside their domain.
+void validate(const NetworkFitOptions& options);
+
 /// The options that reproduce the published calibrations of 2016 (../shared/data, mpi-calibration/*/reference.json).
 NetworkFitOptions published_network_options(std::vector<double> breakpoints, std::uint64_t async_small_bytes,
                                             std::uint64_t detached_bytes, double bandwidth_bytes_per_s,

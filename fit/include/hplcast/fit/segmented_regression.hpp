@@ -35,6 +35,9 @@ struct SegmentedOptions {
   double significance = 0.003;
 };
 
+/// @throws DomainError for options outside their domain.
+void validate(const SegmentedOptions& options);
+
 /// slope and intercept on min <= x < min of the next segment.
 struct FittedSegment {
   double min = 0;

@@ -1,0 +1,32 @@
+#include "checks.hpp"
+
+#include <algorithm>
+
+#include "hplcast/core/csv.hpp"
+
+namespace hplcast::cli {
+
+void require_distinct(const std::string& option, const std::vector<std::string>& names) {
+  for (auto name = names.begin(); name != names.end(); ++name)
+    if (std::find(names.begin(), name, *name) != name)
+      throw core::UsageError(option + " names `" + *name + "` twice");
+}
+
+void require_rereadable(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (is_fifo(status) || is_character_file(status) || is_socket(status))
+    throw core::UsageError(path.string() + " is read more than once; expected a file, not a pipe");
+}
+
+CLI::Validator at_least_zero() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        if (core::parse_double(text, value) && value >= 0) return std::string();
+        return "`" + text + "` is not a number of at least 0";
+      },
+      "NUMBER");
+}
+
+}  // namespace hplcast::cli

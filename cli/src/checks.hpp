@@ -1,0 +1,33 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::cli {
+
+/// What `check()` returns. What it finds outside its domain came from an option: wrong usage, not bad input.
+/// @throws core::UsageError in place of core::DomainError.
+template <typename Check>
+auto of_options(Check&& check) -> decltype(check()) {
+  try {
+    return std::forward<Check>(check)();
+  } catch (const core::DomainError& error) {
+    throw core::UsageError(error.what());
+  }
+}
+
+/// @throws core::UsageError if a name is there twice.
+void require_distinct(const std::string& option, const std::vector<std::string>& names);
+
+/// For files that are read more than once. @throws core::UsageError for a pipe (a process substitution, /dev/stdin).
+void require_rereadable(const std::filesystem::path& path);
+
+/// For options of CLI11: a finite number of at least 0.
+CLI::Validator at_least_zero();
+
+}  // namespace hplcast::cli
