@@ -1,6 +1,7 @@
 #include "hplcast/study/predict.hpp"
 
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <set>
 
@@ -67,6 +68,23 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
   return requests;
 }
 
+/// Where the time of each prediction goes, phase by phase.
+void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions) {
+  for (const core::Prediction& prediction : predictions) {
+    out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), "
+        << core::to_string(prediction.parameters) << '\n';
+    TextTable table({"phase", "time", "least", "most", "kernels", "messages", "waiting", "share"});
+    double all_s = 0;
+    for (const core::PhaseSummary& phase : prediction.phases) all_s += phase.elapsed_s;
+    for (const core::PhaseSummary& phase : prediction.phases) {
+      table.add({phase.name, significant(phase.elapsed_s), significant(phase.least_s), significant(phase.most_s),
+                 significant(phase.kernels_s), significant(phase.messages_s), significant(phase.waiting_s),
+                 percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))});
+    }
+    table.write(out);
+  }
+}
+
 void write_table(std::ostream& out, const std::vector<core::Prediction>& predictions) {
   TextTable table(
       {"N", "NB", "PxQ", "BCAST", "DEPTH", "SWAP", "seed", "time [s]", "Gflop/s", "took [s]", "memory [MB]"});
@@ -118,10 +136,13 @@ std::vector<core::Prediction> predict_all(std::vector<study::PredictionRequest>&
   double done_work = 0;
   std::vector<core::Prediction> predictions;
   for (auto& request : requests) {
+    const std::string which = std::to_string(predictions.size() + 1) + " of " + std::to_string(requests.size()) +
+                              ": N=" + std::to_string(request.parameters.N);
+    study::SimulationProgress now;
+    request.on_progress = [&now](const study::SimulationProgress& progress_now) { now = progress_now; };
     request.while_running = [&] {
-      progress.update(done_work / all_work, std::to_string(predictions.size() + 1) + " of " +
-                                                std::to_string(requests.size()) +
-                                                ": N=" + std::to_string(request.parameters.N));
+      progress.update((done_work + now.fraction * work(request)) / all_work,
+                      which + ", simulated " + significant(now.simulated_s, 3) + " s");
     };
     predictions.push_back(study::predict(request));
     done_work += work(request);
@@ -129,17 +150,42 @@ std::vector<core::Prediction> predict_all(std::vector<study::PredictionRequest>&
   return predictions;
 }
 
+/// Files of one simulation cannot be those of several.
+void check_observation(const study::Observation& observation, std::size_t simulations) {
+  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv}) {
+    require_writable(*path);
+    if (!path->empty() && simulations > 1) {
+      throw core::UsageError("--trace, --paje and --phases-csv are for one configuration and one seed, not for " +
+                             std::to_string(simulations) + " simulations");
+    }
+  }
+}
+
 void run_predict(const PredictOptions& options) {
   require_writable(options.output);
   core::catch_interrupts();
   auto requests = requests_of(options);
+  check_observation(options.request.observation, requests.size());
   auto predictions = predict_all(requests);
   for (core::Prediction& prediction : predictions) prediction.model_levels = study::described(levels_of(options));
   warn_about_range(predictions);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
   }
-  if (!options.json) write_table(std::cout, predictions);
+  if (options.json) return;
+  write_table(std::cout, predictions);
+  if (options.request.observation.phases) write_phases(std::cout, predictions);
+}
+
+void add_observation(CLI::App& command, study::Observation& observation) {
+  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
+    return command.add_option(name, value, description)->type_name(type)->group("Looking inside");
+  };
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL")->group("Looking inside");
+  add("--phases-csv", observation.phases_csv, "time per phase of every rank", "FILE");
+  add("--trace", observation.trace, "what every rank does, for Perfetto (Chrome's JSON)", "FILE");
+  add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")->needs("--trace");
+  add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
 }
 
 /// The switches of model levels: they show what each part of the models contributes.
@@ -176,6 +222,7 @@ void setup_predict(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add_levels(command, *options);
+  add_observation(command, options->request.observation);
   command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command

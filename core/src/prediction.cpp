@@ -1,5 +1,6 @@
 #include "hplcast/core/prediction.hpp"
 
+#include <array>
 #include <ostream>
 
 #include "json_fields.hpp"
@@ -10,6 +11,30 @@ using detail::Json;
 using detail::Node;
 
 namespace {
+
+struct PhaseField {
+  const char* name;
+  double PhaseSummary::*member;
+};
+
+constexpr std::array<PhaseField, 6> phase_fields = {{{"elapsed_s", &PhaseSummary::elapsed_s},
+                                                     {"least_s", &PhaseSummary::least_s},
+                                                     {"most_s", &PhaseSummary::most_s},
+                                                     {"kernels_s", &PhaseSummary::kernels_s},
+                                                     {"messages_s", &PhaseSummary::messages_s},
+                                                     {"waiting_s", &PhaseSummary::waiting_s}}};
+
+std::vector<PhaseSummary> phases_from(const Node& node) {
+  std::vector<PhaseSummary> phases;
+  for (const auto& [name, value] : node.object().items()) {
+    phases.emplace_back();
+    phases.back().name = name;
+    for (const PhaseField& field : phase_fields) {
+      phases.back().*field.member = node.at(name.c_str()).at(field.name).number();
+    }
+  }
+  return phases;
+}
 
 Json to_json(const Prediction& prediction) {
   Json json = {{"schema_version", Prediction::schema_version}};
@@ -33,6 +58,10 @@ Json to_json(const Prediction& prediction) {
   Json& messages = json["messages"] = Json::object();
   for (const auto& [name, count] : prediction.messages) {
     messages[name] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
+  }
+  for (const PhaseSummary& phase : prediction.phases) {
+    Json& one = json["phases"][phase.name];
+    for (const PhaseField& field : phase_fields) one[field.name] = phase.*field.member;
   }
   return json;
 }
@@ -75,6 +104,7 @@ Prediction from_json(const Node& root) {
     result.messages[key] = {one.at("calls").integer<std::uint64_t>(), one.at("outside_range").integer<std::uint64_t>(),
                             one.at("bytes").number()};
   }
+  if (root.has("phases")) result.phases = phases_from(root.at("phases"));
   return result;
 }
 

@@ -1,22 +1,6 @@
 #include "polling.hpp"
 
-#include <cstdint>
-
 namespace hplcast::smpi_models {
-
-std::size_t Polling::Hash::operator()(const hplcast_channel& channel) const noexcept {
-  // Knuth's multiplicative hashing, field by field.
-  std::uint64_t hash = 0;
-  for (const int field : {channel.source, channel.destination, channel.tag}) {
-    hash = (hash ^ static_cast<std::uint32_t>(field)) * 0x9E3779B97F4A7C15ULL;
-    hash ^= hash >> 29;
-  }
-  return static_cast<std::size_t>(hash);
-}
-
-bool Polling::Equal::operator()(const hplcast_channel& a, const hplcast_channel& b) const noexcept {
-  return a.source == b.source && a.destination == b.destination && a.tag == b.tag;
-}
 
 void Polling::begin_probe(std::size_t id, const hplcast_channel& channel) {
   Poller& poller = pollers_[id];

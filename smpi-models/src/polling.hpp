@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "channel_key.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
 namespace hplcast::smpi_models {
@@ -47,17 +48,11 @@ class Polling {
     int under_way = 0;  // sent and not taken; below 0 if receives were posted first
     Poller* waiting = nullptr;
   };
-  struct Hash {
-    std::size_t operator()(const hplcast_channel& channel) const noexcept;
-  };
-  struct Equal {
-    bool operator()(const hplcast_channel& a, const hplcast_channel& b) const noexcept;
-  };
   void wait(Poller& poller, const hplcast_channel& channel);
 
   bool waits_;
   std::vector<Poller> pollers_;
-  std::unordered_map<hplcast_channel, Traffic, Hash, Equal>
+  std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual>
       traffic_;  // channels with messages under way, or a rank that waits
 };
 

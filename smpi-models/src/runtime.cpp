@@ -61,7 +61,8 @@ Runtime& Runtime::instance() {
   return *runtime;
 }
 
-Runtime::Runtime() : settings_(session().settings), model_(load_model()) {
+Runtime::Runtime()
+    : settings_(session().settings), model_(load_model()), activity_(read_activity_settings(std::getenv)) {
   statistics_.simulator = simulator_name();
   statistics_.seed = settings_.seed;
   statistics_.noise = settings_.noise;
@@ -94,6 +95,7 @@ void Runtime::add_ranks() {
     if (id >= ranks_.size()) ranks_.resize(id + 1);
     ranks_[id].actor = id;
     ranks_[id].rank = world_rank(*actor);
+    activity_.add_rank(static_cast<int>(ranks_[id].rank), actor->get_host()->get_name());
     const int local_rank = ranks_on[actor->get_host()]++;
     if (!model_) continue;
     const auto found = host_index.find(actor->get_host()->get_name());
@@ -149,6 +151,10 @@ void Runtime::kernel_call(RankState& rank, core::KernelId kernel, const core::Ke
                                                                    call))
                                   : law.mean_s(shape);
   if (!(duration_s > 0)) return;
+  if (activity_.measures()) {
+    const double begin_s = s4u::Engine::get_clock() + rank.pending_s;
+    activity_.kernel(static_cast<int>(rank.rank), kernel, shape, {begin_s, begin_s + duration_s});
+  }
   rank.pending_s += duration_s;
   count.time_s += duration_s;
 }
@@ -169,9 +175,12 @@ void Runtime::count_message(hplcast_mpi operation, double bytes) {
   if (model_ && model_->max_message_bytes > 0 && bytes > model_->max_message_bytes) ++count.outside_range;
 }
 
-void Runtime::write() const {
+void Runtime::write() {
+  activity_.finish();
   if (settings_.stats_path.empty()) return;
   Statistics statistics = statistics_;
+  if (activity_.measures()) statistics.phases = activity_.phase_times();
+  if (statistics.deadlock) statistics.blocked = activity_.blocked();
   statistics.end_s = s4u::Engine::get_clock();
   core::write_file(settings_.stats_path, [&](std::ostream& out) { write_statistics(out, statistics); });
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "activity.hpp"
 #include "polling.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
@@ -44,6 +45,7 @@ class Runtime {
   double pivot(RankState& rank, int rows, int& row) const;
 
   Polling& polling() { return *polling_; }
+  Activity& activity() { return activity_; }
   void count_message(hplcast_mpi operation, double bytes);
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
@@ -51,13 +53,14 @@ class Runtime {
   Runtime();
   void add_ranks();
   void assign_laws(RankState& rank, int host, int local_rank);
-  void write() const;
+  void write();
 
   const Settings& settings_;
   std::optional<Model> model_;
   std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
   std::vector<RankState> ranks_;  // by actor id; ids of actors that are not ranks stay unused
   std::optional<Polling> polling_;
+  Activity activity_;
   Statistics statistics_;
 };
 

@@ -7,6 +7,38 @@ namespace hplcast::smpi_models {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+Json phases_json(const Statistics& statistics) {
+  Json phases = Json::object();
+  for (std::size_t i = 0; i < statistics.phases.size(); ++i) {
+    Json& phase = phases[phase_names[i]];
+    for (const PhaseTime& time : statistics.phases[i]) {
+      phase["elapsed_s"].push_back(time.elapsed_s);
+      phase["kernels_s"].push_back(time.kernels_s);
+      phase["messages_s"].push_back(time.messages_s);
+      phase["waiting_s"].push_back(time.waiting_s);
+    }
+  }
+  return phases;
+}
+
+Json blocked_json(const Statistics& statistics) {
+  Json list = Json::array();
+  for (const BlockedRank& one : statistics.blocked) {
+    list.push_back({{"rank", one.rank},
+                    {"operation", one.operation},
+                    {"source", one.channel.source},
+                    {"destination", one.channel.destination},
+                    {"tag", one.channel.tag},
+                    {"since_s", one.since_s},
+                    {"phase", one.phase}});
+  }
+  return list;
+}
+
+}  // namespace
+
 void write_statistics(std::ostream& out, const Statistics& statistics) {
   Json kernels = Json::object();
   for (std::size_t i = 0; i < statistics.kernels.size(); ++i) {
@@ -21,19 +53,21 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
     if (count.calls == 0) continue;
     messages[mpi_names[i]] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
   }
-  const Json json = {{"schema_version", 1},
-                     {"cluster", statistics.cluster},
-                     {"model_sha256", statistics.model_sha256},
-                     {"model_source", statistics.model_source},
-                     {"simulator", statistics.simulator},
-                     {"seed", statistics.seed},
-                     {"noise", statistics.noise},
-                     {"ranks", statistics.ranks},
-                     {"deadlock", statistics.deadlock},
-                     {"end_s", statistics.end_s},
-                     {"times_s", statistics.times_s},
-                     {"kernels", kernels},
-                     {"messages", messages}};
+  Json json = {{"schema_version", 1},
+               {"cluster", statistics.cluster},
+               {"model_sha256", statistics.model_sha256},
+               {"model_source", statistics.model_source},
+               {"simulator", statistics.simulator},
+               {"seed", statistics.seed},
+               {"noise", statistics.noise},
+               {"ranks", statistics.ranks},
+               {"deadlock", statistics.deadlock},
+               {"end_s", statistics.end_s},
+               {"times_s", statistics.times_s},
+               {"kernels", kernels},
+               {"messages", messages}};
+  if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
+  if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);
   out << json.dump(2) << '\n';
 }
 

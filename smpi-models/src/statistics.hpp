@@ -6,16 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "activity.hpp"
 #include "hplcast/core/kernel_id.hpp"
 #include "hplcast/core/polynomial.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
 namespace hplcast::smpi_models {
-
-/// Names of hplcast_mpi in its order, as they stand in the statistics.
-inline constexpr std::array<const char*, HPLCAST_MPI_COUNT> mpi_names = {
-    "send", "ssend", "isend", "issend", "recv", "irecv", "sendrecv", "iprobe", "test", "wait", "collective"};
 
 /// What happened in one simulation: the content of the file HPLCAST_STATS (docs/smpi-runtime.md).
 struct Statistics {
@@ -31,6 +28,8 @@ struct Statistics {
   std::vector<double> times_s;  ///< as reported, in order
   std::array<core::KernelCount, core::kernel_count> kernels{};
   std::array<core::MessageCount, HPLCAST_MPI_COUNT> messages{};
+  std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> phases{};  ///< by phase and rank; empty if not measured
+  std::vector<BlockedRank> blocked;                                  ///< what ranks waited for in a deadlock
 };
 
 /// JSON; kernels and operations that were not called are left out.

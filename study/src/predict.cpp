@@ -10,6 +10,7 @@
 #include "hplcast/study/local_machine.hpp"
 #include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/workspace.hpp"
+#include "observed_simulation.hpp"
 #include "simulation_files.hpp"
 #include "statistics.hpp"
 
@@ -19,8 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Memory maps that the simulator makes for a rank (its stack with a guard page, its pieces of shared memory): 2050 maps
-/// were counted for 64 ranks on SimGrid 3.32.
+/// Memory maps that the simulator makes for a rank (its stack with a guard page, its pieces of shared memory): 2050
+/// maps were counted for 64 ranks on SimGrid 3.32.
 constexpr long maps_per_rank = 32;
 
 void check_grid(const PredictionRequest& request, int ranks) {
@@ -78,6 +79,7 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   command.directory = folder;
   command.output = folder / "simulation.log";
   command.timeout_s = request.timeout_s;
+  observe(command, request.observation);
   return command;
 }
 
@@ -94,6 +96,16 @@ core::HplRun read_result(const core::Command& command, const core::HplParameters
                                          : "its result is not one run of " + core::to_string(parameters));
 }
 
+/// SimGrid ends as if nothing were wrong when no rank can go on.
+void refuse_deadlock(const core::Command& command) {
+  const fs::path file = command.environment.at("HPLCAST_STATS");
+  if (!fs::exists(file)) return;
+  core::read_file(file, [&](std::istream& in, const std::string& name) {
+    const Statistics statistics = read_statistics(in, name);
+    if (statistics.deadlock) throw core::ExternalError(core::to_string(command), 0, deadlock_text(statistics));
+  });
+}
+
 Statistics read_statistics_of(const core::Command& command, const std::string& model_sha256) {
   const fs::path file = command.environment.at("HPLCAST_STATS");
   const std::string& xhpl = command.arguments.back();
@@ -104,7 +116,6 @@ Statistics read_statistics_of(const core::Command& command, const std::string& m
   }
   Statistics statistics;
   core::read_file(file, [&](std::istream& in, const std::string& name) { statistics = read_statistics(in, name); });
-  if (statistics.deadlock) throw core::ExternalError(core::to_string(command), 0, "the simulated ranks deadlocked");
   if (statistics.model_sha256 != model_sha256) {
     throw core::ExternalError(
         core::to_string(command), 0,
@@ -120,8 +131,11 @@ core::Prediction simulate(const PredictionRequest& request, const fs::path& fold
   command.while_running = [&](int pid) {
     memory.sample(pid);
     if (request.while_running) request.while_running();
+    if (!request.on_progress) return;
+    if (const auto progress = progress_of(command)) request.on_progress(*progress);
   };
   const core::CommandResult result = core::run_checked(command);
+  refuse_deadlock(command);
   const core::HplRun run = read_result(command, request.parameters);
 
   core::Prediction prediction;
@@ -139,6 +153,8 @@ core::Prediction simulate(const PredictionRequest& request, const fs::path& fold
   prediction.peak_pss_bytes = memory.peak_bytes();
   prediction.kernels = std::move(statistics.kernels);
   prediction.messages = std::move(statistics.messages);
+  if (request.observation.phases) prediction.phases = summarised(statistics.phases);
+  if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
   return prediction;
 }
 
@@ -176,7 +192,7 @@ core::Prediction predict(const PredictionRequest& request) {
   if (error)
     throw core::Error(core::ExitCode::bad_input, "cannot make " + request.keep.string() + ": " + error.message());
   // A statistics file of an earlier run would hide that this one left none.
-  fs::remove(request.keep / "statistics.json", error);
+  for (const char* stale : {"statistics.json", "progress"}) fs::remove(request.keep / stale, error);
   return simulate(request, fs::absolute(request.keep));
 }
 

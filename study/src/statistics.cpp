@@ -7,10 +7,34 @@
 
 namespace hplcast::study {
 
+namespace {
+
+std::vector<RankPhases> phases_from(const nlohmann::ordered_json& json) {
+  std::vector<RankPhases> phases;
+  for (const auto& [name, times] : json.items()) {
+    phases.push_back(
+        {name, times.at("elapsed_s").get<std::vector<double>>(), times.at("kernels_s").get<std::vector<double>>(),
+         times.at("messages_s").get<std::vector<double>>(), times.at("waiting_s").get<std::vector<double>>()});
+  }
+  return phases;
+}
+
+std::vector<BlockedRank> blocked_from(const nlohmann::ordered_json& json) {
+  std::vector<BlockedRank> ranks;
+  for (const auto& one : json) {
+    ranks.push_back({one.at("rank").get<int>(), one.at("operation").get<std::string>(), one.at("source").get<int>(),
+                     one.at("destination").get<int>(), one.at("tag").get<int>(), one.at("since_s").get<double>(),
+                     one.at("phase").get<std::string>()});
+  }
+  return ranks;
+}
+
+}  // namespace
+
 Statistics read_statistics(std::istream& in, const std::string& name) {
   Statistics statistics;
   try {
-    const auto json = nlohmann::json::parse(in);
+    const auto json = nlohmann::ordered_json::parse(in);  // phases keep their order
     statistics.simulator = json.at("simulator").get<std::string>();
     statistics.model_sha256 = json.at("model_sha256").get<std::string>();
     statistics.deadlock = json.at("deadlock").get<bool>();
@@ -25,6 +49,9 @@ Statistics read_statistics(std::istream& in, const std::string& name) {
                                         count.at("outside_range").get<std::uint64_t>(),
                                         count.at("bytes").get<double>()};
     }
+    statistics.end_s = json.value("end_s", 0.0);
+    if (json.contains("phases")) statistics.phases = phases_from(json.at("phases"));
+    if (json.contains("blocked")) statistics.blocked = blocked_from(json.at("blocked"));
   } catch (const nlohmann::json::exception& error) {
     throw core::ParseError({name, 0, ""}, std::string("not the statistics of a simulated HPL: ") + error.what());
   }

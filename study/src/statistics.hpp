@@ -9,6 +9,21 @@
 
 namespace hplcast::study {
 
+/// The times of every rank in one phase of HPL, in seconds (docs/traces.md).
+struct RankPhases {
+  std::string name;
+  std::vector<double> elapsed_s, kernels_s, messages_s, waiting_s;
+};
+
+/// A rank that was in an MPI call when nothing went on any more. A source or destination of -1 is not known.
+struct BlockedRank {
+  int rank = 0;
+  std::string operation;
+  int source = -1, destination = -1, tag = 0;
+  double since_s = 0;
+  std::string phase;  ///< empty: none
+};
+
 /// What the runtime of the simulated program says of a simulation (HPLCAST_STATS, docs/smpi-runtime.md).
 struct Statistics {
   std::string simulator;        ///< name and version
@@ -17,6 +32,9 @@ struct Statistics {
   std::vector<double> times_s;  ///< exact simulated time of every HPL run
   std::map<std::string, core::KernelCount> kernels;
   std::map<std::string, core::MessageCount> messages;
+  double end_s = 0;                  ///< simulated time at the end
+  std::vector<RankPhases> phases;    ///< if asked for
+  std::vector<BlockedRank> blocked;  ///< in a deadlock
 };
 
 /// @throws core::ParseError if it is not what the runtime writes.

@@ -54,14 +54,14 @@ static hplcast_channel channel(int source, int destination, int tag, MPI_Comm co
   return result;
 }
 
-static void sent(int to, int tag, MPI_Comm comm) {
+static inline void sent(int to, int tag, MPI_Comm comm) {
   if (to >= 0) {
     const hplcast_channel message = channel(own_rank(comm), to, tag, comm);
     hplcast_message_sent(&message);
   }
 }
 
-static void taken(int from, int tag, MPI_Comm comm) {
+static inline void taken(int from, int tag, MPI_Comm comm) {
   if (from >= 0) {
     const hplcast_channel message = channel(from, own_rank(comm), tag, comm);
     hplcast_message_taken(&message);

@@ -25,6 +25,17 @@ struct MessageCount {
   double bytes = 0;
 };
 
+/// How the ranks spent the time of one phase of HPL (docs/traces.md); all but the extremes are means over the ranks.
+struct PhaseSummary {
+  std::string name;
+  double elapsed_s = 0;  ///< without phases inside it
+  double least_s = 0;    ///< of the rank that spent the least
+  double most_s = 0;
+  double kernels_s = 0;
+  double messages_s = 0;  ///< in MPI calls, without waiting
+  double waiting_s = 0;   ///< in MPI calls, while the other side was not there yet
+};
+
 /// The result of one simulated HPL run: the content of prediction.json.
 struct Prediction {
   static constexpr int schema_version = 1;
@@ -41,6 +52,7 @@ struct Prediction {
   double peak_pss_bytes = 0;  ///< with this one
   std::map<std::string, KernelCount> kernels;
   std::map<std::string, MessageCount> messages;
+  std::vector<PhaseSummary> phases;  ///< empty if not asked for
 };
 
 /// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions or missing fields.

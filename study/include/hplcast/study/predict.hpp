@@ -9,6 +9,7 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/study/observation.hpp"
 
 namespace hplcast::study {
 
@@ -33,7 +34,9 @@ struct PredictionRequest {
   std::filesystem::path
       keep;  ///< folder for HPL.dat, platform.xml, log ...; empty: a temporary one, removed at the end
   SimulatorPrograms programs;
-  std::function<void()> while_running;  ///< called about ten times a second; may be empty
+  Observation observation;
+  std::function<void()> while_running;                         ///< called about ten times a second; may be empty
+  std::function<void(const SimulationProgress&)> on_progress;  ///< the same, once there is something to tell
 };
 
 /// What could make a request fail or mislead: things to tell the user, not errors.

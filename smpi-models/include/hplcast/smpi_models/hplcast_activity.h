@@ -1,0 +1,48 @@
+/* What the ranks of a simulated program are doing: for traces, tables of phases, progress, and the message of a deadlock
+ * (docs/traces.md). Every function returns at once where nobody wants to know; none costs simulated time.
+ *
+ * Settings from the environment: HPLCAST_TRACE (path of a Chrome trace), HPLCAST_TRACE_RANKS (first-last),
+ * HPLCAST_PHASES (on or off), HPLCAST_PROGRESS (path). */
+#ifndef HPLCAST_ACTIVITY_H
+#define HPLCAST_ACTIVITY_H
+
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+/* Parts of HPL. */
+typedef enum {
+  HPLCAST_PHASE_OTHER, /* what is in none of the others, from the beginning of HPL_pdgesv to its end */
+  HPLCAST_PHASE_FACTORISATION,
+  HPLCAST_PHASE_BROADCAST,
+  HPLCAST_PHASE_SWAP,
+  HPLCAST_PHASE_UPDATE,
+  HPLCAST_PHASE_SOLVE,
+  HPLCAST_PHASE_COUNT
+} hplcast_phase;
+
+/* The calling rank enters a phase, and leaves the one it entered last. Phases nest; time counts for the innermost. */
+void hplcast_phase_begin(hplcast_phase phase);
+void hplcast_phase_end(void);
+
+/* The calling rank enters an MPI call, and leaves it. `channel` is the message, null for calls without one; `request` is
+ * that of MPI_Wait on entry, and the one that MPI_Isend or MPI_Irecv made on return, else null. `found` is 0 for a
+ * MPI_Iprobe that found nothing. */
+void hplcast_call_begin(hplcast_mpi operation, const hplcast_channel* channel, double bytes, const void* request);
+void hplcast_call_end(const void* request, int found);
+
+/* The share of the work of the whole simulation that is done, 0 to 1, as the calling rank sees it. */
+void hplcast_progress(double fraction);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

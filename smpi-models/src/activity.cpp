@@ -1,0 +1,252 @@
+#include "activity.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+bool sends(hplcast_mpi operation) {
+  return operation == HPLCAST_MPI_SEND || operation == HPLCAST_MPI_SSEND || operation == HPLCAST_MPI_ISEND ||
+         operation == HPLCAST_MPI_ISSEND;
+}
+
+bool receives(hplcast_mpi operation) {
+  return operation == HPLCAST_MPI_RECV || operation == HPLCAST_MPI_IRECV;
+}
+
+bool returns_at_once(hplcast_mpi operation) {
+  return operation == HPLCAST_MPI_ISEND || operation == HPLCAST_MPI_ISSEND || operation == HPLCAST_MPI_IRECV;
+}
+
+bool has_wildcard(const hplcast_channel& channel) {
+  return channel.source < 0 || channel.destination < 0 || channel.tag < 0;
+}
+
+/// "3-17".
+void parse_ranks(std::string_view text, ActivitySettings& settings) {
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, settings.first_rank);
+  const bool dash = first.ec == std::errc() && first.ptr != end && *first.ptr == '-';
+  const auto last = dash ? std::from_chars(first.ptr + 1, end, settings.last_rank) : first;
+  if (!dash || last.ec != std::errc() || last.ptr != end || settings.last_rank < settings.first_rank) {
+    throw core::DomainError("HPLCAST_TRACE_RANKS", std::string(text), "first-last, such as 0-31");
+  }
+}
+
+}  // namespace
+
+ActivitySettings read_activity_settings(const std::function<const char*(const char*)>& lookup) {
+  const auto value = [&](const char* name) -> std::string {
+    const char* text = lookup(name);
+    return text == nullptr ? "" : text;
+  };
+  ActivitySettings settings;
+  settings.trace_path = value("HPLCAST_TRACE");
+  settings.progress_path = value("HPLCAST_PROGRESS");
+  if (const std::string ranks = value("HPLCAST_TRACE_RANKS"); !ranks.empty()) parse_ranks(ranks, settings);
+  const std::string phases = value("HPLCAST_PHASES");
+  if (!phases.empty() && phases != "on" && phases != "off") {
+    throw core::DomainError("HPLCAST_PHASES", phases, "on or off");
+  }
+  settings.phases = phases == "on";
+  return settings;
+}
+
+Activity::Activity(ActivitySettings settings)
+    : settings_(std::move(settings)), measures_(settings_.phases || !settings_.trace_path.empty()) {
+  if (!settings_.trace_path.empty()) trace_ = std::make_unique<TraceFile>(settings_.trace_path);
+}
+
+void Activity::add_rank(int rank, const std::string& host_name) {
+  const int host = hosts_.emplace(host_name, static_cast<int>(hosts_.size())).first->second;
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= ranks_.size()) ranks_.resize(index + 1);
+  ranks_[index].traced = trace_ && rank >= settings_.first_rank && rank <= settings_.last_rank;
+  if (ranks_[index].traced) trace_->name_rank(rank, host, host_name);
+}
+
+void Activity::spend(Rank& rank, double now_s) {
+  if (!rank.frames.empty()) rank.times[rank.frames.back().phase].elapsed_s += now_s - rank.phase_since_s;
+  rank.phase_since_s = now_s;
+}
+
+void Activity::phase_begin(int rank, hplcast_phase phase, double now_s) {
+  Rank& state = ranks_[static_cast<std::size_t>(rank)];
+  spend(state, now_s);
+  state.frames.push_back({phase, now_s});
+}
+
+void Activity::phase_end(int rank, double now_s) {
+  Rank& state = ranks_[static_cast<std::size_t>(rank)];
+  if (state.frames.empty()) return;
+  spend(state, now_s);
+  const Frame frame = state.frames.back();
+  state.frames.pop_back();
+  if (!state.traced || !(now_s > frame.begin_s)) return;
+  release_probe(rank, state);
+  trace_->phase(rank, phase_names[frame.phase], {frame.begin_s, now_s});
+}
+
+void Activity::kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span) {
+  Rank& state = ranks_[static_cast<std::size_t>(rank)];
+  if (!state.frames.empty()) state.times[state.frames.back().phase].kernels_s += span.end_s - span.begin_s;
+  // In fast mode the kernels of a factorisation are gathered before their times are known: no picture of these.
+  if (!state.traced || span.begin_s < state.kernels_end_s) return;
+  state.kernels_end_s = span.end_s;
+  release_probe(rank, state);
+  trace_->kernel(rank, kernel, shape, span);
+}
+
+void Activity::follow(Call& call) {
+  if (has_wildcard(call.channel)) return;
+  Traffic& traffic = traffic_[call.channel];
+  const bool sending = sends(call.operation);
+  call.number = sending ? traffic.sent++ : traffic.wanted++;
+  const auto place = static_cast<std::size_t>(call.number - traffic.first);
+  if (place >= traffic.messages.size()) traffic.messages.resize(place + 1);
+  (sending ? traffic.messages[place].sent_s : traffic.messages[place].wanted_s) = call.begin_s;
+}
+
+void Activity::call_begin(int rank, hplcast_mpi operation, const hplcast_channel* channel, double bytes,
+                          const void* request, double now_s) {
+  Call& call = ranks_[static_cast<std::size_t>(rank)].call;
+  call = Call();
+  call.inside = true;
+  call.operation = operation;
+  if (channel != nullptr) call.channel = *channel;
+  call.bytes = bytes;
+  call.begin_s = now_s;
+  call.request = request;
+  if (measures_ && (sends(operation) || receives(operation))) follow(call);
+  if (operation != HPLCAST_MPI_WAIT) return;
+  const auto found = requests_.find(request);
+  if (found == requests_.end()) return;
+  call.channel = found->second.channel;
+  call.bytes = found->second.bytes;
+}
+
+double Activity::end_message(const hplcast_channel& channel, std::uint64_t number, bool receiving, const Call& call,
+                             double now_s) {
+  const auto found = traffic_.find(channel);
+  if (found == traffic_.end() || number < found->second.first) return 0;
+  Traffic& traffic = found->second;
+  Message& message = traffic.messages[static_cast<std::size_t>(number - traffic.first)];
+  ++message.ended;
+  // How long the other side kept us waiting; NaN (it has not come: we did not wait for it) fails every comparison.
+  const double other_s = receiving ? message.sent_s : message.wanted_s;
+  const double waited = other_s > call.begin_s ? std::min(other_s, now_s) - call.begin_s : 0;
+  while (!traffic.messages.empty() && traffic.messages.front().ended == 2) {
+    traffic.messages.pop_front();
+    ++traffic.first;
+  }
+  if (traffic.messages.empty() && traffic.sent == traffic.wanted) traffic_.erase(found);
+  return waited;
+}
+
+/// A probe may have been a sleep until there was something to find (Polling): how long, before that was sent.
+double Activity::until_sent_s(const Call& call, double now_s) const {
+  const auto found = traffic_.find(call.channel);
+  if (found == traffic_.end()) return 0;
+  const Traffic& traffic = found->second;
+  const auto place = static_cast<std::size_t>(traffic.wanted - traffic.first);  // the next to be received
+  if (place >= traffic.messages.size()) return 0;
+  const double sent_s = traffic.messages[place].sent_s;
+  return sent_s > call.begin_s ? std::min(sent_s, now_s) - call.begin_s : 0;
+}
+
+double Activity::waited_s(const Call& call, double now_s, bool found) {
+  if (call.operation == HPLCAST_MPI_IPROBE) return found ? until_sent_s(call, now_s) : now_s - call.begin_s;
+  if (call.operation == HPLCAST_MPI_WAIT) {
+    const auto request = requests_.find(call.request);
+    if (request == requests_.end()) return 0;
+    const Request done = request->second;
+    requests_.erase(request);
+    return measures_ ? end_message(done.channel, done.number, done.receives, call, now_s) : 0;
+  }
+  if (!measures_ || has_wildcard(call.channel)) return 0;
+  return end_message(call.channel, call.number, receives(call.operation), call, now_s);
+}
+
+void Activity::release_probe(int number, Rank& rank) {
+  if (!rank.probe.held) return;
+  rank.probe.held = false;
+  trace_->message(number, "iprobe", rank.probe.message, rank.probe.span);
+}
+
+void Activity::trace_call(int number, Rank& rank, double waited, double now_s, bool found) {
+  const Call& call = rank.call;
+  const bool outgoing = sends(call.operation);
+  const int peer = outgoing || call.channel.destination != number ? call.channel.destination : call.channel.source;
+  const TracedMessage message{peer, call.channel.tag, call.bytes, waited};
+  if (call.operation != HPLCAST_MPI_IPROBE) {
+    release_probe(number, rank);
+    trace_->message(number, mpi_names[call.operation], message, {call.begin_s, now_s});
+    return;
+  }
+  // A polling loop is one event, not thousands.
+  HeldProbe& probe = rank.probe;
+  const bool goes_on =
+      probe.held && probe.message.peer == peer && probe.message.tag == message.tag && probe.span.end_s == call.begin_s;
+  if (!goes_on) {
+    release_probe(number, rank);
+    probe = {true, message, {call.begin_s, now_s}};
+  } else {
+    probe.message.waited_s += waited;
+    probe.span.end_s = now_s;
+  }
+  if (found) release_probe(number, rank);
+}
+
+void Activity::call_end(int rank, const void* request, bool found, double now_s) {
+  Rank& state = ranks_[static_cast<std::size_t>(rank)];
+  Call& call = state.call;
+  call.inside = false;
+  if (returns_at_once(call.operation) && request != nullptr) {
+    requests_[request] = {receives(call.operation), call.channel, call.number, call.bytes};
+  }
+  if (!measures_ && call.operation != HPLCAST_MPI_WAIT) return;
+  const double waited = returns_at_once(call.operation) ? 0 : waited_s(call, now_s, found);
+  if (!state.frames.empty()) {
+    PhaseTime& time = state.times[state.frames.back().phase];
+    time.waiting_s += waited;
+    time.messages_s += now_s - call.begin_s - waited;
+  }
+  if (state.traced) trace_call(rank, state, waited, now_s, found);
+}
+
+std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> Activity::phase_times() const {
+  std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> result;
+  for (std::size_t phase = 0; phase < result.size(); ++phase) {
+    for (const Rank& rank : ranks_) result[phase].push_back(rank.times[phase]);
+  }
+  return result;
+}
+
+std::vector<BlockedRank> Activity::blocked() const {
+  std::vector<BlockedRank> result;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    const Call& call = ranks_[i].call;
+    if (!call.inside) continue;
+    const std::vector<Frame>& frames = ranks_[i].frames;
+    result.push_back({static_cast<int>(i), mpi_names[call.operation], call.channel, call.begin_s,
+                      frames.empty() ? "" : phase_names[frames.back().phase]});
+  }
+  return result;
+}
+
+void Activity::finish() {
+  if (!trace_) return;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (ranks_[i].traced) release_probe(static_cast<int>(i), ranks_[i]);
+  }
+  trace_->close();
+  trace_.reset();
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "channel_key.hpp"
+#include "hplcast/core/kernel_id.hpp"
+#include "hplcast/core/polynomial.hpp"
+#include "hplcast/smpi_models/hplcast_activity.h"
+#include "trace_file.hpp"
+
+namespace hplcast::smpi_models {
+
+/// Names of hplcast_phase in its order, as they stand in statistics and traces.
+inline constexpr std::array<const char*, HPLCAST_PHASE_COUNT> phase_names = {"other", "factorisation", "broadcast",
+                                                                             "swap",  "update",        "solve"};
+
+/// Names of hplcast_mpi in its order, as they stand in statistics and traces.
+inline constexpr std::array<const char*, HPLCAST_MPI_COUNT> mpi_names = {
+    "send", "ssend", "isend", "issend", "recv", "irecv", "sendrecv", "iprobe", "test", "wait", "collective"};
+
+/// What the environment says of observation.
+struct ActivitySettings {
+  std::string trace_path;  ///< HPLCAST_TRACE; empty: no trace
+  int first_rank = 0;      ///< HPLCAST_TRACE_RANKS, inclusive
+  int last_rank = std::numeric_limits<int>::max();
+  bool phases = false;        ///< HPLCAST_PHASES
+  std::string progress_path;  ///< HPLCAST_PROGRESS; empty: nobody looks
+};
+
+/// `lookup` gives the value of a variable, or null. @throws core::DomainError naming the variable.
+ActivitySettings read_activity_settings(const std::function<const char*(const char*)>& lookup);
+
+/// How one rank spent the time of one phase. What is in none of the three parts is work that has no model, or (in fast
+/// mode) exchanges that are not simulated message by message.
+struct PhaseTime {
+  double elapsed_s = 0;  ///< without phases inside it
+  double kernels_s = 0;
+  double messages_s = 0;  ///< inside MPI calls, without waiting
+  double waiting_s = 0;   ///< inside MPI calls, while the other side was not there yet
+};
+
+/// A rank that was in an MPI call when the simulation ended.
+struct BlockedRank {
+  int rank = 0;
+  const char* operation = "";
+  hplcast_channel channel{-1, -1, 0};  ///< source and destination -1: not known
+  double since_s = 0;
+  const char* phase = "";
+};
+
+/// Follows what the ranks of a simulation do. Times are those of the ranks: the simulated clock plus what a rank has
+/// pending. Without SimGrid inside, so that tests can tell it stories.
+class Activity {
+ public:
+  /// @throws core::Error if the trace cannot be written.
+  explicit Activity(ActivitySettings settings);
+
+  const ActivitySettings& settings() const noexcept { return settings_; }
+
+  /// Before anything else that `rank` does.
+  void add_rank(int rank, const std::string& host_name);
+
+  /// Whether kernel(), phase_begin() and phase_end() have anything to do.
+  bool measures() const noexcept { return measures_; }
+
+  void kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span);
+  void phase_begin(int rank, hplcast_phase phase, double now_s);
+  void phase_end(int rank, double now_s);
+  void call_begin(int rank, hplcast_mpi operation, const hplcast_channel* channel, double bytes, const void* request,
+                  double now_s);
+  void call_end(int rank, const void* request, bool found, double now_s);
+
+  /// Phase times of every rank: [phase][rank].
+  std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> phase_times() const;
+  /// The ranks that are in an MPI call, in order.
+  std::vector<BlockedRank> blocked() const;
+  /// Ends the trace. @throws core::Error
+  void finish();
+
+ private:
+  struct Frame {
+    hplcast_phase phase;
+    double begin_s;
+  };
+  struct Call {
+    bool inside = false;
+    hplcast_mpi operation = HPLCAST_MPI_SEND;
+    hplcast_channel channel{-1, -1, 0};
+    double bytes = 0;
+    double begin_s = 0;
+    std::uint64_t number = 0;       // of the message on its channel
+    const void* request = nullptr;  // of a wait
+  };
+  struct HeldProbe {
+    bool held = false;
+    TracedMessage message;
+    TimeSpan span;
+  };
+  struct Rank {
+    bool traced = false;
+    std::array<PhaseTime, HPLCAST_PHASE_COUNT> times{};
+    std::vector<Frame> frames;
+    double phase_since_s = 0;  // since when time counts for the innermost phase
+    double kernels_end_s = 0;
+    Call call;
+    HeldProbe probe;
+  };
+  /// When both sides of a message came, on a channel; messages are numbered from 0 as they are sent and asked for.
+  struct Message {
+    double sent_s = std::numeric_limits<double>::quiet_NaN();
+    double wanted_s = std::numeric_limits<double>::quiet_NaN();
+    int ended = 0;  // sides that are done
+  };
+  struct Traffic {
+    std::deque<Message> messages;
+    std::uint64_t first = 0;  // number of messages.front()
+    std::uint64_t sent = 0;
+    std::uint64_t wanted = 0;
+  };
+  struct Request {
+    bool receives;
+    hplcast_channel channel;
+    std::uint64_t number;
+    double bytes;
+  };
+
+  void spend(Rank& rank, double now_s);
+  void follow(Call& call);
+  double waited_s(const Call& call, double now_s, bool found);
+  double until_sent_s(const Call& call, double now_s) const;
+  double end_message(const hplcast_channel& channel, std::uint64_t number, bool receives, const Call& call,
+                     double now_s);
+  void trace_call(int number, Rank& rank, double waited, double now_s, bool found);
+  void release_probe(int number, Rank& rank);
+
+  ActivitySettings settings_;
+  bool measures_;
+  std::unique_ptr<TraceFile> trace_;
+  std::unordered_map<std::string, int> hosts_;
+  std::vector<Rank> ranks_;
+  std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual> traffic_;
+  std::unordered_map<const void*, Request> requests_;
+};
+
+}  // namespace hplcast::smpi_models

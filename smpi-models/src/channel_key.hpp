@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
+namespace hplcast::smpi_models {
+
+/// Channels as keys of hash tables.
+struct ChannelHash {
+  std::size_t operator()(const hplcast_channel& channel) const noexcept {
+    // Knuth's multiplicative hashing, field by field.
+    std::uint64_t hash = 0;
+    for (const int field : {channel.source, channel.destination, channel.tag}) {
+      hash = (hash ^ static_cast<std::uint32_t>(field)) * 0x9E3779B97F4A7C15ULL;
+      hash ^= hash >> 29;
+    }
+    return static_cast<std::size_t>(hash);
+  }
+};
+
+struct ChannelEqual {
+  bool operator()(const hplcast_channel& a, const hplcast_channel& b) const noexcept {
+    return a.source == b.source && a.destination == b.destination && a.tag == b.tag;
+  }
+};
+
+}  // namespace hplcast::smpi_models

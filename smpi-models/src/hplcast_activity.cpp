@@ -1,0 +1,60 @@
+#include "hplcast/smpi_models/hplcast_activity.h"
+
+#include <simgrid/s4u/Engine.hpp>
+
+#include <cstdlib>
+
+#include "activity.hpp"
+#include "c_boundary.hpp"
+#include "progress_file.hpp"
+#include "runtime.hpp"
+
+using hplcast::smpi_models::Activity;
+using hplcast::smpi_models::guarded;
+using hplcast::smpi_models::ProgressFile;
+using hplcast::smpi_models::RankState;
+using hplcast::smpi_models::Runtime;
+
+namespace {
+
+/// The clock of a rank: what it has pending is in its past.
+double now_s(const RankState& rank) {
+  return simgrid::s4u::Engine::get_clock() + rank.pending_s;
+}
+
+template <typename Action>
+void observe(Action&& action) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    const RankState& rank = runtime.rank();
+    action(runtime.activity(), static_cast<int>(rank.rank), now_s(rank));
+  });
+}
+
+}  // namespace
+
+void hplcast_phase_begin(hplcast_phase phase) {
+  observe([&](Activity& activity, int rank, double now) { activity.phase_begin(rank, phase, now); });
+}
+
+void hplcast_phase_end(void) {
+  observe([](Activity& activity, int rank, double now) { activity.phase_end(rank, now); });
+}
+
+void hplcast_call_begin(hplcast_mpi operation, const hplcast_channel* channel, double bytes, const void* request) {
+  observe([&](Activity& activity, int rank, double now) {
+    activity.call_begin(rank, operation, channel, bytes, request, now);
+  });
+}
+
+void hplcast_call_end(const void* request, int found) {
+  observe([&](Activity& activity, int rank, double now) { activity.call_end(rank, request, found != 0, now); });
+}
+
+void hplcast_progress(double fraction) {
+  guarded([&] {
+    static ProgressFile* const file =
+        new ProgressFile(Runtime::instance().activity().settings().progress_path);  // open to the end
+    file->update(fraction, simgrid::s4u::Engine::get_clock());
+  });
+}

@@ -1,0 +1,81 @@
+#include "trace_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+constexpr double us_per_s = 1e6;  // Chrome's traces are in microseconds
+constexpr std::size_t buffer_bytes = 1U << 20U;
+
+std::string part_of(const std::string& path) {
+  return path + ".part";
+}
+
+core::Error cannot_write(const std::string& path) {
+  return {core::ExitCode::bad_input, "cannot write the trace " + path + ": " + std::strerror(errno)};
+}
+
+}  // namespace
+
+TraceFile::TraceFile(const std::string& path)
+    : path_(path), file_(std::fopen(part_of(path).c_str(), "w")), buffer_(buffer_bytes) {
+  if (!file_) throw cannot_write(path);
+  (void)std::setvbuf(file_.get(), buffer_.data(), _IOFBF, buffer_.size());
+  (void)std::fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", file_.get());
+}
+
+void TraceFile::name_rank(int rank, int host, const std::string& host_name) {
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= host_of_rank_.size()) host_of_rank_.resize(index + 1);
+  host_of_rank_[index] = host;
+  // Host names have no characters that JSON would quote.
+  (void)std::fprintf(file_.get(),
+                     "%s\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"%s\"}},"
+                     "\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"rank %d\"}}",
+                     first_ ? "" : ",", host, host_name.c_str(), host, rank, rank);
+  first_ = false;
+}
+
+void TraceFile::begin_event(const char* category, const char* name, int rank, TimeSpan span) {
+  const auto index = static_cast<std::size_t>(rank);
+  const int host = index < host_of_rank_.size() ? host_of_rank_[index] : 0;
+  // Nanoseconds are enough for a picture, and short.
+  (void)std::fprintf(
+      file_.get(), "%s\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f",
+      first_ ? "" : ",", category, name, host, rank, span.begin_s * us_per_s, (span.end_s - span.begin_s) * us_per_s);
+  first_ = false;
+}
+
+void TraceFile::phase(int rank, const char* name, TimeSpan span) {
+  begin_event("phase", name, rank, span);
+  (void)std::fputc('}', file_.get());
+}
+
+void TraceFile::kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span) {
+  begin_event("kernel", core::to_string(kernel), rank, span);
+  (void)std::fprintf(file_.get(), ",\"args\":{\"m\":%.0f,\"n\":%.0f,\"k\":%.0f}}", shape.m, shape.n, shape.k);
+}
+
+void TraceFile::message(int rank, const char* operation, const TracedMessage& message, TimeSpan span) {
+  begin_event("mpi", operation, rank, span);
+  (void)std::fprintf(file_.get(), ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%.0f,\"waited_us\":%.3f}}", message.peer,
+                     message.tag, message.bytes, message.waited_s * us_per_s);
+}
+
+void TraceFile::close() {
+  (void)std::fputs("\n]}\n", file_.get());
+  const bool fine = std::fflush(file_.get()) == 0 && std::ferror(file_.get()) == 0;
+  if (!fine) throw cannot_write(path_);
+  file_.reset();
+  std::error_code error;
+  std::filesystem::rename(part_of(path_), path_, error);
+  if (error) throw core::Error(core::ExitCode::bad_input, "cannot write the trace " + path_ + ": " + error.message());
+}
+
+}  // namespace hplcast::smpi_models

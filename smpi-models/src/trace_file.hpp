@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/kernel_id.hpp"
+#include "hplcast/core/polynomial.hpp"
+
+namespace hplcast::smpi_models {
+
+/// A piece of the simulated time of one rank.
+struct TimeSpan {
+  double begin_s = 0;
+  double end_s = 0;
+};
+
+/// A message in a trace; a rank of -1 is not known.
+struct TracedMessage {
+  int peer = -1;
+  int tag = 0;
+  double bytes = 0;
+  double waited_s = 0;  ///< part of the span in which the other side was not there yet
+};
+
+/// Events as Chrome's JSON, which Perfetto and chrome://tracing open: hosts are processes, ranks are threads. Written
+/// as it comes, to PATH.part, which becomes PATH at the end: the size of a trace has no limit but the disk's.
+class TraceFile {
+ public:
+  /// @throws core::Error if the file cannot be written.
+  explicit TraceFile(const std::string& path);
+
+  void name_rank(int rank, int host, const std::string& host_name);
+  void phase(int rank, const char* name, TimeSpan span);
+  void kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span);
+  void message(int rank, const char* operation, const TracedMessage& message, TimeSpan span);
+
+  /// Ends the file. @throws core::Error if the disk is full.
+  void close();
+
+ private:
+  void begin_event(const char* category, const char* name, int rank, TimeSpan span);
+
+  struct Closer {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Closer> file_;
+  std::vector<char> buffer_;
+  std::vector<int> host_of_rank_;
+  bool first_ = true;
+};
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "hplcast/core/prediction.hpp"
+
+namespace hplcast::study {
+
+/// What to keep of a simulation besides its result (docs/traces.md). Empty paths: not kept.
+struct Observation {
+  std::filesystem::path trace;       ///< Chrome's JSON, for Perfetto
+  std::string trace_ranks;           ///< first-last: only these are in the trace; empty: all
+  std::filesystem::path paje;        ///< SMPI's own trace, for Paje viewers; messages then take SMPI's way
+  bool phases = false;               ///< fills Prediction::phases
+  std::filesystem::path phases_csv;  ///< phases of every rank
+};
+
+/// How far a simulation is.
+struct SimulationProgress {
+  double fraction = 0;     ///< of its work, 0 to 1
+  double simulated_s = 0;  ///< simulated time
+};
+
+}  // namespace hplcast::study
