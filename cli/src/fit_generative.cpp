@@ -3,6 +3,7 @@
 
 #include "checks.hpp"
 #include "commands.hpp"
+#include "generative_picture.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/fit/generative.hpp"
@@ -21,6 +22,8 @@ struct FitGenerativeOptions {
   std::string noise = "half-normal";
   std::string days = "mean";
   fit::GenerativeFitOptions fit;
+  std::string plot;
+  bool quiet = false;
   std::string output;
 };
 
@@ -52,23 +55,51 @@ void report(const fit::GenerativeFit& fit) {
   for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
 }
 
-void run_fit_generative(FitGenerativeOptions options) {
-  require_writable(options.output);
-  for (const std::string& text : options.parameters) options.fit.parameters.push_back(core::parse_law_parameter(text));
-  for (const std::string& text : options.kinds) add_kind(text, options.fit.kind_of_node);
-  options.fit.noise = core::noise_family_from_name(options.noise);
-  options.fit.days = options.days == "mean" ? fit::DaysCovariance::mean_of_cpus : fit::DaysCovariance::pooled;
-  std::vector<std::pair<std::string, std::string>> left_out;
-  for (const std::string& text : options.left_out) left_out.push_back(parse_cpu(text));
+/// All regressions but those of the CPUs left out. @throws UsageError for a CPU to leave out that is not there.
+std::vector<fit::DailyRegression> read_rows(const FitGenerativeOptions& options) {
   std::vector<fit::DailyRegression> rows;
   for (const std::string& file : options.files)
     core::read_file(file, [&](std::istream& in, const std::string& name) {
-      for (auto& row : fit::read_daily_regressions(in, name, options.fit.parameters, left_out))
-        rows.push_back(std::move(row));
+      for (auto& row : fit::read_daily_regressions(in, name, options.fit.parameters)) rows.push_back(std::move(row));
     });
+  for (const std::string& text : options.left_out) {
+    const auto [node, cpu] = parse_cpu(text);
+    const auto last = std::remove_if(rows.begin(), rows.end(), [&, n = node, c = cpu](const fit::DailyRegression& row) {
+      return row.node == n && row.cpu == c;
+    });
+    if (last == rows.end()) throw core::UsageError("--leave-out names " + text + ", of which there are no regressions");
+    rows.erase(last, rows.end());
+  }
+  return rows;
+}
+
+/// A kind without a node in the data is a mistake in its names. @throws UsageError
+void require_nodes_of_kinds(const std::vector<fit::DailyRegression>& rows, const FitGenerativeOptions& options) {
+  for (const std::string& text : options.kinds) {
+    std::map<std::string, std::string> kind_of_node;
+    add_kind(text, kind_of_node);
+    if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return kind_of_node.count(row.node) > 0; }))
+      throw core::UsageError("--kind is `" + text + "`; there are no regressions of such nodes");
+  }
+}
+
+void run_fit_generative(FitGenerativeOptions options) {
+  require_writable(options.output);
+  if (!options.plot.empty()) require_picture_name(options.plot);
+  require_distinct("--parameters", options.parameters);
+  of_options([&] {
+    for (const std::string& text : options.parameters)
+      options.fit.parameters.push_back(core::parse_law_parameter(text));
+    for (const std::string& text : options.kinds) add_kind(text, options.fit.kind_of_node);
+  });
+  options.fit.noise = core::noise_family_from_name(options.noise);
+  options.fit.days = options.days == "mean" ? fit::DaysCovariance::mean_of_cpus : fit::DaysCovariance::pooled;
+  const std::vector<fit::DailyRegression> rows = read_rows(options);
+  require_nodes_of_kinds(rows, options);
   const fit::GenerativeFit fit = fit::fit_generative(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
-  report(fit);
+  if (!options.quiet) report(fit);
+  if (!options.plot.empty()) write_picture(options.plot, generative_picture(rows, fit));
   write_result(options.output, [&](std::ostream& out) { core::write_generative(out, fit.model); });
 }
 
@@ -100,6 +131,9 @@ void setup_fit_generative(CLI::App& fit) {
   command.add_option("--days", options->days, "covariance between days: mean (of those of the CPUs) or pooled")
       ->check(CLI::IsMember({"mean", "pooled"}))
       ->capture_default_str();
+  command.add_option("--plot", options->plot, "picture of the fit (gnuplot), .png or .svg")->type_name("FILE.png");
+  command.add_flag("--quiet", options->quiet, "no report on the standard error");
+  command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "generative model as JSON (default: the standard output)")
       ->type_name("FILE");
   command.callback([options] { run_fit_generative(*options); });

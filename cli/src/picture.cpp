@@ -56,6 +56,20 @@ std::vector<PlotSeries> drawable_series(const PlotPanel& panel) {
   return result;
 }
 
+/// Distance of the marks on the x axis, few enough that their labels do not overlap: about six.
+double mark_distance(const PlotPanel& panel, const std::vector<PlotSeries>& series) {
+  double least = series.front().values.front().first, most = least;
+  for (const PlotSeries& one : series)
+    for (const auto& [x, y] : one.values) {
+      least = std::min(least, x);
+      most = std::max(most, x);
+    }
+  if (panel.log_x) return most / least > 1e6 ? 100 : 10;  // a factor
+  if (!(most > least)) return 1;
+  const double rough = (most - least) / 6, decade = std::pow(10, std::floor(std::log10(rough)));
+  return decade * (rough / decade > 5 ? 10 : rough / decade > 2 ? 5 : 2);
+}
+
 void write_panel(std::ostream& out, const PlotPanel& panel) {
   const std::vector<PlotSeries> series = drawable_series(panel);
   if (series.empty()) {
@@ -65,6 +79,7 @@ void write_panel(std::ostream& out, const PlotPanel& panel) {
   out << "unset logscale\nunset arrow\nset autoscale\n";
   if (panel.log_x) out << "set logscale x\n";
   if (panel.log_y) out << "set logscale y\n";
+  out << "set xtics " << core::shortest(mark_distance(panel, series)) << '\n';
   out << "set title " << quoted(panel.title) << "\nset xlabel " << quoted(panel.x_name) << "\nset ylabel "
       << quoted(panel.y_name) << "\n";
   for (double where : panel.breaks)

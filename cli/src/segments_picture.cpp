@@ -85,8 +85,8 @@ double half_normal_density(double mean, double sd, double x) {
 }
 
 PlotPanel noise_panel(const fit::FittedSegment& segment, const fit::SegmentNoise& noise) {
-  constexpr int bins = 80;
   std::vector<double> sorted = noise.sample;
+  const int bins = std::clamp(static_cast<int>(4 * std::cbrt(sorted.size())), 16, 80);
   std::sort(sorted.begin(), sorted.end());
   const auto at = [&](double share) {
     return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
@@ -96,18 +96,20 @@ PlotPanel noise_panel(const fit::FittedSegment& segment, const fit::SegmentNoise
                width = (to - from) / bins;
   PlotPanel panel{
       "Scatter from " + significant(segment.min) + " on", "duration - fit [s]", "density [1/s]", false, false, {}, {}};
-  std::vector<double> counts(bins, 0.0);
+  std::vector<double> counts(static_cast<std::size_t>(bins), 0.0);
   for (double residual : sorted)
     if (residual >= from && residual < to)
-      counts[std::min<std::size_t>(bins - 1, static_cast<std::size_t>((residual - from) / width))] += 1;
+      counts[std::min(counts.size() - 1, static_cast<std::size_t>((residual - from) / width))] += 1;
   PlotSeries histogram{"calls", Style::steps, {}};
   PlotSeries density{noise.modes.empty() ? "half-normal" : "mixture", Style::line, {}};
-  for (int bin = 0; bin < bins; ++bin) {
-    const double middle = from + (bin + 0.5) * width;
-    histogram.values.emplace_back(middle,
+  for (int bin = 0; bin < bins; ++bin)
+    histogram.values.emplace_back(from + (bin + 0.5) * width,
                                   counts[static_cast<std::size_t>(bin)] / (static_cast<double>(sorted.size()) * width));
-    density.values.emplace_back(middle, noise.modes.empty() ? half_normal_density(noise.mean, noise.sd, middle)
-                                                            : fit::mixture_density(noise.modes, middle));
+  constexpr int steps = 400;  // modes may be narrow
+  for (int i = 0; i <= steps; ++i) {
+    const double x = from + (to - from) * i / steps;
+    density.values.emplace_back(x, noise.modes.empty() ? half_normal_density(noise.mean, noise.sd, x)
+                                                       : fit::mixture_density(noise.modes, x));
   }
   panel.series = {std::move(histogram), std::move(density)};
   return panel;

@@ -1,5 +1,6 @@
 #include "fit_notes.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "shape_rows.hpp"
@@ -21,6 +22,37 @@ void note_size(const char* name, double least, double most, bool used, std::vect
 
 std::string percent(double share) {
   return short_number(100 * share) + " percent";
+}
+
+/// 8 standard deviations: less than one call in a million for each family of noise used here.
+constexpr double far = 8;
+
+/// Calls far from the model: because something interrupted them, or because the formula does not suit their shape, which then
+/// is off with all its calls.
+void note_far_calls(const KernelTable& table, const core::PiecewiseLaw& law, std::vector<std::string>& notes) {
+  double calls = 0, outliers = 0, outlier_time = 0, misfits = 0, time = 0;
+  for (const SampledCall& call : table.sample()) {
+    const ShapeSummary& summary = table.shapes()[call.shape];
+    const core::DurationLaw& one = law.at(summary.shape);
+    calls += 1;
+    time += call.duration_s;
+    const double sd = one.sd_s(summary.shape), mean = one.mean_s(summary.shape);
+    if (!(sd > 0) || std::abs(call.duration_s - mean) <= far * sd) continue;
+    if (summary.count > 1 && (summary.min_s > mean + far * sd || summary.max_s < mean - far * sd)) {
+      misfits += 1;
+    } else {
+      outliers += 1;
+      outlier_time += call.duration_s;
+    }
+  }
+  constexpr double noteworthy = 0.01;  // a few rare shapes need no other formula
+  if (misfits > noteworthy * calls)
+    notes.push_back("formula: it does not suit some shapes; " + percent(misfits / calls) +
+                    " of the calls are of shapes all of whose calls are more than 8 standard deviations from the model; ask for other"
+                    " terms or pieces");
+  if (outliers > 0)
+    notes.push_back("calls: " + percent(outliers / calls) + " are more than 8 standard deviations from the model, with " +
+                    percent(outlier_time / time) + " of the time (interrupts?); they are part of the fit");
 }
 
 }  // namespace
@@ -64,24 +96,20 @@ std::vector<std::string> call_notes(const KernelTable& table, const core::Piecew
                       percent(measured / predicted - 1) +
                       " more than the model says (warm-up?); they are part of the fit");
   }
-  // 8 standard deviations: less than one call in a million for each family of noise used here.
-  constexpr double far = 8;
-  long outliers = 0;
-  double outlier_time = 0, time = 0;
-  for (const SampledCall& call : table.sample()) {
-    const core::KernelShape& shape = table.shapes()[call.shape].shape;
-    const core::DurationLaw& one = law.at(shape);
-    time += call.duration_s;
-    const double sd = one.sd_s(shape);
-    if (!(sd > 0) || std::abs(call.duration_s - one.mean_s(shape)) <= far * sd) continue;
-    ++outliers;
-    outlier_time += call.duration_s;
-  }
-  if (outliers > 0)
-    notes.push_back("calls: " + percent(static_cast<double>(outliers) / static_cast<double>(table.sample().size())) +
-                    " are more than 8 standard deviations from the model, with " + percent(outlier_time / time) +
-                    " of the time (interrupts?); they are part of the fit");
+  note_far_calls(table, law, notes);
   return notes;
+}
+
+std::vector<std::string> leverage_notes(const ShapeRows& shapes, const std::vector<double>& leverage,
+                                        std::size_t fitted_terms) {
+  constexpr double alone = 0.95;
+  if (leverage.empty() || shapes.size() <= fitted_terms) return {};
+  const auto largest = std::max_element(leverage.begin(), leverage.end());
+  if (*largest < alone) return {};
+  const core::KernelShape& shape = shapes.shapes[static_cast<std::size_t>(largest - leverage.begin())].shape;
+  const auto size = [](double value) { return std::to_string(std::lround(value)); };
+  return {"mu: the shape " + size(shape.m) + " x " + size(shape.n) + " x " + size(shape.k) +
+          " alone decides a coefficient; measure more shapes of about its size"};
 }
 
 }  // namespace hplcast::fit::detail

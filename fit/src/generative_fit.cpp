@@ -187,6 +187,8 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
       const auto named = options.kind_of_node.find(cpu.node);
       fit.kind_of_node[cpu.node] = named == options.kind_of_node.end() ? options.default_kind : named->second;
     }
+    for (const auto& [node, kind] : options.kind_of_node)
+      if (fit.kind_of_node.count(node) == 0) fit.notes.push_back("kind " + kind + ": no regressions of node " + node);
   }
   std::map<std::string, std::vector<const Cpu*>> by_kind;
   for (const Cpu& cpu : cpus) by_kind[fit.kind_of_node[cpu.node]].push_back(&cpu);

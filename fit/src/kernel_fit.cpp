@@ -115,6 +115,8 @@ FittedPiece fit_piece(const ShapeRows& rows, const KernelFitOptions& options, co
   if (standard_errors_of(options) == StandardErrors::noise && !noise.shape_variances.empty())
     set_covariance(result.mean, rows, noise.shape_variances);
   result.notes = result.mean.notes;
+  for (std::string& note : detail::leverage_notes(rows, result.mean.leverage, result.mean.fitted_terms))
+    result.notes.push_back(std::move(note));
   result.notes.insert(result.notes.end(), noise.notes.begin(), noise.notes.end());
   result.law = std::move(noise.law);
   result.piece.mu = result.mean.fit;

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "../support/run_hplcast.hpp"
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/generative_model.hpp"
 
 namespace {
@@ -43,9 +45,28 @@ TEST(FitGenerativeCommand, KindsCanBeGiven) {
 TEST(FitGenerativeCommand, WrongOptionsAndFilesAreNamed) {
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --kind slow").status, 2);
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --leave-out 3").status, 2);
-  EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --parameters speed").status, 3);
+  EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --parameters speed").status, 2);
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --parameters mn").status, 3);
   EXPECT_EQ(run_hplcast("fit generative examples/fit-library/dgemm.csv").status, 3);
+}
+
+TEST(FitGenerativeCommand, NodesThatAreNotThereAreNamed) {
+  for (const char* wrong : {"--kind slow=[98-99]", "--leave-out 99:0", "--parameters foo", "--parameters mnk,mnk", "--kind 'slow=[4-1]'"})
+    EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv " + std::string(wrong)).status, 2) << wrong;
+  const Outcome some = run_hplcast("fit generative examples/generative/daily.csv --kind slow=1,2,99");
+  EXPECT_EQ(some.status, 0);
+  EXPECT_THAT(some.output, ::testing::HasSubstr("kind slow: no regressions of node 99"));
+}
+
+TEST(FitGenerativeCommand, DrawsAPicture) {
+  const hplcast::core::TemporaryFolder folder("hplcast-generative-plot");
+  const std::string picture = (folder.path() / "kinds.svg").string();
+  ASSERT_EQ(run_hplcast("fit generative examples/generative/daily.csv --find-kinds --quiet --plot " + picture).status, 0);
+  std::ostringstream svg;
+  svg << std::ifstream(picture).rdbuf();
+  EXPECT_THAT(svg.str(), ::testing::HasSubstr("Between CPUs"));
+  EXPECT_THAT(svg.str(), ::testing::HasSubstr("</svg>"));
+  EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --plot kinds.pdf").status, 2);
 }
 
 TEST(GenerateCommand, DrawsAClusterOfAnySize) {

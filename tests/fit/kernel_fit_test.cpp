@@ -19,6 +19,7 @@ using test::measured;
 using test::random_shapes;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::vector<Monomial> dgemm_terms = {{1, 1, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {0, 0, 0}};
 
@@ -203,6 +204,18 @@ TEST(KernelFit, OutliersAreReportedAndKeptInTheTotal) {
   EXPECT_THAT(fit.model.quality().notes, Contains(HasSubstr("interrupts?")));
 }
 
+TEST(KernelFit, AFormulaThatDoesNotSuitIsNotTakenForInterrupts) {
+  KernelTable table;
+  core::RandomStream stream({13, core::stream_kernel, 0, 0});
+  for (const KernelShape& shape : random_shapes(100, 10, 10000, 13))
+    for (int call = 0; call < 3; ++call)  // a step that no line follows
+      table.add({1, shape.n, 1}, (shape.n < 3000 ? 1e-6 : 5e-6) * (1 + 0.001 * stream.normal()));
+  const KernelFit fit = fit_kernel(table, m1("n", Weighting::relative));
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_THAT(fit.model.quality().notes, Contains(HasSubstr("it does not suit some shapes")));
+  EXPECT_THAT(fit.model.quality().notes, Not(Contains(HasSubstr("interrupts?"))));
+}
+
 TEST(KernelFit, ASlowStartIsReported) {
   const core::DurationLaw law = dgemm_law(NoiseFamily::half_normal);
   const std::vector<KernelShape> shapes = random_shapes(1000, 64, 1000, 10);
@@ -284,6 +297,16 @@ TEST(KernelFit, NarrowRangesAndRowsSetAsideAreNoted) {
   EXPECT_THAT(fit.model.quality().notes, Contains(HasSubstr("n only goes from 100 to 139")));
   EXPECT_THAT(fit.model.quality().notes, Contains("data: 2 rows set aside, the call failed: out of memory"));
   EXPECT_EQ(fit.model.quality().rows_set_aside, 2);
+}
+
+TEST(KernelFit, AShapeFarFromAllOthersIsNamed) {
+  KernelTable table;
+  for (int n = 100; n < 140; ++n) table.add({1.0, static_cast<double>(n), 1}, 1e-6 + 1e-9 * n + 1e-10 * (n % 7));
+  KernelFitOptions options = m1("n", Weighting::ordinary);
+  EXPECT_THAT(fit_kernel(table, options).model.quality().notes, Not(Contains(HasSubstr("alone decides"))));
+  table.add({1, 100000, 1}, 1e-6 + 1e-4);
+  EXPECT_THAT(fit_kernel(table, options).model.quality().notes,
+              Contains("mu: the shape 1 x 100000 x 1 alone decides a coefficient; measure more shapes of about its size"));
 }
 
 TEST(KernelFit, ContradictingOptionsAreRefused) {
