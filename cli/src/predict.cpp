@@ -31,6 +31,7 @@ struct PredictOptions {
   std::string per_cpu = "on";
   std::string kernel_model;
   bool json = false;
+  bool estimate = false;
   std::string output;
   study::PredictionRequest request;  ///< what the options above do not say
 };
@@ -161,11 +162,28 @@ void check_observation(const study::Observation& observation, std::size_t simula
   }
 }
 
+/// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
+void tell_needs(const std::vector<study::PredictionRequest>& requests, bool always) {
+  study::SimulationNeeds all;
+  for (const auto& request : requests) {
+    const study::SimulationNeeds needs = study::needs_of(request);
+    all.wall_s += needs.wall_s;
+    all.simulated_messages += needs.simulated_messages;
+    all.memory_bytes = std::max(all.memory_bytes, needs.memory_bytes);
+  }
+  constexpr double short_s = 30;
+  if (!always && all.wall_s < short_s) return;
+  std::cerr << "hplcast predict: " << requests.size() << (requests.size() == 1 ? " simulation, " : " simulations, ")
+            << study::to_string(all) << " (estimated)\n";
+}
+
 void run_predict(const PredictOptions& options) {
   require_writable(options.output);
   core::catch_interrupts();
   auto requests = requests_of(options);
   check_observation(options.request.observation, requests.size());
+  tell_needs(requests, options.estimate);
+  if (options.estimate) return;
   auto predictions = predict_all(requests);
   for (core::Prediction& prediction : predictions) prediction.model_levels = study::described(levels_of(options));
   warn_about_range(predictions);
@@ -235,7 +253,9 @@ void setup_predict(CLI::App& app) {
   command.add_option("--smpirun", options->request.programs.smpirun, "SimGrid's smpirun")->type_name("PATH");
   command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)")
       ->transform(as_seconds());
-  command.add_flag("--force", options->request.force, "also predict what does not fit the memory of the cluster");
+  command.add_flag("--force", options->request.force,
+                   "also predict what does not fit the memory of the cluster, or of this machine");
+  command.add_flag("--estimate", options->estimate, "only tell how long it would take");
   command.callback([options, N, configurations] {
     if (N->empty() && configurations->empty()) throw core::UsageError("give -N or --hpl-dat");
     run_predict(*options);

@@ -1,14 +1,15 @@
 #include "hplcast/study/predict.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
-#include "hplcast/study/local_machine.hpp"
 #include "hplcast/study/process_memory.hpp"
+#include "hplcast/study/simulation_needs.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "observed_simulation.hpp"
 #include "simulation_files.hpp"
@@ -19,10 +20,6 @@ namespace hplcast::study {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Memory maps that the simulator makes for a rank (its stack with a guard page, its pieces of shared memory): 2050
-/// maps were counted for 64 ranks on SimGrid 3.32.
-constexpr long maps_per_rank = 32;
 
 void check_grid(const PredictionRequest& request, int ranks) {
   const core::Hosts& hosts = request.cluster.hosts;
@@ -50,6 +47,28 @@ void check_memory(const PredictionRequest& request, int ranks) {
                           "--force predicts it all the same");
 }
 
+/// HPL counts the elements of a panel and of a swap in int.
+void check_panel(const core::HplParameters& p) {
+  const long long rows = p.N / p.P + p.NB;
+  const long long columns = p.N / p.Q + p.NB;
+  const long long elements = p.NB * (rows + columns + p.NB);
+  if (elements <= std::numeric_limits<int>::max()) return;
+  throw core::DomainError("NB", std::to_string(p.NB),
+                          "panels of less than 2^31 elements: HPL itself counts them in 32 bits, and this one has " +
+                              std::to_string(elements),
+                          "take a smaller NB or a larger grid");
+}
+
+void check_machine(const PredictionRequest& request) {
+  if (request.force) return;
+  const fs::path folder = request.keep.empty() ? fs::temp_directory_path() : fs::absolute(request.keep).parent_path();
+  const auto missing = shortages(needs_of(request), simulation_limits(folder));
+  if (missing.empty()) return;
+  std::string message = "this machine cannot simulate " + core::to_string(request.parameters) + ":";
+  for (const std::string& one : missing) message += "\n  " + one;
+  throw core::Error(core::ExitCode::bad_input, message + "\n  hint: --force tries it all the same");
+}
+
 fs::path simulated_hpl(const SimulatorPrograms& programs) {
   if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
   require_program(programs.xhpl, "the simulated HPL asked for");
@@ -70,6 +89,8 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   command.arguments = {"-np",       std::to_string(ranks),  "-platform", files.platform.string(),
                        "-hostfile", files.hostfile.string()};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
+  command.arguments.push_back("--cfg=smpi/shared-malloc-blocksize:" +
+                              std::to_string(static_cast<long>(needs_of(request).block_bytes)));
   command.arguments.push_back(simulated_hpl(request.programs).string());
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
@@ -160,23 +181,23 @@ core::Prediction simulate(const PredictionRequest& request, const fs::path& fold
 
 }  // namespace
 
+SimulationNeeds needs_of(const PredictionRequest& request) {
+  return simulation_needs(request.parameters, false);
+}
+
 std::vector<std::string> check(const PredictionRequest& request) {
   request.parameters.validate();
   if (request.parameters.N < 1) throw core::DomainError("N", std::to_string(request.parameters.N), "at least 1");
   const int ranks = request.parameters.P * request.parameters.Q;
   check_grid(request, ranks);
+  check_panel(request.parameters);
   check_memory(request, ranks);
+  check_machine(request);
   std::vector<std::string> warnings;
   if (platform_library(request.programs).empty()) {
     for (const std::string& loss : platforms::platform_xml_losses(request.cluster)) {
       warnings.push_back("without libhplcast-platform.so the simulation knows less than cluster.json: " + loss);
     }
-  }
-  const long limit = local_machine().max_map_count;
-  if (limit > 0 && ranks * maps_per_rank > limit) {
-    warnings.push_back(std::to_string(ranks) + " simulated ranks may need more memory maps than vm.max_map_count = " +
-                       std::to_string(limit) + " allows; if the simulation fails: sysctl -w vm.max_map_count=" +
-                       std::to_string(2L * ranks * maps_per_rank));
   }
   return warnings;
 }

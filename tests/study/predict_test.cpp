@@ -120,6 +120,24 @@ TEST_F(Predict, MissingOrBrokenStatisticsAreSaid) {
               HasSubstr("not the statistics of a simulated HPL"));
 }
 
+TEST_F(Predict, ADeadlockTellsWhatEachRankWaitsFor) {
+  const auto asked = request(
+      "cat > \"$HPLCAST_STATS\" <<END\n"
+      "{\"simulator\": \"SimGrid\", \"model_sha256\": \"\", \"deadlock\": true, \"end_s\": 1.5, \"times_s\": [],\n"
+      " \"kernels\": {}, \"messages\": {}, \"blocked\": [{\"rank\": 3, \"operation\": \"recv\", \"source\": 1,\n"
+      " \"destination\": 3, \"tag\": 9, \"since_s\": 0.5, \"phase\": \"broadcast\"}]}\nEND\n");
+  const std::string error = error_of(asked);
+  EXPECT_THAT(error, HasSubstr("deadlocked at 1.5 s"));
+  EXPECT_THAT(error, HasSubstr("rank 3 waits in recv for rank 1, tag 9, since 0.5 s (broadcast)"));
+}
+
+TEST_F(Predict, PanelsThatHplCannotCountAreRefused) {
+  auto asked = request("echo never");
+  asked.parameters.N = 3000000;
+  asked.parameters.NB = 3000;
+  EXPECT_THAT(error_of(asked), HasSubstr("less than 2^31 elements"));
+}
+
 TEST_F(Predict, AProgramWithAnotherModelIsRefused) {
   const auto asked =
       request("HPLCAST_CLUSTER=/dev/null\n" + testing::print_hpl_result("2.00", "9.0") + good_statistics);

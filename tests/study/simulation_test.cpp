@@ -1,6 +1,7 @@
 // Predictions by the real simulator: what must hold whatever the models are.
 #include <gtest/gtest.h>
 
+#include "hplcast/core/files.hpp"
 #include "hplcast/study/predict.hpp"
 #include "simulated_cluster.hpp"
 
@@ -63,6 +64,36 @@ TEST_F(Simulation, TimeFallsWhenDgemmIsFaster) {
   // The same calls with the same draws, each half as long; sums differ by rounding.
   EXPECT_NEAR(after.kernels.at("dgemm").time_s, 0.5 * before.kernels.at("dgemm").time_s,
               1e-9 * before.kernels.at("dgemm").time_s);
+}
+
+TEST_F(Simulation, LocalMatricesMayHaveMoreThan2To31Elements) {
+  request_.parameters.N = 60000;  // 3.6e9 elements on one rank
+  request_.parameters.P = request_.parameters.Q = 1;
+  const auto prediction = predict(request_);
+  const core::KernelCount& dgemm = prediction.kernels.at("dgemm");
+  // All but a few percent of HPL's flop, and of its time, is in dgemm.
+  EXPECT_NEAR(dgemm.flop, core::hpl_flop(60000), 0.05 * core::hpl_flop(60000));
+  EXPECT_NEAR(prediction.time_s, dgemm.time_s, 0.05 * dgemm.time_s);
+}
+
+TEST_F(Simulation, PhasesAddUpToTheTimeOfTheRun) {
+  request_.observation.phases = true;
+  const auto prediction = predict(request_);
+  double all_s = 0;
+  for (const core::PhaseSummary& phase : prediction.phases) {
+    all_s += phase.elapsed_s;
+    EXPECT_LE(phase.kernels_s + phase.messages_s + phase.waiting_s, phase.elapsed_s * (1 + 1e-9)) << phase.name;
+  }
+  // HPL takes the slowest rank, and ends with a barrier.
+  EXPECT_NEAR(all_s, prediction.time_s, 0.01 * prediction.time_s);
+}
+
+TEST_F(Simulation, ATraceChangesNothing) {
+  const double without = predict(request_).time_s;
+  const core::TemporaryFolder folder("hplcast-test");
+  request_.observation.trace = folder.path() / "trace.json";
+  EXPECT_EQ(predict(request_).time_s, without);
+  EXPECT_GT(std::filesystem::file_size(request_.observation.trace), 10000U);
 }
 
 TEST_F(Simulation, ReportsItsMemory) {

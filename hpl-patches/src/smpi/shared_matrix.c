@@ -1,28 +1,30 @@
 /* HPL_pdtest.c and HPL_pdmatgen for a matrix without content.
  *
  * Nothing computes with the matrix and no message is sent from it (panels have a workspace of their own,
- * shared_panel.c), but for a few vectors in the final triangular solve. So it is plain memory of which hardly a page is
- * ever touched: reserved, not counted as used, one mapping a rank however large. */
+ * shared_panel.c), but for a few vectors in the final triangular solve, of which only the size matters. So it is memory
+ * of which hardly a page is ever touched: reserved, not counted as used, and the same for all ranks of this copy of the
+ * program. One mapping a rank would need more addresses than a process has from N = 4 million on. */
 #include <stddef.h>
 #include <sys/mman.h>
 
 #include "hpl.h"
 #include "shared_panel.h"
 
-/* The size, which munmap needs, is kept in a page of its own before the matrix. */
-enum { size_page = 4096 };
-
 static void* matrix_malloc(size_t bytes) {
-  const size_t mapped = bytes + size_page;
-  size_t* base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return NULL; /* HPL says so and skips the run */
-  *base = mapped;
-  return (char*)base + size_page;
+  static void* memory;
+  static size_t reserved;
+  if (bytes > reserved) {
+    void* larger = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (larger == MAP_FAILED) return NULL; /* HPL says so and skips the run */
+    memory = larger; /* the smaller one stays: a rank may be using it */
+    reserved = bytes;
+  }
+  return memory;
 }
 
+/* The reserved memory is for the next run, too. */
 static void matrix_free(void* matrix) {
-  size_t* base = (size_t*)((char*)matrix - size_page);
-  (void)munmap(base, *base);
+  (void)matrix;
   hplcast_drop_idle_panels();
 }
 

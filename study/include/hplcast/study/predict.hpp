@@ -10,6 +10,7 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/study/observation.hpp"
+#include "hplcast/study/simulation_needs.hpp"
 
 namespace hplcast::study {
 
@@ -40,9 +41,13 @@ struct PredictionRequest {
 };
 
 /// What could make a request fail or mislead: things to tell the user, not errors.
-/// @throws core::DomainError for wrong parameters, more ranks than the cluster has cores, or a matrix that is larger
-/// than the memory of the cluster (where that is known, and not forced).
+/// @throws core::DomainError for wrong parameters, more ranks than the cluster has cores, panels that HPL cannot count,
+/// or a matrix that is larger than the memory of the cluster (where that is known); core::Error for a simulation that
+/// this machine cannot hold (shortages()). The last two not if forced.
 std::vector<std::string> check(const PredictionRequest& request);
+
+/// Time, memory and messages of the simulation that predict() would run, estimated.
+SimulationNeeds needs_of(const PredictionRequest& request);
 
 /// Runs HPL on the simulator. Its files lie in a folder of their own, so predictions can run side by side.
 /// @throws what check() throws; core::ExternalError with the end of the log if the simulation fails, does not end

@@ -1,0 +1,154 @@
+#include "hplcast/study/simulation_needs.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#include "hplcast/study/local_machine.hpp"
+#include "proc_files.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double mib = 1024.0 * 1024.0;
+
+// Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/scaling.md).
+constexpr double start_s_per_rank = 3e-3;
+constexpr double wall_s_per_message = 18e-6;
+constexpr double wall_s_per_panel_and_rank = 10e-6;  // what a rank does for a panel besides messages
+constexpr double base_bytes = 40 * mib;
+constexpr double bytes_per_rank = 0.08 * mib;
+constexpr double stack_bytes_per_rank = 8 * mib;  // contexts/stack-size of SimGrid
+constexpr long base_maps = 300;
+constexpr long maps_per_rank = 8;  // stack, guard page, private pages of panels
+
+double log2_up(int n) {
+  return std::ceil(std::log2(static_cast<double>(n)));
+}
+
+/// Messages that all ranks send for one panel, besides the exchanges of its factorisation.
+double messages_per_panel(const core::HplParameters& p) {
+  const double broadcast = static_cast<double>(p.P) * (p.Q - 1);
+  const double binary_exchange = p.P * log2_up(p.P);
+  const double spread_and_roll = p.P * log2_up(p.P) + static_cast<double>(p.P) * (p.P - 1);
+  constexpr int long_swap = 1;
+  return broadcast + p.Q * (p.SWAP == long_swap ? spread_and_roll : binary_exchange);
+}
+
+/// Pages so large that a panel takes a few maps, and not larger: one page is really there.
+double block_size(double panel_bytes) {
+  double block = mib;
+  while (block < 16 * mib && block * 2 < panel_bytes) block *= 2;
+  return block;
+}
+
+std::string number(double value, const char* unit) {
+  char text[64];
+  (void)std::snprintf(text, sizeof text, value < 10 ? "%.1f %s" : "%.0f %s", value, unit);
+  return text;
+}
+
+std::string bytes_text(double bytes) {
+  constexpr double gib = 1024 * mib;
+  return bytes < gib ? number(bytes / mib, "MiB") : number(bytes / gib, "GiB");
+}
+
+double limit(int resource) {
+  rlimit values{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &values) != 0 || values.rlim_cur == RLIM_INFINITY) return 0;
+  return static_cast<double>(values.rlim_cur);
+}
+
+/// What may still be promised where the kernel promises no more than it has.
+double commit_left() {
+  int mode = 0;
+  std::ifstream("/proc/sys/vm/overcommit_memory") >> mode;
+  constexpr int never_overcommit = 2;
+  if (mode != never_overcommit) return 0;
+  return std::max(1.0, kib_field("/proc/meminfo", "CommitLimit:") - kib_field("/proc/meminfo", "Committed_AS:"));
+}
+
+}  // namespace
+
+SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
+  const double N = static_cast<double>(p.N);
+  const double ranks = static_cast<double>(p.P) * p.Q;
+  const double panels = std::ceil(N / p.NB);
+  const double pivot_messages = N * p.P * log2_up(p.P);
+  const double other_messages = panels * messages_per_panel(p);
+  const double panel_bytes = 8.0 * p.NB * (N / p.P + p.NB);
+  const double swap_bytes = 8.0 * p.NB * (N / p.Q + p.NB);
+
+  SimulationNeeds needs;
+  needs.messages = pivot_messages + other_messages;
+  needs.simulated_messages = fast ? other_messages : needs.messages;
+  needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * needs.simulated_messages +
+                 wall_s_per_panel_and_rank * panels * ranks;
+  needs.memory_bytes = base_bytes + bytes_per_rank * ranks;
+  needs.block_bytes = block_size(panel_bytes);
+  const double panels_alive = (p.DEPTH + 1.0) * ranks;
+  const double panel_maps =
+      std::ceil(panel_bytes / needs.block_bytes) + std::ceil((panel_bytes + swap_bytes) / needs.block_bytes);
+  needs.memory_maps = base_maps + static_cast<long>(maps_per_rank * ranks + panels_alive * panel_maps);
+  // The matrix of the largest rank, once for all ranks (shared_matrix.c).
+  const double matrix_bytes = 8 * (N / p.P + p.NB) * (N / p.Q + p.NB);
+  needs.address_bytes =
+      base_bytes + matrix_bytes + stack_bytes_per_rank * ranks + panels_alive * (2 * panel_bytes + swap_bytes);
+  return needs;
+}
+
+SimulationLimits simulation_limits(const fs::path& folder) {
+  const LocalMachine machine = local_machine();
+  SimulationLimits limits;
+  limits.available_bytes = machine.available_bytes;
+  limits.max_map_count = machine.max_map_count;
+  limits.address_bytes = limit(RLIMIT_AS);
+  limits.stack_bytes = limit(RLIMIT_STACK);
+  limits.commit_bytes = commit_left();
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (!error) limits.disk_bytes = static_cast<double>(space.available);
+  return limits;
+}
+
+std::vector<std::string> shortages(const SimulationNeeds& needs, const SimulationLimits& limits) {
+  std::vector<std::string> found;
+  const auto look = [&](const char* what, double needed, double there, const std::string& remedy) {
+    if (there <= 0 || needed <= there) return;
+    found.push_back(std::string(what) + ": needs about " + bytes_text(needed) + ", there is " + bytes_text(there) +
+                    "; " + remedy);
+  };
+  look("memory", needs.memory_bytes, limits.available_bytes, "end other programs, or use a machine with more memory");
+  look("address space", needs.address_bytes, limits.address_bytes, "raise the limit: ulimit -v unlimited");
+  look("memory that the kernel may promise", needs.address_bytes, limits.commit_bytes,
+       "most of it is never used: sysctl -w vm.overcommit_memory=0");
+  // SimGrid's own thread, which also parses the platform; 1 MiB has always been enough.
+  look("stack", mib, limits.stack_bytes, "raise the limit: ulimit -s 8192");
+  constexpr double log_and_results = 16 * mib;
+  look("disk for temporary files", log_and_results, limits.disk_bytes, "free some, or set TMPDIR to another folder");
+  if (limits.max_map_count > 0 && needs.memory_maps > limits.max_map_count) {
+    found.push_back("memory maps: needs about " + std::to_string(needs.memory_maps) + ", vm.max_map_count is " +
+                    std::to_string(limits.max_map_count) +
+                    "; raise it: sysctl -w vm.max_map_count=" + std::to_string(2 * needs.memory_maps));
+  }
+  return found;
+}
+
+std::string to_string(const SimulationNeeds& needs) {
+  const double minutes = needs.wall_s / 60;
+  const std::string time = needs.wall_s < 120 ? number(needs.wall_s, "s")
+                           : minutes < 120    ? number(minutes, "min")
+                                              : number(minutes / 60, "h");
+  const double messages = needs.simulated_messages;
+  const std::string count = messages < 1e6 ? number(messages / 1e3, "thousand") : number(messages / 1e6, "million");
+  return "about " + time + ", " + bytes_text(needs.memory_bytes) + " of memory, " + count + " messages";
+}
+
+}  // namespace hplcast::study
