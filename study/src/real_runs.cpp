@@ -45,8 +45,13 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
                       const fs::path& folder, const std::function<void()>& tick) {
   core::write_file(folder / "HPL.dat",
                    [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
-  core::Command command = core::mpirun_command(
-      {run.parameters.P * run.parameters.Q, request.hostfile, request.oversubscribe, request.mpirun}, xhpl);
+  core::MpiLaunch launch;
+  launch.ranks = run.parameters.P * run.parameters.Q;
+  launch.hostfile = request.hostfile;
+  launch.oversubscribe = request.oversubscribe;
+  launch.bind = request.bind;
+  launch.mpirun = request.mpirun;
+  core::Command command = core::mpirun_command(launch, xhpl);
   command.timeout_s = request.timeout_s;
   command.directory = folder;
   command.output = folder / "HPL.out";
