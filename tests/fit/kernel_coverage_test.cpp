@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <regex>
 
 #include "hplcast/fit/kernel_fit.hpp"
 #include "synthetic_kernel.hpp"
@@ -94,6 +95,7 @@ TEST_P(Coverage, IntervalsHoldTheTruthAsOftenAsTheySay) {
     }
   }
   for (const auto& [what, count] : held) {
+    RecordProperty(std::regex_replace(what, std::regex("[^a-z0-9]+"), "_"), count);
     EXPECT_GE(count, 0.93 * repetitions) << what;
     EXPECT_LE(count, 0.97 * repetitions) << what;
   }
