@@ -24,8 +24,14 @@ std::vector<Monomial> product_terms(const KernelFitOptions& options) {
   if (options.level == "M0") return {};
   if (!options.terms.empty()) return options.terms;
   if (options.level == "M2") return {{1, 1, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
-  if (options.level == "M'") return {options.split};
   return {{1, 1, 1}};
+}
+
+/// What the duration is proportional to in each piece: the split, or, if that is one size, the product of all sizes that vary.
+Monomial product_of_pieces(const Monomial& split, const core::ShapeRange& range) {
+  if (split.m + split.n + split.k > 1) return split;
+  return {range.min.m < range.max.m || split.m > 0 ? 1 : 0, range.min.n < range.max.n || split.n > 0 ? 1 : 0,
+          range.min.k < range.max.k || split.k > 0 ? 1 : 0};
 }
 
 /// The terms that the regression fits: the constant too unless it is fixed beforehand or not wanted.
@@ -242,9 +248,11 @@ KernelFitOptions published_options(Intercept intercept) {
   return options;
 }
 
-KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& options) {
-  validate(options);
+KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
+  validate(given);
   if (table.rows() == 0) return failed(FitStatus::no_rows, "there are no measurements");
+  KernelFitOptions options = given;
+  if (options.level == "M'" && options.terms.empty()) options.terms = {product_of_pieces(options.split, table.range())};
   const ShapeRows all = detail::all_rows(table);
   const std::vector<double> starts = piece_starts(all, options);
   std::vector<ShapeRows> parts;

@@ -249,6 +249,21 @@ TEST(KernelFit, PiecesAreFoundWhereTheSlopeChanges) {
   EXPECT_EQ(given.model.quality().mu_t_values.back(), given.pieces[1].mu.t_values.back());
 }
 
+TEST(KernelFit, PiecesInOneSizeAreLinesInTheProductOfAll) {
+  KernelTable table;
+  for (const KernelShape& shape : random_shapes(400, 10, 1000, 12))
+    table.add({shape.m, shape.n, 1}, (shape.n < 100 ? 3e-9 : 1e-9) * shape.m * shape.n);
+  KernelFitOptions options;
+  options.level = "M'";
+  options.split = {0, 1, 0};
+  options.intercept = Intercept::none;
+  options.breakpoints = {100};
+  const KernelFit fit = fit_kernel(table, options);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_NEAR(fit.pieces[0].mu.polynomial.coefficient({1, 1, 0}) / 3e-9, 1, 1e-9);
+  EXPECT_NEAR(fit.pieces[1].mu.polynomial.coefficient({1, 1, 0}) / 1e-9, 1, 1e-9);
+}
+
 TEST(KernelFit, OnePieceIsEnoughForOneLine) {
   KernelFitOptions options = m1("n");
   options.level = "M'";
