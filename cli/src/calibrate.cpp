@@ -63,7 +63,7 @@ void setup_calibrate(CLI::App& app) {
   const auto options = std::make_shared<CalibrateOptions>();
   CLI::App& command = add_command(app, "calibrate", "Measure what a campaign file says, and pack it into one archive",
                                   "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
-  command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/campaign.md)")
+  command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/calibrate.md)")
       ->required()
       ->type_name("FILE");
   command

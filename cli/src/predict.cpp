@@ -49,6 +49,7 @@ study::ModelLevels levels_of(const PredictOptions& options) {
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
   study::PredictionRequest base = options.request;
   base.cluster = study::at_levels(read_cluster_file(options.cluster), levels_of(options));
+  warn_about_quality(base.cluster);
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
     core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {

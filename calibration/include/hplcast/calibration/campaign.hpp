@@ -60,7 +60,7 @@ struct CampaignReport {
 };
 
 /// Runs a campaign in a folder of its own. A result exists under its final name only when it is whole, so that running
-/// the same plan there again does what is missing, and nothing twice. Folder layout: docs/campaign.md.
+/// the same plan there again does what is missing, and nothing twice. Folder layout: docs/calibrate.md.
 /// @throws core::Error (bad_input) if the folder holds another campaign, or holds anything and `resume` is false, or is
 /// in use, or if the clock has been set back; an Error that names step, rows and hosts if a program fails: bad_input if
 /// that is what the program said, else external_failure.
