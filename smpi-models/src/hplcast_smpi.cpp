@@ -112,3 +112,10 @@ void hplcast_count_message(hplcast_mpi operation, double bytes) {
 void hplcast_report_time(double time_s) {
   guarded([&] { Runtime::instance().report_time(time_s); });
 }
+
+double hplcast_take_delay(void) {
+  RankState& rank = this_rank();
+  const double delay_s = rank.pending_s;
+  rank.pending_s = 0;
+  return delay_s;
+}

@@ -82,6 +82,10 @@ void hplcast_delay(double duration_s);
 /* Spends the pending delay of the calling rank in simulated time. Call it before every MPI call and clock read. */
 void hplcast_flush(void);
 
+/* The pending delay of the calling rank in seconds, for a program that spends it in its own way: it is not pending any
+ * more. */
+double hplcast_take_delay(void);
+
 /* hplcast_flush(), then the simulated time in seconds. The read itself costs nothing and is no event of the simulation.
  */
 double hplcast_clock_s(void);
