@@ -4,13 +4,14 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: bench/dahu.sh [-o FOLDER] [--build DIR] [--data DIR] [PART ...]
+Usage: bench/dahu.sh [-o FOLDER] [--build DIR] [--data DIR] [--orders N,N,...] [PART ...]
 
 Parts (default: all but large and ratio, in this order):
   assemble   cluster.json of dahu and of the rungs of the ladder, from the published coefficients
   sizes      14 matrix orders, 50,000 to 500,000, fast mode
   exact      N = 50,000 and 100,000, exact mode
   ladder     model levels, from one homogeneous linear model to one per CPU with noise, N = 100,000 and 300,000
+             (--orders: other matrix orders for sizes and ladder)
   large      4096 ranks on a fat tree, N = 4,000,000 (examples/stampede-like.json)
   ratio      bench/ratio.sh at 8 x 8 and 32 x 32
   table      FOLDER/table.md of all that is there
@@ -26,13 +27,15 @@ HELP
 fail() { local status=$1; shift; printf 'dahu.sh: %s\n' "$*" >&2; exit "$status"; }
 
 project=$(cd "$(dirname "$0")/.." && pwd)
+orders=(50000 75000 100000 125000 150000 175000 200000 225000 250000 300000 350000 400000 450000 500000)
+ladder_orders=(100000 300000)
 out=dahu-results build=$project/build data=${HPLCAST_REFERENCE_DATA:-$project/../shared/data} parts=()
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
-    -o | --build | --data)
+    -o | --build | --data | --orders)
       [[ $# -ge 2 ]] || fail 2 "$1 needs a value"
-      case $1 in -o) out=$2 ;; --build) build=$2 ;; --data) data=$2 ;; esac
+      case $1 in -o) out=$2 ;; --build) build=$2 ;; --data) data=$2 ;; --orders) IFS=, read -ra orders <<< "$2"; ladder_orders=("${orders[@]}") ;; esac
       shift 2 ;;
     assemble | sizes | exact | ladder | large | ratio | table) parts+=("$1"); shift ;;
     *) fail 2 "unknown part '$1'; see bench/dahu.sh --help" ;;
@@ -45,8 +48,6 @@ hplcast=$build/bin/hplcast
 mkdir -p "$out"
 
 readonly real=$data/hpl-reality/dahu-2019-03.csv
-readonly orders=(50000 75000 100000 125000 150000 175000 200000 225000 250000 300000 350000 400000 450000 500000)
-readonly ladder_orders=(100000 300000)
 # HPL.dat of the real runs.
 readonly hpl=(--nb 128 -P 32 -Q 32 --pfact crout --rfact right --nbmin 2 --ndiv 2 --bcast 2ring --depth 1 --swap bin-exch --swap-threshold 128)
 

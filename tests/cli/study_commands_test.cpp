@@ -1,6 +1,7 @@
 // predict, run-real, compare, report, emit and assemble as a user meets them: exit codes, messages, files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <fstream>
@@ -79,6 +80,31 @@ TEST_F(StudyCommands, PredictExitsWithSixIfTheSimulatorFails) {
   expect({"predict", example_cluster, "-N", "100", "--xhpl", xhpl, "--smpirun", "no-such-smpirun"}, 6,
          "no-such-smpirun");
   expect({"predict", example_cluster, "-N", "100", "--xhpl", "no-such-xhpl"}, 3, "no-such-xhpl");
+}
+
+TEST_F(StudyCommands, PredictLeavesNoProcessAndNoFileWhenInterrupted) {
+  const auto record = programs_.folder() / "pid";
+  const auto temporary = programs_.folder() / "temporary";
+  std::filesystem::create_directory(temporary);
+  core::Command command;
+  command.program = HPLCAST_BINARY_DIR "/bin/hplcast";
+  command.arguments = {"predict",   example_cluster,
+                       "-N",        "100",
+                       "--xhpl",    programs_.script("xhpl", "true").string(),
+                       "--smpirun", programs_.script("smpirun", "echo $$ > \"$RECORD\"; sleep 60").string(),
+                       "-o",        "out.json"};
+  command.directory = programs_.folder();
+  command.environment = {{"RECORD", record.string()}, {"TMPDIR", temporary.string()}};
+  command.timeout_s = 30;
+  command.while_running = [&](int pid) {
+    if (std::filesystem::exists(record)) ::kill(pid, SIGINT);
+  };
+  const core::CommandResult result = core::run(command);
+  EXPECT_EQ(result.status, 130) << result.output;
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_FALSE(std::filesystem::exists("/proc/" + text_of("pid").substr(0, text_of("pid").find('\n'))));
+  EXPECT_TRUE(std::filesystem::is_empty(temporary));
+  EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "out.json"));
 }
 
 TEST_F(StudyCommands, RunRealRefusesWhatThisMachineCannotRun) {

@@ -6,6 +6,7 @@
 #include "hplcast/calibration/mpi_design.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
+#include "hplcast/core/published_models.hpp"
 #include "hplcast/fit/generative.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_csv.hpp"
@@ -47,6 +48,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.parameters = {{{1, 1, 1}, false}, {{}, false}};
     fit::fit_generative(fit::read_daily_regressions(in, "fuzz", options.parameters), options);
   });
+  attempt(text, [](std::istream& in) {
+    static const core::Hosts hosts = core::Hosts::make({"n-[1-2]", 4, 2, {}, 0});
+    core::read_dgemm_table(in, "fuzz", "a", hosts);
+  });
+  attempt(text, [](std::istream& in) { core::read_kernel_table(in, "fuzz", core::KernelSet::full); });
   attempt(text, [](std::istream& in) { calibration::read_dgemm_design(in, "fuzz"); });
   attempt(text, [](std::istream& in) { calibration::read_mpi_design(in, "fuzz"); });
   return 0;

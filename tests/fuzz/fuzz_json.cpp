@@ -9,6 +9,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/generative_model.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/core/published_models.hpp"
 
 namespace {
 
@@ -24,6 +25,17 @@ void round_trip(const std::string& text, Read read, Write write) {
     std::istringstream again(first.str());
     write(second, read(again, "fuzz"));
     if (first.str() != second.str()) std::abort();
+  } catch (const core::Error&) {  // what bad input is meant to end with
+  }
+}
+
+/// Reads a form that is not written; what it gives must be fit to be written.
+template <typename Read, typename Write>
+void read_only(const std::string& text, Read read, Write write) {
+  try {
+    std::istringstream in(text);
+    std::ostringstream out;
+    write(out, read(in));
   } catch (const core::Error&) {  // what bad input is meant to end with
   }
 }
@@ -50,5 +62,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
              [](std::ostream& out, const calibration::MachineDescription& machine) { write_json(out, machine); });
   round_trip(text, calibration::read_context,
              [](std::ostream& out, const calibration::MeasurementContext& context) { write_json(out, context); });
+  // A published network and mixtures are read, and written as a network.
+  const auto write_network = [](std::ostream& out, const core::NetworkModel& model) {
+    out << core::network_model_json(model);
+  };
+  read_only(
+      text, [](std::istream& in) { return core::read_network_table(in, "fuzz", "one"); }, write_network);
+  read_only(
+      text, [](std::istream& in) { return core::with_mixtures({}, in, "fuzz"); }, write_network);
   return 0;
 }
