@@ -32,7 +32,7 @@ step 2 420 "looking at the machine"
 "$bin/hplcast" doctor --json -o "$work/machine.json"
 
 step 3 415 "measuring dgemm, HPL's other kernels and MPI"
-"$bin/hplcast" design dgemm --nb "$nb" --max-size "$max_n" --count 300 --budget 60s --seed "$seed" -o "$work/dgemm-design.csv"
+"$bin/hplcast" design dgemm --nb "$nb" --max-size "$max_n" --count 300 --budget 60s --no-common --seed "$seed" -o "$work/dgemm-design.csv"
 mpi "$bin/hplcast-measure-dgemm" --design "$work/dgemm-design.csv" -o "$work/dgemm.csv"
 configurations "$work/kernel-runs.csv" <<'END'
 2000 1 1 1 1

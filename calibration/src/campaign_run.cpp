@@ -72,10 +72,23 @@ class CampaignRun {
     return command;
   }
 
+  std::string how_to_go_on() const {
+    return "\n  hint: what was measured is kept in " + folder_.path().string() + "; continue with --resume";
+  }
+
+  /// Ctrl-C ends the command, and then us.
+  core::CommandResult run_or_say_how_to_go_on(const core::Command& command, const std::string& what) const {
+    try {
+      return core::run(command);
+    } catch (const core::Error& error) {
+      throw core::Error(error.code(), what + ": " + error.what() + how_to_go_on());
+    }
+  }
+
   /// Runs a command and logs it. @throws core::Error that says what it was for.
   void run_logged(core::Command command, std::string what, double timeout_s) {
     command.timeout_s = timeout_s;
-    const core::CommandResult result = core::run(command);
+    const core::CommandResult result = run_or_say_how_to_go_on(command, what);
     folder_.log(what, core::to_string(command), result.status, result.wall_s);
     if (result.status == 0) return;
     if (const auto row = first_number(folder_.position())) what += ", in row " + core::shortest(*row);
@@ -85,8 +98,7 @@ class CampaignRun {
                           (result.timed_out ? " did not end within " + core::shortest(std::round(timeout_s)) + " s"
                                             : " ended with status " + std::to_string(result.status)) +
                           "; its last lines were:\n" + last_part(result.output) +
-                          "\n  command: " + core::to_string(command) + "\n  hint: what was measured is kept in " +
-                          folder_.path().string() + "; continue with --resume");
+                          "\n  command: " + core::to_string(command) + how_to_go_on());
   }
 
   /// Descriptions of all hosts, with the binding of every rank as it really is, and what the doctor says of them.

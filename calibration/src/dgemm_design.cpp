@@ -65,6 +65,17 @@ class ShapeMaker {
     }
   }
 
+  /// `count` shapes of sizes that have nothing to do with each other.
+  void independent(long count, std::vector<DgemmCall>& calls) {
+    const auto size = [&] {
+      return 1 + static_cast<long>(random_.below(static_cast<std::uint64_t>(options_.max_size)));
+    };
+    for (long i = 0; i < count; ++i) {
+      const long m = size(), n = size(), k = size();
+      add_update({m, n, k}, calls);
+    }
+  }
+
   /// One block column updated at a time, as HPL does while it waits for the next panel.
   void look_ahead(long count, std::vector<DgemmCall>& calls) {
     for (long i = 0; i < count; ++i)
@@ -180,7 +191,9 @@ std::vector<long> halves_of(long nb, long nbmin) {
 std::vector<DgemmCall> shapes_of(const DgemmDesignOptions& options, ShapeMaker& maker) {
   std::vector<DgemmCall> calls;
   const double product = options.max_product > 0 ? options.max_product : largest_product(options);
-  if (options.nb == 0 && options.extra_k.empty()) {
+  if (options.independent) {
+    maker.independent(options.count, calls);
+  } else if (options.nb == 0 && options.extra_k.empty()) {
     maker.product_of_three(options.count, product, calls);
   } else {
     std::vector<long> k_values = options.extra_k;
@@ -204,6 +217,13 @@ std::vector<DgemmCall> shapes_of(const DgemmDesignOptions& options, ShapeMaker& 
 
 const char* to_string(DgemmRole role) {
   return role == DgemmRole::update ? "update" : "panel";
+}
+
+std::vector<DgemmShape> common_shapes(long max_size) {
+  constexpr long large = 2048;
+  std::vector<DgemmShape> shapes{{1, 1, 1}};
+  if (max_size >= large) shapes.push_back({large, large, large});
+  return shapes;
 }
 
 DgemmDesign make_dgemm_design(const DgemmDesignOptions& given) {

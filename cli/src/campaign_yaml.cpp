@@ -14,6 +14,7 @@
 #include "hplcast/calibration/topology.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/process.hpp"
 #include "quantities.hpp"
 
 namespace hplcast::cli {
@@ -134,6 +135,10 @@ calibration::CampaignStep dgemm_step(Section& section, const Common& common) {
   section.read("repetitions", options.repetitions);
   section.read("minority", options.minority);
   section.read("k", options.extra_k);
+  section.read("independent", options.independent);
+  bool common_shapes = true;
+  section.read("common", common_shapes);
+  if (common_shapes) options.common = calibration::common_shapes(options.max_size);
   section.read("seed", options.seed);
   if (section.has("content")) {
     std::vector<std::string> contents;
@@ -275,6 +280,9 @@ void read_launch(Section& section, calibration::CampaignPlan& plan) {
   section.read("bind", plan.launch.bind);
   plan.launch.ranks = ranks_per_host * static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());
   section.read("launcher", plan.launch.mpirun);
+  // Slurm's own launcher knows the nodes of the job; Open MPI's is for lists of hosts.
+  if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
+    plan.launch.mpirun = "srun";
   std::string slots;
   for (const std::string& host : hosts) {
     slots += (slots.empty() ? "" : ",") + host + ":" + std::to_string(ranks_per_host);

@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/hpl_calls.hpp"
+#include "hplcast/calibration/kernel_design.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
 #include "hplcast/core/errors.hpp"
 #include "output.hpp"
@@ -25,6 +26,7 @@ struct DgemmOptions {
   calibration::DgemmDesignOptions design;
   std::vector<long> for_hpl;
   std::vector<std::string> contents{"random"};
+  bool common = true;
   double budget_s = 0;
   double rate_flop_per_s = assumed_flop_per_s;
   std::string output;
@@ -58,6 +60,7 @@ void run_dgemm(DgemmOptions options) {
     options.design.updates = calibration::hpl_update_shapes(grid);
     options.design.transposition = grid.P > 1 ? calibration::Transposition::yes : calibration::Transposition::no;
   }
+  if (options.common) options.design.common = calibration::common_shapes(options.design.max_size);
   options.design.contents.clear();
   for (const std::string& text : options.contents) {
     options.design.contents.push_back(calibration::Content::parse(text));
@@ -109,6 +112,10 @@ void setup_dgemm(CLI::App& parent) {
       ->capture_default_str();
   command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb")
       ->capture_default_str();
+  command.add_flag("--independent", design.independent,
+                   "m, n and k uniform over [1, max-size], independent of each other");
+  command.add_flag("!--no-common", options->common,
+                   "leave out the shapes that all designs have: 1x1x1, and 2048x2048x2048 if --max-size allows");
   command.add_option("--k", design.extra_k, "more values of k, used as often as nb");
   command
       .add_option("--content", options->contents, "random, constant, constant-VALUE, sequential, masked-BITS; several")
@@ -151,6 +158,33 @@ void setup_mpi(CLI::App& parent) {
   command.callback([options] { run_mpi(*options); });
 }
 
+struct KernelOptions {
+  calibration::KernelDesignOptions design;
+  std::string output;
+};
+
+void run_kernels(const KernelOptions& options) {
+  const auto design = calibration::make_kernel_design(options.design);
+  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " runs, about " << duration_text(calibration::estimated_s(design, assumed_flop_per_s))
+            << " at " << assumed_flop_per_s / 1e9 << " Gflop/s per core\n";
+}
+
+void setup_kernels(CLI::App& parent) {
+  const auto options = std::make_shared<KernelOptions>();
+  calibration::KernelDesignOptions& design = options->design;
+  CLI::App& command = add_command(parent, "kernels", "Choose the runs of HPL that show its kernels",
+                                  "hplcast design kernels --nb 128 --max-size 5000 --ranks 2 -o runs.csv");
+  command.add_option("--nb", design.nb, "HPL's block size")->capture_default_str();
+  command.add_option("--max-size", design.max_size, "largest N")->capture_default_str();
+  command.add_option("--sizes", design.sizes, "number of values of N, at equal distances")->capture_default_str();
+  command.add_option("--ranks", design.ranks, "processes: grids 1x1, 1xR, Rx1 and the most square one")
+      ->capture_default_str();
+  command.add_option("--seed", design.seed, "of the order of the runs")->capture_default_str();
+  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
+  command.callback([options] { run_kernels(*options); });
+}
+
 }  // namespace
 
 void setup_design(CLI::App& app) {
@@ -158,6 +192,7 @@ void setup_design(CLI::App& app) {
                                  "hplcast design dgemm --nb 128 --max-size 4000 -o dgemm.csv");
   design.require_subcommand(1);
   setup_dgemm(design);
+  setup_kernels(design);
   setup_mpi(design);
 }
 

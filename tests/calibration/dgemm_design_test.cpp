@@ -144,6 +144,32 @@ TEST(DgemmDesign, OrderDependsOnNothing) {
   }
 }
 
+TEST(DgemmDesign, IndependentSizesHaveNothingToDoWithEachOther) {
+  DgemmDesignOptions options;
+  options.independent = true;
+  options.count = 500;
+  options.repetitions = 1;
+  options.max_size = 1000;
+  std::vector<double> m, n, k, shares;
+  for (const DgemmCall& call : make_dgemm_design(options)) {
+    m.push_back(static_cast<double>(call.shape.m));
+    n.push_back(static_cast<double>(call.shape.n));
+    k.push_back(static_cast<double>(call.shape.k));
+    shares.push_back(m.back() / 1000);
+  }
+  ASSERT_EQ(m.size(), 500U);
+  const double bound = tests::correlation_bound(m.size());
+  EXPECT_LT(std::abs(tests::correlation(m, n)), bound);
+  EXPECT_LT(std::abs(tests::correlation(m, k)), bound);
+  EXPECT_LT(std::abs(tests::correlation(n, k)), bound);
+  EXPECT_LT(distance_from_uniform(shares), 1.63 / std::sqrt(500.0));  // Kolmogorov's distance that 1 in 100 exceeds
+}
+
+TEST(DgemmDesign, CommonShapesFitTheLargestSize) {
+  EXPECT_EQ(common_shapes(2047).size(), 1U);
+  EXPECT_EQ(common_shapes(2048).size(), 2U);
+}
+
 TEST(DgemmDesign, RepetitionsAndContentsAreComplete) {
   DgemmDesignOptions options;
   options.count = 20;

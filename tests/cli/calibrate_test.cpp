@@ -165,8 +165,10 @@ class Running {
 
   void kill_calibrate() const { ::kill(pid_, SIGKILL); }
 
-  /// Kills one of the ranks that run now; false if there is none.
-  bool kill_rank(std::mt19937& random) const {
+  void interrupt() const { ::kill(pid_, SIGINT); }
+
+  /// The measuring programs that it has started, and that run now.
+  std::vector<pid_t> ranks() const {
     std::vector<pid_t> ranks;
     for (const pid_t process : descendants(pid_)) {
       std::error_code error;
@@ -174,8 +176,13 @@ class Running {
       if (!error && (program.rfind("hplcast-measure", 0) == 0 || program == "xhpl-instrumented"))
         ranks.push_back(process);
     }
-    if (ranks.empty()) return false;
-    return ::kill(ranks[random() % ranks.size()], SIGKILL) == 0;
+    return ranks;
+  }
+
+  /// Kills one of them; false if there is none.
+  bool kill_rank(std::mt19937& random) const {
+    const std::vector<pid_t> all = ranks();
+    return !all.empty() && ::kill(all[random() % all.size()], SIGKILL) == 0;
   }
 
   /// Exit status, or 128 + signal.
@@ -212,25 +219,25 @@ class Running {
 };
 
 /// Rows that are measured for good: of whole pieces and whole steps.
-std::map<std::string, std::multiset<std::string>> rows_kept(const fs::path& campaign) {
-  std::map<std::string, std::multiset<std::string>> rows;
+std::map<std::string, std::set<std::string>> rows_kept(const fs::path& campaign) {
+  std::map<std::string, std::set<std::string>> rows;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(campaign / "measurements", none)) {
     const std::string name = entry.path().filename();
     if (entry.path().extension() != ".csv") continue;
-    rows[name.substr(0, name.find('.'))].merge(lines_of(text_of(entry.path())));
+    const auto lines = lines_of(text_of(entry.path()));
+    rows[name.substr(0, name.find('.'))].insert(lines.begin(), lines.end());
   }
   return rows;
 }
 
-bool holds(const std::multiset<std::string>& all, const std::multiset<std::string>& some) {
+bool holds(const std::set<std::string>& all, const std::set<std::string>& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
 TEST_F(Calibrate, FinishesWithEveryRowOnceHoweverOftenItIsKilled) {
   constexpr int kills = 20;
-  std::mt19937 random(
-      4);  // moments are random in the order of events anyway: the machine decides how far each run came
+  std::mt19937 random(4);  // of the moments; how far a run has come by then depends on the machine
   write("tiny.yaml", tiny_campaign);
   const fs::path campaign = folder_ / "tiny.campaign", archive = folder_ / "tiny.zip";
   const auto begin = std::chrono::steady_clock::now();
@@ -240,10 +247,10 @@ TEST_F(Calibrate, FinishesWithEveryRowOnceHoweverOftenItIsKilled) {
   fs::remove_all(campaign);
 
   int ranks_killed = 0, calibrates_killed = 0, finished = 0;
-  std::map<std::string, std::multiset<std::string>> kept;
+  std::map<std::string, std::set<std::string>> kept;
   while (ranks_killed + calibrates_killed < kills) {
     const Running running(folder_, fs::exists(campaign));
-    std::this_thread::sleep_for(whole * std::uniform_real_distribution<>(0.05, 0.5)(random));
+    std::this_thread::sleep_for(whole * std::uniform_real_distribution<>(0.05, 0.4)(random));
     const bool rank = ranks_killed < calibrates_killed;
     const bool killed = rank ? running.kill_rank(random) : (running.kill_calibrate(), true);
     const int status = running.wait();
@@ -263,6 +270,22 @@ TEST_F(Calibrate, FinishesWithEveryRowOnceHoweverOftenItIsKilled) {
   expect_whole(calibration::read_archive(archive), kernel_rows);
   RecordProperty("ranks_killed", ranks_killed);
   RecordProperty("campaigns_finished", finished + 1);
+}
+
+TEST_F(Calibrate, StopsEverythingWhenInterruptedAndGoesOnLater) {
+  write("tiny.yaml", tiny_campaign);
+  const Running running(folder_, false);
+  for (int tenths = 0; tenths < 300 && running.ranks().empty(); ++tenths)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::vector<pid_t> ranks = running.ranks();
+  running.interrupt();
+  EXPECT_EQ(running.wait(), 130);
+  EXPECT_THAT(text_of(folder_ / "calibrate.log"), HasSubstr("continue with --resume"));
+  for (const pid_t rank : ranks) {
+    const std::string status = text_of("/proc/" + std::to_string(rank) + "/status");
+    EXPECT_TRUE(status.empty() || status.find("State:\tZ") != std::string::npos) << status;
+  }
+  EXPECT_EQ(run({"calibrate", "tiny.yaml", "--resume"}).status, 0);
 }
 
 TEST_F(Calibrate, SaysWhichRankOnWhichHostInWhichRowsWasLost) {
@@ -307,7 +330,7 @@ TEST_F(Calibrate, SaysWhatIsWrongWithACampaignFile) {
   expect_campaign("steps:\n  - dgemm: {}\n", 3, "expected a name");
   expect_campaign("name: a\n", 3, "steps");
   expect_campaign("name: a\nstep: 1\nsteps:\n  - dgemm: {count: 20}\n", 3, "bad.yaml:2, field `step`");
-  expect_campaign("name: a\nsteps:\n  - dgemm: {size: 7}\n", 3, "unknown key; expected one of budget, content");
+  expect_campaign("name: a\nsteps:\n  - dgemm: {size: 7}\n", 3, "unknown key; expected one of budget, common");
   expect_campaign("name: a\nsteps:\n  - dgemm: {max_size: many}\n", 3, "steps[0].dgemm.max_size");
   expect_campaign("name: a\nsteps:\n  - dgemm: {max_size: -4}\n", 3, "max");
   expect_campaign("name: a\nsteps:\n  - fft: {}\n", 3, "unknown step");

@@ -58,8 +58,10 @@ struct DgemmDesignOptions {
   /// HPL's block size: k = nb for most shapes, a minority has the smaller k, and the role panel, of HPL's recursive
   /// factorisation. 0: m, n and k are all free (uniform product of the three).
   long nb = 128;
-  long nbmin = 2;             ///< smallest k of the minority
-  double minority = 0.35;     ///< share of the shapes that imitate anything but the large update
+  long nbmin = 2;          ///< smallest k of the minority
+  double minority = 0.35;  ///< share of the shapes that imitate anything but the large update
+  /// m, n and k drawn uniformly and independently over [1, max_size]; nb, minority and max_product are not used.
+  bool independent = false;
   double max_product = 0;     ///< bound on m*n (or m*n*k); 0: the largest that max_size allows
   std::vector<long> extra_k;  ///< more values of k, used in turn with nb
   /// If not empty, updates are chosen among these (hpl_update_shapes()) instead of drawn freely, evenly over their m*n;
@@ -69,6 +71,10 @@ struct DgemmDesignOptions {
   std::vector<Content> contents{Content::random()};  ///< every shape is called with each
   Transposition transposition = Transposition::both;
 };
+
+/// Shapes for comparisons between campaigns, which the commands add to every design: 1 x 1 x 1, and 2048 x 2048 x 2048
+/// if max_size allows.
+std::vector<DgemmShape> common_shapes(long max_size);
 
 /// A design whose products m*n (or m*n*k) are spread evenly over (0, max_product] with noise (one draw in each of as
 /// many equal strata as there are draws), factors drawn log-uniformly so that the product fits, all permutations of the
