@@ -363,6 +363,33 @@ TEST_F(Calibrate, RefusesAnotherCampaignAndAClockThatWasSetBack) {
   expect({"calibrate", "tiny.yaml", "--resume"}, 3, "differs from the campaign given");
 }
 
+TEST_F(Calibrate, StartsRanksWithSrunInASlurmJob) {
+  // Slurm itself is not needed: this srun understands what hplcast tells the real one.
+  write("bin/srun", R"(#!/bin/sh
+echo "$@" >>srun.log
+[ "$1" != --version ] || exit 0
+ranks=$2
+shift 2
+while [ "${1#-}" != "$1" ]; do shift; done
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+exec mpirun -np "$ranks" --bind-to core "$@"
+)");
+  fs::permissions(folder_ / "bin" / "srun", fs::perms::owner_all);
+  write("tiny.yaml",
+        "name: tiny\nwarm_up: 0\nranks_per_host: 2\n" + tiny_campaign.substr(tiny_campaign.find("steps:")));
+  core::Command command;
+  command.program = HPLCAST_BINARY_DIR "/bin/hplcast";
+  command.arguments = {"calibrate", "tiny.yaml"};
+  command.directory = folder_;
+  command.environment = {{"SLURM_JOB_NUM_NODES", "1"},
+                         {"PATH", (folder_ / "bin").string() + ":" + std::getenv("PATH")}};
+  const core::CommandResult result = core::run(command);
+  ASSERT_EQ(result.status, 0) << result.output;
+  const auto files = calibration::read_archive(folder_ / "tiny.zip");
+  expect_whole(files, kernel_rows_of(files));
+  EXPECT_THAT(text_of(folder_ / "srun.log"), HasSubstr("2 --cpu-bind=cores"));
+}
+
 TEST_F(Calibrate, SaysThatTheDiskIsFull) {
   const fs::path disk = folder_ / "disk";
   fs::create_directories(disk);
