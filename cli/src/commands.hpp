@@ -23,6 +23,7 @@ void setup_fit_segmented(CLI::App& fit);
 void setup_predict(CLI::App& app);
 void setup_report(CLI::App& app);
 void setup_run_real(CLI::App& app);
+void setup_sweep(CLI::App& app);
 void setup_transform(CLI::App& app);
 
 }  // namespace hplcast::cli

@@ -144,7 +144,7 @@ int wait_for(const Command& command, Child& child, CommandResult& result, Clock:
       child.pid = -1;
       return status;
     }
-    if (interrupted_by != 0) {
+    if (interrupted_by != 0 && !command.despite_interrupts) {
       child.kill_group();
       throw Error(static_cast<ExitCode>(128 + interrupted_by), "interrupted");
     }

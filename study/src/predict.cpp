@@ -80,18 +80,30 @@ fs::path platform_library(const SimulatorPrograms& programs) {
   return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
 }
 
+/// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
+/// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there.
+std::string unquoted(const fs::path& path, const fs::path& folder) {
+  if (path.parent_path() == folder) return "./" + path.filename().string();
+  if (path.string().find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos) return path.string();
+  const fs::path link = folder / path.filename();
+  std::error_code error;
+  fs::remove(link, error);
+  fs::create_symlink(path, link);
+  return unquoted(link, folder);
+}
+
 core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks) {
   const SimulationFiles files =
       write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
   core::Command command;
   command.program = request.programs.smpirun;
-  command.arguments = {"-np",       std::to_string(ranks),  "-platform", files.platform.string(),
-                       "-hostfile", files.hostfile.string()};
+  command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
+                       "-hostfile", unquoted(files.hostfile, folder)};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
   command.arguments.push_back("--cfg=smpi/shared-malloc-blocksize:" +
                               std::to_string(static_cast<long>(needs_of(request).block_bytes)));
-  command.arguments.push_back(simulated_hpl(request.programs).string());
+  command.arguments.push_back(unquoted(simulated_hpl(request.programs), folder));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
                          {"HPLCAST_NOISE", request.noise ? "on" : "off"},

@@ -200,8 +200,7 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
     return StudyFile::predictions;
   }
   const bool runs_as_csv = is_configuration_csv(text) && text.find("time_s") != std::string::npos;
-  const bool hpl_output =
-      !is_configuration_csv(text) && (text.front() == 'W' || text.find("\nW") != std::string::npos);
+  const bool hpl_output = !is_configuration_csv(text) && (text.front() == 'W' || text.find("\nW") != std::string::npos);
   if (!runs_as_csv && !hpl_output) return StudyFile::other;
   const auto runs = read_real_runs(copy, name);
   data.real.insert(data.real.end(), runs.begin(), runs.end());

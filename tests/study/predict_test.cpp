@@ -75,7 +75,7 @@ TEST_F(Predict, HandsSeedNoiseRanksAndProgramToTheSimulation) {
   predict(asked);
   const std::string text = programs_.text_of(record);
   EXPECT_THAT(text, HasSubstr("-np 4 -platform "));
-  EXPECT_THAT(text, HasSubstr(asked.programs.xhpl.string()));
+  EXPECT_THAT(text, HasSubstr(" ./xhpl-smpi"));  // a link in its folder: smpirun cannot take paths with spaces
   EXPECT_THAT(text, HasSubstr("18446744073709551615 off off"));
 }
 

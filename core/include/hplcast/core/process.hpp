@@ -16,6 +16,7 @@ struct Command {
   std::filesystem::path directory;                 ///< empty: ours
   std::filesystem::path output;                    ///< file for stdout and stderr together; empty: captured
   double timeout_s = 0;                            ///< 0: none
+  bool despite_interrupts = false;  ///< runs to its end after SIGINT or SIGTERM, too: for cleaning up
   /// Called with the process id while it runs, about every 100 ms, in the first second more often (progress, memory);
   /// may be empty.
   std::function<void(int pid)> while_running;
@@ -29,7 +30,8 @@ struct CommandResult {
 };
 
 /// Runs a program in a process group of its own and waits. At a timeout, at SIGINT or SIGTERM to us (after
-/// catch_interrupts(), and on exceptions from while_running, the whole group is killed: no stray processes.
+/// catch_interrupts(), and on exceptions from while_running, the whole group is killed: no stray processes. Should we
+/// be killed outright, the kernel sends the program SIGTERM.
 /// @throws ExternalError if it cannot be started. A non-zero status is a value, see require().
 CommandResult run(const Command& command);
 

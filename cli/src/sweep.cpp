@@ -1,0 +1,201 @@
+#include "hplcast/study/sweep.hpp"
+
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "commands.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+
+namespace hplcast::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// More runs than this are asked about: they were probably not meant.
+constexpr double many_runs = 10000;
+
+struct SweepOptions {
+  std::string plan;
+  std::vector<std::uint64_t> seeds;
+  std::string executor = "local";
+  bool yes = false;
+  bool dry_run = false;
+  study::SweepRequest request;
+  std::string input;  ///< of status, export, cancel, worker
+  std::string output;
+  int chunk = 0;
+};
+
+/// The database of a plan, unless it is one itself.
+fs::path database_of(const fs::path& path) {
+  if (path.extension() != ".yaml" && path.extension() != ".yml") return path;
+  return fs::path(path).replace_extension(".db");
+}
+
+void read_plan(SweepOptions& options) {
+  core::read_file(options.plan, [&](std::istream& in, const std::string& name) {
+    std::stringstream text;
+    text << in.rdbuf();
+    options.request.plan_text = text.str();
+    options.request.plan = study::read_plan(text, name, fs::absolute(options.plan).parent_path());
+  });
+  if (options.request.plan.name.empty()) options.request.plan.name = fs::path(options.plan).stem().string();
+  if (!options.seeds.empty()) options.request.plan.seeds = options.seeds;
+  if (options.request.database.empty()) options.request.database = database_of(options.plan);
+  const double count = study::run_count(options.request.plan);
+  if (count > many_runs && !options.yes) {
+    throw core::UsageError(options.plan + " asks for " + significant(count, 6) +
+                           " runs; give --yes if that is what you want");
+  }
+}
+
+void tell_skipped(const std::vector<study::SkippedPoint>& skipped) {
+  constexpr std::size_t shown = 5;
+  for (std::size_t i = 0; i < std::min(shown, skipped.size()); ++i) {
+    std::cerr << "  skipped: " << study::to_string(skipped[i].factors) << ": " << skipped[i].reason << '\n';
+  }
+  if (skipped.size() > shown) std::cerr << "  ... and " << skipped.size() - shown << " more\n";
+}
+
+/// What matters of the message of a failed run: its command is in the log, too.
+std::string brief(const std::string& message) {
+  const std::size_t status = message.find(" ended with status ");
+  std::string text = status == std::string::npos ? message : message.substr(status + 1);
+  text = text.substr(0, text.find(": its last lines"));
+  text = text.substr(0, text.find('\n'));
+  constexpr std::size_t width = 160;
+  return text.size() > width ? text.substr(0, width) + " ..." : text;
+}
+
+void tell_failures(const std::vector<study::FailedRun>& failures) {
+  constexpr std::size_t shown = 5;
+  for (std::size_t i = 0; i < std::min(shown, failures.size()); ++i) {
+    std::cerr << "  failed: " << failures[i].run.substr(0, 16) << ": " << brief(failures[i].message)
+              << (failures[i].log.empty() ? "" : " (" + failures[i].log + ")") << '\n';
+  }
+  if (failures.size() > shown) std::cerr << "  ... and " << failures.size() - shown << " more\n";
+}
+
+void run_dry(const SweepOptions& options) {
+  const study::SweepRuns runs = study::runs_of(options.request.plan);
+  std::cout << runs.runs.size() << " runs of " << runs.points.size() << " configurations and seeds, "
+            << runs.clusters.size() << " clusters, " << runs.skipped.size() << " configurations skipped\n";
+  tell_skipped(runs.skipped);
+}
+
+void run_sweep(SweepOptions options) {
+  read_plan(options);
+  if (options.dry_run) return run_dry(options);
+  core::catch_interrupts();
+  options.request.slurm = options.executor == "slurm";
+  Progress progress;
+  options.request.progress = [&](const study::SweepProgress& state) {
+    progress.update(state.fraction, std::to_string(state.ended) + " of " + std::to_string(state.all) +
+                                        (state.failed > 0 ? ", " + std::to_string(state.failed) + " failed" : ""));
+  };
+  const study::SweepSummary summary = study::run_sweep(options.request);
+  progress.clear();
+  std::cerr << "hplcast sweep: " << summary.made << " runs made, " << summary.found << " there already, "
+            << summary.failed + summary.found_failed << " failed, " << summary.skipped << " configurations skipped; "
+            << options.request.database.string() << '\n';
+  const study::SweepDatabase database(options.request.database, study::SweepDatabase::Access::read);
+  if (summary.skipped > 0) tell_skipped(study::runs_of(options.request.plan).skipped);
+  if (summary.failed + summary.found_failed > 0) {
+    tell_failures(database.failures());
+    throw core::Error(core::ExitCode::external_failure,
+                      std::to_string(summary.failed + summary.found_failed) +
+                          " runs failed; the others are in the database\n  hint: --retry-failed tries them again");
+  }
+}
+
+void run_status(const SweepOptions& options) {
+  const fs::path path = database_of(options.input);
+  const study::SweepDatabase database(path, study::SweepDatabase::Access::read);
+  const study::SweepCounts counts = database.counts();
+  std::cout << counts.runs << " runs asked for, " << counts.done << " done, " << counts.failed << " failed, "
+            << counts.runs - std::min(counts.runs, counts.done + counts.failed) << " missing; " << counts.skipped
+            << " configurations skipped\n";
+  for (const std::string& line : study::slurm_jobs_of(path)) std::cout << "slurm: " << line << '\n';
+  tell_failures(database.failures());
+  tell_skipped(database.skipped());
+}
+
+void run_export(const SweepOptions& options) {
+  require_writable(options.output);
+  const study::SweepDatabase database(database_of(options.input), study::SweepDatabase::Access::read);
+  const auto results = database.results();
+  write_result(options.output, [&](std::ostream& out) { study::write_sweep_csv(out, results); });
+}
+
+void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) {
+  CLI::App& status = add_command(command, "status", "How far a sweep is", "hplcast sweep status study.db");
+  CLI::App& export_csv =
+      add_command(command, "export", "The results of a sweep as CSV", "hplcast sweep export study.db -o study.csv");
+  CLI::App& cancel = add_command(command, "cancel", "Cancel the Slurm jobs of a sweep that was killed",
+                                 "hplcast sweep cancel study.db");
+  for (CLI::App* part : {&status, &export_csv, &cancel}) {
+    part->add_option("database", options->input, "the database, or its plan")->required()->type_name("DATABASE");
+  }
+  export_csv.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
+  status.callback([options] { run_status(*options); });
+  export_csv.callback([options] { run_export(*options); });
+  cancel.callback([options] { study::cancel_slurm_jobs_of(database_of(options->input)); });
+  CLI::App& worker = add_command(command, "worker", "What a Slurm task of a sweep runs",
+                                 "hplcast sweep worker study.db.slurm --chunk 0");
+  worker.add_option("folder", options->input, "folder that the sweep made")->required()->type_name("DIR");
+  worker.add_option("--chunk", options->chunk, "number of the chunk")->required();
+  worker.group("");
+  worker.callback([options] {
+    core::catch_interrupts();
+    study::run_sweep_chunk(options->input, options->chunk);
+  });
+}
+
+}  // namespace
+
+void setup_sweep(CLI::App& app) {
+  auto options = std::make_shared<SweepOptions>();
+  CLI::App& command = add_command(app, "sweep", "Predict all configurations of a plan",
+                                  "hplcast sweep examples/sweep/plan.yaml --database study.db --jobs 2");
+  CLI::Option* plan = command.add_option("plan", options->plan, "plan.yaml (docs/sweep.md)")->type_name("PLAN.yaml");
+  command.add_option("--database", options->request.database, "results (default: beside the plan, .db)")
+      ->type_name("FILE");
+  command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--seed", options->seeds, "other seeds than those of the plan: 4,5,6")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--executor", options->executor, "local, or slurm: job arrays")
+      ->check(CLI::IsMember({"local", "slurm"}))
+      ->capture_default_str();
+  command
+      .add_option("--chunk", options->request.slurm_options.chunk, "runs in one task of an array (default: by --jobs)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x")
+      ->allow_extra_args(false);
+  command.add_option("--poll", options->request.slurm_options.poll_s, "seconds between two looks at the queue")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)")
+      ->type_name("PATH");
+  command.add_option("--smpirun", options->request.programs.smpirun, "SimGrid's smpirun")->type_name("PATH");
+  command.add_flag("--retry-failed", options->request.retry_failed, "make runs again that failed before");
+  command.add_flag("--dry-run", options->dry_run, "only count the runs and show what would be skipped");
+  command.add_flag("--yes", options->yes, "also for more than 10000 runs");
+  add_parts(command, options);
+  command.require_subcommand(0, 1);
+  command.callback([options, plan, &command] {
+    if (!command.get_subcommands().empty()) return;
+    if (plan->empty()) throw core::UsageError("give a plan, or one of status, export, cancel");
+    run_sweep(*options);
+  });
+}
+
+}  // namespace hplcast::cli

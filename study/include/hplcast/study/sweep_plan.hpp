@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hplcast::study {
+
+/// One factor at one of its levels, as text: {"NB", "128"}.
+struct Setting {
+  std::string factor;
+  std::string value;
+  friend bool operator==(const Setting& a, const Setting& b) { return a.factor == b.factor && a.value == b.value; }
+};
+
+/// The settings of one run, in the order in which they act.
+using Configuration = std::vector<Setting>;
+
+/// A factor with its levels.
+struct Factor {
+  std::string name;
+  std::vector<std::string> levels;
+};
+
+/// What a sampled factor is drawn from: levels, or a range.
+struct SampledFactor {
+  std::string name;
+  std::vector<std::string> levels;  ///< empty: the range
+  double min = 0;
+  double max = 1;
+  double step = 0;           ///< values are min + a multiple of it; 0: any number
+  bool logarithmic = false;  ///< uniform in the logarithm
+};
+
+/// Configurations drawn at random. Latin hypercube: each factor takes `count` values, one from each of as many equal
+/// parts of its range (McKay, Beckman, Conover 1979).
+struct Sample {
+  bool latin_hypercube = true;
+  int count = 0;
+  std::uint64_t seed = 1;
+  std::vector<SampledFactor> factors;
+};
+
+/// A plan of runs: docs/sweep.md. Configurations are all factors crossed with each other, with the rows of `list`, and
+/// with the sample; each is run with every seed.
+struct SweepPlan {
+  std::string name;
+  std::vector<std::uint64_t> seeds = {1};
+  double timeout_s = 0;  ///< of one run; 0: none
+  Configuration fixed;   ///< same in all runs
+  std::vector<Factor> factors;
+  std::vector<Configuration> list;
+  std::optional<Sample> sample;
+};
+
+/// Reads plan.yaml. Paths in it become relative to `folder`, that of the plan.
+/// @throws core::ParseError with the line: YAML that cannot be read, unknown keys and factors, no levels, wrong
+/// numbers.
+SweepPlan read_plan(std::istream& in, const std::string& name, const std::filesystem::path& folder);
+
+/// Runs that the plan asks for, seeds included, before impossible ones are skipped.
+double run_count(const SweepPlan& plan);
+
+/// All configurations, without seeds: fixed settings first, then those of factors, list and sample.
+std::vector<Configuration> configurations(const SweepPlan& plan);
+
+/// Whether there is a factor of this name: an HPL parameter, `grid`, `cluster`, `mode`, a level of the models (`noise`,
+/// `network-noise`, `per-cpu`, `kernel-model`), a transformation, or "/field/of/cluster".
+bool is_factor(const std::string& name);
+
+/// "N=2000 NB=128"
+std::string to_string(const Configuration& configuration);
+
+}  // namespace hplcast::study

@@ -1,0 +1,74 @@
+#include "hplcast/study/sweep.hpp"
+
+#include <algorithm>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/local_machine.hpp"
+#include "hplcast/study/workspace.hpp"
+#include "sweep_executor.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+/// Fails once, rather than in every run.
+void require_programs(const SimulatorPrograms& programs) {
+  if (programs.xhpl.empty()) own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
+  if (!programs.xhpl.empty()) require_program(programs.xhpl, "the simulated HPL asked for");
+}
+
+}  // namespace
+
+SweepSummary run_sweep(const SweepRequest& request) {
+  require_programs(request.programs);
+  SweepDatabase database(request.database, SweepDatabase::Access::write);
+  const SweepRuns runs = runs_of(request.plan);
+  database.add_plan(request.plan, request.plan_text, runs);
+
+  SweepSummary summary;
+  summary.skipped = runs.skipped.size();
+  SweepExecution execution;
+  execution.timeout_s = request.plan.timeout_s;
+  execution.programs = request.programs;
+  execution.database = request.database;
+  const auto done = database.done();
+  const auto failed = database.failed();
+  double all_effort = 0, done_effort = 0;
+  for (const SweepRun& run : runs.runs) {
+    if (done.count(run.id) > 0) {
+      ++summary.found;
+    } else if (failed.count(run.id) > 0 && !request.retry_failed) {
+      ++summary.found_failed;
+    } else {
+      execution.tasks.push_back({&run, &runs.clusters.at(run.model_sha256)});
+      all_effort += effort(run);
+    }
+  }
+  // The longest first: short ones then fill the last minutes of all cores.
+  std::stable_sort(execution.tasks.begin(), execution.tasks.end(),
+                   [](const SweepTask& a, const SweepTask& b) { return effort(*a.run) > effort(*b.run); });
+  execution.ended = [&](const SweepOutcome& outcome) {
+    if (outcome.prediction) {
+      database.add_result(*outcome.task->run, *outcome.prediction);
+      ++summary.made;
+    } else {
+      database.add_failure(outcome.failure);
+      ++summary.failed;
+    }
+    done_effort += effort(*outcome.task->run);
+  };
+  execution.tick = [&] {
+    if (!request.progress) return;
+    request.progress({summary.made + summary.failed, summary.failed, execution.tasks.size(), done_effort / all_effort});
+  };
+  if (execution.tasks.empty()) return summary;
+  const int jobs = request.jobs > 0 ? request.jobs : local_machine().cores;
+  if (request.slurm) {
+    execute_on_slurm(execution, jobs, request.slurm_options);
+  } else {
+    execute_locally(execution, jobs);
+  }
+  return summary;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <ostream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/study/sweep_database.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+/// Factors that have no column of their own, in the order in which they come.
+std::vector<std::string> other_factors(const std::vector<SweepResult>& results) {
+  std::vector<std::string> names;
+  for (const SweepResult& result : results) {
+    for (const Setting& setting : result.factors) {
+      const auto& fields = core::hpl_fields();
+      const bool own =
+          setting.factor == "grid" || setting.factor == "mode" ||
+          std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return setting.factor == f.name; });
+      if (!own && std::find(names.begin(), names.end(), setting.factor) == names.end()) names.push_back(setting.factor);
+    }
+  }
+  return names;
+}
+
+std::string value_of(const Configuration& factors, const std::string& name) {
+  for (const Setting& setting : factors) {
+    if (setting.factor == name) return setting.value;
+  }
+  return "";
+}
+
+}  // namespace
+
+void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results) {
+  const std::vector<std::string> names = other_factors(results);
+  for (const core::HplField& field : core::hpl_fields()) out << field.name << ',';
+  for (const std::string& name : names) out << core::csv_field(name) << ',';
+  out << "seed,mode,cluster,model_sha256,time_s,gflops,wall_s,peak_pss_bytes\n";
+  std::vector<const SweepResult*> order;
+  for (const SweepResult& result : results) order.push_back(&result);
+  std::stable_sort(order.begin(), order.end(), [](const SweepResult* a, const SweepResult* b) {
+    const auto& left = a->prediction;
+    const auto& right = b->prediction;
+    if (left.parameters < right.parameters || right.parameters < left.parameters)
+      return left.parameters < right.parameters;
+    if (to_string(a->factors) != to_string(b->factors)) return to_string(a->factors) < to_string(b->factors);
+    return left.seed < right.seed;
+  });
+  for (const SweepResult* result : order) {
+    const core::Prediction& p = result->prediction;
+    for (const core::HplField& field : core::hpl_fields()) out << field.get(p.parameters) << ',';
+    for (const std::string& name : names) out << core::csv_field(value_of(result->factors, name)) << ',';
+    out << p.seed << ',' << p.mode << ',' << core::csv_field(p.cluster) << ',' << p.model_sha256 << ','
+        << core::shortest(p.time_s) << ',' << core::shortest(p.gflops) << ',' << core::shortest(p.wall_s) << ','
+        << core::shortest(p.peak_pss_bytes) << '\n';
+  }
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "hplcast/study/sweep.hpp"
+
+namespace hplcast::study {
+
+/// One run to make.
+struct SweepTask {
+  const SweepRun* run = nullptr;
+  const core::ClusterModel* cluster = nullptr;
+};
+
+/// What became of it: a prediction, or a failure.
+struct SweepOutcome {
+  const SweepTask* task = nullptr;
+  std::optional<core::Prediction> prediction;
+  FailedRun failure;
+  bool killed = false;  ///< the simulation was ended by a signal: the fault may be that of the machine
+};
+
+/// Makes tasks and hands every outcome to `ended`, on the calling thread; `tick` is called there, too, several times a
+/// second. An exception of either stops everything that runs, and goes on.
+struct SweepExecution {
+  std::vector<SweepTask> tasks;
+  double timeout_s = 0;
+  SimulatorPrograms programs;
+  std::filesystem::path database;
+  std::function<void(const SweepOutcome&)> ended;
+  std::function<void()> tick;
+};
+
+void execute_locally(const SweepExecution& execution, int jobs);
+void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options);
+
+/// Makes one run in `work`; what a failed one left is moved to `logs`. @throws what is not the failure of this run
+/// alone: interrupts.
+SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
+                      const std::function<void()>& while_running);
+
+/// DATABASE + suffix.
+std::filesystem::path beside(const std::filesystem::path& database, const char* suffix);
+
+/// Simulation effort of a run in arbitrary units: what shares and order of runs are chosen by.
+double effort(const SweepRun& run);
+
+}  // namespace hplcast::study

@@ -1,0 +1,142 @@
+// Sweeps on the cores of this machine: a thread for each job, which waits for its simulation.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "hplcast/core/errors.hpp"
+#include "sweep_executor.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Stopped : std::exception {
+  const char* what() const noexcept override { return "stopped"; }
+};
+
+/// Threads that make tasks and queue their outcomes. Stops and joins them at destruction.
+class Workers {
+ public:
+  Workers(const SweepExecution& execution, std::size_t count) : execution_(execution) {
+    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  }
+  ~Workers() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  /// The outcomes since the last call, after at most 100 ms. @throws what a worker could not make a failure of.
+  std::deque<SweepOutcome> wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    queued_.wait_for(lock, std::chrono::milliseconds(100), [this] { return !outcomes_.empty() || fatal_ != nullptr; });
+    if (fatal_ != nullptr && outcomes_.empty()) std::rethrow_exception(fatal_);
+    return std::exchange(outcomes_, {});
+  }
+
+ private:
+  void work() {
+    for (std::size_t index = next_++; index < execution_.tasks.size() && !stop_; index = next_++) {
+      try {
+        SweepOutcome outcome = run_task(execution_.tasks[index], execution_, [this] {
+          if (stop_) throw Stopped();
+        });
+        const std::lock_guard<std::mutex> lock(mutex_);
+        outcomes_.push_back(std::move(outcome));
+      } catch (const Stopped&) {
+        return;
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        fatal_ = std::current_exception();
+        stop_ = true;
+      }
+      queued_.notify_one();
+    }
+  }
+
+  const SweepExecution& execution_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::mutex mutex_;
+  std::condition_variable queued_;
+  std::deque<SweepOutcome> outcomes_;
+  std::exception_ptr fatal_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+fs::path beside(const fs::path& database, const char* suffix) {
+  return database.string() + suffix;
+}
+
+double effort(const SweepRun& run) {
+  return static_cast<double>(run.parameters.N) * run.parameters.P * run.parameters.Q;
+}
+
+SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
+                      const std::function<void()>& while_running) {
+  // Named by the process, too: one that outlived a killed sweep must not write where this one does.
+  const std::string name = task.run->id.substr(0, 16);
+  const fs::path work = fs::absolute(beside(execution.database, ".work")) / (name + "-" + std::to_string(::getpid()));
+  PredictionRequest request;
+  request.cluster = *task.cluster;
+  request.parameters = task.run->parameters;
+  request.seed = task.run->seed;
+  request.timeout_s = execution.timeout_s;
+  request.programs = execution.programs;
+  request.keep = work;
+  request.while_running = while_running;
+  const fs::path log = beside(execution.database, ".logs").filename() / name;
+  const fs::path logs = fs::absolute(execution.database).parent_path() / log;
+  SweepOutcome outcome;
+  outcome.task = &task;
+  std::error_code ignored;
+  try {
+    outcome.prediction = predict(request);
+    outcome.prediction->model_levels = task.run->levels;
+    fs::remove_all(work, ignored);
+    fs::remove_all(logs, ignored);  // of an attempt that failed
+  } catch (const core::Error& error) {
+    constexpr int signals = 128;
+    if (static_cast<int>(error.code()) >= signals) throw;
+    fs::create_directories(logs.parent_path(), ignored);
+    fs::remove_all(logs, ignored);
+    fs::rename(work, logs, ignored);
+    outcome.failure = {task.run->id, error.what(), ignored ? "" : log.string()};
+    const auto* external = dynamic_cast<const core::ExternalError*>(&error);
+    outcome.killed =
+        external != nullptr && (external->status() == signals + SIGKILL || external->status() == signals + SIGTERM);
+  }
+  return outcome;
+}
+
+void execute_locally(const SweepExecution& execution, int jobs) {
+  std::error_code ignored;
+  fs::remove_all(beside(execution.database, ".work"), ignored);  // of a sweep that was killed
+  std::size_t ended = 0;
+  {
+    Workers workers(execution, std::min(static_cast<std::size_t>(jobs), execution.tasks.size()));
+    while (ended < execution.tasks.size()) {
+      for (const SweepOutcome& outcome : workers.wait()) {
+        execution.ended(outcome);
+        ++ended;
+      }
+      execution.tick();
+    }
+  }
+  fs::remove_all(beside(execution.database, ".work"), ignored);
+}
+
+}  // namespace hplcast::study

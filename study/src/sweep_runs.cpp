@@ -1,0 +1,176 @@
+#include "hplcast/study/sweep_runs.hpp"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/study/model_levels.hpp"
+#include "hplcast/study/predict.hpp"
+#include "hplcast/study/transform.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A number, true, false or null as such, anything else as a text.
+Json json_value(const std::string& text) {
+  const Json value = Json::parse(text, nullptr, false);
+  return value.is_discarded() || value.is_structured() ? Json(text) : value;
+}
+
+core::ClusterModel with_field(const core::ClusterModel& cluster, const std::string& pointer, const std::string& value) {
+  std::ostringstream text;
+  core::write_cluster(text, cluster);
+  Json json = Json::parse(text.str());
+  try {
+    Json& field = json.at(Json::json_pointer(pointer));
+    field = json_value(value);
+  } catch (const Json::exception&) {
+    throw core::ParseError({"the cluster " + cluster.name, 0, pointer}, "no such field; expected one of cluster.json");
+  }
+  std::istringstream changed(json.dump());
+  return core::read_cluster(changed, cluster.name + " with " + pointer + " = " + value);
+}
+
+/// Sets the level that a factor names; false if it names none.
+bool set_level(const Setting& setting, ModelLevels& levels) {
+  if (setting.factor == "noise") {
+    levels.noise = setting.value == "on";
+  } else if (setting.factor == "network-noise") {
+    levels.network_noise = setting.value == "on";
+  } else if (setting.factor == "per-cpu") {
+    levels.per_cpu = setting.value == "on";
+  } else if (setting.factor == "kernel-model") {
+    if (setting.value != "full") levels.kernel_model = setting.value;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool acts_on_cluster(const std::string& factor) {
+  ModelLevels ignored;
+  return factor == "cluster" || factor.front() == '/' || is_transformation(factor) || set_level({factor, ""}, ignored);
+}
+
+/// Clusters are made once for all runs that share their settings.
+class Clusters {
+ public:
+  struct Made {
+    std::string sha256;
+    std::string problem;  ///< why there is none
+    std::map<std::string, std::string> levels;
+  };
+
+  explicit Clusters(std::map<std::string, core::ClusterModel>& models) : models_(models) {}
+
+  const Made& get(const Configuration& configuration) {
+    Configuration changes;
+    for (const Setting& setting : configuration) {
+      if (acts_on_cluster(setting.factor)) changes.push_back(setting);
+    }
+    const auto [entry, is_new] = made_.emplace(to_string(changes), Made{});
+    if (is_new) entry->second = make(changes);
+    return entry->second;
+  }
+
+ private:
+  Made make(const Configuration& changes) {
+    std::string path;
+    for (const Setting& change : changes) {
+      if (change.factor == "cluster") path = change.value;
+    }
+    core::ClusterModel cluster = file(path);
+    ModelLevels levels;
+    try {
+      for (const Setting& change : changes) {
+        if (change.factor == "cluster" || set_level(change, levels)) continue;
+        cluster = change.factor.front() == '/' ? with_field(cluster, change.factor, change.value)
+                                               : transformed(cluster, {{change.factor, change.value}});
+      }
+      cluster = at_levels(std::move(cluster), levels);
+    } catch (const core::DomainError& error) {
+      return {"", error.what(), {}};
+    }
+    const std::string sha256 = core::cluster_sha256(cluster);
+    models_.emplace(sha256, std::move(cluster));
+    return {sha256, "", described(levels)};
+  }
+
+  const core::ClusterModel& file(const std::string& path) {
+    const auto found = files_.find(path);
+    if (found != files_.end()) return found->second;
+    core::ClusterModel cluster;
+    core::read_file(path, [&](std::istream& in, const std::string& name) { cluster = core::read_cluster(in, name); });
+    return files_.emplace(path, std::move(cluster)).first->second;
+  }
+
+  std::map<std::string, core::ClusterModel>& models_;
+  std::map<std::string, core::ClusterModel> files_;
+  std::map<std::string, Made> made_;
+};
+
+/// Settings of HPL and of the prediction; those of the cluster are done already.
+void apply(const Setting& setting, SweepRun& run) {
+  if (setting.factor == "mode") {
+    run.mode = setting.value;
+  } else if (setting.factor == "grid") {
+    const std::size_t x = setting.value.find('x');
+    run.parameters.P = std::stoi(setting.value.substr(0, x));
+    run.parameters.Q = std::stoi(setting.value.substr(x + 1));
+  }
+  for (const core::HplField& field : core::hpl_fields()) {
+    if (setting.factor == field.name) field.set(run.parameters, std::stoll(setting.value));
+  }
+}
+
+}  // namespace
+
+std::string run_id(const SweepRun& run) {
+  return core::sha256_hex("hplcast run 1\n" + run.model_sha256 + "\n" + core::to_string(run.parameters) + "\nseed " +
+                          std::to_string(run.seed) + "\nmode " + run.mode);
+}
+
+SweepRuns runs_of(const SweepPlan& plan) {
+  SweepRuns result;
+  Clusters clusters(result.clusters);
+  std::map<std::string, PredictionRequest> requests;  // one a cluster: checking many runs copies none
+  std::set<std::string> ids;
+  for (const Configuration& configuration : configurations(plan)) {
+    const Configuration factors(configuration.begin() + static_cast<std::ptrdiff_t>(plan.fixed.size()),
+                                configuration.end());
+    const Clusters::Made& made = clusters.get(configuration);
+    if (!made.problem.empty()) {
+      result.skipped.push_back({factors, made.problem});
+      continue;
+    }
+    SweepRun run;
+    run.model_sha256 = made.sha256;
+    run.levels = made.levels;
+    for (const Setting& setting : configuration) apply(setting, run);
+    PredictionRequest& request = requests[made.sha256];
+    if (request.cluster.name.empty()) request.cluster = result.clusters.at(made.sha256);
+    request.parameters = run.parameters;
+    try {
+      check(request);
+    } catch (const core::DomainError& error) {
+      result.skipped.push_back({factors, error.what()});
+      continue;
+    }
+    for (const std::uint64_t seed : plan.seeds) {
+      run.seed = seed;
+      run.id = run_id(run);
+      result.points.push_back({factors, run.id});
+      if (ids.insert(run.id).second) result.runs.push_back(run);
+    }
+  }
+  return result;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,332 @@
+// Sweeps as Slurm job arrays. The sweep writes chunks of runs into a folder beside the database, array tasks leave a
+// file for each run that has ended, and the sweep moves them into the database: only it writes there.
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "sweep_executor.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Slurm's default MaxArraySize is 1001.
+constexpr std::size_t most_chunks = 1000;
+constexpr int tasks_per_job = 4;    ///< so that tasks that end early make room for others
+constexpr int attempts = 2;         ///< a killed task is started once more
+constexpr double patience_s = 120;  ///< with a controller that does not answer
+
+fs::path folder_of(const fs::path& database) {
+  return fs::absolute(beside(database, ".slurm"));
+}
+
+/// Names the jobs of one database: how they are found again after the sweep was killed.
+std::string job_name(const fs::path& database) {
+  return "hplcast-" + core::sha256_hex(fs::weakly_canonical(fs::absolute(database)).string()).substr(0, 12);
+}
+
+core::CommandResult slurm(const std::string& program, std::vector<std::string> arguments,
+                          bool despite_interrupts = false) {
+  core::Command command;
+  command.program = program;
+  command.arguments = std::move(arguments);
+  command.despite_interrupts = despite_interrupts;
+  return core::run(command);
+}
+
+core::CommandResult slurm_checked(const std::string& program, std::vector<std::string> arguments,
+                                  bool despite_interrupts = false) {
+  core::CommandResult result = slurm(program, std::move(arguments), despite_interrupts);
+  if (result.status != 0) throw core::ExternalError(program, result.status, result.output);
+  return result;
+}
+
+void require_slurm() {
+  for (const char* program : {"sbatch", "squeue", "scancel"}) {
+    if (!core::find_program(program).empty()) continue;
+    throw core::Error(core::ExitCode::bad_input, std::string("there is no Slurm here: no ") + program +
+                                                     " in PATH\n  hint: --executor local runs on this machine");
+  }
+}
+
+Json run_json(const SweepRun& run) {
+  Json json;
+  json["id"] = run.id;
+  json["model_sha256"] = run.model_sha256;
+  for (const core::HplField& field : core::hpl_fields()) json["parameters"][field.name] = field.get(run.parameters);
+  json["seed"] = run.seed;
+  json["levels"] = run.levels;
+  json["mode"] = run.mode;
+  return json;
+}
+
+SweepRun run_of(const Json& json) {
+  SweepRun run;
+  run.id = json.at("id");
+  run.model_sha256 = json.at("model_sha256");
+  for (const core::HplField& field : core::hpl_fields()) {
+    field.set(run.parameters, json.at("parameters").at(field.name).get<long long>());
+  }
+  run.seed = json.at("seed");
+  run.levels = json.at("levels").get<std::map<std::string, std::string>>();
+  run.mode = json.at("mode");
+  return run;
+}
+
+Json outcome_json(const SweepOutcome& outcome) {
+  Json json;
+  if (outcome.prediction) {
+    std::ostringstream text;
+    core::write_prediction(text, *outcome.prediction);
+    json["prediction"] = Json::parse(text.str());
+  } else {
+    json["failure"] = outcome.failure.message;
+    json["log"] = outcome.failure.log;
+  }
+  return json;
+}
+
+Json read_json(const fs::path& path) {
+  Json json;
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    json = Json::parse(in, nullptr, false);
+    if (json.is_discarded()) throw core::ParseError({name, 0, ""}, "not JSON: was it changed by hand?");
+  });
+  return json;
+}
+
+void write_json(const fs::path& path, const Json& json) {
+  core::write_file(path, [&](std::ostream& out) { out << json.dump() << '\n'; });
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// The arrays of one sweep.
+class SlurmSweep {
+ public:
+  SlurmSweep(const SweepExecution& execution, int jobs, const SlurmOptions& options)
+      : execution_(execution),
+        jobs_(jobs),
+        options_(options),
+        folder_(folder_of(execution.database)),
+        name_(job_name(execution.database)) {
+    for (const SweepTask& task : execution.tasks) missing_.emplace(task.run->id, &task);
+  }
+
+  void run() {
+    // Jobs of a sweep that was killed: what they have made counts, what they were making is made again.
+    cancel_slurm_jobs_of(execution_.database);
+    std::error_code ignored;
+    fs::create_directories(folder_ / "results", ignored);
+    collect();
+    for (int attempt = 1; attempt <= attempts && !missing_.empty(); ++attempt) {
+      submit();
+      wait();
+    }
+    for (const auto& [id, task] : missing_) {
+      SweepOutcome outcome;
+      outcome.task = task;
+      outcome.failure = {id,
+                         "its Slurm task ended without a result, " + std::to_string(attempts) + " times; see " +
+                             folder_.string() + "/task-*.log",
+                         ""};
+      execution_.ended(outcome);
+    }
+    if (missing_.empty()) fs::remove_all(folder_, ignored);
+  }
+
+ private:
+  void submit() {
+    std::vector<const SweepTask*> tasks;
+    for (const SweepTask& task : execution_.tasks) {
+      if (missing_.count(task.run->id) > 0) tasks.push_back(&task);
+    }
+    const std::size_t chunks = write_chunks(tasks);
+    write_settings();
+    const fs::path hplcast = options_.hplcast.empty() ? fs::read_symlink("/proc/self/exe") : options_.hplcast;
+    core::write_file(folder_ / "task.sh", [&](std::ostream& out) {
+      out << "#!/bin/sh\nexec " << quoted(hplcast.string()) << " sweep worker " << quoted(folder_.string())
+          << " --chunk \"$SLURM_ARRAY_TASK_ID\"\n";
+    });
+    std::vector<std::string> arguments = {"--parsable",
+                                          "--job-name=" + name_,
+                                          "--chdir=" + folder_.string(),
+                                          "--output=task-%a.log",
+                                          "--ntasks=1",
+                                          "--cpus-per-task=1",
+                                          "--open-mode=append",
+                                          "--array=0-" + std::to_string(chunks - 1) + "%" + std::to_string(jobs_)};
+    arguments.insert(arguments.end(), options_.sbatch.begin(), options_.sbatch.end());
+    arguments.push_back((folder_ / "task.sh").string());
+    slurm_checked("sbatch", arguments);
+  }
+
+  /// Runs go round the chunks, the longest first: chunks then take about equally long.
+  std::size_t write_chunks(const std::vector<const SweepTask*>& tasks) const {
+    const std::size_t wanted = options_.chunk > 0 ? (tasks.size() + static_cast<std::size_t>(options_.chunk) - 1) /
+                                                        static_cast<std::size_t>(options_.chunk)
+                                                  : static_cast<std::size_t>(jobs_) * tasks_per_job;
+    const std::size_t chunks = std::clamp<std::size_t>(std::min(wanted, tasks.size()), 1, most_chunks);
+    std::vector<Json> contents(chunks, Json::array());
+    std::map<std::string, const core::ClusterModel*> clusters;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      contents[i % chunks].push_back(run_json(*tasks[i]->run));
+      clusters.emplace(tasks[i]->run->model_sha256, tasks[i]->cluster);
+    }
+    for (std::size_t i = 0; i < chunks; ++i) {
+      write_json(folder_ / ("chunk-" + std::to_string(i) + ".json"), contents[i]);
+    }
+    for (const auto& [sha256, cluster] : clusters) {
+      core::write_file(folder_ / "clusters" / (sha256 + ".json"),
+                       [&](std::ostream& out) { core::write_cluster(out, *cluster); });
+    }
+    return chunks;
+  }
+
+  void write_settings() const {
+    Json json;
+    json["database"] = fs::absolute(execution_.database).string();
+    json["timeout_s"] = execution_.timeout_s;
+    json["smpirun"] = execution_.programs.smpirun;
+    json["xhpl"] = execution_.programs.xhpl.string();
+    json["platform_library"] = execution_.programs.platform_library.string();
+    write_json(folder_ / "settings.json", json);
+  }
+
+  void wait() {
+    try {
+      while (jobs_are_left()) {
+        collect();
+        pause();
+      }
+      collect();
+    } catch (...) {
+      cancel_slurm_jobs_of(execution_.database);
+      throw;
+    }
+  }
+
+  void pause() const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.poll_s);
+    while (std::chrono::steady_clock::now() < end) {
+      execution_.tick();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+
+  /// A controller that does not answer for a while ends no sweep.
+  bool jobs_are_left() {
+    const core::CommandResult result = slurm("squeue", {"--noheader", "--format=%i", "--name=" + name_});
+    const auto now = std::chrono::steady_clock::now();
+    if (result.status == 0) {
+      last_answer_ = now;
+      return result.output.find_first_not_of(" \n") != std::string::npos;
+    }
+    if (now - last_answer_ > std::chrono::duration<double>(patience_s)) {
+      throw core::ExternalError("squeue", result.status, result.output);
+    }
+    return true;
+  }
+
+  /// Moves what tasks have left into the database.
+  void collect() {
+    for (const auto& entry : fs::directory_iterator(folder_ / "results")) {
+      if (entry.path().extension() != ".json") continue;  // one that is being written
+      const auto task = missing_.find(entry.path().stem().string());
+      if (task != missing_.end()) {
+        const Json json = read_json(entry.path());
+        SweepOutcome outcome;
+        outcome.task = task->second;
+        if (json.contains("prediction")) {
+          std::istringstream text(json["prediction"].dump());
+          outcome.prediction = core::read_prediction(text, entry.path().string());
+        } else {
+          outcome.failure = {task->first, json.at("failure"), json.at("log")};
+        }
+        execution_.ended(outcome);
+        missing_.erase(task);
+      }
+      std::error_code ignored;
+      fs::remove(entry.path(), ignored);
+    }
+  }
+
+  const SweepExecution& execution_;
+  int jobs_;
+  const SlurmOptions& options_;
+  fs::path folder_;
+  std::string name_;
+  std::map<std::string, const SweepTask*> missing_;
+  std::chrono::steady_clock::time_point last_answer_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options) {
+  require_slurm();
+  SlurmSweep(execution, jobs, options).run();
+}
+
+void run_sweep_chunk(const fs::path& folder, int chunk) {
+  const Json settings = read_json(folder / "settings.json");
+  SweepExecution execution;
+  execution.database = settings.at("database").get<std::string>();
+  execution.timeout_s = settings.at("timeout_s");
+  execution.programs.smpirun = settings.at("smpirun");
+  execution.programs.xhpl = settings.at("xhpl").get<std::string>();
+  execution.programs.platform_library = settings.at("platform_library").get<std::string>();
+  std::map<std::string, core::ClusterModel> clusters;
+  for (const Json& json : read_json(folder / ("chunk-" + std::to_string(chunk) + ".json"))) {
+    const SweepRun run = run_of(json);
+    const fs::path result = folder / "results" / (run.id + ".json");
+    if (fs::exists(result)) continue;
+    if (clusters.count(run.model_sha256) == 0) {
+      core::read_file(folder / "clusters" / (run.model_sha256 + ".json"),
+                      [&](std::istream& in, const std::string& name) {
+                        clusters.emplace(run.model_sha256, core::read_cluster(in, name));
+                      });
+    }
+    const SweepTask task{&run, &clusters.at(run.model_sha256)};
+    const SweepOutcome outcome = run_task(task, execution, {});
+    // Slurm ends a task by signals to all of its processes, the simulation first: no result, so that it is made again.
+    if (!outcome.killed) write_json(result, outcome_json(outcome));
+  }
+}
+
+std::vector<std::string> slurm_jobs_of(const fs::path& database) {
+  std::vector<std::string> lines;
+  if (core::find_program("squeue").empty() || !fs::exists(folder_of(database))) return lines;
+  std::istringstream output(
+      slurm("squeue", {"--noheader", "--format=%i %T %M", "--name=" + job_name(database)}).output);
+  for (std::string line; std::getline(output, line);) lines.push_back(line);
+  return lines;
+}
+
+void cancel_slurm_jobs_of(const fs::path& database) {
+  slurm_checked("scancel", {"--name=" + job_name(database)}, true);
+  // Until tasks have gone: what they are writing must not be mistaken for the work of new ones.
+  for (int i = 0; i < 100; ++i) {
+    const auto left = slurm("squeue", {"--noheader", "--format=%i", "--name=" + job_name(database)}, true);
+    if (left.status != 0 || left.output.find_first_not_of(" \n") == std::string::npos) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
+}  // namespace hplcast::study

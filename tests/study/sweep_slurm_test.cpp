@@ -1,0 +1,116 @@
+// Sweeps on a real Slurm: controller, node and munge on this machine, started and stopped here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "hplcast/study/sweep_database.hpp"
+#include "sweep_fixture.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::HasSubstr;
+
+core::CommandResult local_slurm(const std::string& what, const std::filesystem::path& folder) {
+  core::Command command;
+  command.program = HPLCAST_SOURCE_DIR "/tests/study/local_slurm";
+  command.arguments = {what, folder.string()};
+  command.timeout_s = 60;
+  return core::run(command);
+}
+
+class SlurmSweep : public testing::SweepFolder {
+ protected:
+  static void SetUpTestSuite() {
+    slurm_folder_ = new core::TemporaryFolder("hplcast-slurm");  // short: paths of sockets are
+    const auto started = local_slurm("start", slurm_folder_->path());
+    if (started.status == 0) {
+      setenv("SLURM_CONF", (slurm_folder_->path() / "slurm.conf").c_str(), 1);
+    } else {
+      problem_ = started.output;
+    }
+  }
+  static void TearDownTestSuite() {
+    local_slurm("stop", slurm_folder_->path());
+    delete slurm_folder_;
+  }
+  void SetUp() override {
+    SweepFolder::SetUp();
+    if (!problem_.empty()) GTEST_SKIP() << problem_;
+  }
+
+  static std::string shell(const std::string& line) {
+    core::Command command;
+    command.program = "/bin/sh";
+    command.arguments = {"-c", line};
+    return core::run(command).output;
+  }
+
+  static core::TemporaryFolder* slurm_folder_;
+  static std::string problem_;
+};
+
+core::TemporaryFolder* SlurmSweep::slurm_folder_ = nullptr;
+std::string SlurmSweep::problem_;
+
+constexpr const char* sixteen =
+    "fixed: {N: 300}\nseeds: [1, 2]\nfactors:\n  NB: [32, 64]\n  grid: [1x2, 2x2]\n  BCAST: [0, 3]\n";
+
+TEST_F(SlurmSweep, GivesTheSameResultsBitForBit) {
+  plan(sixteen);
+  const auto there = hplcast({"sweep", "plan.yaml", "--executor", "slurm", "--jobs", "2", "--poll", "0.5"});
+  EXPECT_EQ(there.status, 0) << there.output;
+  EXPECT_THAT(there.output, HasSubstr("16 runs made, 0 there already, 0 failed"));
+  EXPECT_EQ(hplcast({"sweep", "plan.yaml", "--database", "here.db"}).status, 0);
+  EXPECT_EQ(rows("plan.db"), rows("here.db"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "plan.db.slurm"));
+}
+
+TEST_F(SlurmSweep, StartsTasksAgainThatWereKilled) {
+  plan(sixteen);
+  std::thread killer([] {
+    // The first array, once it runs.
+    for (int i = 0; i < 100; ++i) {
+      if (shell("squeue --noheader --states=R").find("hplcast") != std::string::npos) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    shell("scancel --signal=KILL --user=root");
+  });
+  const auto result =
+      hplcast({"sweep", "plan.yaml", "--executor", "slurm", "--jobs", "2", "--chunk", "8", "--poll", "0.5"});
+  killer.join();
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("16 runs made"));
+}
+
+TEST_F(SlurmSweep, GoesOnAfterASweepThatWasKilledAndCancelsItsJobs) {
+  plan("fixed: {N: 8000, P: 4, Q: 4}\nseeds: [1, 2, 3, 4, 5, 6]\n");
+  // Killed a while after its jobs have started.
+  shell("cd '" + folder_.parent_path().string() +
+        "'/it*; '" HPLCAST_BINARY_DIR
+        "/bin/hplcast' sweep plan.yaml --executor slurm --jobs 2 --poll 0.5 2>/dev/null & pid=$!; sleep 4; kill -9 "
+        "$pid; wait");
+  EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("slurm: "));
+  EXPECT_EQ(hplcast({"sweep", "cancel", "plan.db"}).status, 0);
+  EXPECT_EQ(shell("squeue --noheader"), "");
+  EXPECT_EQ(hplcast({"sweep", "plan.yaml", "--executor", "slurm", "--poll", "0.5"}).status, 0);
+  EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("6 done, 0 failed, 0 missing"));
+}
+
+TEST(SlurmAbsent, IsSaidClearly) {
+  core::TemporaryFolder folder("hplcast-noslurm");
+  std::ofstream(folder.path() / "plan.yaml")
+      << "cluster: " HPLCAST_SOURCE_DIR "/examples/dahu-like.json\nfixed: {N: 100}\n";
+  core::Command command;
+  command.program = HPLCAST_BINARY_DIR "/bin/hplcast";
+  command.arguments = {"sweep", (folder.path() / "plan.yaml").string(), "--executor", "slurm"};
+  command.environment = {{"PATH", "/nowhere"}};
+  const auto result = core::run(command);
+  EXPECT_EQ(result.status, 3);
+  EXPECT_THAT(result.output, HasSubstr("there is no Slurm here"));
+}
+
+}  // namespace
+}  // namespace hplcast::study
