@@ -16,10 +16,10 @@ struct Command {
   std::filesystem::path directory;                 ///< empty: ours
   std::filesystem::path output;                    ///< file for stdout and stderr together; empty: captured
   double timeout_s = 0;                            ///< 0: none
-  bool despite_interrupts = false;  ///< runs to its end after SIGINT or SIGTERM, too: for cleaning up
   /// Called with the process id while it runs, about every 100 ms, in the first second more often (progress, memory);
   /// may be empty.
   std::function<void(int pid)> while_running;
+  bool despite_interrupts = false;  ///< runs to its end after SIGINT or SIGTERM, too: for cleaning up
 };
 
 struct CommandResult {
