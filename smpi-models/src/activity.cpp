@@ -88,6 +88,7 @@ void Activity::phase_end(int rank, double now_s) {
   spend(state, now_s);
   const Frame frame = state.frames.back();
   state.frames.pop_back();
+  state.gathers = false;
   if (!state.traced || !(now_s > frame.begin_s)) return;
   release_probe(rank, state);
   trace_->phase(rank, phase_names[frame.phase], {frame.begin_s, now_s});
@@ -96,8 +97,10 @@ void Activity::phase_end(int rank, double now_s) {
 void Activity::kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span) {
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
   if (!state.frames.empty()) state.times[state.frames.back().phase].kernels_s += span.end_s - span.begin_s;
+  if (!state.traced) return;
   // In fast mode the kernels of a factorisation are gathered before their times are known: no picture of these.
-  if (!state.traced || span.begin_s < state.kernels_end_s) return;
+  if (span.begin_s < state.kernels_end_s) state.gathers = true;
+  if (state.gathers) return;
   state.kernels_end_s = span.end_s;
   release_probe(rank, state);
   trace_->kernel(rank, kernel, shape, span);

@@ -110,6 +110,7 @@ class Activity {
     std::vector<Frame> frames;
     double phase_since_s = 0;  // since when time counts for the innermost phase
     double kernels_end_s = 0;
+    bool gathers = false;  // kernels whose times are not known yet, until the phase ends
     Call call;
     HeldProbe probe;
   };

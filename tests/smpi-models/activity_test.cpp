@@ -147,6 +147,19 @@ TEST_F(Traced, EventsHaveMicrosecondsAndSizes) {
   EXPECT_EQ(all[2].at("name"), "update");
 }
 
+TEST_F(Traced, KernelsThatAreGatheredForLaterAreLeftOut) {
+  activity.phase_begin(0, HPLCAST_PHASE_FACTORISATION, 1);
+  activity.kernel(0, core::KernelId::dgemv, {1, 1, 1}, {1, 2});
+  activity.kernel(0, core::KernelId::dgemv, {1, 1, 1}, {1, 1.5});  // the clock stood still: its time is not known
+  activity.kernel(0, core::KernelId::dgemv, {1, 1, 1}, {3, 4});
+  activity.phase_end(0, 5);
+  activity.kernel(0, core::KernelId::dgemm, {1, 1, 1}, {5, 6});
+  const auto all = events();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[1].at("name"), "factorisation");
+  EXPECT_EQ(all[2].at("name"), "dgemm");
+}
+
 TEST_F(Traced, APollingLoopIsOneEvent) {
   for (int i = 0; i < 5; ++i) {
     const hplcast_channel channel{1, 0, 9};
