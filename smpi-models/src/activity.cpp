@@ -72,6 +72,7 @@ void Activity::add_rank(int rank, const std::string& host_name) {
 }
 
 void Activity::spend(Rank& rank, double now_s) {
+  if (!measures_) return;
   if (!rank.frames.empty()) rank.times[rank.frames.back().phase].elapsed_s += now_s - rank.phase_since_s;
   rank.phase_since_s = now_s;
 }
@@ -116,22 +117,29 @@ void Activity::follow(Call& call) {
   (sending ? traffic.messages[place].sent_s : traffic.messages[place].wanted_s) = call.begin_s;
 }
 
-void Activity::call_begin(int rank, hplcast_mpi operation, const hplcast_channel* channel, double bytes,
-                          const void* request, double now_s) {
-  Call& call = ranks_[static_cast<std::size_t>(rank)].call;
-  call = Call();
+void Activity::call_begin(int rank, const MpiCall& made, double now_s) {
+  Rank& state = ranks_[static_cast<std::size_t>(rank)];
+  Call& call = state.call;
   call.inside = true;
-  call.operation = operation;
-  if (channel != nullptr) call.channel = *channel;
-  call.bytes = bytes;
+  call.operation = made.operation;
+  call.channel =
+      sends(made.operation) ? hplcast_channel{rank, made.peer, made.tag} : hplcast_channel{made.peer, rank, made.tag};
+  call.bytes = made.bytes;
   call.begin_s = now_s;
-  call.request = request;
-  if (measures_ && (sends(operation) || receives(operation))) follow(call);
-  if (operation != HPLCAST_MPI_WAIT) return;
-  const auto found = requests_.find(request);
-  if (found == requests_.end()) return;
-  call.channel = found->second.channel;
-  call.bytes = found->second.bytes;
+  call.request = made.request;
+  if (made.operation == HPLCAST_MPI_WAIT) {
+    const auto open = find_request(state, made.request);
+    if (open == state.requests.end()) return;
+    call.channel = open->channel;
+    call.bytes = open->bytes;
+  } else if (measures_ && made.operation != HPLCAST_MPI_IPROBE) {
+    follow(call);
+  }
+}
+
+std::vector<Activity::Request>::iterator Activity::find_request(Rank& rank, const void* id) {
+  return std::find_if(rank.requests.begin(), rank.requests.end(),
+                      [id](const Request& request) { return request.id == id; });
 }
 
 double Activity::end_message(const hplcast_channel& channel, std::uint64_t number, bool receiving, const Call& call,
@@ -163,13 +171,14 @@ double Activity::until_sent_s(const Call& call, double now_s) const {
   return sent_s > call.begin_s ? std::min(sent_s, now_s) - call.begin_s : 0;
 }
 
-double Activity::waited_s(const Call& call, double now_s, bool found) {
+double Activity::waited_s(Rank& rank, double now_s, bool found) {
+  const Call& call = rank.call;
   if (call.operation == HPLCAST_MPI_IPROBE) return found ? until_sent_s(call, now_s) : now_s - call.begin_s;
   if (call.operation == HPLCAST_MPI_WAIT) {
-    const auto request = requests_.find(call.request);
-    if (request == requests_.end()) return 0;
-    const Request done = request->second;
-    requests_.erase(request);
+    const auto open = find_request(rank, call.request);
+    if (open == rank.requests.end()) return 0;
+    const Request done = *open;
+    rank.requests.erase(open);
     return measures_ ? end_message(done.channel, done.number, done.receives, call, now_s) : 0;
   }
   if (!measures_ || has_wildcard(call.channel)) return 0;
@@ -184,8 +193,7 @@ void Activity::release_probe(int number, Rank& rank) {
 
 void Activity::trace_call(int number, Rank& rank, double waited, double now_s, bool found) {
   const Call& call = rank.call;
-  const bool outgoing = sends(call.operation);
-  const int peer = outgoing || call.channel.destination != number ? call.channel.destination : call.channel.source;
+  const int peer = call.channel.source == number ? call.channel.destination : call.channel.source;
   const TracedMessage message{peer, call.channel.tag, call.bytes, waited};
   if (call.operation != HPLCAST_MPI_IPROBE) {
     release_probe(number, rank);
@@ -210,11 +218,12 @@ void Activity::call_end(int rank, const void* request, bool found, double now_s)
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
   Call& call = state.call;
   call.inside = false;
-  if (returns_at_once(call.operation) && request != nullptr) {
-    requests_[request] = {receives(call.operation), call.channel, call.number, call.bytes};
+  const bool opened = returns_at_once(call.operation) && request != nullptr;
+  if (opened) {
+    state.requests.push_back({request, receives(call.operation), call.channel, call.number, call.bytes});
   }
   if (!measures_ && call.operation != HPLCAST_MPI_WAIT) return;
-  const double waited = returns_at_once(call.operation) ? 0 : waited_s(call, now_s, found);
+  const double waited = opened ? 0 : waited_s(state, now_s, found);
   if (!state.frames.empty()) {
     PhaseTime& time = state.times[state.frames.back().phase];
     time.waiting_s += waited;

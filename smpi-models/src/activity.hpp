@@ -38,6 +38,15 @@ struct ActivitySettings {
 /// `lookup` gives the value of a variable, or null. @throws core::DomainError naming the variable.
 ActivitySettings read_activity_settings(const std::function<const char*(const char*)>& lookup);
 
+/// An MPI call as hplcast_call_begin() has it.
+struct MpiCall {
+  hplcast_mpi operation = HPLCAST_MPI_SEND;
+  int peer = -1;
+  int tag = 0;
+  double bytes = 0;
+  const void* request = nullptr;
+};
+
 /// How one rank spent the time of one phase. What is in none of the three parts is work that has no model, or (in fast
 /// mode) exchanges that are not simulated message by message.
 struct PhaseTime {
@@ -74,8 +83,7 @@ class Activity {
   void kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span);
   void phase_begin(int rank, hplcast_phase phase, double now_s);
   void phase_end(int rank, double now_s);
-  void call_begin(int rank, hplcast_mpi operation, const hplcast_channel* channel, double bytes, const void* request,
-                  double now_s);
+  void call_begin(int rank, const MpiCall& call, double now_s);
   void call_end(int rank, const void* request, bool found, double now_s);
 
   /// Phase times of every rank: [phase][rank].
@@ -89,6 +97,14 @@ class Activity {
   struct Frame {
     hplcast_phase phase;
     double begin_s;
+  };
+  /// A message that does not block its rank.
+  struct Request {
+    const void* id;
+    bool receives;
+    hplcast_channel channel;
+    std::uint64_t number;
+    double bytes;
   };
   struct Call {
     bool inside = false;
@@ -112,6 +128,7 @@ class Activity {
     double kernels_end_s = 0;
     bool gathers = false;  // kernels whose times are not known yet, until the phase ends
     Call call;
+    std::vector<Request> requests;  // open ones: HPL has one or two at a time
     HeldProbe probe;
   };
   /// When both sides of a message came, on a channel; messages are numbered from 0 as they are sent and asked for.
@@ -126,16 +143,11 @@ class Activity {
     std::uint64_t sent = 0;
     std::uint64_t wanted = 0;
   };
-  struct Request {
-    bool receives;
-    hplcast_channel channel;
-    std::uint64_t number;
-    double bytes;
-  };
 
   void spend(Rank& rank, double now_s);
+  static std::vector<Request>::iterator find_request(Rank& rank, const void* id);
   void follow(Call& call);
-  double waited_s(const Call& call, double now_s, bool found);
+  double waited_s(Rank& rank, double now_s, bool found);
   double until_sent_s(const Call& call, double now_s) const;
   double end_message(const hplcast_channel& channel, std::uint64_t number, bool receives, const Call& call,
                      double now_s);
@@ -148,7 +160,6 @@ class Activity {
   std::unordered_map<std::string, int> hosts_;
   std::vector<Rank> ranks_;
   std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual> traffic_;
-  std::unordered_map<const void*, Request> requests_;
 };
 
 }  // namespace hplcast::smpi_models

@@ -41,9 +41,9 @@ void hplcast_phase_end(void) {
   observe([](Activity& activity, int rank, double now) { activity.phase_end(rank, now); });
 }
 
-void hplcast_call_begin(hplcast_mpi operation, const hplcast_channel* channel, double bytes, const void* request) {
+void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request) {
   observe([&](Activity& activity, int rank, double now) {
-    activity.call_begin(rank, operation, channel, bytes, request, now);
+    activity.call_begin(rank, {operation, peer, tag, bytes, request}, now);
   });
 }
 

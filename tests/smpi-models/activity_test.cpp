@@ -12,7 +12,13 @@
 namespace hplcast::smpi_models {
 namespace {
 
-constexpr hplcast_channel from_0_to_1{0, 1, 5};
+/// A message from rank 0 to rank 1, as each of them has it.
+MpiCall to_1(hplcast_mpi operation) {
+  return {operation, 1, 5, 100, nullptr};
+}
+MpiCall from_0(hplcast_mpi operation) {
+  return {operation, 0, 5, 100, nullptr};
+}
 
 ActivitySettings with_phases() {
   ActivitySettings settings;
@@ -27,9 +33,8 @@ class TwoRanks : public ::testing::Test {
     activity.add_rank(0, "left");
     activity.add_rank(1, "right");
   }
-  void call(int rank, hplcast_mpi operation, double begin_s, double end_s,
-            const hplcast_channel& channel = from_0_to_1) {
-    activity.call_begin(rank, operation, &channel, 100, nullptr, begin_s);
+  void call(int rank, hplcast_mpi operation, double begin_s, double end_s) {
+    activity.call_begin(rank, rank == 0 ? to_1(operation) : from_0(operation), begin_s);
     activity.call_end(rank, nullptr, true, end_s);
   }
   PhaseTime time(hplcast_phase phase, std::size_t rank) const { return activity.phase_times()[phase][rank]; }
@@ -51,7 +56,7 @@ TEST_F(TwoRanks, TimeCountsForTheInnermostPhase) {
 
 TEST_F(TwoRanks, AReceiverWaitsUntilTheSenderComes) {
   activity.phase_begin(1, HPLCAST_PHASE_SWAP, 0);
-  activity.call_begin(1, HPLCAST_MPI_RECV, &from_0_to_1, 100, nullptr, 1);
+  activity.call_begin(1, from_0(HPLCAST_MPI_RECV), 1);
   call(0, HPLCAST_MPI_SEND, 3, 3.25);
   activity.call_end(1, nullptr, true, 3.5);
   EXPECT_DOUBLE_EQ(time(HPLCAST_PHASE_SWAP, 1).waiting_s, 2);
@@ -60,8 +65,8 @@ TEST_F(TwoRanks, AReceiverWaitsUntilTheSenderComes) {
 
 TEST_F(TwoRanks, ASenderWaitsUntilTheReceiverComes) {
   activity.phase_begin(0, HPLCAST_PHASE_BROADCAST, 0);
-  activity.call_begin(0, HPLCAST_MPI_SSEND, &from_0_to_1, 100, nullptr, 1);
-  activity.call_begin(1, HPLCAST_MPI_RECV, &from_0_to_1, 100, nullptr, 4);
+  activity.call_begin(0, to_1(HPLCAST_MPI_SSEND), 1);
+  activity.call_begin(1, from_0(HPLCAST_MPI_RECV), 4);
   activity.call_end(0, nullptr, true, 5);
   activity.call_end(1, nullptr, true, 5);
   EXPECT_DOUBLE_EQ(time(HPLCAST_PHASE_BROADCAST, 0).waiting_s, 3);
@@ -80,9 +85,9 @@ TEST_F(TwoRanks, MessagesOfAChannelAreMatchedInOrder) {
 TEST_F(TwoRanks, AWaitIsForTheMessageOfItsRequest) {
   const int request = 0;
   activity.phase_begin(1, HPLCAST_PHASE_SWAP, 0);
-  activity.call_begin(1, HPLCAST_MPI_IRECV, &from_0_to_1, 100, nullptr, 1);
+  activity.call_begin(1, from_0(HPLCAST_MPI_IRECV), 1);
   activity.call_end(1, &request, true, 1);
-  activity.call_begin(1, HPLCAST_MPI_WAIT, nullptr, 0, &request, 2);
+  activity.call_begin(1, {HPLCAST_MPI_WAIT, -1, 0, 0, &request}, 2);
   const auto blocked = activity.blocked();
   ASSERT_EQ(blocked.size(), 1U);
   EXPECT_STREQ(blocked[0].operation, "wait");
@@ -97,10 +102,10 @@ TEST_F(TwoRanks, AWaitIsForTheMessageOfItsRequest) {
 
 TEST_F(TwoRanks, ProbesThatFindNothingAreWaiting) {
   activity.phase_begin(1, HPLCAST_PHASE_BROADCAST, 0);
-  activity.call_begin(1, HPLCAST_MPI_IPROBE, &from_0_to_1, 0, nullptr, 1);
+  activity.call_begin(1, from_0(HPLCAST_MPI_IPROBE), 1);
   activity.call_end(1, nullptr, false, 2);
   // This one sleeps until there is something to find.
-  activity.call_begin(1, HPLCAST_MPI_IPROBE, &from_0_to_1, 0, nullptr, 2);
+  activity.call_begin(1, from_0(HPLCAST_MPI_IPROBE), 2);
   call(0, HPLCAST_MPI_SEND, 5, 5.25);
   activity.call_end(1, nullptr, true, 5.5);
   EXPECT_DOUBLE_EQ(time(HPLCAST_PHASE_BROADCAST, 1).waiting_s, 4);
@@ -162,8 +167,7 @@ TEST_F(Traced, KernelsThatAreGatheredForLaterAreLeftOut) {
 
 TEST_F(Traced, APollingLoopIsOneEvent) {
   for (int i = 0; i < 5; ++i) {
-    const hplcast_channel channel{1, 0, 9};
-    activity.call_begin(0, HPLCAST_MPI_IPROBE, &channel, 0, nullptr, i);
+    activity.call_begin(0, {HPLCAST_MPI_IPROBE, 1, 9, 0, nullptr}, i);
     activity.call_end(0, nullptr, i == 4, i + 1);
   }
   const auto all = events();

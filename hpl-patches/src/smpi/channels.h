@@ -38,14 +38,14 @@ static const int* world_ranks(MPI_Comm comm) {
   return table;
 }
 
-static int own_rank(MPI_Comm comm) {
+static inline int own_rank(MPI_Comm comm) {
   int rank = 0;
   (void)PMPI_Comm_rank(comm, &rank);
   return rank;
 }
 
 /* The two ends of a message as the runtime knows them, for its handling of polling loops. A wildcard stays one. */
-static hplcast_channel channel(int source, int destination, int tag, MPI_Comm comm) {
+static inline hplcast_channel channel(int source, int destination, int tag, MPI_Comm comm) {
   const int* ranks = world_ranks(comm);
   hplcast_channel result;
   result.source = source < 0 ? source : ranks[source];

@@ -1,5 +1,7 @@
 /* Says what the ranks are doing (hplcast_activity.h). Every function here stands in for the one of HPL or MPI that it
  * calls: the linker's --wrap leads all callers to it (the list is in hpl-patches/CMakeLists.txt). */
+#include <string.h>
+
 #include "hpl.h"
 
 #include "channels.h"
@@ -61,33 +63,57 @@ void __wrap_HPL_pdfact(HPL_T_panel* panel) {
 
 /* --- MPI calls --------------------------------------------------------------------------------------------------- */
 
-static void begin(hplcast_mpi operation, hplcast_channel message, int count, MPI_Datatype type) {
-  int bytes_of_item = 0;
-  (void)PMPI_Type_size(type, &bytes_of_item);
-  hplcast_call_begin(operation, &message, (double)count * bytes_of_item, NULL);
+/* Ranks in MPI_COMM_WORLD of the ranks of communicators used lately: asking SMPI costs as much as all the rest here. */
+enum { remembered = 64 };
+static struct {
+  MPI_Comm comm;
+  const int* ranks;
+} communicators[remembered];
+
+static int peer_in_world(int peer, MPI_Comm comm) {
+  const size_t place = ((size_t)comm >> 4) % remembered;
+  if (peer < 0) return -1; /* a wildcard */
+  if (communicators[place].comm != comm) {
+    communicators[place].ranks = world_ranks(comm);
+    communicators[place].comm = comm;
+  }
+  return communicators[place].ranks[peer];
 }
 
-#define SEND(OPERATION, function)                                                                                     \
-  int __real_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);              \
-  int __wrap_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);              \
-  int __wrap_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {             \
-    begin(OPERATION, channel(own_rank(comm), to, tag, comm), count, type);                                            \
-    const int status = __real_##function(data, count, type, to, tag, comm);                                           \
-    hplcast_call_end(NULL, 1);                                                                                        \
-    return status;                                                                                                    \
+int __real_MPI_Comm_free(MPI_Comm* comm);
+int __wrap_MPI_Comm_free(MPI_Comm* comm);
+int __wrap_MPI_Comm_free(MPI_Comm* comm) {
+  memset(communicators, 0, sizeof communicators); /* another one may get its address */
+  return __real_MPI_Comm_free(comm);
+}
+
+static void begin(hplcast_mpi operation, int peer, int tag, MPI_Comm comm, int count, MPI_Datatype type) {
+  int bytes_of_item = 0;
+  if (count > 0) (void)PMPI_Type_size(type, &bytes_of_item);
+  hplcast_call_begin(operation, peer_in_world(peer, comm), tag, (double)count * bytes_of_item, NULL);
+}
+
+#define SEND(OPERATION, function)                                                                         \
+  int __real_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);  \
+  int __wrap_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);  \
+  int __wrap_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
+    begin(OPERATION, to, tag, comm, count, type);                                                         \
+    const int status = __real_##function(data, count, type, to, tag, comm);                               \
+    hplcast_call_end(NULL, 1);                                                                            \
+    return status;                                                                                        \
   }
 
-#define ISEND(OPERATION, function)                                                                                    \
-  int __real_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,               \
-                        MPI_Request* request);                                                                        \
-  int __wrap_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,               \
-                        MPI_Request* request);                                                                        \
-  int __wrap_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,               \
-                        MPI_Request* request) {                                                                       \
-    begin(OPERATION, channel(own_rank(comm), to, tag, comm), count, type);                                            \
-    const int status = __real_##function(data, count, type, to, tag, comm, request);                                  \
-    hplcast_call_end(*request, 1);                                                                                    \
-    return status;                                                                                                    \
+#define ISEND(OPERATION, function)                                                                      \
+  int __real_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
+                        MPI_Request* request);                                                          \
+  int __wrap_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
+                        MPI_Request* request);                                                          \
+  int __wrap_##function(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
+                        MPI_Request* request) {                                                         \
+    begin(OPERATION, to, tag, comm, count, type);                                                       \
+    const int status = __real_##function(data, count, type, to, tag, comm, request);                    \
+    hplcast_call_end(*request, 1);                                                                      \
+    return status;                                                                                      \
   }
 
 SEND(HPLCAST_MPI_SEND, MPI_Send)
@@ -98,7 +124,7 @@ ISEND(HPLCAST_MPI_ISSEND, MPI_Issend)
 int __real_MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
 int __wrap_MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
 int __wrap_MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
-  begin(HPLCAST_MPI_RECV, channel(from, own_rank(comm), tag, comm), count, type);
+  begin(HPLCAST_MPI_RECV, from, tag, comm, count, type);
   const int result = __real_MPI_Recv(data, count, type, from, tag, comm, status);
   hplcast_call_end(NULL, 1);
   return result;
@@ -107,7 +133,7 @@ int __wrap_MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag,
 int __real_MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request);
 int __wrap_MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request);
 int __wrap_MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  begin(HPLCAST_MPI_IRECV, channel(from, own_rank(comm), tag, comm), count, type);
+  begin(HPLCAST_MPI_IRECV, from, tag, comm, count, type);
   const int status = __real_MPI_Irecv(data, count, type, from, tag, comm, request);
   hplcast_call_end(*request, 1);
   return status;
@@ -116,7 +142,7 @@ int __wrap_MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag
 int __real_MPI_Wait(MPI_Request* request, MPI_Status* status);
 int __wrap_MPI_Wait(MPI_Request* request, MPI_Status* status);
 int __wrap_MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  hplcast_call_begin(HPLCAST_MPI_WAIT, NULL, 0, *request);
+  hplcast_call_begin(HPLCAST_MPI_WAIT, -1, 0, 0, *request);
   const int result = __real_MPI_Wait(request, status);
   hplcast_call_end(NULL, 1);
   return result;
@@ -125,7 +151,7 @@ int __wrap_MPI_Wait(MPI_Request* request, MPI_Status* status) {
 int __real_MPI_Iprobe(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status);
 int __wrap_MPI_Iprobe(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status);
 int __wrap_MPI_Iprobe(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
-  begin(HPLCAST_MPI_IPROBE, channel(from, own_rank(comm), tag, comm), 0, MPI_BYTE);
+  begin(HPLCAST_MPI_IPROBE, from, tag, comm, 0, MPI_BYTE);
   const int result = __real_MPI_Iprobe(from, tag, comm, found, status);
   hplcast_call_end(NULL, *found);
   return result;

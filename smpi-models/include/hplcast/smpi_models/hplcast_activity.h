@@ -30,10 +30,10 @@ typedef enum {
 void hplcast_phase_begin(hplcast_phase phase);
 void hplcast_phase_end(void);
 
-/* The calling rank enters an MPI call, and leaves it. `channel` is the message, null for calls without one; `request` is
- * that of MPI_Wait on entry, and the one that MPI_Isend or MPI_Irecv made on return, else null. `found` is 0 for a
- * MPI_Iprobe that found nothing. */
-void hplcast_call_begin(hplcast_mpi operation, const hplcast_channel* channel, double bytes, const void* request);
+/* The calling rank enters an MPI call, and leaves it. `peer` is the rank in MPI_COMM_WORLD of the other side, -1 if it is
+ * not known; `request` is that of MPI_Wait on entry, and the one that MPI_Isend or MPI_Irecv made on return, else null.
+ * `found` is 0 for a MPI_Iprobe that found nothing. */
+void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request);
 void hplcast_call_end(const void* request, int found);
 
 /* The share of the work of the whole simulation that is done, 0 to 1, as the calling rank sees it. */
