@@ -81,6 +81,7 @@ class CampaignRun {
     try {
       return core::run(command);
     } catch (const core::Error& error) {
+      folder_.log(what, core::to_string(command), static_cast<int>(error.code()), 0);
       throw core::Error(error.code(), what + ": " + error.what() + how_to_go_on());
     }
   }
@@ -114,7 +115,7 @@ class CampaignRun {
     for (const MachineDescription& machine : context.machines) {
       const std::vector<Check> checks = examine(machine, find_tools(), context.software);
       for (const Check& check : checks) {
-        if (check.status != CheckStatus::warn) continue;
+        if (check.status != CheckStatus::warn || !concerns_measuring(check)) continue;
         ++warnings;
         tell(machine.host + ": " + check.name + ": " + check.found + " -> " + check.remedy);
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ostream>
+#include <set>
 
 #include "hplcast/core/process.hpp"
 
@@ -12,6 +13,8 @@ namespace {
 
 constexpr double gib = 1024.0 * 1024 * 1024;
 constexpr double mib = 1024.0 * 1024;
+constexpr const char* name_of_map_count = "vm.max_map_count";
+constexpr const char* name_of_overcommit = "vm.overcommit_memory";
 
 /// A simulated rank has a private stack, a folded matrix and its panels: up to some hundred maps each. 1000 ranks
 /// passed the kernel's default of 65530 in our trials.
@@ -123,7 +126,7 @@ Check check_blas(const std::optional<SoftwareDescription>& software) {
 }
 
 Check check_max_map_count(const MachineDescription& machine) {
-  const char* const name = "vm.max_map_count";
+  const char* const name = name_of_map_count;
   if (!machine.max_map_count) return unknown(name, "simulations of about 1000 ranks need many memory maps");
   const std::string found = text("%.0f", *machine.max_map_count);
   if (*machine.max_map_count >= maps_for_1000_ranks) return ok(name, found);
@@ -140,7 +143,7 @@ Check check_limit(const std::string& name, const std::optional<double>& bytes, d
 }
 
 Check check_overcommit(const MachineDescription& machine) {
-  const char* const name = "vm.overcommit_memory";
+  const char* const name = name_of_overcommit;
   if (!machine.overcommit_memory) return unknown(name, "simulated matrices need far more address space than memory");
   const std::string found = std::to_string(*machine.overcommit_memory);
   if (*machine.overcommit_memory != 2) return ok(name, found);
@@ -179,6 +182,12 @@ const char* to_string(CheckStatus status) {
       break;
   }
   return "unknown";
+}
+
+bool concerns_measuring(const Check& check) {
+  static const std::set<std::string> of_simulations = {"smpirun",    "smpicc",        name_of_map_count,
+                                                       "stack size", "address space", name_of_overcommit};
+  return of_simulations.count(check.name) == 0;
 }
 
 ToolVersions find_tools() {

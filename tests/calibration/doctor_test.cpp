@@ -44,6 +44,14 @@ TEST(Doctor, HasNothingToSayOfAHealthyMachine) {
   }
 }
 
+TEST(Doctor, TellsWhatDisturbsMeasurementsFromWhatSimulationsNeed) {
+  const auto checks = checks_of(healthy_machine());
+  for (const char* name : {"load", "other users", "frequency governor", "memory", "cores", "clock", "shared memory"})
+    EXPECT_TRUE(concerns_measuring(checks.at(name))) << name;
+  for (const char* name : {"smpirun", "vm.max_map_count", "vm.overcommit_memory", "stack size", "address space"})
+    EXPECT_FALSE(concerns_measuring(checks.at(name))) << name;
+}
+
 TEST(Doctor, WarnsOfEachTroubleAndSaysWhatToDo) {
   const std::vector<std::pair<std::string, std::function<void(MachineDescription&)>>> troubles = {
       {"cores", [](auto& m) { m.hardware_threads = 8; }},

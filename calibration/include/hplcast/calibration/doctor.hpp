@@ -21,6 +21,9 @@ struct Check {
   std::string remedy;  ///< what to do; empty if all is well
 };
 
+/// Whether a check is about what disturbs measurements, not about what simulations need.
+bool concerns_measuring(const Check& check);
+
 /// External programs and what their --version says first; absent: not found in PATH.
 struct ToolVersions {
   std::optional<std::string> mpirun;
