@@ -72,6 +72,12 @@ class CampaignRun {
     return command;
   }
 
+  std::string host_names() const {
+    std::string names;
+    for (const std::string& host : plan_.hosts) names += (names.empty() ? " " : ", ") + host;
+    return names;
+  }
+
   std::string how_to_go_on() const {
     return "\n  hint: what was measured is kept in " + folder_.path().string() + "; continue with --resume";
   }
@@ -107,7 +113,7 @@ class CampaignRun {
     const fs::path file = folder_.surroundings("hosts.json");
     run_logged(command_of(plan_.measure_dgemm, true,
                           {"--describe", "--describe-folder", file.parent_path().string(), "-o", file.string()}),
-               "looking at the hosts", answer_s);
+               "looking at the hosts" + host_names(), answer_s);
     MeasurementContext context;
     core::read_file(file, [&](std::istream& in, const std::string& name) { context = read_context(in, name); });
     int warnings = 0;

@@ -268,6 +268,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan) {
   const int cores = static_cast<int>(calibration::Topology::of_this_machine().cores().size());
   std::vector<std::string> hosts;
   section.read("hosts", hosts);
+  plan.hosts = hosts;
   int ranks_per_host = cores;
   section.read("ranks_per_host", ranks_per_host);
   if (ranks_per_host < 1) section.fail("ranks_per_host", "expected at least 1");

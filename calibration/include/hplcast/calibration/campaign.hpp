@@ -30,8 +30,9 @@ struct CampaignPlan {
   std::string name;
   std::string source;  ///< the campaign file as it was given
   std::vector<CampaignStep> steps;
-  core::MpiLaunch launch;  ///< on all hosts and cores
-  bool strict = false;     ///< warnings of the check before are errors
+  core::MpiLaunch launch;          ///< on all hosts and cores
+  std::vector<std::string> hosts;  ///< their names, if the campaign names them
+  bool strict = false;             ///< warnings of the check before are errors
   bool monitoring = true;
   double chunk_s = 30;                  ///< about what an interruption may lose
   double warm_up_s = 20;                ///< all cores compute so long before the first measurement
