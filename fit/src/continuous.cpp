@@ -92,7 +92,9 @@ bool possible(const Points& points, const std::vector<double>& knots, std::size_
 
 /// Looks left and right of one knot by factors that shrink.
 void move_knot(const Points& points, JoinedLines& lines, std::size_t which, std::size_t min_sizes) {
-  for (double step = 0.5; step > 1e-3; step /= 2) {
+  double step = 1;
+  for (int halving = 0; halving < 9; ++halving) {  // to a thousandth
+    step /= 2;
     for (bool moved = true; moved;) {
       moved = false;
       for (const double factor : {std::exp(step), std::exp(-step)}) {

@@ -164,6 +164,7 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
   core::CsvReader csv(in, name);
   const std::size_t node = csv.column("node"), cpu = csv.column("cpu");
   std::vector<std::size_t> columns;
+  columns.reserve(parameters.size());
   for (const core::LawParameter& parameter : parameters) columns.push_back(csv.column(to_string(parameter)));
   std::vector<DailyRegression> rows;
   while (csv.next()) {
@@ -187,8 +188,11 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
       const auto named = options.kind_of_node.find(cpu.node);
       fit.kind_of_node[cpu.node] = named == options.kind_of_node.end() ? options.default_kind : named->second;
     }
-    for (const auto& [node, kind] : options.kind_of_node)
-      if (fit.kind_of_node.count(node) == 0) fit.notes.push_back("kind " + kind + ": no regressions of node " + node);
+    for (const auto& [node, kind] : options.kind_of_node) {
+      if (fit.kind_of_node.count(node) > 0) continue;
+      std::string note = "kind ";
+      fit.notes.push_back(note.append(kind).append(": no regressions of node ").append(node));
+    }
   }
   std::map<std::string, std::vector<const Cpu*>> by_kind;
   for (const Cpu& cpu : cpus) by_kind[fit.kind_of_node[cpu.node]].push_back(&cpu);

@@ -28,7 +28,13 @@ double cpu_seconds(int sizes, Objective objective, test::MemcpyNoise noise) {
   return least;
 }
 
-class SegmentedSpeed : public testing::TestWithParam<test::MemcpyNoise> {};
+class SegmentedSpeed : public testing::TestWithParam<test::MemcpyNoise> {
+  void SetUp() override {
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "skipped: not built for speed";
+#endif
+  }
+};
 
 TEST_P(SegmentedSpeed, LogarithmsOfFiveHundredSizesTakeLessThanATwentiethOfASecond) {
   const double seconds = cpu_seconds(500, Objective::log, GetParam());
