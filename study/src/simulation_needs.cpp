@@ -21,10 +21,12 @@ constexpr double mib = 1024.0 * 1024.0;
 
 // Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/scaling.md).
 constexpr double start_s_per_rank = 3e-3;
-constexpr double wall_s_per_message = 18e-6;
-constexpr double wall_s_per_panel_and_rank = 10e-6;  // what a rank does for a panel besides messages
+constexpr double wall_s_per_message = 8e-6;
+constexpr double wall_s_per_panel_and_rank = 45e-6;  // mostly a dozen probes for the next panel
+constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part of a column's exchange
+constexpr double fast_real_share = 1.0 / 8;          // of the exchanges, made with real messages (smpi-models)
 constexpr double base_bytes = 40 * mib;
-constexpr double bytes_per_rank = 0.08 * mib;
+constexpr double bytes_per_rank = 0.25 * mib;
 constexpr double stack_bytes_per_rank = 8 * mib;  // contexts/stack-size of SimGrid
 constexpr long base_maps = 300;
 constexpr long maps_per_rank = 8;  // stack, guard page, private pages of panels
@@ -88,9 +90,9 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
 
   SimulationNeeds needs;
   needs.messages = pivot_messages + other_messages;
-  needs.simulated_messages = fast ? other_messages : needs.messages;
+  needs.simulated_messages = other_messages + (fast ? fast_real_share : 1) * pivot_messages;
   needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * needs.simulated_messages +
-                 wall_s_per_panel_and_rank * panels * ranks;
+                 wall_s_per_panel_and_rank * panels * ranks + (fast ? wall_s_per_noted_exchange * N * p.P : 0);
   needs.memory_bytes = base_bytes + bytes_per_rank * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;
