@@ -25,5 +25,6 @@ void setup_report(CLI::App& app);
 void setup_run_real(CLI::App& app);
 void setup_sweep(CLI::App& app);
 void setup_transform(CLI::App& app);
+void setup_tune(CLI::App& app);
 
 }  // namespace hplcast::cli

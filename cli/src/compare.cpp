@@ -8,6 +8,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/configurations.hpp"
+#include "hplcast/study/sweep_database.hpp"
 #include "output.hpp"
 #include "program.hpp"
 
@@ -33,6 +34,11 @@ study::Comparison compare_files(const CompareOptions& options) {
   }
   std::vector<core::Prediction> predicted;
   for (const std::string& path : options.predicted) {
+    if (study::is_sqlite_file(path)) {
+      const auto predictions = study::predictions_of_one_cluster(path);
+      predicted.insert(predicted.end(), predictions.begin(), predictions.end());
+      continue;
+    }
     core::read_file(path, [&](std::istream& in, const std::string& name) {
       const auto predictions = core::read_predictions(in, name);
       predicted.insert(predicted.end(), predictions.begin(), predictions.end());
@@ -42,13 +48,17 @@ study::Comparison compare_files(const CompareOptions& options) {
 }
 
 void write_table(std::ostream& out, const study::Comparison& comparison) {
-  TextTable table({"N", "NB", "PxQ", "BCAST", "DEPTH", "runs", "real [Gflop/s]", "spread", "predicted", "error"});
+  TextTable table(
+      {"N", "NB", "PxQ", "BCAST", "DEPTH", "runs", "real [Gflop/s]", "spread", "predicted", "error", "95 % of it"});
   for (const auto& row : comparison.rows) {
     const core::HplParameters& p = row.parameters;
     table.add({std::to_string(p.N), std::to_string(p.NB), std::to_string(p.P) + "x" + std::to_string(p.Q),
                std::to_string(p.BCAST), std::to_string(p.DEPTH), std::to_string(row.real_gflops.size()),
                significant(row.real_median_gflops), percent(row.real_spread), significant(row.predicted_median_gflops),
-               signed_percent(row.error)});
+               signed_percent(row.error),
+               row.error_interval
+                   ? signed_percent(row.error_interval->lower) + " to " + signed_percent(row.error_interval->upper)
+                   : ""});
   }
   table.write(out);
   const auto& summary = comparison.summary;
@@ -56,6 +66,12 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
       << ", worst " << percent(summary.max_abs_error) << "; bias " << signed_percent(summary.bias);
   if (summary.rank_correlation) out << "; rank correlation " << significant(*summary.rank_correlation, 3);
   out << "; " << summary.n << " configurations\n";
+  if (comparison.best) {
+    const auto& best = *comparison.best;
+    out << "best predicted at N=" << best.parameters.N << ": number " << best.real_rank << " of " << best.configurations
+        << " real ones, " << percent(best.loss) << " below the best"
+        << (best.among_best ? " (within its scatter)\n" : "\n");
+  }
 }
 
 void report_unmatched(const study::Comparison& comparison) {
@@ -102,7 +118,9 @@ void setup_compare(CLI::App& app) {
   command.add_option("real", options->real, "real runs: HPL's output, or CSV with columns N, NB, P, Q, time_s")
       ->required()
       ->type_name("REAL");
-  command.add_option("--predicted", options->predicted, "predictions (JSON of hplcast predict)")
+  command
+      .add_option("--predicted", options->predicted,
+                  "predictions (JSON of hplcast predict, or database of hplcast sweep)")
       ->required()
       ->type_name("PRED");
   command.add_flag("--json", options->json, "write JSON (docs/compare.md) instead of a table");

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   cli::setup_transform(app);
   cli::setup_predict(app);
   cli::setup_sweep(app);
+  cli::setup_tune(app);
   cli::setup_run_real(app);
   cli::setup_compare(app);
   cli::setup_report(app);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <ostream>
 
 #include "hplcast/core/errors.hpp"
+#include "parameters_json.hpp"
 
 namespace hplcast::study {
 
@@ -22,6 +24,51 @@ void add_rate(Rates& rates, const core::HplParameters& parameters, double gflops
   rates[parameters].push_back(gflops);
 }
 
+/// Interval of the mean of logarithms; of a single value the value itself.
+fit::Bounds log_interval(const std::vector<double>& values) {
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(std::log(value));
+  const bool scatter = std::adjacent_find(logs.begin(), logs.end(), std::not_equal_to<>()) != logs.end();
+  return scatter ? fit::mean_interval(logs) : fit::Bounds{logs.front(), logs.front(), 0.95};
+}
+
+/// The half-widths of both sides add up in quadrature, as those of independent means do.
+fit::Bounds error_interval(const std::vector<double>& real, const std::vector<double>& predicted) {
+  const fit::Bounds r = log_interval(real), p = log_interval(predicted);
+  const double centre = (p.lower + p.upper - r.lower - r.upper) / 2;
+  const double half = std::hypot(p.upper - p.lower, r.upper - r.lower) / 2;
+  return {std::exp(centre - half) - 1, std::exp(centre + half) - 1, 0.95};
+}
+
+/// Rows of the largest N that has several configurations.
+std::vector<const ComparedConfiguration*> comparable(const std::vector<ComparedConfiguration>& rows) {
+  std::map<long long, std::vector<const ComparedConfiguration*>> by_size;
+  for (const auto& row : rows) by_size[row.parameters.N].push_back(&row);
+  for (auto group = by_size.rbegin(); group != by_size.rend(); ++group) {
+    if (group->second.size() > 1) return group->second;
+  }
+  return {};
+}
+
+std::optional<BestPredicted> best_predicted(const std::vector<ComparedConfiguration>& rows) {
+  const auto group = comparable(rows);
+  if (group.empty()) return std::nullopt;
+  const auto by = [&](double ComparedConfiguration::*rate) {
+    return **std::max_element(group.begin(), group.end(), [&](auto* a, auto* b) { return a->*rate < b->*rate; });
+  };
+  const ComparedConfiguration chosen = by(&ComparedConfiguration::predicted_median_gflops);
+  const ComparedConfiguration best = by(&ComparedConfiguration::real_median_gflops);
+  BestPredicted result;
+  result.parameters = chosen.parameters;
+  result.configurations = group.size();
+  for (const auto* row : group) {
+    if (row->real_median_gflops > chosen.real_median_gflops) ++result.real_rank;
+  }
+  result.loss = (best.real_median_gflops - chosen.real_median_gflops) / best.real_median_gflops;
+  result.among_best = result.real_rank == 1 || chosen.real_gflops.back() >= best.real_gflops.front();
+  return result;
+}
+
 ComparedConfiguration compare_one(const core::HplParameters& parameters, std::vector<double> real,
                                   std::vector<double> predicted) {
   std::sort(real.begin(), real.end());
@@ -32,6 +79,7 @@ ComparedConfiguration compare_one(const core::HplParameters& parameters, std::ve
   row.real_spread = (real.back() - real.front()) / row.real_median_gflops;
   row.predicted_median_gflops = median(predicted);
   row.error = (row.predicted_median_gflops - row.real_median_gflops) / row.real_median_gflops;
+  if (real.size() > 1) row.error_interval = error_interval(real, predicted);
   row.real_gflops = std::move(real);
   row.predicted_gflops = std::move(predicted);
   return row;
@@ -71,12 +119,6 @@ std::vector<double> ranks(const std::vector<double>& values) {
     first = last + 1;
   }
   return result;
-}
-
-nlohmann::ordered_json parameters_json(const core::HplParameters& parameters) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const core::HplField& field : core::hpl_fields()) json[field.name] = field.get(parameters);
-  return json;
 }
 
 nlohmann::ordered_json list_json(const std::vector<core::HplParameters>& list) {
@@ -132,6 +174,7 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
     if (real_rates.count(parameters) == 0) comparison.unmatched_predicted.push_back(parameters);
   }
   comparison.summary = summarize(comparison.rows);
+  comparison.best = best_predicted(comparison.rows);
   return comparison;
 }
 
@@ -146,6 +189,7 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
     row_json["predicted_gflops"] = row.predicted_median_gflops;
     row_json["predicted_runs"] = row.predicted_gflops.size();
     row_json["error"] = row.error;
+    if (row.error_interval) row_json["error_interval"] = {row.error_interval->lower, row.error_interval->upper};
     json["rows"].push_back(std::move(row_json));
   }
   const auto& summary = comparison.summary;
@@ -155,6 +199,13 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
   json["bias"] = summary.bias;
   json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
   json["n"] = summary.n;
+  if (comparison.best) {
+    json["best_predicted"] = {{"parameters", parameters_json(comparison.best->parameters)},
+                              {"configurations", comparison.best->configurations},
+                              {"real_rank", comparison.best->real_rank},
+                              {"loss", comparison.best->loss},
+                              {"among_best", comparison.best->among_best}};
+  }
   json["unmatched_real"] = list_json(comparison.unmatched_real);
   json["unmatched_predicted"] = list_json(comparison.unmatched_predicted);
   json["failed_residuals"] = comparison.failed_residuals;

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <map>
 #include <ostream>
+#include <set>
 
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
 #include "hplcast/study/sweep_database.hpp"
 
 namespace hplcast::study {
@@ -31,6 +34,25 @@ std::string value_of(const Configuration& factors, const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::path& path) {
+  const SweepDatabase database(path, SweepDatabase::Access::read);
+  std::map<std::string, core::Prediction> different;
+  std::set<std::string> models;
+  for (SweepResult& result : database.results()) {
+    const core::Prediction& p = result.prediction;
+    models.insert(p.model_sha256);
+    different.emplace(core::to_string(p.parameters) + " " + std::to_string(p.seed) + " " + p.mode, p);
+  }
+  if (models.size() > 1) {
+    throw core::Error(core::ExitCode::bad_input,
+                      path.string() + " has predictions of " + std::to_string(models.size()) +
+                          " clusters\n  hint: make a sweep of the real one, or choose rows of `hplcast sweep export`");
+  }
+  std::vector<core::Prediction> predictions;
+  for (auto& [name, prediction] : different) predictions.push_back(std::move(prediction));
+  return predictions;
+}
 
 void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results) {
   const std::vector<std::string> names = other_factors(results);

@@ -119,7 +119,8 @@ class PlanReader {
       }
     };
     if (factor == "noise" || factor == "network-noise" || factor == "per-cpu") one_of("on", "off", "");
-    if (factor == "mode") one_of("exact", "fast", "");
+    if (factor == "mode" && value != "exact")
+      fail(node, factor, "found `" + value + "`; this hplcast simulates in mode exact only");
     if (factor == "kernel-model") one_of("full", "M1", "M2");
     return value;
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -86,6 +87,33 @@ TEST(Compare, NothingInCommonGivesAnEmptySummary) {
   const auto comparison = compare({real_run(100, 10)}, {prediction(200, 10)});
   EXPECT_EQ(comparison.summary.n, 0U);
   EXPECT_FALSE(comparison.summary.rank_correlation.has_value());
+}
+
+TEST(Compare, TheIntervalOfTheErrorIsThatOfStudentOnLogarithms) {
+  // Logarithms -0.1, 0, 0.1: sd 0.1, t(0.975, 2) = 4.302653, half-width 4.302653 * 0.1 / sqrt(3) = 0.248414.
+  const auto rows = compare({real_run(100, 10 * std::exp(-0.1)), real_run(100, 10), real_run(100, 10 * std::exp(0.1))},
+                            {prediction(100, 11)})
+                        .rows;
+  ASSERT_TRUE(rows[0].error_interval.has_value());
+  EXPECT_NEAR(rows[0].error_interval->lower, 1.1 * std::exp(-0.248414) - 1, 1e-5);
+  EXPECT_NEAR(rows[0].error_interval->upper, 1.1 * std::exp(0.248414) - 1, 1e-5);
+  EXPECT_FALSE(compare({real_run(100, 10)}, {prediction(100, 11)}).rows[0].error_interval.has_value());
+}
+
+TEST(Compare, SaysWhereTheBestPredictedStandsAmongTheRealOnes) {
+  const auto at = [](auto run, int NB) {
+    run.parameters.NB = NB;
+    return run;
+  };
+  const auto comparison =
+      compare({at(real_run(100, 10), 64), at(real_run(100, 9.8), 128), at(real_run(100, 8), 256)},
+              {at(prediction(100, 11), 64), at(prediction(100, 12), 128), at(prediction(100, 9), 256)});
+  ASSERT_TRUE(comparison.best.has_value());
+  EXPECT_EQ(comparison.best->parameters.NB, 128);
+  EXPECT_EQ(comparison.best->real_rank, 2U);
+  EXPECT_NEAR(comparison.best->loss, 0.02, 1e-12);
+  EXPECT_FALSE(comparison.best->among_best);
+  EXPECT_FALSE(by_hand().best.has_value());  // every N has one configuration only
 }
 
 TEST(Compare, RatesThatAreNotPositiveAreRefused) {

@@ -6,6 +6,7 @@
 
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/fit/comparison.hpp"
 
 namespace hplcast::study {
 
@@ -18,6 +19,9 @@ struct ComparedConfiguration {
   double real_spread = 0;  ///< (largest - smallest) / median of the real runs
   double predicted_median_gflops = 0;
   double error = 0;  ///< (predicted - real) / real, of the medians; a ratio
+  /// 95 percent confidence interval of predicted / real - 1, of the geometric means, from the scatter of both; absent
+  /// with a single real run.
+  std::optional<fit::Bounds> error_interval;
 };
 
 /// Errors over all configurations; ratios. With n = 0 all are 0.
@@ -30,9 +34,20 @@ struct ComparisonSummary {
   std::optional<double> rank_correlation;  ///< Spearman, of real and predicted; absent for n < 2 or constant values
 };
 
+/// Is the configuration that is predicted to be the best one of the best real ones? Among those of the same N only: the
+/// largest N that has two configurations or more.
+struct BestPredicted {
+  core::HplParameters parameters;
+  std::size_t configurations = 0;  ///< compared with each other
+  std::size_t real_rank = 1;       ///< of its real median, 1 is the best
+  double loss = 0;                 ///< (best real median - its own) / best; a ratio
+  bool among_best = false;         ///< it is the best, or its real runs reach the slowest run of the best
+};
+
 struct Comparison {
   std::vector<ComparedConfiguration> rows;  ///< in the order of HplParameters
   ComparisonSummary summary;
+  std::optional<BestPredicted> best;
   std::vector<core::HplParameters> unmatched_real;       ///< run, but not predicted
   std::vector<core::HplParameters> unmatched_predicted;  ///< predicted, but not run
   std::size_t failed_residuals = 0;  ///< real runs left out: HPL itself says that their result is wrong

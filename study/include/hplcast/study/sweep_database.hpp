@@ -81,6 +81,10 @@ class SweepDatabase {
 /// Whether a file begins like an SQLite database.
 bool is_sqlite_file(const std::filesystem::path& path);
 
+/// The predictions of a database, each once, for comparing with real runs. @throws core::Error if they are of several
+/// clusters: what would be compared?
+std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::path& path);
+
 /// One row a point: factors, HPL parameters, seed, mode, model, time_s, gflops, wall_s. CSV.
 void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results);
 

@@ -1,0 +1,147 @@
+#include "hplcast/study/tune.hpp"
+
+#include <iostream>
+#include <memory>
+
+#include "cluster_file.hpp"
+#include "commands.hpp"
+#include "hpl_options.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+#include "quantities.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct TuneOptions {
+  std::string cluster;
+  std::vector<std::string> grids;
+  std::string json;
+  std::string output;
+  study::TuneRequest request;
+};
+
+std::pair<int, int> parse_grid(const std::string& text) {
+  int P = 0, Q = 0;
+  const std::size_t x = text.find('x');
+  if (x == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, x), P) ||
+      !CLI::detail::lexical_cast(text.substr(x + 1), Q) || P < 1 || Q < 1) {
+    throw core::UsageError("--grid is `" + text + "`; expected PxQ such as 30x32");
+  }
+  return {P, Q};
+}
+
+std::string rate(const study::TunedConfiguration& entry) {
+  if (!entry.interval) return "";
+  return significant(entry.interval->lower) + " to " + significant(entry.interval->upper);
+}
+
+void write_ranking(std::ostream& out, const study::TuneResult& result) {
+  constexpr std::size_t shown = 15;
+  TextTable table({"rank", "round", "N", "PxQ", "NB", "DEPTH", "BCAST", "SWAP", "Gflop/s", "95 % of the mean"});
+  for (std::size_t i = 0; i < std::min(shown, result.ranking.size()); ++i) {
+    const auto& entry = result.ranking[i];
+    const core::HplParameters& p = entry.parameters;
+    table.add({std::to_string(i + 1), std::to_string(entry.round), std::to_string(p.N),
+               std::to_string(p.P) + "x" + std::to_string(p.Q), std::to_string(p.NB), std::to_string(p.DEPTH),
+               std::to_string(p.BCAST), std::to_string(p.SWAP), significant(entry.mean_gflops), rate(entry)});
+  }
+  table.write(out);
+  if (result.ranking.size() > shown) out << "... and " << result.ranking.size() - shown << " more (--json has all)\n";
+}
+
+void write_influence(std::ostream& out, const study::Anova& anova) {
+  out << "\nInfluence in the first round (share of the variance of log Gflop/s"
+      << (anova.balanced ? "" : "; not all combinations were tried, shares overlap") << "):\n";
+  TextTable table({"factor", "share", "p", "best level", "worst level"});
+  for (const study::AnovaRow& row : anova.rows) {
+    std::string best, worst;
+    const auto by_effect = [](const auto& a, const auto& b) { return a.second < b.second; };
+    if (!row.effects.empty()) {
+      const auto [low, high] = std::minmax_element(row.effects.begin(), row.effects.end(), by_effect);
+      best = high->first + " (" + signed_percent(high->second) + ")";
+      worst = low->first + " (" + signed_percent(low->second) + ")";
+    }
+    table.add({row.name, percent(row.share), row.f > 0 ? significant(row.p_value, 2) : "", best, worst});
+  }
+  table.write(out);
+}
+
+void write_summary(std::ostream& out, const study::TuneResult& result) {
+  write_ranking(out, result);
+  write_influence(out, result.influence);
+  out << "\nRounds:";
+  for (const study::TuneRound& round : result.rounds) {
+    out << "  N=" << round.N << ": " << round.predictions << " of " << round.configurations * round.seeds << " in "
+        << duration_text(round.wall_s) << ";";
+  }
+  out << "\nNot tried: " << result.not_tried.size()
+      << " of the candidates (no time); PFACT, RFACT, NBMIN, NDIV, L1, U, "
+      << "PMAP were not varied\n";
+  const study::TuneBaselines& naive = result.baselines;
+  const double best = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
+  out << "Naive: peak of dgemm " << significant(naive.peak) << " Gflop/s, 80 % of it " << significant(0.8 * naive.peak)
+      << "; one node times the number of nodes " << significant(naive.linear_scaling)
+      << " (one node: " << significant(naive.one_node) << " at N=" << naive.one_node_N << ")\n";
+  out << "Simulated: " << significant(best) << " Gflop/s";
+  if (!result.ranking.empty()) out << " at N=" << result.ranking.front().parameters.N;
+  if (naive.peak > 0) out << ", " << percent(best / naive.peak) << " of the peak";
+  out << "\nBest: " << core::to_string(result.best) << '\n';
+}
+
+void run_tune(TuneOptions options) {
+  require_writable(options.output);
+  require_writable(options.json);
+  core::catch_interrupts();
+  options.request.cluster = read_cluster_file(options.cluster);
+  options.request.N = options.request.defaults.N;
+  for (const std::string& grid : options.grids) options.request.grids.push_back(parse_grid(grid));
+  Progress progress;
+  options.request.progress = [&](double fraction, const std::string& what) { progress.update(fraction, what); };
+  const study::TuneResult result = study::tune(options.request);
+  progress.clear();
+  for (const std::string& failure : result.failures) std::cerr << "hplcast tune: warning: " << failure << '\n';
+  if (!options.output.empty()) {
+    core::write_file(options.output, [&](std::ostream& out) { core::write_hpl_dat(out, result.best, true); });
+  }
+  if (!options.json.empty()) {
+    core::write_file(options.json, [&](std::ostream& out) { study::write_tune_result(out, result); });
+  }
+  write_summary(std::cout, result);
+}
+
+}  // namespace
+
+void setup_tune(CLI::App& app) {
+  auto options = std::make_shared<TuneOptions>();
+  study::TuneRequest& request = options->request;
+  request.defaults.N = 0;
+  CLI::App& command = add_command(app, "tune", "Look for the best HPL.dat of a cluster",
+                                  "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
+  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  command.add_option("--budget", request.budget_s, "time for all predictions together")
+      ->transform(as_seconds())
+      ->default_str("10min");
+  command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix")
+      ->capture_default_str();
+  command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)");
+  command.add_option("--ranks", request.ranks, "(default: all cores)")->check(CLI::PositiveNumber);
+  command.add_option("--grid", options->grids, "PxQ, or several (default: the nearest to square)")->delimiter(',');
+  command.add_option("--nb", request.NB, "levels of NB")->delimiter(',')->capture_default_str();
+  command.add_option("--depth", request.DEPTH, "levels of DEPTH")->delimiter(',')->capture_default_str();
+  command.add_option("--bcast", request.BCAST, "levels of BCAST")->delimiter(',')->capture_default_str();
+  command.add_option("--swap", request.SWAP, "levels of SWAP")->delimiter(',')->capture_default_str();
+  command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--seed", request.seed, "of the predictions and of the order")->capture_default_str();
+  command.add_option("--json", options->json, "everything as JSON (docs/tune.md)")->type_name("FILE");
+  command.add_option("-o,--output", options->output, "HPL.dat with the best configuration")->type_name("FILE");
+  command.callback([options] { run_tune(*options); });
+}
+
+}  // namespace hplcast::cli

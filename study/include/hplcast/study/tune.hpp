@@ -1,0 +1,90 @@
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hplcast/fit/comparison.hpp"
+#include "hplcast/study/anova.hpp"
+#include "hplcast/study/predict.hpp"
+
+namespace hplcast::study {
+
+/// What to look for the best configuration of.
+struct TuneRequest {
+  core::ClusterModel cluster;
+  double memory_fraction = 0.8;  ///< of the memory of all hosts, for the matrix
+  long long N = 0;               ///< 0: from the memory
+  int ranks = 0;                 ///< 0: all cores
+  double budget_s = 600;         ///< wall time of all predictions together
+  int jobs = 0;                  ///< predictions at a time; 0: the cores of this machine
+  std::uint64_t seed = 1;
+  core::HplParameters defaults;  ///< what is not tuned
+  std::vector<int> NB = {128, 192, 256};
+  std::vector<int> DEPTH = {0, 1};
+  std::vector<int> BCAST = {0, 1, 2, 3, 4, 5};
+  std::vector<int> SWAP = {0, 1, 2};
+  std::vector<std::pair<int, int>> grids;  ///< empty: the nearest to square, P <= Q, at most 3
+  SimulatorPrograms programs;
+  std::function<void(double fraction, const std::string& what)> progress;  ///< may be empty
+};
+
+/// The largest N whose matrix takes `memory_fraction` of the memory of the hosts that `ranks` ranks use, rounded down
+/// to a multiple of NB. @throws core::DomainError if the cluster does not tell its memory.
+long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB);
+
+/// Grids of so many ranks with P <= Q, the nearest to square first, at most `most` and none longer than 4 : 1, unless
+/// there is no other.
+std::vector<std::pair<int, int>> near_square_grids(int ranks, int most);
+
+/// A configuration that was predicted, at its last round.
+struct TunedConfiguration {
+  core::HplParameters parameters;  ///< with the N of that round
+  int round = 0;                   ///< the last one that it took part in, from 1
+  std::vector<double> gflops;      ///< one a seed
+  double mean_gflops = 0;
+  std::optional<fit::Bounds> interval;  ///< 95 percent of the mean; absent for one seed
+};
+
+/// A round of successive halving.
+struct TuneRound {
+  long long N = 0;
+  std::size_t configurations = 0;
+  std::size_t seeds = 1;
+  std::size_t predictions = 0;  ///< that ended within the budget
+  double wall_s = 0;
+};
+
+/// Naive guesses, to see what simulation adds. In Gflop/s.
+struct TuneBaselines {
+  double peak = 0;      ///< dgemm at its asymptotic rate on all cores used
+  double one_node = 0;  ///< predicted, with the default configuration
+  long long one_node_N = 0;
+  double linear_scaling = 0;  ///< one_node times the number of hosts
+};
+
+struct TuneResult {
+  core::HplParameters best;                 ///< with the N asked for
+  std::vector<TunedConfiguration> ranking;  ///< those of the last round first, each round by rate
+  std::vector<TuneRound> rounds;
+  Anova influence;                             ///< of the first round
+  std::vector<core::HplParameters> not_tried;  ///< of the candidates: no time
+  std::vector<std::string> failures;
+  TuneBaselines baselines;
+  double wall_s = 0;
+};
+
+/// Successive halving (Jamieson and Talwalkar 2016): all candidates at a small N, the best third at a larger one, and
+/// so on; a quarter of the budget for each of four rounds. The default configuration takes part in all of them. The
+/// last round uses several seeds if there is time.
+/// @throws core::DomainError for wrong ranks, grids, fractions, a budget in which nothing can be predicted;
+/// core::Error.
+TuneResult tune(const TuneRequest& request);
+
+/// JSON of a result (docs/tune.md).
+void write_tune_result(std::ostream& out, const TuneResult& result);
+
+}  // namespace hplcast::study

@@ -1,0 +1,134 @@
+#include "hplcast/study/anova.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <cmath>
+#include <set>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using Levels = std::vector<std::string>;  ///< of one factor, an entry an observation
+
+struct Groups {
+  std::map<std::string, std::pair<double, double>> sums;  ///< level to (sum, count)
+
+  Groups(const Levels& levels, const std::vector<double>& y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      sums[levels[i]].first += y[i];
+      sums[levels[i]].second += 1;
+    }
+  }
+  double sum_of_squares(double mean) const {
+    double sum = 0;
+    for (const auto& [level, group] : sums) sum += group.second * std::pow(group.first / group.second - mean, 2);
+    return sum;
+  }
+  bool equally_often() const {
+    return std::all_of(sums.begin(), sums.end(),
+                       [&](const auto& g) { return g.second.second == sums.begin()->second.second; });
+  }
+};
+
+Levels joined(const Levels& a, const Levels& b) {
+  Levels result;
+  for (std::size_t i = 0; i < a.size(); ++i) result.push_back(a[i] + " | " + b[i]);
+  return result;
+}
+
+/// Factors with two levels or more, in the order in which they come; absent ones have the level "".
+std::vector<std::pair<std::string, Levels>> varied(const std::vector<Configuration>& factors) {
+  std::vector<std::string> names;
+  for (const Configuration& row : factors) {
+    for (const Setting& setting : row) {
+      if (std::find(names.begin(), names.end(), setting.factor) == names.end()) names.push_back(setting.factor);
+    }
+  }
+  std::vector<std::pair<std::string, Levels>> result;
+  for (const std::string& name : names) {
+    Levels levels;
+    for (const Configuration& row : factors) {
+      const auto found = std::find_if(row.begin(), row.end(), [&](const Setting& s) { return s.factor == name; });
+      levels.push_back(found == row.end() ? "" : found->value);
+    }
+    if (std::set<std::string>(levels.begin(), levels.end()).size() > 1) result.emplace_back(name, std::move(levels));
+  }
+  return result;
+}
+
+void test_rows(Anova& result, double residual, double total) {
+  result.residual_share = total > 0 ? std::max(0.0, residual) / total : 0;
+  // Less is rounding: nothing was left to compare with.
+  constexpr double least_share = 1e-12;
+  if (!result.balanced || result.residual_freedom < 1 || result.residual_share < least_share) return;
+  for (AnovaRow& row : result.rows) {
+    row.f = row.share * total / row.freedom / (residual / result.residual_freedom);
+    const boost::math::fisher_f law(row.freedom, result.residual_freedom);
+    row.p_value = boost::math::cdf(boost::math::complement(law, row.f));
+  }
+}
+
+}  // namespace
+
+Anova anova(const std::vector<Configuration>& factors, const std::vector<double>& gflops) {
+  if (factors.size() != gflops.size())
+    throw core::DomainError("observations", "lists of different lengths", "a rate for each row");
+  Anova result;
+  result.observations = gflops.size();
+  if (gflops.empty()) return result;
+  std::vector<double> y;
+  double mean = 0, total = 0;
+  for (const double rate : gflops) {
+    if (!(rate > 0)) throw core::DomainError("gflops", rate, "a positive rate");
+    y.push_back(std::log(rate));
+    mean += y.back() / static_cast<double>(gflops.size());
+  }
+  for (const double value : y) total += (value - mean) * (value - mean);
+
+  const auto columns = varied(factors);
+  Levels cells(y.size());
+  double combinations = 1;
+  std::map<std::string, double> main_squares;
+  double residual = total;
+  int freedom = static_cast<int>(y.size()) - 1;
+  for (const auto& [name, levels] : columns) {
+    const Groups groups(levels, y);
+    AnovaRow row;
+    row.name = name;
+    row.freedom = static_cast<int>(groups.sums.size()) - 1;
+    main_squares[name] = groups.sum_of_squares(mean);
+    row.share = total > 0 ? main_squares[name] / total : 0;
+    for (const auto& [level, group] : groups.sums) row.effects[level] = std::exp(group.first / group.second - mean) - 1;
+    residual -= main_squares[name];
+    freedom -= row.freedom;
+    result.rows.push_back(std::move(row));
+    cells = joined(cells, levels);
+    combinations *= static_cast<double>(groups.sums.size());
+  }
+  const Groups cell_groups(cells, y);
+  result.balanced = static_cast<double>(cell_groups.sums.size()) == combinations && cell_groups.equally_often();
+  for (std::size_t a = 0; result.balanced && columns.size() > 2 && a < columns.size(); ++a) {
+    for (std::size_t b = a + 1; b < columns.size(); ++b) {
+      const Groups groups(joined(columns[a].second, columns[b].second), y);
+      const double squares =
+          groups.sum_of_squares(mean) - main_squares[columns[a].first] - main_squares[columns[b].first];
+      AnovaRow row;
+      row.name = columns[a].first + " x " + columns[b].first;
+      row.freedom = result.rows[a].freedom * result.rows[b].freedom;
+      row.share = total > 0 ? std::max(0.0, squares) / total : 0;
+      residual -= squares;
+      freedom -= row.freedom;
+      result.rows.push_back(std::move(row));
+    }
+  }
+  result.residual_freedom = std::max(0, freedom);
+  test_rows(result, residual, total);
+  std::stable_sort(result.rows.begin(), result.rows.end(),
+                   [](const AnovaRow& x, const AnovaRow& z) { return x.share > z.share; });
+  return result;
+}
+
+}  // namespace hplcast::study
