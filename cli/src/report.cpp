@@ -27,8 +27,8 @@ std::vector<fs::path> candidates_in(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const fs::path& path = entry.path();
-    if (entry.is_regular_file() &&
-        (path.extension() == ".json" || path.extension() == ".csv" || path.extension() == ".out")) {
+    if (entry.is_regular_file() && (path.extension() == ".json" || path.extension() == ".csv" ||
+                                    path.extension() == ".db" || path.extension() == ".out")) {
       files.push_back(path);
     }
   }
@@ -37,6 +37,10 @@ std::vector<fs::path> candidates_in(const fs::path& folder) {
 }
 
 study::StudyFile add_file(const fs::path& path, study::ReportData& data) {
+  if (study::is_sqlite_file(path)) {
+    study::add_sweep(study::SweepDatabase(path, study::SweepDatabase::Access::read), data);
+    return study::StudyFile::predictions;
+  }
   study::StudyFile kind = study::StudyFile::other;
   core::read_file(path, [&](std::istream& in, const std::string& name) { kind = add_study_file(in, name, data); });
   return kind;
@@ -48,7 +52,8 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
     if (fs::is_directory(input)) {
       for (const fs::path& file : candidates_in(input)) add_file(file, data);
     } else if (add_file(input, data) == study::StudyFile::other) {
-      throw core::ParseError({input.string(), 0, ""}, "neither predictions (JSON) nor real runs (CSV or HPL's output)");
+      throw core::ParseError({input.string(), 0, ""},
+                             "neither predictions (JSON, database) nor real runs (CSV or HPL's output)");
     }
   }
   if (data.predictions.empty()) {
@@ -71,7 +76,8 @@ void setup_report(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App& command = add_command(app, "report", "Show predictions and real runs as one HTML page",
                                   "hplcast report predictions.json real.csv -o report.html");
-  command.add_option("inputs", options->inputs, "predictions, real runs, or folders with such files")
+  command
+      .add_option("inputs", options->inputs, "predictions, databases of sweeps, real runs, or folders with such files")
       ->required()
       ->type_name("DIR|FILE");
   command.add_option("-o,--output", options->output, "the page (default: the standard output)")

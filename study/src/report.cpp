@@ -12,9 +12,11 @@
 #include "hplcast/core/xml.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/configurations.hpp"
+#include "html_table.hpp"
 #include "markup.hpp"
 #include "report_plots.hpp"
 #include "report_style.hpp"
+#include "report_sweep.hpp"
 
 namespace hplcast::study {
 
@@ -41,20 +43,6 @@ std::set<std::string> values(const ReportData& data, Get get) {
   for (const core::Prediction& prediction : data.predictions) result.insert(get(prediction));
   return result;
 }
-
-class HtmlTable {
- public:
-  explicit HtmlTable(const std::vector<std::string>& header) { add(header, "th"); }
-  void add(const std::vector<std::string>& cells, const std::string& tag = "td") {
-    rows_ += "<tr>";
-    for (const std::string& cell : cells) rows_ += "<" + tag + ">" + core::xml_escaped(cell) + "</" + tag + ">";
-    rows_ += "</tr>\n";
-  }
-  std::string html() const { return "<div class=\"wide\"><table>\n" + rows_ + "</table></div>\n"; }
-
- private:
-  std::string rows_;
-};
 
 std::string tile(const std::string& value, const std::string& name) {
   return "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + core::xml_escaped(name) +
@@ -98,7 +86,7 @@ std::string comparison_table(const Comparison& comparison) {
 
 std::string prediction_table(const ReportData& data) {
   HtmlTable table(
-      {"N", "NB", "P x Q", "BCAST", "DEPTH", "SWAP", "seed", "time [s]", "Gflop/s", "simulated in [s]", "memory [MB]"});
+      {"N", "P x Q", "time [s]", "Gflop/s", "simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
   for (const core::Prediction& prediction : data.predictions) {
     const core::HplParameters& p = prediction.parameters;
     table.add({std::to_string(p.N), grid_name(p), readable(prediction.time_s), readable(prediction.gflops),
@@ -179,7 +167,11 @@ std::string provenance_html(const ReportData& data) {
       core::xml_escaped(joined(values(data, [](const auto& p) { return std::to_string(p.seed); }))) + "</li>\n";
   for (const std::string& source : data.sources)
     html += "<li>File: <code>" + core::xml_escaped(source) + "</code></li>\n";
-  return html + "</ul>\n";
+  html += "</ul>\n";
+  for (const std::string& plan : data.plans) {
+    html += "<details><summary>plan.yaml</summary><pre>" + core::xml_escaped(plan) + "</pre></details>\n";
+  }
+  return html;
 }
 
 }  // namespace
@@ -208,23 +200,43 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
   return StudyFile::real_runs;
 }
 
+void add_sweep(const SweepDatabase& database, ReportData& data) {
+  std::set<std::string> seen;
+  for (SweepResult& result : database.results()) {
+    const core::Prediction& p = result.prediction;
+    const bool is_new =
+        seen.insert(p.model_sha256 + core::to_string(p.parameters) + std::to_string(p.seed) + p.mode).second;
+    if (is_new) data.predictions.push_back(p);
+    data.sweep.push_back(std::move(result));
+  }
+  const auto plans = database.plans();
+  data.plans.insert(data.plans.end(), plans.begin(), plans.end());
+  data.sources.push_back(database.path().string());
+}
+
 void write_report(std::ostream& out, const ReportData& data) {
   if (data.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
   const Comparison comparison = compare(data.real, data.predictions);
   const std::string cluster = core::xml_escaped(joined(values(data, [](const auto& p) { return p.cluster; })));
   out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+         "script-src "
+         "'unsafe-inline'; img-src data:\">\n"
          "<link rel=\"icon\" href=\"data:,\">\n<title>HPL on "
       << cluster << ": predicted and measured</title>\n<style>" << report_style
       << "</style>\n</head>\n<body>\n<h1>HPL on " << cluster
       << (comparison.rows.empty() ? ": predicted" : ": predicted and measured") << "</h1>\n"
-      << summary_html(data, comparison);
+      << (data.sweep.empty() || comparison.summary.n > 0 ? summary_html(data, comparison) : "")
+      << sweep_html(data.sweep);
   if (!comparison.rows.empty()) {
     out << "<h2>Predicted over measured</h2>\n" << predicted_over_measured(comparison.rows, band);
   }
-  out << "<h2>Gflop/s over the order of the matrix</h2>\n" << rate_over_size(comparison.rows, data.predictions);
+  if (data.sweep.empty() || !comparison.rows.empty()) {
+    out << "<h2>Gflop/s over the order of the matrix</h2>\n" << rate_over_size(comparison.rows, data.predictions);
+  }
   if (!comparison.rows.empty()) out << comparison_table(comparison);
-  out << time_table(data) << range_table(data) << prediction_table(data)
+  out << time_table(data) << range_table(data) << (data.sweep.empty() ? prediction_table(data) : "")
       << list_html("Measured, but not predicted", comparison.unmatched_real)
       << list_html("Predicted, but not measured",
                    comparison.rows.empty() ? std::vector<core::HplParameters>{} : comparison.unmatched_predicted);
@@ -232,7 +244,7 @@ void write_report(std::ostream& out, const ReportData& data) {
     out << "<p class=\"note\">" << comparison.failed_residuals
         << " measured runs were left out: HPL says that their results are wrong.</p>\n";
   }
-  out << provenance_html(data) << "</body>\n</html>\n";
+  out << provenance_html(data) << "<script>" << report_script << "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace hplcast::study

@@ -42,6 +42,11 @@ svg text { fill: var(--soft); font-size: 13px; font-family: system-ui, sans-seri
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+.sortable th { cursor: pointer; }
+.sortable th[aria-sort=ascending]::after { content: " \2191"; }
+.sortable th[aria-sort=descending]::after { content: " \2193"; }
+td:last-child { white-space: normal; min-width: 6rem; }
+pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); padding: .7rem; font-size: .85rem; }
 code { overflow-wrap: anywhere; }
 )css";
 

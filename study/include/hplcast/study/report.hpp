@@ -6,6 +6,7 @@
 
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/study/sweep_database.hpp"
 
 namespace hplcast::study {
 
@@ -13,6 +14,8 @@ namespace hplcast::study {
 struct ReportData {
   std::vector<core::HplRun> real;
   std::vector<core::Prediction> predictions;
+  std::vector<SweepResult> sweep;    ///< of databases; their predictions are in `predictions`, too
+  std::vector<std::string> plans;    ///< texts of the plans of databases
   std::vector<std::string> sources;  ///< names of the files that the data come from
 };
 
@@ -23,7 +26,11 @@ enum class StudyFile { predictions, real_runs, other };
 /// HPL's output), and says which. @throws core::ParseError if it is one of them with a mistake in it.
 StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data);
 
-/// One HTML page that needs nothing else: no network, no script. Summary first, then the plots (predicted over
+/// Adds the results and the plans of a database.
+void add_sweep(const SweepDatabase& database, ReportData& data);
+
+/// One HTML page that needs nothing else: no network (it forbids itself any), and a small script only to sort tables.
+/// Summary first, then the plots (predicted over
 /// measured; Gflop/s over N for each grid), where the time goes, all numbers, and what made them. Light or dark as the
 /// reader's machine has it. @throws core::DomainError if there are no predictions.
 void write_report(std::ostream& out, const ReportData& data);

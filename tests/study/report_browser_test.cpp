@@ -1,0 +1,124 @@
+// Reports in a real browser (headless Chromium).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/report.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+core::Prediction prediction(long long N, int NB, int P, int Q, std::uint64_t seed) {
+  core::Prediction result;
+  result.cluster = "a cluster with a rather long name";
+  result.simulator = "SimGrid 3.32";
+  result.mode = "exact";
+  result.model_sha256 = std::string(64, 'a');
+  result.seed = seed;
+  result.parameters.N = N;
+  result.parameters.NB = NB;
+  result.parameters.P = P;
+  result.parameters.Q = Q;
+  result.gflops =
+      100.0 * P * Q * (1 - 1000.0 / static_cast<double>(N)) * (NB == 128 ? 1.1 : 1) + static_cast<double>(seed);
+  result.time_s = core::hpl_flop(static_cast<double>(N)) / result.gflops / 1e9;
+  result.kernels["dgemm"] = {10, 1, 3.0, 1e9};
+  return result;
+}
+
+ReportData study_with_everything() {
+  ReportData data;
+  for (const long long N : {5000, 10000, 20000}) {
+    for (const int NB : {64, 128}) {
+      for (const auto& [P, Q] : {std::pair(1, 4), std::pair(2, 2), std::pair(1, 2), std::pair(2, 4)}) {
+        for (const std::uint64_t seed : {1, 2}) {
+          const auto p = prediction(N, NB, P, Q, seed);
+          data.predictions.push_back(p);
+          data.sweep.push_back({{{"N", std::to_string(N)},
+                                 {"NB", std::to_string(NB)},
+                                 {"grid", std::to_string(P) + "x" + std::to_string(Q)},
+                                 {"remove-nodes", "none"}},
+                                p});
+        }
+        core::HplRun run;
+        run.parameters = data.predictions.back().parameters;
+        run.gflops = 0.97 * data.predictions.back().gflops;
+        data.real.push_back(run);
+      }
+    }
+  }
+  data.plans.push_back("cluster: <a>.json\n");
+  data.sources.push_back("/a/long/path/that/does/not/fit/on/the/screen/of/a/phone/in/one/line/results-of-the-study.db");
+  return data;
+}
+
+/// What the page says of itself once it is shown, to the page that frames it.
+constexpr const char* probe = R"js(<script>
+const last = [...document.querySelectorAll("table.sortable")].pop();
+last.querySelector("th").click();
+const column = [...last.tBodies[0].rows].map(row => parseFloat(row.children[0].textContent.replace(/,/g, "")));
+const said = "overflow " + (document.documentElement.scrollWidth - document.documentElement.clientWidth) +
+  " width " + document.documentElement.clientWidth +
+  " requests " + performance.getEntriesByType("resource").length +
+  " sorted " + column.every((x, i) => i == 0 || column[i - 1] <= x) + " rows " + column.length;
+parent.postMessage(said, "*");
+</script>)js";
+
+/// A phone's width: Chromium's own windows are no narrower than 500.
+constexpr const char* phone = R"html(<!DOCTYPE html><title>nothing</title>
+<script>addEventListener("message", event => { document.title = event.data; });</script>
+<iframe src="report.html" width="390" height="844" style="border:0"></iframe>)html";
+
+TEST(ReportInABrowser, HasNoErrorNoRequestAndFitsAPhone) {
+  const auto chromium = core::find_program("chromium");
+  if (chromium.empty()) GTEST_SKIP() << "skipped: no chromium here";
+  const core::TemporaryFolder folder("hplcast-browser");
+  std::ostringstream page;
+  write_report(page, study_with_everything());
+  std::string text = page.str();
+  text.insert(text.find("</body>"), probe);
+  std::ofstream(folder.path() / "report.html") << text;
+  std::ofstream(folder.path() / "phone.html") << phone;
+  core::Command command;
+  command.program = chromium.string();
+  command.arguments = {"--headless=old",
+                       "--no-sandbox",
+                       "--disable-gpu",
+                       "--disable-background-networking",
+                       "--no-first-run",
+                       "--disable-component-update",
+                       "--user-data-dir=" + (folder.path() / "profile").string(),
+                       "--enable-logging=stderr",
+                       "--dump-dom",
+                       "file://" + (folder.path() / "phone.html").string()};
+  command.environment = {{"HOME", folder.path().string()}};
+  command.timeout_s = 120;
+  auto result = core::run(command);
+  if (result.output.find("<title>") == std::string::npos) {  // newer ones have one headless mode only
+    command.arguments.front() = "--headless";
+    result = core::run(command);
+  }
+  if (result.status != 0 && result.output.find("<html") == std::string::npos) {
+    GTEST_SKIP() << "skipped: chromium does not run here: " << result.output.substr(0, 200);
+  }
+  EXPECT_THAT(result.output, Not(HasSubstr("CONSOLE")));  // errors and violations of the page's own policy
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(result.output, found, std::regex("<title>([^<]*)</title>")));
+  const std::string said = found[1];
+  EXPECT_THAT(said, HasSubstr("overflow 0 width 390"));
+  EXPECT_THAT(said, HasSubstr(" requests 0 "));
+  EXPECT_THAT(said, HasSubstr(" sorted true "));
+  RecordProperty("said", said);
+  std::cout << said << '\n';
+}
+
+}  // namespace
+}  // namespace hplcast::study
