@@ -43,7 +43,11 @@ std::vector<std::pair<std::string, std::string>> smpi_settings(const NetworkMode
           {"smpi/iprobe", shortest(std::max(values.iprobe_s, min_poll_s))},
           {"smpi/test", shortest(std::max(values.test_s, min_poll_s))},
           {"smpi/wtime", shortest(values.wtime_s)},
-          {"network/weight-S", "0"},
+          // A flow gets a share of a link in proportion to 1 / (latency + sum over links of weight-S / bandwidth). With
+          // this value the denominator is 1 for the usual route of two links, which is what SimGrid takes for flows
+          // without latency, so that all share alike. With 0 it is some 1e-6: flows without latency starve, and the
+          // solver loses itself in rounding.
+          {"network/weight-S", shortest(network.scope(Scope::remote).bandwidth_bytes_per_s / 2)},
           {"network/crosstraffic", "0"},
           // The window limits a flow to gamma / (2 latency): no such limit was measured.
           {"network/TCP-gamma", "1e+18"}};

@@ -88,6 +88,24 @@ static void messages(int rank, int peer, int count, char** texts) {
   }
 }
 
+/* Rank i of the first half sends texts[i] bytes to rank i of the second half, all at 10 s: the time until it is
+ * received. */
+static void together(int rank, int count, char** texts) {
+  const int half = count;
+  const long size = strtol(texts[rank % half], NULL, 10);
+  char* buffer = malloc((size_t)size);
+  memset(buffer, 0, (size_t)size);
+  wait_until(10);
+  hplcast_flush();
+  if (rank < half) {
+    MPI_Send(buffer, (int)size, MPI_BYTE, rank + half, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(buffer, (int)size, MPI_BYTE, rank - half, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    printf("%d together %ld %a\n", rank, size, hplcast_clock_s() - 10);
+  }
+  free(buffer);
+}
+
 /* Rank 0 sends to rank 1 after `after_s`, rank 1 polls: the time at which it finds the message, and the number of
  * probes. */
 static void polling(int rank, double after_s) {
@@ -125,6 +143,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "kernels") == 0) kernels(rank);
   if (strcmp(argv[1], "pivots") == 0) pivots(rank, atoi(argv[2]), atoi(argv[3]));
   if (strcmp(argv[1], "messages") == 0) messages(rank, atoi(argv[2]), argc - 3, argv + 3);
+  if (strcmp(argv[1], "together") == 0) together(rank, argc - 2, argv + 2);
   if (strcmp(argv[1], "polling") == 0) polling(rank, atof(argv[2]));
   if (rank == 0) {
     hplcast_count_message(HPLCAST_MPI_ISEND, 100);

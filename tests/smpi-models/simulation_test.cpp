@@ -267,6 +267,27 @@ TEST(Messages, TakeTheTimeOfTheirScopeOnThePlatformLibrary) {
   expect_messages(simulation, core::Scope::local, cluster.network, message_tolerance, "library_local");
 }
 
+TEST(Messages, ThatShareALinkShareItAlikeWithAndWithoutLatency) {
+  // From 4 MB on the line starts below zero: such a message has no latency in SimGrid.
+  const core::ClusterModel cluster =
+      tests::with_network(example_cluster(false), [](core::NetworkModel::Values& network) {
+        network.remote->cost(core::MessageCost::transfer) =
+            core::SegmentedLaw::make({{0, 1e-5, 1 / 1.25e10}, {4e6, -1e-6, 1 / 1.25e10}});
+      });
+  const Simulation simulation{
+      cluster, 8, {"together", "3999000", "3999000", "4001000", "4001000"}, PlatformKind::library};
+  for (const std::string& crosstraffic : {"no", "yes"}) {
+    Simulation variant = simulation;
+    variant.options = {"--cfg=network/crosstraffic:" + crosstraffic};
+    const core::CommandResult result = simulate(variant, "together");
+    ASSERT_EQ(result.status, 0) << result.output;
+    for (int rank = 4; rank < 8; ++rank) {
+      // Four flows of 4 MB on one link: 1.28 ms, less what a flow has alone at its start or end (some 10 us).
+      EXPECT_NEAR(numbers(result.output, rank, "together", 1).at(0), 4 * 4e6 / 1.25e10, 2e-5) << rank;
+    }
+  }
+}
+
 TEST(Messages, CrossEveryTopologyOfBothPlatforms) {
   for (const auto& [kind, parameters] : std::map<std::string, std::string>{
            {"fat_tree", "1;2;1;1"}, {"torus", "2,1"}, {"dragonfly", "1,1;1,1;1,1;2"}, {"single_switch", ""}}) {
