@@ -9,6 +9,7 @@
 #include "runtime.hpp"
 
 using hplcast::smpi_models::guarded;
+using hplcast::smpi_models::MessageRequest;
 using hplcast::smpi_models::Polling;
 using hplcast::smpi_models::RankState;
 using hplcast::smpi_models::Runtime;
@@ -54,20 +55,35 @@ void hplcast_delay(double duration_s) {
   guarded([&] { add_delay(Runtime::instance().rank(), duration_s); });
 }
 
-namespace {
-
-void flush(RankState& rank) {
-  if (rank.pending_s <= 0) return;
-  const double duration_s = rank.pending_s;
-  rank.pending_s = 0;
-  // Outside of guarded(): an actor that is killed in its sleep must be unwound by SimGrid's own exception.
-  rank.pending_s += hplcast::smpi_models::inject(duration_s);
-}
-
-}  // namespace
+// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
 
 void hplcast_flush(void) {
   flush(this_rank());
+}
+
+int hplcast_direct_messages(void) {
+  return guarded([] { return Runtime::instance().messages() != nullptr; });
+}
+
+void hplcast_send(const hplcast_message* message, int synchronous) {
+  Runtime::instance().messages()->send(*message, synchronous != 0);
+}
+
+hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous) {
+  return reinterpret_cast<hplcast_request*>(Runtime::instance().messages()->isend(*message, synchronous != 0).release());
+}
+
+hplcast_request* hplcast_irecv(const hplcast_message* wanted) {
+  return reinterpret_cast<hplcast_request*>(Runtime::instance().messages()->irecv(*wanted).release());
+}
+
+void hplcast_wait(hplcast_request* request) {
+  const std::unique_ptr<MessageRequest> owned(reinterpret_cast<MessageRequest*>(request));
+  Runtime::instance().messages()->wait(*owned);
+}
+
+int hplcast_probe(const hplcast_channel* channel) {
+  return Runtime::instance().messages()->probe(*channel);
 }
 
 void hplcast_polling_loop(int inside) {

@@ -63,6 +63,8 @@ void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
   });
 }
 
+NetworkCosts* built_costs = nullptr;
+
 /// Before any zone exists: SimGrid refuses settings afterwards. What the user set on the command line stays.
 void apply_settings(const core::NetworkModel& network) {
   for (const auto& [name, value] : core::smpi_settings(network)) {
@@ -79,10 +81,16 @@ void build() {
   const Model& model = *opened.file_model;
   apply_settings(model.cluster.network);
   s4u::NetZone* zone = build_zone(model.cluster);
-  install(zone, std::make_shared<Callbacks>(model, opened.settings));
+  const auto callbacks = std::make_shared<Callbacks>(model, opened.settings);
+  install(zone, callbacks);
+  built_costs = &callbacks->costs();  // SimGrid keeps the callbacks as long as the simulation lasts
 }
 
 }  // namespace
+
+NetworkCosts* platform_costs() {
+  return built_costs;
+}
 
 }  // namespace hplcast::smpi_models
 

@@ -4,6 +4,13 @@ namespace simgrid::s4u {
 class Engine;
 }
 
+namespace hplcast::smpi_models {
+class NetworkCosts;
+
+/// The message costs of the platform that hplcast_build_platform() built; null if it did not.
+NetworkCosts* platform_costs();
+}  // namespace hplcast::smpi_models
+
 /// Builds the platform of HPLCAST_CLUSTER and installs its message costs as callbacks; for load_platform() of the
 /// platform library, which must hold nothing itself because SimGrid unloads it. Ends the simulation with a message if
 /// it cannot.

@@ -14,6 +14,8 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "injection.hpp"
+#include "platform.hpp"
 #include "session.hpp"
 
 namespace hplcast::smpi_models {
@@ -108,6 +110,13 @@ void Runtime::add_ranks() {
     assign_laws(ranks_[id], found->second, local_rank);
   }
   polling_.emplace(ranks_.size(), settings_.poll_by_waiting);
+  if (platform_costs() != nullptr && settings_.direct_messages) {
+    messages_.emplace(*platform_costs(), *polling_);
+    for (const s4u::ActorPtr& actor : actors) {
+      messages_->add_rank(ranks_[static_cast<std::size_t>(actor->get_pid())], actor->get_host(),
+                          host_index.at(actor->get_host()->get_name()));
+    }
+  }
   statistics_.ranks = static_cast<int>(actors.size());
 }
 
@@ -118,6 +127,13 @@ void Runtime::assign_laws(RankState& rank, int host, int local_rank) {
       rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(host, cpu);
     }
   }
+}
+
+void flush(RankState& rank) {
+  if (rank.pending_s <= 0) return;
+  const double duration_s = rank.pending_s;
+  rank.pending_s = 0;
+  rank.pending_s += inject(duration_s);
 }
 
 RankState& Runtime::rank() {

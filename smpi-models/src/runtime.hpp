@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "activity.hpp"
+#include "messages.hpp"
 #include "polling.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
@@ -23,6 +24,9 @@ struct RankState {
   std::array<std::uint64_t, core::kernel_count> calls{};  ///< draws taken, per kernel
   std::uint64_t pivots = 0;                               ///< draws taken for pivots
 };
+
+/// Spends the pending delay of the calling rank in simulated time. Blocks: not to be called inside guarded().
+void flush(RankState& rank);
 
 /// The state of the simulation: models, pending delays, streams and counts of all ranks. There is one, made at the
 /// first call of an actor; SimGrid runs actors one at a time, so nothing is locked.
@@ -46,6 +50,8 @@ class Runtime {
 
   Polling& polling() { return *polling_; }
   Activity& activity() { return activity_; }
+  /// Null: messages go through SMPI, because the platform is not ours or HPLCAST_MESSAGES says so.
+  Messages* messages() { return messages_ ? &*messages_ : nullptr; }
   void count_message(hplcast_mpi operation, double bytes);
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
@@ -61,6 +67,7 @@ class Runtime {
   std::vector<RankState> ranks_;  // by actor id; ids of actors that are not ranks stay unused
   std::optional<Polling> polling_;
   Activity activity_;
+  std::optional<Messages> messages_;
   Statistics statistics_;
 };
 

@@ -13,6 +13,7 @@ struct Settings {
   std::uint64_t seed = 1;       ///< HPLCAST_SEED
   bool noise = true;            ///< HPLCAST_NOISE: on or off; off: every kernel takes its expected time
   bool poll_by_waiting = true;  ///< HPLCAST_POLLING: wait or probe; probe: every probe of a polling loop is simulated
+  bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
 };
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "hpl.h"
 
@@ -35,10 +36,22 @@ enum { page = 4096 };
 static void* live_blocks;
 static block* idle_blocks;
 
-static int by_work(const void* left, const void* right) {
-  const char* a = ((const block*)left)->work;
-  const char* b = ((const block*)right)->work;
-  return (a > b) - (a < b);
+static size_t total(block_sizes sizes) {
+  return sizes.head + sizes.middle + sizes.tail;
+}
+
+/* Finds the block that the address `work` of the key lies in. */
+static int by_address(const void* key, const void* node) {
+  const char* address = ((const block*)key)->work;
+  const block* b = node;
+  return (address >= b->base + total(b->sizes)) - (address < b->base);
+}
+
+static block* block_at(const void* address) {
+  block key;
+  key.work = (char*)address;
+  void* found = tfind(&key, &live_blocks, by_address);
+  return found == NULL ? NULL : *(block**)found;
 }
 
 static size_t whole_pages(size_t bytes) {
@@ -110,26 +123,53 @@ static void* panel_malloc(const HPL_T_panel* panel, size_t bytes) {
   work +=
       (align - (uintptr_t)work % align) % align; /* HPL would align it, and move the pivots where nobody expects them */
   b->work = work;
-  (void)required(tsearch(b, &live_blocks, by_work));
+  (void)required(tsearch(b, &live_blocks, by_address));
   return work;
 }
 
 static void panel_free(void* work) {
-  block key;
-  key.work = work;
-  void* found = tfind(&key, &live_blocks, by_work);
-  if (found == NULL) {
+  block* b = block_at(work);
+  if (b == NULL) {
     free(work); /* a list of indices */
     return;
   }
-  block* b = *(block**)found;
-  (void)tdelete(b, &live_blocks, by_work);
+  (void)tdelete(b, &live_blocks, by_address);
   if (b->shared) {
     b->next = idle_blocks;
     idle_blocks = b;
   } else {
     delete_block(b);
   }
+}
+
+static char* nameless;
+static size_t nameless_bytes;
+
+void* hplcast_nameless(size_t bytes) {
+  if (bytes > nameless_bytes) {
+    /* What was there before stays: somebody may be using it. */
+    nameless = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    nameless = required(nameless == MAP_FAILED ? NULL : nameless);
+    nameless_bytes = bytes;
+  }
+  return nameless;
+}
+
+void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message) {
+  const char* first = data;
+  const block* b = NULL;
+  message->content_bytes = 0;
+  if (first >= nameless && first < nameless + nameless_bytes) return;
+  b = block_at(data);
+  const char* end = first + bytes;
+  if (b != NULL && b->shared) {
+    const char* pivots = b->base + b->sizes.head;
+    if (first < pivots) first = pivots;
+    if (end > pivots + b->sizes.middle) end = pivots + b->sizes.middle;
+  }
+  message->content = (void*)first;
+  message->content_first = (size_t)(first - (const char*)data);
+  message->content_bytes = end > first ? (size_t)(end - first) : 0;
 }
 
 /* Part of a panel as a message: `length` doubles from the double `first` on. HPL describes them by a data type, which

@@ -1,7 +1,17 @@
 #ifndef HPLCAST_HPL_SHARED_PANEL_H
 #define HPLCAST_HPL_SHARED_PANEL_H
 
+#include <stddef.h>
+
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
 /* Gives back the memory of panels that no rank uses at the moment. At the end of a run: the next has other sizes. */
 void hplcast_drop_idle_panels(void);
+
+/* Memory without content, the same for all callers. Not to be freed. */
+void* hplcast_nameless(size_t bytes);
+
+/* Sets what is content of the message of `bytes` bytes at `data`: the pivots of a panel, all of what is no panel. */
+void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message);
 
 #endif

@@ -7,6 +7,8 @@
 #ifndef HPLCAST_SMPI_H
 #define HPLCAST_SMPI_H
 
+#include <stddef.h>
+
 #include "hplcast/smpi_models/hplcast_model_table.h"
 
 #ifdef __cplusplus
@@ -115,6 +117,28 @@ void hplcast_message_sent(const hplcast_channel* channel);
 
 /* Before a receive: the message cannot be probed any more. */
 void hplcast_message_taken(const hplcast_channel* channel);
+
+/* Messages without SMPI: the same simulated times for a fraction of the work. To be used for all messages of a program
+ * or for none, and only if hplcast_direct_messages() says that the platform allows it. */
+int hplcast_direct_messages(void);
+
+typedef struct {
+  hplcast_channel channel; /* no wildcards */
+  double bytes;
+  void* content; /* what is really copied: `content_bytes` from the byte `content_first` of the message on */
+  size_t content_first;
+  size_t content_bytes;
+} hplcast_message;
+
+typedef struct hplcast_request hplcast_request;
+
+/* As MPI_Send, MPI_Isend, MPI_Irecv, MPI_Wait, MPI_Iprobe; `synchronous`: as MPI_Ssend, MPI_Issend. The calling rank is the
+ * source of what it sends and the destination of what it receives. They flush; hplcast_wait() frees the request. */
+void hplcast_send(const hplcast_message* message, int synchronous);
+hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous);
+hplcast_request* hplcast_irecv(const hplcast_message* wanted);
+void hplcast_wait(hplcast_request* request);
+int hplcast_probe(const hplcast_channel* channel);
 
 /* One MPI call of the calling rank, for the statistics only: costs no simulated time. */
 void hplcast_count_message(hplcast_mpi operation, double bytes);

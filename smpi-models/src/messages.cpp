@@ -1,0 +1,240 @@
+#include "messages.hpp"
+
+#include <simgrid/s4u/Engine.hpp>
+#include <xbt/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "injection.hpp"
+#include "runtime.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+/// SMPI would copy, and free, what it takes for its own. Content is copied by finish_receive().
+void copy_nothing(simgrid::kernel::activity::CommImpl* /*flow*/, void* /*data*/, std::size_t /*bytes*/) {}
+
+s4u::CommPtr put_flow(s4u::Mailbox* mailbox, std::uint64_t bytes) {
+  static char token = 0;  // SimGrid wants something to carry
+  return mailbox->put_init(&token, bytes)->set_copy_data_callback(copy_nothing);
+}
+
+s4u::CommPtr get_flow(s4u::Mailbox* mailbox) {
+  static void* carried = nullptr;
+  return mailbox->get_init()->set_dst_data(&carried, sizeof carried)->set_copy_data_callback(copy_nothing);
+}
+
+std::uint64_t wire_bytes(const SentMessage& sent) {
+  return static_cast<std::uint64_t>(sent.message.bytes + core::smpi_envelope_bytes);
+}
+
+bool same_ends(const hplcast_channel& a, const hplcast_channel& b) {
+  return a.source == b.source && a.tag == b.tag && a.destination == b.destination;
+}
+
+void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
+  const hplcast_message& from = sent.message;
+  const std::size_t first = std::max(from.content_first, wanted.content_first);
+  const std::size_t end =
+      std::min(from.content_first + from.content_bytes, wanted.content_first + wanted.content_bytes);
+  if (end <= first) return;
+  std::memcpy(static_cast<char*>(wanted.content) + (first - wanted.content_first),
+              sent.copy.data() + (first - from.content_first), end - first);
+}
+
+}  // namespace
+
+Messages::Messages(NetworkCosts& costs, Polling& polling)
+    : costs_(costs),
+      polling_(polling),
+      async_small_bytes_(simgrid::config::get_value<int>("smpi/async-small-thresh")),
+      detached_bytes_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
+      probe_s_(simgrid::config::get_value<double>("smpi/iprobe")) {}
+
+void Messages::add_rank(RankState& state, s4u::Host* host, int host_index) {
+  Rank rank;
+  rank.state = &state;
+  rank.host = host;
+  rank.host_index = host_index;
+  ranks_.push_back(std::move(rank));
+}
+
+double Messages::overhead_s(core::MessageCost which, const hplcast_message& message) {
+  const Rank& source = at(message.channel.source);
+  const core::Scope scope =
+      source.host == at(message.channel.destination).host ? core::Scope::local : core::Scope::remote;
+  return costs_.overhead_s(which, {scope, source.host_index}, message.bytes);
+}
+
+/// Making one lets other actors run: done before looking for a match, never between that and acting on it.
+void Messages::have_mailbox() {
+  while (idle_mailboxes_.empty()) {
+    idle_mailboxes_.push_back(s4u::Mailbox::by_name("hplcast-" + std::to_string(mailboxes_++)));
+  }
+}
+
+s4u::Mailbox* Messages::take_mailbox() {
+  s4u::Mailbox* const mailbox = idle_mailboxes_.back();
+  idle_mailboxes_.pop_back();
+  return mailbox;
+}
+
+void Messages::start(SentMessage& sent) const {
+  sent.flow = s4u::Comm::sendto_async(ranks_[static_cast<std::size_t>(sent.message.channel.source)].host,
+                                      ranks_[static_cast<std::size_t>(sent.message.channel.destination)].host,
+                                      wire_bytes(sent));
+}
+
+std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous,
+                                               core::MessageCost cost) {
+  auto sent = std::make_shared<SentMessage>();
+  sent->message = message;
+  sent->detached = !synchronous && message.bytes < detached_bytes_;
+  if (message.content_bytes > 0) {
+    const char* content = static_cast<const char*>(message.content);
+    sent->copy.assign(content, content + message.content_bytes);
+  }
+  Rank& source = at(message.channel.source);
+  // A sender that waits for the end of the transfer has no cost of its own.
+  if (sent->detached || synchronous || cost == core::MessageCost::isend) {
+    source.state->pending_s += std::max(0.0, overhead_s(cost, message));
+  }
+  flush(*source.state);
+  if (!sent->detached) have_mailbox();
+  return sent;
+}
+
+/// If somebody wants it already, starts the flow.
+bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
+  std::vector<MessageRequest*>& posted = at(sent->message.channel.destination).posted;
+  const auto found = std::find_if(posted.begin(), posted.end(), [&](const MessageRequest* request) {
+    return same_ends(request->wanted.channel, sent->message.channel);
+  });
+  if (found == posted.end()) return false;
+  MessageRequest& request = **found;
+  posted.erase(found);
+  request.message = sent;
+  if (request.receiver_blocked_in == nullptr) {
+    start(*sent);
+  } else {
+    s4u::Mailbox* const mailbox = request.receiver_blocked_in;
+    request.receiver_blocked_in = nullptr;
+    const s4u::CommPtr flow = put_flow(mailbox, wire_bytes(*sent));
+    if (sent->detached) {
+      flow->detach();
+    } else {
+      flow->start();
+      sent->flow = flow;
+    }
+    idle_mailboxes_.push_back(mailbox);
+  }
+  return true;
+}
+
+/// Other actors run while SimGrid serves a call of this one: the message must be in place before the first such call.
+void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
+  const hplcast_message& message = sent->message;
+  sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
+  if (!sent->detached) sent->sender_blocked_in = take_mailbox();
+  at(message.channel.destination).sent.push_back(sent);
+  if (sent->starts_alone) {
+    start(*sent);
+  } else if (!sent->detached) {
+    sent->flow = put_flow(sent->sender_blocked_in, wire_bytes(*sent));
+    sent->flow->start();
+  }
+  polling_.sent(message.channel);
+}
+
+void Messages::send(const hplcast_message& message, bool synchronous) {
+  const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send);
+  if (!match_posted(sent)) publish(sent);
+  if (!sent->detached) sent->flow->wait();
+}
+
+std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous) {
+  auto request = std::make_unique<MessageRequest>();
+  request->message = prepare(message, synchronous, core::MessageCost::isend);
+  if (!match_posted(request->message)) publish(request->message);
+  return request;
+}
+
+std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
+  auto request = std::make_unique<MessageRequest>();
+  request->receives = true;
+  request->wanted = wanted;
+  Rank& rank = at(wanted.channel.destination);
+  flush(*rank.state);
+  const auto found = std::find_if(rank.sent.begin(), rank.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
+    return same_ends(sent->message.channel, wanted.channel);
+  });
+  if (found == rank.sent.end()) {
+    rank.posted.push_back(request.get());
+    return request;
+  }
+  polling_.taken(wanted.channel);
+  request->message = *found;
+  rank.sent.erase(found);
+  SentMessage& sent = *request->message;
+  if (sent.sender_blocked_in != nullptr) {
+    request->flow = get_flow(sent.sender_blocked_in);
+    request->flow->start();
+    idle_mailboxes_.push_back(sent.sender_blocked_in);
+    sent.sender_blocked_in = nullptr;
+  } else if (!sent.starts_alone) {
+    start(sent);
+  }
+  return request;
+}
+
+void Messages::wait(MessageRequest& request) {
+  Rank& rank = at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
+  flush(*rank.state);
+  if (!request.receives) {
+    if (!request.message->detached) request.message->flow->wait();
+    return;
+  }
+  if (request.message == nullptr) have_mailbox();
+  if (request.message == nullptr) {
+    request.receiver_blocked_in = take_mailbox();
+    get_flow(request.receiver_blocked_in)->wait();
+  } else {
+    const s4u::CommPtr& flow = request.flow == nullptr ? request.message->flow : request.flow;
+    while (flow == nullptr) s4u::this_actor::yield();  // the sender is just about to start it
+    flow->wait();
+  }
+  finish_receive(request);
+}
+
+void Messages::finish_receive(MessageRequest& request) {
+  const SentMessage& sent = *request.message;
+  copy_content(sent, request.wanted);
+  if (sent.detached) {
+    at(request.wanted.channel.destination).state->pending_s +=
+        std::max(0.0, overhead_s(core::MessageCost::recv, sent.message));
+  }
+}
+
+bool Messages::probe(const hplcast_channel& channel) {
+  Rank& rank = at(channel.destination);
+  rank.state->pending_s += probe_s_;
+  flush(*rank.state);
+  const double probed_s = s4u::Engine::get_clock();
+  polling_.begin_probe(rank.state->actor, channel);
+  if (const double waited_s = s4u::Engine::get_clock() - probed_s; waited_s > 0 && probe_s_ > 0) {
+    // It would have been found by the first of the probes after it came.
+    rank.state->pending_s += std::ceil(waited_s / probe_s_) * probe_s_ - waited_s;
+  }
+  const bool found = std::any_of(
+      rank.sent.begin(), rank.sent.end(),
+      [&](const std::shared_ptr<SentMessage>& sent) { return same_ends(sent->message.channel, channel); });
+  polling_.end_probe(rank.state->actor, found);
+  return found;
+}
+
+}  // namespace hplcast::smpi_models

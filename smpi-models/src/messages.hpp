@@ -1,0 +1,93 @@
+#pragma once
+
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Mailbox.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "hplcast/smpi_models/hplcast_smpi.h"
+#include "network_costs.hpp"
+#include "polling.hpp"
+
+namespace hplcast::smpi_models {
+
+struct RankState;
+
+/// A message from its sending to its receiving.
+struct SentMessage {
+  hplcast_message message;
+  bool detached = false;       ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
+  std::vector<char> copy;      ///< its content: the sender may go on before the receiver looks
+  bool starts_alone = false;   ///< without the receiver
+  simgrid::s4u::CommPtr flow;  ///< null: not started
+  simgrid::s4u::Mailbox* sender_blocked_in = nullptr;
+};
+
+/// A receive or a sending that does not block; what MPI_Request is for.
+struct MessageRequest {
+  bool receives = false;
+  hplcast_message wanted;                ///< of a receive
+  std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
+  simgrid::s4u::CommPtr flow;            ///< of a receive from a sender that blocks: the receiver's end of it
+  simgrid::s4u::Mailbox* receiver_blocked_in = nullptr;
+};
+
+/// Point-to-point messages on SimGrid's flows, with the three semantics of MPI_Send that SMPI has (eager, detached,
+/// rendezvous) and its costs, for a fraction of the work that SMPI itself has with a message. Simulated times are those
+/// of SMPI to rounding (a test compares). What a call costs (os, ois, or, probe) joins the pending delay of the rank
+/// and is spent with it.
+///
+/// Messages match by source, destination and tag, in order; there are no wildcards. Only content is copied: bytes that
+/// both the sender and the receiver call so.
+class Messages {
+ public:
+  /// Reads thresholds and the cost of probes from SMPI's settings. `costs` and `polling` must outlive this.
+  Messages(NetworkCosts& costs, Polling& polling);
+
+  /// One more rank of MPI_COMM_WORLD, in order. `state` must outlive this.
+  void add_rank(RankState& state, simgrid::s4u::Host* host, int host_index);
+
+  /// Blocks as MPI_Send does, or MPI_Ssend.
+  void send(const hplcast_message& message, bool synchronous);
+  /// As MPI_Isend or MPI_Issend.
+  std::unique_ptr<MessageRequest> isend(const hplcast_message& message, bool synchronous);
+  /// As MPI_Irecv. The request must stay where it is until wait().
+  std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted);
+  /// As MPI_Wait.
+  void wait(MessageRequest& request);
+  /// As MPI_Iprobe.
+  bool probe(const hplcast_channel& channel);
+
+ private:
+  struct Rank {
+    RankState* state = nullptr;
+    simgrid::s4u::Host* host = nullptr;
+    int host_index = 0;
+    std::vector<std::shared_ptr<SentMessage>> sent;  // to this rank, not matched
+    std::vector<MessageRequest*> posted;             // by this rank, not matched
+  };
+
+  std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost);
+  bool match_posted(const std::shared_ptr<SentMessage>& sent);
+  void publish(const std::shared_ptr<SentMessage>& sent);
+  void start(SentMessage& sent) const;
+  void finish_receive(MessageRequest& request);
+  double overhead_s(core::MessageCost which, const hplcast_message& message);
+  void have_mailbox();
+  simgrid::s4u::Mailbox* take_mailbox();
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  NetworkCosts& costs_;
+  Polling& polling_;
+  std::vector<Rank> ranks_;
+  std::vector<simgrid::s4u::Mailbox*> idle_mailboxes_;
+  std::size_t mailboxes_ = 0;
+  double async_small_bytes_;
+  double detached_bytes_;
+  double probe_s_;
+};
+
+}  // namespace hplcast::smpi_models
