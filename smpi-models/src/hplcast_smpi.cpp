@@ -108,6 +108,37 @@ void hplcast_message_taken(const hplcast_channel* channel) {
   Runtime::instance().polling().taken(*channel);
 }
 
+int hplcast_column_mode(int index) {
+  return guarded([&] {
+    const auto* columns = Runtime::instance().columns();
+    return columns == nullptr ? 0 : columns->is_real(index) ? 2 : 1;
+  });
+}
+
+namespace {
+
+hplcast::smpi_models::PivotCandidate candidate(const double* work) {
+  return {work[0], work[1], work[2], work[3]};
+}
+
+}  // namespace
+
+void hplcast_column_note(const hplcast_column* column, int index, const double* work) {
+  guarded([&] { Runtime::instance().columns()->note(*column, index, candidate(work)); });
+}
+
+void hplcast_column_begin_real(const hplcast_column* column, const double* work) {
+  guarded([&] { Runtime::instance().columns()->begin_real(*column, candidate(work)); });
+}
+
+void hplcast_column_end_real(const hplcast_column* column) {
+  guarded([&] { Runtime::instance().columns()->end_real(*column); });
+}
+
+void hplcast_column_settle(const hplcast_column* column, double* pivot_rows) {
+  Runtime::instance().columns()->settle(*column, pivot_rows);
+}
+
 double hplcast_clock_s(void) {
   hplcast_flush();
   // What is left pending is too short for the simulator, but not for the reader.

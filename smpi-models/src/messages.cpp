@@ -64,11 +64,14 @@ void Messages::add_rank(RankState& state, s4u::Host* host, int host_index) {
   ranks_.push_back(std::move(rank));
 }
 
+MessagePath Messages::path(int source, int destination) const {
+  const Rank& from = ranks_[static_cast<std::size_t>(source)];
+  const bool local = from.host == ranks_[static_cast<std::size_t>(destination)].host;
+  return {local ? core::Scope::local : core::Scope::remote, from.host_index};
+}
+
 double Messages::overhead_s(core::MessageCost which, const hplcast_message& message) {
-  const Rank& source = at(message.channel.source);
-  const core::Scope scope =
-      source.host == at(message.channel.destination).host ? core::Scope::local : core::Scope::remote;
-  return costs_.overhead_s(which, {scope, source.host_index}, message.bytes);
+  return costs_.overhead_s(which, path(message.channel.source, message.channel.destination), message.bytes);
 }
 
 /// Making one lets other actors run: done before looking for a match, never between that and acting on it.

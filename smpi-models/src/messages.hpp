@@ -58,6 +58,11 @@ class Messages {
   std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted);
   /// As MPI_Wait.
   void wait(MessageRequest& request);
+  double async_small_bytes() const { return async_small_bytes_; }
+  double detached_bytes() const { return detached_bytes_; }
+  /// Between two ranks of MPI_COMM_WORLD.
+  MessagePath path(int source, int destination) const;
+
   /// As MPI_Iprobe.
   bool probe(const hplcast_channel& channel);
 

@@ -18,6 +18,8 @@ bool has_noise(const core::SegmentedLaw& law) {
 
 NetworkCosts::NetworkCosts(core::NetworkModel network, int hosts, std::uint64_t seed, bool noise)
     : network_(std::move(network)), seed_(seed), calls_(static_cast<std::size_t>(hosts)) {
+  // Far from the draws of the messages that SimGrid sees.
+  for (auto& calls : calls_) calls[unseen_counter] = std::uint64_t{1} << 63;
   for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
     for (std::size_t i = 0; i < core::message_cost_count; ++i) {
       draws_[static_cast<std::size_t>(scope)][i] = noise && has_noise(network_.scope(scope).costs[i]);
@@ -39,6 +41,10 @@ double NetworkCosts::overhead_s(core::MessageCost which, const MessagePath& path
                           : which == core::MessageCost::isend ? isend_counter
                                                               : recv_counter;
   return duration_s(which, path, size_bytes, counter);
+}
+
+double NetworkCosts::transfer_s(const MessagePath& path, double size_bytes) {
+  return duration_s(core::MessageCost::transfer, path, size_bytes, unseen_counter);
 }
 
 core::MessageFlow NetworkCosts::flow(const MessagePath& path, double wire_bytes, Counter counter) {

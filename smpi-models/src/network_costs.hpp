@@ -25,13 +25,16 @@ class NetworkCosts {
   /// Time in s that a rank spends in its send, isend or recv. `size_bytes` without SMPI's envelope.
   double overhead_s(core::MessageCost which, const MessagePath& path, double size_bytes);
 
+  /// Time in s of a message that has its way to itself, for those that SimGrid does not see. Draws of its own.
+  double transfer_s(const MessagePath& path, double size_bytes);
+
   /// Factors on the latency of the route and the bandwidth of its narrowest link, for a message of `wire_bytes` with
   /// SMPI's envelope. SimGrid asks once for each of them, in any order: both see the same draw.
   double latency_factor(const MessagePath& path, double wire_bytes);
   double bandwidth_factor(const MessagePath& path, double wire_bytes);
 
  private:
-  enum Counter { send_counter, isend_counter, recv_counter, latency_counter, bandwidth_counter, counter_count };
+  enum Counter { send_counter, isend_counter, recv_counter, latency_counter, bandwidth_counter, unseen_counter, counter_count };
   double duration_s(core::MessageCost which, const MessagePath& path, double size_bytes, Counter counter);
   core::MessageFlow flow(const MessagePath& path, double wire_bytes, Counter counter);
 

@@ -116,6 +116,7 @@ void Runtime::add_ranks() {
       messages_->add_rank(ranks_[static_cast<std::size_t>(actor->get_pid())], actor->get_host(),
                           host_index.at(actor->get_host()->get_name()));
     }
+    if (settings_.fast) columns_.emplace(*this, *messages_, *platform_costs(), settings_.real_exchange_stride);
   }
   statistics_.ranks = static_cast<int>(actors.size());
 }
@@ -145,8 +146,8 @@ RankState& Runtime::rank() {
   return ranks_[id];
 }
 
-void Runtime::kernel_call(RankState& rank, core::KernelId kernel, const core::KernelShape& shape) {
-  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return;
+double Runtime::spend_kernel(RankState& rank, core::KernelId kernel, const core::KernelShape& shape) {
+  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return 0;
   if (!model_) {
     throw core::Error(core::ExitCode::bad_input,
                       std::string("no model for kernel ") + core::to_string(kernel) +
@@ -156,7 +157,7 @@ void Runtime::kernel_call(RankState& rank, core::KernelId kernel, const core::Ke
   core::KernelCount& count = statistics_.kernels[index];
   ++count.calls;
   count.flop += kernel_flop(kernel, shape);
-  if (rank.laws[index] == nullptr) return;
+  if (rank.laws[index] == nullptr) return 0;
   if (ranges_[index] != nullptr && !contains(*ranges_[index], shape)) ++count.outside_range;
 
   const core::DurationLaw& law = rank.laws[index]->at(shape);
@@ -166,13 +167,23 @@ void Runtime::kernel_call(RankState& rank, core::KernelId kernel, const core::Ke
                                                                     static_cast<std::uint32_t>(kernel)},
                                                                    call))
                                   : law.mean_s(shape);
-  if (!(duration_s > 0)) return;
-  if (activity_.measures()) {
+  if (!(duration_s > 0)) return 0;
+  count.time_s += duration_s;
+  return duration_s;
+}
+
+double Runtime::mean_kernel_s(const RankState& rank, core::KernelId kernel, const core::KernelShape& shape) const {
+  const core::PiecewiseLaw* law = rank.laws[static_cast<std::size_t>(kernel)];
+  return law == nullptr ? 0 : std::max(0.0, law->at(shape).mean_s(shape));
+}
+
+void Runtime::kernel_call(RankState& rank, core::KernelId kernel, const core::KernelShape& shape) {
+  const double duration_s = spend_kernel(rank, kernel, shape);
+  if (activity_.measures() && duration_s > 0) {
     const double begin_s = s4u::Engine::get_clock() + rank.pending_s;
     activity_.kernel(static_cast<int>(rank.rank), kernel, shape, {begin_s, begin_s + duration_s});
   }
   rank.pending_s += duration_s;
-  count.time_s += duration_s;
 }
 
 double Runtime::pivot(RankState& rank, int rows, int& row) const {

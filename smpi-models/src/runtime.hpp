@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "activity.hpp"
+#include "column_meeting.hpp"
 #include "messages.hpp"
 #include "polling.hpp"
 #include "settings.hpp"
@@ -42,7 +43,11 @@ class Runtime {
   /// State of the calling actor. @throws Error outside of a simulated rank.
   RankState& rank();
 
-  /// Draws the duration of one call and adds it to the pending delay. @throws Error without a model.
+  /// Counts one call and draws its duration in s; 0 for a kernel that costs nothing. @throws Error without a model.
+  double spend_kernel(RankState& rank, core::KernelId kernel, const core::KernelShape& shape);
+  /// The expected duration in s of a call that is not made.
+  double mean_kernel_s(const RankState& rank, core::KernelId kernel, const core::KernelShape& shape) const;
+  /// spend_kernel(), added to the pending delay.
   void kernel_call(RankState& rank, core::KernelId kernel, const core::KernelShape& shape);
 
   /// u^(1/rows) and a row below `rows`, from the stream of pivots. @throws DomainError for rows < 1.
@@ -52,6 +57,8 @@ class Runtime {
   Activity& activity() { return activity_; }
   /// Null: messages go through SMPI, because the platform is not ours or HPLCAST_MESSAGES says so.
   Messages* messages() { return messages_ ? &*messages_ : nullptr; }
+  /// Null in exact mode.
+  ColumnMeetings* columns() { return columns_ ? &*columns_ : nullptr; }
   void count_message(hplcast_mpi operation, double bytes);
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
@@ -68,6 +75,7 @@ class Runtime {
   std::optional<Polling> polling_;
   Activity activity_;
   std::optional<Messages> messages_;
+  std::optional<ColumnMeetings> columns_;
   Statistics statistics_;
 };
 

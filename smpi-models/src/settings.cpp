@@ -1,6 +1,7 @@
 #include "settings.hpp"
 
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -10,13 +11,14 @@ namespace hplcast::smpi_models {
 
 namespace {
 
-std::uint64_t parse_seed(std::string_view text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw core::DomainError("HPLCAST_SEED", std::string(text), "an integer from 0 to 18446744073709551615");
+std::uint64_t parse_whole(const char* name, std::string_view text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
+    throw core::DomainError(name, std::string(text),
+                            "an integer from " + std::to_string(least) + " to " + std::to_string(most));
   }
-  return seed;
+  return number;
 }
 
 /// True for `yes`, false for `no`.
@@ -36,12 +38,16 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   };
   settings.cluster_path = value("HPLCAST_CLUSTER");
   settings.stats_path = value("HPLCAST_STATS");
-  if (const std::string seed = value("HPLCAST_SEED"); !seed.empty()) settings.seed = parse_seed(seed);
+  if (const std::string seed = value("HPLCAST_SEED"); !seed.empty()) settings.seed = parse_whole("HPLCAST_SEED", seed, 0, UINT64_MAX);
   const auto choose = [&](const char* name, const char* yes, const char* no, bool& setting) {
     if (const std::string text = value(name); !text.empty()) setting = parse_choice(name, text, yes, no);
   };
+  if (const std::string stride = value("HPLCAST_REAL_EXCHANGES"); !stride.empty()) {
+    settings.real_exchange_stride = static_cast<int>(parse_whole("HPLCAST_REAL_EXCHANGES", stride, 1, 1 << 30));
+  }
   choose("HPLCAST_NOISE", "on", "off", settings.noise);
   choose("HPLCAST_NETWORK_NOISE", "on", "off", settings.network_noise);
+  choose("HPLCAST_MODE", "fast", "exact", settings.fast);
   choose("HPLCAST_MESSAGES", "direct", "smpi", settings.direct_messages);
   choose("HPLCAST_POLLING", "wait", "probe", settings.poll_by_waiting);
   return settings;

@@ -140,6 +140,25 @@ hplcast_request* hplcast_irecv(const hplcast_message* wanted);
 void hplcast_wait(hplcast_request* request);
 int hplcast_probe(const hplcast_channel* channel);
 
+/* Fast mode: the exchanges of HPL_pdmxswp, one a matrix column, become meetings of the process column. */
+typedef struct {
+  const int* ranks;  /* in MPI_COMM_WORLD, of the processes of the column in the order of its communicator */
+  int size;          /* how many */
+  int position;      /* of the caller, counted from the process that owns the diagonal block */
+  int panel_columns; /* JB */
+} hplcast_column;
+
+/* What is to be done with exchange `index` of a panel, counted from 0: nothing special in exact mode (0); to note it
+ * (1); or to settle, then to make it between the calls begin and end (2). */
+int hplcast_column_mode(int index);
+/* `work`: HPL's WORK[0..3], the candidate of the calling process. */
+void hplcast_column_note(const hplcast_column* column, int index, const double* work);
+void hplcast_column_begin_real(const hplcast_column* column, const double* work);
+void hplcast_column_end_real(const hplcast_column* column);
+/* Waits until all processes of the column are here. Then their noted exchanges are over, and the global pivot rows are
+ * in `pivot_rows`, each at its index. Nothing happens if nothing is noted. */
+void hplcast_column_settle(const hplcast_column* column, double* pivot_rows);
+
 /* One MPI call of the calling rank, for the statistics only: costs no simulated time. */
 void hplcast_count_message(hplcast_mpi operation, double bytes);
 

@@ -1,0 +1,153 @@
+#include "column_meeting.hpp"
+
+#include <simgrid/s4u/Engine.hpp>
+
+#include <algorithm>
+
+#include "runtime.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+double now_s() {
+  return simgrid::s4u::Engine::get_clock();
+}
+
+core::KernelShape vector_of(int count) {
+  return {1, static_cast<double>(count), 1};
+}
+
+}  // namespace
+
+/// The costs of a column's exchanges. `real`: they happen, so they draw and count; else they are expected.
+class ColumnMeetings::Costs final : public ColumnCosts {
+ public:
+  Costs(ColumnMeetings& meetings, Column& column, bool real)
+      : meetings_(meetings), column_(column), real_(real), extra_s_(real ? column.extra_s : 0) {
+    async_small_bytes = meetings.messages_.async_small_bytes();
+    detached_bytes = meetings.messages_.detached_bytes();
+  }
+
+  double send_s(int from, int to, double bytes) override {
+    return meetings_.costs_.overhead_s(core::MessageCost::send, path(from, to), bytes);
+  }
+  double recv_s(int from, int to, double bytes) override {
+    return meetings_.costs_.overhead_s(core::MessageCost::recv, path(from, to), bytes);
+  }
+  double transfer_s(int from, int to, double bytes) override {
+    if (real_) meetings_.runtime_.count_message(HPLCAST_MPI_SEND, bytes);
+    return std::max(0.0, meetings_.costs_.transfer_s(path(from, to), bytes) + extra_s_);
+  }
+  double copy_s(int position, int count) override {
+    RankState& state = *member(position).state;
+    return real_ ? meetings_.runtime_.spend_kernel(state, core::KernelId::dcopy, vector_of(count))
+                 : meetings_.runtime_.mean_kernel_s(state, core::KernelId::dcopy, vector_of(count));
+  }
+
+ private:
+  Member& member(int position) { return column_.members[static_cast<std::size_t>(position)]; }
+  MessagePath path(int from, int to) { return meetings_.messages_.path(member(from).rank, member(to).rank); }
+
+  ColumnMeetings& meetings_;
+  Column& column_;
+  bool real_;
+  double extra_s_;
+};
+
+ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, int stride)
+    : runtime_(runtime), messages_(messages), costs_(costs), stride_(stride) {}
+
+ColumnMeetings::Column& ColumnMeetings::open(const hplcast_column& column) {
+  std::unique_ptr<Column>& found = columns_[column.ranks[0]];
+  const auto size = static_cast<std::size_t>(column.size);
+  if (!found || found->members.size() != size) {
+    found = std::make_unique<Column>();
+    found->members.resize(size);
+    found->barrier = simgrid::s4u::Barrier::create(static_cast<unsigned>(column.size));
+  }
+  found->panel_columns = column.panel_columns;
+  Member& member = found->members[static_cast<std::size_t>(column.position)];
+  member.state = &runtime_.rank();
+  member.rank = static_cast<int>(member.state->rank);
+  return *found;
+}
+
+void ColumnMeetings::note(const hplcast_column& column, int index, const PivotCandidate& candidate) {
+  Column& here = open(column);
+  Member& member = here.members[static_cast<std::size_t>(column.position)];
+  if (member.notes.empty()) here.first_index = index;
+  member.notes.push_back({member.state->pending_s, candidate});
+  member.state->pending_s = 0;
+}
+
+void ColumnMeetings::begin_real(const hplcast_column& column, const PivotCandidate& candidate) {
+  Member& member = open(column).members[static_cast<std::size_t>(column.position)];
+  member.candidate = candidate;
+  member.entered_s = now_s() + member.state->pending_s;
+}
+
+void ColumnMeetings::end_real(const hplcast_column& column) {
+  Column& here = open(column);
+  Member& member = here.members[static_cast<std::size_t>(column.position)];
+  member.left_s = now_s() + member.state->pending_s;
+  if (++here.left_real == column.size) learn(here);
+}
+
+/// What the last real exchange took beyond what it would have taken alone.
+void ColumnMeetings::learn(Column& column) {
+  const std::size_t size = column.members.size();
+  column.left_real = 0;
+  Costs costs(*this, column, false);
+  std::vector<double> times_s;
+  std::vector<PivotCandidate> candidates;
+  double excess_s = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const Member& member = column.members[i];
+    const int copies = (member.candidate.owner < static_cast<double>(size) ? 1 : 0) + (i == 0 ? 1 : 0);
+    times_s.push_back(member.entered_s + copies * costs.copy_s(static_cast<int>(i), column.panel_columns));
+    candidates.push_back(member.candidate);
+    excess_s += member.left_s;
+  }
+  exchange_column(column.panel_columns, costs, times_s, candidates);
+  for (const double time_s : times_s) excess_s -= time_s;
+  column.extra_s = excess_s / static_cast<double>(size) / exchange_steps(static_cast<int>(size));
+}
+
+void ColumnMeetings::compute(Column& column) {
+  Costs costs(*this, column, true);
+  const std::size_t size = column.members.size();
+  std::vector<double> times_s(size);
+  std::vector<PivotCandidate> candidates(size);
+  for (std::size_t i = 0; i < size; ++i) times_s[i] = column.members[i].finish_s;
+  column.pivot_rows.clear();
+  for (std::size_t j = 0; j < column.members.front().notes.size(); ++j) {
+    for (std::size_t i = 0; i < size; ++i) {
+      const Note& note = column.members[i].notes[j];
+      times_s[i] += note.compute_s;
+      candidates[i] = note.candidate;
+    }
+    exchange_column(column.panel_columns, costs, times_s, candidates);
+    column.pivot_rows.push_back(candidates.front().row);
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    column.members[i].finish_s = times_s[i];
+    column.members[i].notes.clear();
+  }
+}
+
+void ColumnMeetings::settle(const hplcast_column& column, double* pivot_rows) {
+  Column& here = open(column);
+  Member& member = here.members[static_cast<std::size_t>(column.position)];
+  if (member.notes.empty()) return;
+  member.finish_s = now_s();  // notes cost no simulated time: this is also when they began
+  if (++here.arrived == column.size) {
+    here.arrived = 0;
+    compute(here);
+  }
+  here.barrier->wait();
+  member.state->pending_s += std::max(0.0, member.finish_s - now_s());
+  std::copy(here.pivot_rows.begin(), here.pivot_rows.end(), pivot_rows + here.first_index);
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <simgrid/s4u/Barrier.hpp>
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "column_exchange.hpp"
+#include "hplcast/smpi_models/hplcast_smpi.h"
+#include "messages.hpp"
+
+namespace hplcast::smpi_models {
+
+class Runtime;
+struct RankState;
+
+/// The fast mode: the exchanges of HPL's panel factorisation, one a matrix column, become a meeting of the process
+/// column. Every process notes how long it computes between its exchanges and goes on at once; where they meet, the
+/// last to come computes when each of them would be done (exchange_column(), with the costs of the same network model),
+/// and that becomes the pending delay of each.
+///
+/// The meeting knows nothing of other messages on the same links. So every `stride`-th exchange of a panel is made
+/// with real messages, and what these take longer than computed is added to every step of the exchanges after it.
+class ColumnMeetings {
+ public:
+  ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, int stride);
+
+  /// True if exchange `index` of the panel is to be made with real messages, between begin_real() and end_real().
+  bool is_real(int index) const { return index % stride_ == 0; }
+  void begin_real(const hplcast_column& column, const PivotCandidate& candidate);
+  void end_real(const hplcast_column& column);
+
+  /// Notes exchange `index`; costs no simulated time yet.
+  void note(const hplcast_column& column, int index, const PivotCandidate& candidate);
+  /// Blocks until all of the column are here; then the noted exchanges are over and their pivot rows known.
+  void settle(const hplcast_column& column, double* pivot_rows);
+
+ private:
+  struct Note {
+    double compute_s;
+    PivotCandidate candidate;
+  };
+  struct Member {
+    RankState* state = nullptr;
+    int rank = 0;                ///< in MPI_COMM_WORLD
+    std::vector<Note> notes;
+    double finish_s = 0;
+    double entered_s = 0;        ///< the last real exchange
+    double left_s = 0;
+    PivotCandidate candidate;
+  };
+  struct Column {
+    std::vector<Member> members;  ///< by position
+    int panel_columns = 0;
+    int first_index = 0;          ///< of the notes
+    int arrived = 0;
+    int left_real = 0;            ///< members that are through the last real exchange
+    double extra_s = 0;           ///< a step, beyond what an empty network would take
+    std::vector<double> pivot_rows;
+    simgrid::s4u::BarrierPtr barrier;
+  };
+  class Costs;
+
+  Column& open(const hplcast_column& column);
+  void learn(Column& column);
+  void compute(Column& column);
+
+  Runtime& runtime_;
+  Messages& messages_;
+  NetworkCosts& costs_;
+  int stride_;
+  std::unordered_map<int, std::unique_ptr<Column>> columns_;
+};
+
+}  // namespace hplcast::smpi_models
