@@ -55,8 +55,8 @@ class ColumnMeetings::Costs final : public ColumnCosts {
   double extra_s_;
 };
 
-ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, int stride)
-    : runtime_(runtime), messages_(messages), costs_(costs), stride_(stride) {}
+ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, const RealExchanges& real)
+    : runtime_(runtime), messages_(messages), costs_(costs), real_(real) {}
 
 ColumnMeetings::Column& ColumnMeetings::open(const hplcast_column& column) {
   std::unique_ptr<Column>& found = columns_[column.ranks[0]];
@@ -83,35 +83,43 @@ void ColumnMeetings::note(const hplcast_column& column, int index, const PivotCa
 
 void ColumnMeetings::begin_real(const hplcast_column& column, const PivotCandidate& candidate) {
   Member& member = open(column).members[static_cast<std::size_t>(column.position)];
-  member.candidate = candidate;
-  member.entered_s = now_s() + member.state->pending_s;
+  member.real.push_back({now_s() + member.state->pending_s, 0, candidate});
 }
 
 void ColumnMeetings::end_real(const hplcast_column& column) {
   Column& here = open(column);
   Member& member = here.members[static_cast<std::size_t>(column.position)];
-  member.left_s = now_s() + member.state->pending_s;
-  if (++here.left_real == column.size) learn(here);
+  member.real.back().left_s = now_s() + member.state->pending_s;
+  if (static_cast<int>(member.real.size()) < real_.run) return;
+  if (++here.through == column.size) learn(here);
 }
 
-/// What the last real exchange took beyond what it would have taken alone.
+/// What the last run of real exchanges took beyond what it would have taken alone. More than one in a row: whoever is held
+/// up in one holds up the others in the next.
 void ColumnMeetings::learn(Column& column) {
+  column.through = 0;
   const std::size_t size = column.members.size();
-  column.left_real = 0;
+  const std::size_t run = column.members.front().real.size();
   Costs costs(*this, column, false);
-  std::vector<double> times_s;
-  std::vector<PivotCandidate> candidates;
+  std::vector<double> times_s(size);
+  std::vector<PivotCandidate> candidates(size);
+  for (std::size_t j = 0; j < run; ++j) {
+    for (std::size_t i = 0; i < size; ++i) {
+      const Member& member = column.members[i];
+      const RealExchange& real = member.real[j];
+      times_s[i] = j == 0 ? real.entered_s : times_s[i] + real.entered_s - member.real[j - 1].left_s;
+      const int copies = (real.candidate.owner < static_cast<double>(size) ? 1 : 0) + (i == 0 ? 1 : 0);
+      times_s[i] += copies * costs.copy_s(static_cast<int>(i), column.panel_columns);
+      candidates[i] = real.candidate;
+    }
+    exchange_column(column.panel_columns, costs, times_s, candidates);
+  }
   double excess_s = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    const Member& member = column.members[i];
-    const int copies = (member.candidate.owner < static_cast<double>(size) ? 1 : 0) + (i == 0 ? 1 : 0);
-    times_s.push_back(member.entered_s + copies * costs.copy_s(static_cast<int>(i), column.panel_columns));
-    candidates.push_back(member.candidate);
-    excess_s += member.left_s;
+    excess_s += column.members[i].real.back().left_s - times_s[i];
+    column.members[i].real.clear();
   }
-  exchange_column(column.panel_columns, costs, times_s, candidates);
-  for (const double time_s : times_s) excess_s -= time_s;
-  column.extra_s = excess_s / static_cast<double>(size) / exchange_steps(static_cast<int>(size));
+  column.extra_s = excess_s / static_cast<double>(size * run) / exchange_steps(static_cast<int>(size));
 }
 
 void ColumnMeetings::compute(Column& column) {

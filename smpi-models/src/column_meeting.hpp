@@ -9,6 +9,7 @@
 #include "column_exchange.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "messages.hpp"
+#include "settings.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -20,14 +21,15 @@ struct RankState;
 /// last to come computes when each of them would be done (exchange_column(), with the costs of the same network model),
 /// and that becomes the pending delay of each.
 ///
-/// The meeting knows nothing of other messages on the same links. So every `stride`-th exchange of a panel is made
-/// with real messages, and what these take longer than computed is added to every step of the exchanges after it.
+/// The meeting knows nothing of other messages on the same links. So at the begin of every `period` exchanges of a panel
+/// a `run` of them is made with real messages, and what these take longer than computed is added to every step of the
+/// exchanges after them.
 class ColumnMeetings {
  public:
-  ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, int stride);
+  ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, const RealExchanges& real);
 
   /// True if exchange `index` of the panel is to be made with real messages, between begin_real() and end_real().
-  bool is_real(int index) const { return index % stride_ == 0; }
+  bool is_real(int index) const { return index % real_.period < real_.run; }
   void begin_real(const hplcast_column& column, const PivotCandidate& candidate);
   void end_real(const hplcast_column& column);
 
@@ -41,21 +43,25 @@ class ColumnMeetings {
     double compute_s;
     PivotCandidate candidate;
   };
+  /// An exchange that one member has made with real messages.
+  struct RealExchange {
+    double entered_s;
+    double left_s;
+    PivotCandidate candidate;
+  };
   struct Member {
     RankState* state = nullptr;
     int rank = 0;                ///< in MPI_COMM_WORLD
     std::vector<Note> notes;
     double finish_s = 0;
-    double entered_s = 0;        ///< the last real exchange
-    double left_s = 0;
-    PivotCandidate candidate;
+    std::vector<RealExchange> real;  ///< of the run that goes on
   };
   struct Column {
     std::vector<Member> members;  ///< by position
     int panel_columns = 0;
     int first_index = 0;          ///< of the notes
     int arrived = 0;
-    int left_real = 0;            ///< members that are through the last real exchange
+    int through = 0;              ///< members that have made the last real exchange of the run
     double extra_s = 0;           ///< a step, beyond what an empty network would take
     std::vector<double> pivot_rows;
     simgrid::s4u::BarrierPtr barrier;
@@ -69,7 +75,7 @@ class ColumnMeetings {
   Runtime& runtime_;
   Messages& messages_;
   NetworkCosts& costs_;
-  int stride_;
+  RealExchanges real_;
   std::unordered_map<int, std::unique_ptr<Column>> columns_;
 };
 

@@ -21,6 +21,17 @@ std::uint64_t parse_whole(const char* name, std::string_view text, std::uint64_t
   return number;
 }
 
+RealExchanges parse_real_exchanges(const std::string& text) {
+  const char* const name = "HPLCAST_REAL_EXCHANGES";
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) throw core::DomainError(name, text, "RUN/PERIOD, as 2/32");
+  constexpr int most = 1 << 30;
+  const auto period = static_cast<int>(parse_whole(name, std::string_view(text).substr(slash + 1), 1, most));
+  const auto run = static_cast<int>(parse_whole(name, std::string_view(text).substr(0, slash), 1,
+                                                static_cast<std::uint64_t>(period)));
+  return {run, period};
+}
+
 /// True for `yes`, false for `no`.
 bool parse_choice(const char* name, std::string_view text, const char* yes, const char* no) {
   if (text == yes) return true;
@@ -42,8 +53,8 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   const auto choose = [&](const char* name, const char* yes, const char* no, bool& setting) {
     if (const std::string text = value(name); !text.empty()) setting = parse_choice(name, text, yes, no);
   };
-  if (const std::string stride = value("HPLCAST_REAL_EXCHANGES"); !stride.empty()) {
-    settings.real_exchange_stride = static_cast<int>(parse_whole("HPLCAST_REAL_EXCHANGES", stride, 1, 1 << 30));
+  if (const std::string text = value("HPLCAST_REAL_EXCHANGES"); !text.empty()) {
+    settings.real_exchanges = parse_real_exchanges(text);
   }
   choose("HPLCAST_NOISE", "on", "off", settings.noise);
   choose("HPLCAST_NETWORK_NOISE", "on", "off", settings.network_noise);

@@ -6,6 +6,12 @@
 
 namespace hplcast::smpi_models {
 
+/// In fast mode the first `run` of every `period` exchanges of a panel are made with real messages.
+struct RealExchanges {
+  int run = 2;
+  int period = 32;
+};
+
 /// What the environment says to the runtime (docs/smpi-runtime.md).
 struct Settings {
   std::string cluster_path;     ///< HPLCAST_CLUSTER: cluster.json; empty: the registered model.h, if any
@@ -14,7 +20,7 @@ struct Settings {
   bool noise = true;            ///< HPLCAST_NOISE: on or off; off: every kernel takes its expected time
   bool poll_by_waiting = true;  ///< HPLCAST_POLLING: wait or probe; probe: every probe of a polling loop is simulated
   bool fast = false;  ///< HPLCAST_MODE: exact or fast; fast: meetings in place of the exchanges of a panel factorisation
-  int real_exchange_stride = 16;  ///< HPLCAST_REAL_EXCHANGES: in fast mode, every so many exchanges one is made
+  RealExchanges real_exchanges;  ///< HPLCAST_REAL_EXCHANGES: RUN/PERIOD
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
 };
