@@ -192,7 +192,8 @@ double Runtime::pivot(RankState& rank, int rows, int& row) const {
   const double largest = std::pow(core::draw(stream, rank.pivots++).uniform, 1.0 / rows);
   const double where = core::draw(stream, rank.pivots++).uniform * rows;
   row = std::min(static_cast<int>(where), rows - 1);
-  return largest;
+  // Equal candidates: HPL takes that of the lowest process row.
+  return settings_.uniform_pivots ? largest : 1.0;
 }
 
 void Runtime::count_message(hplcast_mpi operation, double bytes) {

@@ -8,7 +8,7 @@ namespace hplcast::smpi_models {
 
 /// In fast mode the first `run` of every `period` exchanges of a panel are made with real messages.
 struct RealExchanges {
-  int run = 2;
+  int run = 4;
   int period = 32;
 };
 
@@ -21,6 +21,7 @@ struct Settings {
   bool poll_by_waiting = true;  ///< HPLCAST_POLLING: wait or probe; probe: every probe of a polling loop is simulated
   bool fast = false;  ///< HPLCAST_MODE: exact or fast; fast: meetings in place of the exchanges of a panel factorisation
   RealExchanges real_exchanges;  ///< HPLCAST_REAL_EXCHANGES: RUN/PERIOD
+  bool uniform_pivots = true;  ///< HPLCAST_PIVOTS: uniform or lowest; lowest: the first process row that can has every pivot
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
 };
