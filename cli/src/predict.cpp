@@ -89,11 +89,11 @@ void write_phases(std::ostream& out, const std::vector<core::Prediction>& predic
 
 void write_table(std::ostream& out, const std::vector<core::Prediction>& predictions) {
   TextTable table(
-      {"N", "NB", "PxQ", "BCAST", "DEPTH", "SWAP", "seed", "time [s]", "Gflop/s", "took [s]", "memory [MB]"});
+      {"N", "NB", "PxQ", "BCAST", "DEPTH", "SWAP", "seed", "mode", "time [s]", "Gflop/s", "took [s]", "memory [MB]"});
   for (const core::Prediction& p : predictions) {
     const core::HplParameters& h = p.parameters;
     table.add({std::to_string(h.N), std::to_string(h.NB), std::to_string(h.P) + "x" + std::to_string(h.Q),
-               std::to_string(h.BCAST), std::to_string(h.DEPTH), std::to_string(h.SWAP), std::to_string(p.seed),
+               std::to_string(h.BCAST), std::to_string(h.DEPTH), std::to_string(h.SWAP), std::to_string(p.seed), p.mode,
                significant(p.time_s), significant(p.gflops), significant(p.wall_s, 3),
                significant(p.peak_pss_bytes / 1e6, 3)});
   }
@@ -207,6 +207,18 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
 }
 
+void add_mode(CLI::App& command, study::SimulationMode& mode) {
+  const std::map<std::string, study::SimulationMode> modes = {{"auto", study::SimulationMode::automatic},
+                                                              {"exact", study::SimulationMode::exact},
+                                                              {"fast", study::SimulationMode::fast}};
+  command
+      .add_option("--mode", mode,
+                  "exact: every message of HPL; fast: most exchanges inside panels are computed at once; auto: fast "
+                  "where it saves more than some seconds (default: auto)")
+      ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case).description(""))
+      ->type_name("auto|exact|fast");
+}
+
 /// The switches of model levels: they show what each part of the models contributes.
 void add_levels(CLI::App& command, PredictOptions& options) {
   const auto add = [&](const char* name, std::string& value, const char* description) {
@@ -240,6 +252,7 @@ void setup_predict(CLI::App& app) {
   command.add_option("--seed", options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_mode(command, options->request.mode);
   add_levels(command, *options);
   add_observation(command, options->request.observation);
   command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");

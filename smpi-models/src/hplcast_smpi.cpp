@@ -51,6 +51,10 @@ void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k) {
   });
 }
 
+int hplcast_world_rank(void) {
+  return static_cast<int>(this_rank().rank);
+}
+
 void hplcast_delay(double duration_s) {
   guarded([&] { add_delay(Runtime::instance().rank(), duration_s); });
 }

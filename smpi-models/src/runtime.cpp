@@ -116,6 +116,7 @@ void Runtime::add_ranks() {
       messages_->add_rank(ranks_[static_cast<std::size_t>(actor->get_pid())], actor->get_host(),
                           host_index.at(actor->get_host()->get_name()));
     }
+    statistics_.fast = settings_.fast;
     if (settings_.fast) columns_.emplace(*this, *messages_, *platform_costs(), settings_.real_exchanges);
   }
   statistics_.ranks = static_cast<int>(actors.size());

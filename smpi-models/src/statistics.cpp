@@ -58,6 +58,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
                {"model_sha256", statistics.model_sha256},
                {"model_source", statistics.model_source},
                {"simulator", statistics.simulator},
+               {"mode", statistics.fast ? "fast" : "exact"},
                {"seed", statistics.seed},
                {"noise", statistics.noise},
                {"ranks", statistics.ranks},

@@ -11,6 +11,10 @@ namespace hplcast::study {
 
 namespace fs = std::filesystem;
 
+bool observes_messages(const Observation& observation) {
+  return !observation.trace.empty() || !observation.paje.empty();
+}
+
 void observe(core::Command& command, const Observation& observation) {
   command.environment["HPLCAST_PROGRESS"] = (command.directory / "progress").string();
   if (observation.phases || !observation.phases_csv.empty()) command.environment["HPLCAST_PHASES"] = "on";

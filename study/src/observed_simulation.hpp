@@ -9,6 +9,9 @@
 
 namespace hplcast::study {
 
+/// True if a trace is asked for: it shows messages that the fast mode does not have.
+bool observes_messages(const Observation& observation);
+
 /// Tells the simulated program and SMPI what to keep; progress goes to a file in the command's directory.
 void observe(core::Command& command, const Observation& observation);
 

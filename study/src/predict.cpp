@@ -69,15 +69,27 @@ void check_machine(const PredictionRequest& request) {
   throw core::Error(core::ExitCode::bad_input, message + "\n  hint: --force tries it all the same");
 }
 
+fs::path platform_library(const SimulatorPrograms& programs) {
+  if (!programs.platform_library.empty()) return fs::absolute(programs.platform_library);
+  return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
+}
+
+void check_mode(const PredictionRequest& request) {
+  if (request.mode != SimulationMode::fast) return;
+  if (observes_messages(request.observation)) {
+    throw core::UsageError("the fast mode has no messages inside panel factorisations that a trace could show; "
+                           "use --mode exact");
+  }
+  if (platform_library(request.programs).empty()) {
+    throw core::UsageError("the fast mode needs libhplcast-platform.so; expected in ../lib beside hplcast, or where "
+                           "HPLCAST_PLATFORM_LIBRARY says");
+  }
+}
+
 fs::path simulated_hpl(const SimulatorPrograms& programs) {
   if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
   require_program(programs.xhpl, "the simulated HPL asked for");
   return fs::absolute(programs.xhpl);
-}
-
-fs::path platform_library(const SimulatorPrograms& programs) {
-  if (!programs.platform_library.empty()) return fs::absolute(programs.platform_library);
-  return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
 }
 
 /// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
@@ -106,6 +118,7 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   command.arguments.push_back(unquoted(simulated_hpl(request.programs), folder));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
+                         {"HPLCAST_MODE", mode_of(request) == SimulationMode::fast ? "fast" : "exact"},
                          {"HPLCAST_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_STATS", (folder / "statistics.json").string()}};
@@ -179,7 +192,7 @@ core::Prediction simulate(const PredictionRequest& request, const fs::path& fold
   prediction.time_s = statistics.times_s.size() == 1 ? statistics.times_s.front() : run.time_s;
   prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
   prediction.seed = request.seed;
-  prediction.mode = "exact";
+  prediction.mode = statistics.mode;
   prediction.cluster = request.cluster.name;
   prediction.simulator = statistics.simulator;
   prediction.wall_s = result.wall_s;
@@ -193,8 +206,19 @@ core::Prediction simulate(const PredictionRequest& request, const fs::path& fold
 
 }  // namespace
 
+SimulationMode mode_of(const PredictionRequest& request) {
+  if (request.mode != SimulationMode::automatic) return request.mode;
+  if (observes_messages(request.observation) || platform_library(request.programs).empty()) {
+    return SimulationMode::exact;
+  }
+  const SimulationNeeds exact = simulation_needs(request.parameters, false);
+  const SimulationNeeds fast = simulation_needs(request.parameters, true);
+  return exact.simulated_messages - fast.simulated_messages < fast_from_messages ? SimulationMode::exact
+                                                                                 : SimulationMode::fast;
+}
+
 SimulationNeeds needs_of(const PredictionRequest& request) {
-  return simulation_needs(request.parameters, false);
+  return simulation_needs(request.parameters, mode_of(request) == SimulationMode::fast);
 }
 
 std::vector<std::string> check(const PredictionRequest& request) {
@@ -205,6 +229,7 @@ std::vector<std::string> check(const PredictionRequest& request) {
   check_panel(request.parameters);
   check_memory(request, ranks);
   check_machine(request);
+  check_mode(request);
   std::vector<std::string> warnings;
   if (platform_library(request.programs).empty()) {
     for (const std::string& loss : platforms::platform_xml_losses(request.cluster)) {

@@ -27,6 +27,7 @@ struct BlockedRank {
 /// What the runtime of the simulated program says of a simulation (HPLCAST_STATS, docs/smpi-runtime.md).
 struct Statistics {
   std::string simulator;        ///< name and version
+  std::string mode;             ///< exact or fast
   std::string model_sha256;     ///< of the cluster that it used
   bool deadlock = false;        ///< the ranks waited for each other for ever
   std::vector<double> times_s;  ///< exact simulated time of every HPL run

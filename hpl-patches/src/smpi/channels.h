@@ -3,45 +3,81 @@
 #define HPLCAST_CHANNELS_H
 
 #include <mpi.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
+/* A communicator's ranks in MPI_COMM_WORLD, and for each rank of MPI_COMM_WORLD its rank in the communicator (-1: none).
+ * Computed once and kept with it. */
+typedef struct {
+  int size; /* of the communicator */
+  int ranks[];
+} rank_table;
+
+static inline rank_table* new_rank_table(MPI_Comm comm) {
+  MPI_Group world, group;
+  int size = 0, all = 0, rank;
+  rank_table* table;
+  (void)PMPI_Comm_size(comm, &size);
+  (void)PMPI_Comm_size(MPI_COMM_WORLD, &all);
+  (void)PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  (void)PMPI_Comm_group(comm, &group);
+  table = malloc(sizeof *table + ((size_t)size + (size_t)all) * sizeof(int));
+  table->size = size;
+  for (rank = 0; rank < all; ++rank) table->ranks[size + rank] = rank;
+  (void)PMPI_Group_translate_ranks(group, size, table->ranks + size, world, table->ranks);
+  for (rank = 0; rank < all; ++rank) table->ranks[size + rank] = -1;
+  for (rank = 0; rank < size; ++rank) table->ranks[size + table->ranks[rank]] = rank;
+  (void)PMPI_Group_free(&group);
+  (void)PMPI_Group_free(&world);
+  return table;
+}
+
+/* The attribute of a communicator is the truth; it takes SMPI long to find it. */
+typedef struct {
+  MPI_Comm comm;
+  const rank_table* table;
+} known_table;
+
+static known_table* known(MPI_Comm comm) {
+  enum { places = 1024 };
+  static known_table all[places];
+  return &all[((uintptr_t)comm >> 5) % places];
+}
+
 static int free_table(MPI_Comm comm, int key, void* table, void* extra) {
-  (void)comm;
   (void)key;
   (void)extra;
+  known(comm)->table = NULL;
   free(table);
   return MPI_SUCCESS;
 }
 
-/* Ranks in MPI_COMM_WORLD of the ranks of a communicator; computed once and kept with it. */
-static const int* world_ranks(MPI_Comm comm) {
+static inline const rank_table* table_of(MPI_Comm comm) {
   static int key = MPI_KEYVAL_INVALID;
-  int* table = NULL;
+  known_table* place = known(comm);
+  rank_table* table = NULL;
   int found = 0;
+  if (place->comm == comm && place->table != NULL) return place->table;
   if (key == MPI_KEYVAL_INVALID) (void)PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_table, &key, NULL);
-  (void)PMPI_Comm_get_attr(comm, key, &table, &found);
+  (void)PMPI_Comm_get_attr(comm, key, (void*)&table, &found);
   if (!found) {
-    MPI_Group world, group;
-    int size = 0, rank;
-    (void)PMPI_Comm_size(comm, &size);
-    (void)PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    (void)PMPI_Comm_group(comm, &group);
-    table = malloc(2 * (size_t)size * sizeof *table);
-    for (rank = 0; rank < size; ++rank) table[size + rank] = rank;
-    (void)PMPI_Group_translate_ranks(group, size, table + size, world, table);
-    (void)PMPI_Group_free(&group);
-    (void)PMPI_Group_free(&world);
+    table = new_rank_table(comm);
     (void)PMPI_Comm_set_attr(comm, key, table);
   }
+  place->comm = comm;
+  place->table = table;
   return table;
 }
 
+static inline const int* world_ranks(MPI_Comm comm) {
+  return table_of(comm)->ranks;
+}
+
 static inline int own_rank(MPI_Comm comm) {
-  int rank = 0;
-  (void)PMPI_Comm_rank(comm, &rank);
-  return rank;
+  const rank_table* table = table_of(comm);
+  return table->ranks[table->size + hplcast_world_rank()];
 }
 
 /* The two ends of a message as the runtime knows them, for its handling of polling loops. A wildcard stays one. */

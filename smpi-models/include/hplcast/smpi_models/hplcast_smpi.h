@@ -78,6 +78,9 @@ void hplcast_register_model(const hplcast_model_table* table);
  * delay. A kernel without a model costs nothing but is counted. A size <= 0 is no call. */
 void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k);
 
+/* Of the calling rank, in MPI_COMM_WORLD. */
+int hplcast_world_rank(void);
+
 /* Adds `duration_s` seconds to the pending delay of the calling rank; nothing if it is not positive. */
 void hplcast_delay(double duration_s);
 

@@ -24,11 +24,22 @@ struct SimulatorPrograms {
                          ///< ../lib beside the running program, or what HPLCAST_PLATFORM_LIBRARY names
 };
 
+/// How much of HPL's communication is simulated message by message (docs/modes.md).
+enum class SimulationMode {
+  automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages) and no trace is asked for
+  exact,      ///< every message
+  fast        ///< of the exchanges of a panel factorisation only a sample, the others are computed
+};
+
+/// Messages in panel factorisations from which on `automatic` means fast: the exact mode takes some 10 s for so many.
+inline constexpr double fast_from_messages = 1e6;
+
 /// Everything that one prediction depends on, and how to make it.
 struct PredictionRequest {
   core::ClusterModel cluster;
   core::HplParameters parameters;
   std::uint64_t seed = 1;  ///< names the random streams: equal requests give equal times
+  SimulationMode mode = SimulationMode::automatic;
   bool noise = true;       ///< false: every call takes its expected time
   bool force = false;      ///< simulate also what does not fit the memory of the cluster
   double timeout_s = 0;    ///< 0: none
@@ -45,6 +56,9 @@ struct PredictionRequest {
 /// or a matrix that is larger than the memory of the cluster (where that is known); core::Error for a simulation that
 /// this machine cannot hold (shortages()). The last two not if forced.
 std::vector<std::string> check(const PredictionRequest& request);
+
+/// exact or fast: what `automatic` stands for here.
+SimulationMode mode_of(const PredictionRequest& request);
 
 /// Time, memory and messages of the simulation that predict() would run, estimated.
 SimulationNeeds needs_of(const PredictionRequest& request);
