@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -18,6 +19,8 @@ namespace hplcast::hpl_patches {
 namespace {
 
 using ::testing::HasSubstr;
+
+const std::string platform_library = HPLCAST_BINARY_DIR "/lib/libhplcast-platform.so";
 
 class SimulatedXhpl : public ::testing::Test {
  protected:
@@ -38,7 +41,7 @@ class SimulatedXhpl : public ::testing::Test {
     core::write_file(folder_ / "hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, cluster_, ranks); });
     core::Command command;
     command.program = "smpirun";
-    command.arguments = {"-np", std::to_string(ranks), "-hostfile", "hostfile", "-platform", "platform.xml"};
+    command.arguments = {"-np", std::to_string(ranks), "-hostfile", "hostfile", "-platform", platform_};
     for (const std::string& option : platforms::smpi_options(cluster_)) command.arguments.push_back(option);
     command.arguments.push_back("--cfg=smpi/privatization:" + privatization);
     command.arguments.push_back(program);
@@ -46,6 +49,7 @@ class SimulatedXhpl : public ::testing::Test {
     command.environment["HPLCAST_STATS"] = (folder_ / "stats.json").string();
     if (use_cluster_file_) command.environment["HPLCAST_CLUSTER"] = (folder_ / "cluster.json").string();
     command.environment["HPLCAST_POLLING"] = polling_;
+    for (const auto& [name, value] : environment_) command.environment[name] = value;
     command.directory = folder_.path();
     command.timeout_s = 300;
     return core::run(command);
@@ -78,6 +82,8 @@ class SimulatedXhpl : public ::testing::Test {
   core::ClusterModel cluster_;
   bool use_cluster_file_ = true;
   std::string polling_ = "wait";
+  std::string platform_ = "platform.xml";
+  std::map<std::string, std::string> environment_;
 };
 
 /// HPL.dat with every broadcast, depth and panel factorisation, on three grids of six ranks.
@@ -185,6 +191,85 @@ TEST_F(SimulatedXhpl, WaitingInsteadOfPollingDoesNotChangeTheTime) {
     // Every one of the 13 panels may be found one probe late by each of the Q ranks that forward it.
     const double bound_s = 13 * q * cluster_.network.values().iprobe_s;
     EXPECT_NEAR(waited_s, probed_s, bound_s) << p << "x" << q;
+  }
+}
+
+TEST_F(SimulatedXhpl, MessagesTakeTheTimesThatTheyTakeOnSmpi) {
+  platform_ = platform_library;
+  polling_ = "probe";
+  environment_["HPLCAST_NETWORK_NOISE"] = "off";  // draws are made in another order
+  for (const int swap : {0, 1}) {
+    write_text(folder_ / "HPL.dat", factorial_dat(100, 16, swap, 0, 0, false));
+    std::map<std::string, std::vector<double>> times_s;
+    std::map<std::string, nlohmann::json> messages;
+    for (const char* way : {"smpi", "direct"}) {
+      environment_["HPLCAST_MESSAGES"] = way;
+      const auto result = smpirun(program_path("xhpl-smpi"), 6);
+      ASSERT_EQ(result.status, 0) << result.output;
+      times_s[way] = statistics().at("times_s").get<std::vector<double>>();
+      messages[way] = statistics().at("messages");
+    }
+    ASSERT_EQ(times_s["smpi"].size(), static_cast<std::size_t>(factorial_runs));
+    // SimGrid resolves 1e-12 s, here in each of some 1000 delays in a row, in runs of some 5 ms.
+    for (std::size_t i = 0; i < times_s["smpi"].size(); ++i) {
+      EXPECT_NEAR(times_s["direct"].at(i) / times_s["smpi"][i], 1, 2e-7) << "run " << i << ", SWAP " << swap;
+    }
+    EXPECT_EQ(messages["direct"], messages["smpi"]);
+  }
+}
+
+// One process column, one rank a host: only the next message of the same process can share a link with a message, for a
+// part of the 0.5 us that one takes alone; up to four processes nothing does.
+TEST_F(SimulatedXhpl, FastModeIsExactWhereNothingSharesALink) {
+  platform_ = platform_library;
+  core::Hosts::Values hosts = cluster_.hosts.values();
+  hosts.names = "dahu-[1-9]";
+  hosts.cores = 1;
+  hosts.cpus = 1;
+  hosts.rank_to_cpu = {};
+  cluster_.hosts = core::Hosts::make(hosts);
+  for (auto& [name, kernel] : cluster_.kernels) {
+    kernel = core::KernelModel::make(kernel.level(), kernel.cluster_law(), {}, kernel.range());
+  }
+  write_cluster_files();
+  environment_ = {{"HPLCAST_NOISE", "off"}, {"HPLCAST_NETWORK_NOISE", "off"}};
+  for (int p = 2; p <= 9; ++p) {
+    for (const int pfact : {0, 1, 2}) {
+      auto parameters = configuration(300, 32, p, 1);
+      parameters.PFACT = parameters.RFACT = pfact;
+      environment_["HPLCAST_MODE"] = "exact";
+      const double exact_s = simulate(parameters).time_s;
+      const auto sent = statistics().at("messages").at("send");
+      environment_["HPLCAST_MODE"] = "fast";
+      environment_["HPLCAST_REAL_EXCHANGES"] = "1/1000";
+      const double fast_s = simulate(parameters).time_s;
+      EXPECT_NEAR(fast_s / exact_s, 1, p <= 4 ? 1e-6 : 5e-4) << "P=" << p << " PFACT=" << pfact;
+      EXPECT_EQ(statistics().at("messages").at("send"), sent);
+      EXPECT_EQ(statistics().at("mode"), "fast");
+    }
+  }
+}
+
+// Link sharing and the order of events make single runs differ at random, so means over seeds are compared: they differ
+// by no more than 0.5 % and twice the standard error of the difference.
+TEST_F(SimulatedXhpl, FastModeIsCloseToExactOnSharedLinks) {
+  platform_ = platform_library;
+  for (const auto& [p, q, depth] : {std::tuple{8, 4, 1}, {4, 8, 0}, {16, 2, 1}}) {
+    auto parameters = configuration(3000, 64, p, q);
+    parameters.DEPTH = depth;
+    std::vector<double> differences;
+    for (int seed = 1; seed <= 6; ++seed) {
+      environment_["HPLCAST_SEED"] = std::to_string(seed);
+      environment_["HPLCAST_MODE"] = "exact";
+      const double exact_s = simulate(parameters).time_s;
+      environment_["HPLCAST_MODE"] = "fast";
+      differences.push_back(exact_s / simulate(parameters).time_s - 1);
+    }
+    const auto n = static_cast<double>(differences.size());
+    const double mean = std::accumulate(differences.begin(), differences.end(), 0.0) / n;
+    double squares = 0;
+    for (const double one : differences) squares += (one - mean) * (one - mean);
+    EXPECT_LT(std::abs(mean), 0.005 + 2 * std::sqrt(squares / (n - 1) / n)) << p << "x" << q << " DEPTH " << depth;
   }
 }
 

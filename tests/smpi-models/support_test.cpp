@@ -50,6 +50,9 @@ TEST(Settings, RefuseNonsense) {
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SEED", "12x"}}); }), HasSubstr("HPLCAST_SEED"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_NOISE", "yes"}}); }), HasSubstr("HPLCAST_NOISE"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_POLLING", "no"}}); }), HasSubstr("wait or probe"));
+  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_MODE", "quick"}}); }), HasSubstr("fast or exact"));
+  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_REAL_EXCHANGES", "4"}}); }), HasSubstr("RUN/PERIOD"));
+  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_REAL_EXCHANGES", "5/4"}}); }), HasSubstr("from 1 to 4"));
 }
 
 TEST(ModelTable, OfAnotherVersionIsRefused) {

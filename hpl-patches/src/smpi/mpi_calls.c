@@ -85,7 +85,7 @@ static int wait_directly(MPI_Request* request) {
 #define DIRECT_MESSAGES 0 /* SMPI packs what is strided */
 #define send_directly(operation, data, count, type, ends, request) (void)(ends)
 #define receive_directly(operation, data, count, type, ends) ((void)(ends), MPI_REQUEST_NULL)
-#define wait_directly(request) MPI_SUCCESS
+#define wait_directly(request) ((void)(request), MPI_SUCCESS)
 #endif
 
 /* What HPL calls of MPI's messages. Sends have the same body but for the call of SMPI. */
@@ -117,8 +117,8 @@ int MPI_Issend(const void* data, int count, MPI_Datatype type, int to, int tag, 
 
 int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   if (DIRECT_MESSAGES) {
-    MPI_Request request =
-        receive_directly(HPLCAST_MPI_RECV, data, count, type, channel(from, own_rank(comm), tag, comm));
+    MPI_Request request;
+    request = receive_directly(HPLCAST_MPI_RECV, data, count, type, channel(from, own_rank(comm), tag, comm));
     return wait_directly(&request);
   }
   enter(HPLCAST_MPI_RECV, count, type);

@@ -63,34 +63,10 @@ void __wrap_HPL_pdfact(HPL_T_panel* panel) {
 
 /* --- MPI calls --------------------------------------------------------------------------------------------------- */
 
-/* Ranks in MPI_COMM_WORLD of the ranks of communicators used lately: asking SMPI costs as much as all the rest here. */
-enum { remembered = 64 };
-static struct {
-  MPI_Comm comm;
-  const int* ranks;
-} communicators[remembered];
-
-static int peer_in_world(int peer, MPI_Comm comm) {
-  const size_t place = ((size_t)comm >> 4) % remembered;
-  if (peer < 0) return -1; /* a wildcard */
-  if (communicators[place].comm != comm) {
-    communicators[place].ranks = world_ranks(comm);
-    communicators[place].comm = comm;
-  }
-  return communicators[place].ranks[peer];
-}
-
-int __real_MPI_Comm_free(MPI_Comm* comm);
-int __wrap_MPI_Comm_free(MPI_Comm* comm);
-int __wrap_MPI_Comm_free(MPI_Comm* comm) {
-  memset(communicators, 0, sizeof communicators); /* another one may get its address */
-  return __real_MPI_Comm_free(comm);
-}
-
 static void begin(hplcast_mpi operation, int peer, int tag, MPI_Comm comm, int count, MPI_Datatype type) {
   int bytes_of_item = 0;
   if (count > 0) (void)PMPI_Type_size(type, &bytes_of_item);
-  hplcast_call_begin(operation, peer_in_world(peer, comm), tag, (double)count * bytes_of_item, NULL);
+  hplcast_call_begin(operation, peer < 0 ? -1 : world_ranks(comm)[peer], tag, (double)count * bytes_of_item, NULL);
 }
 
 #define SEND(OPERATION, function)                                                                         \
