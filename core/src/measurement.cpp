@@ -59,6 +59,7 @@ void read_kernel_csv(
     const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each) {
   CsvReader csv(in, name);
   std::vector<std::size_t> further;
+  further.reserve(columns.size());
   for (const std::string& column : columns) further.push_back(csv.column(column));
   std::vector<std::string> texts(columns.size());
   const std::size_t duration = csv.column("duration_s");
