@@ -41,7 +41,7 @@ typedef struct {
 } known_table;
 
 static known_table* known(MPI_Comm comm) {
-  enum { places = 1024 };
+  enum { places = 16384 };
   static known_table all[places];
   return &all[((uintptr_t)comm >> 5) % places];
 }
