@@ -4,6 +4,9 @@
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "kernels.h"
+#ifdef HPLCAST_NO_CONTENT
+#include "shared_panel.h"
+#endif
 
 #define MODEL_KERNEL(NAME, name, function, parameters, arguments, m_, n_, k_) \
   void function parameters;                                                   \
@@ -21,7 +24,11 @@ HPLCAST_COPY_KERNELS(MODEL_KERNEL)
  * is a row of the matrix, which has no content here. */
 void cblas_dcopy(const int n, const double* x, const int incx, double* y, const int incy) {
   hplcast_kernel_call(HPLCAST_DCOPY, 1, n, 1);
-  if (n > 0 && incx == 1 && incy == 1) memmove(y, x, (size_t)n * sizeof *y);
+  if (n <= 0 || incx != 1 || incy != 1) return;
+#ifdef HPLCAST_NO_CONTENT
+  if (hplcast_without_content(y)) return;
+#endif
+  memmove(y, x, (size_t)n * sizeof *y);
 }
 
 /* Only the check of the result would look at the index; the pivot search has its own replacement (pivot.c). */

@@ -1,11 +1,13 @@
 /* HPL_pdpanel_init.c and HPL_pdpanel_free.c with panels that are memory in name only, and HPL_packL to send them.
  *
  * A panel in memory, alike on every rank:
- *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      one page, mapped again and again
+ *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      addresses only
  *     middle: DPIV (jb), DINFO (1): pivots, which are looked at            private to the rank
  *     tail:   U                                                            as the head
  * HPL's own layout is the same but for the process column that owns the panel: there L2 lies in the matrix. Here it
- * lies in front of WORK, so that a panel is sent as one piece of memory, of which SMPI copies only the pivots. */
+ * lies in front of WORK, so that a panel is sent as one piece of memory, of which only the pivots are copied. Where
+ * SMPI itself carries the messages, it would touch all of it: there head and tail are one page mapped again and again.
+ */
 #include "shared_panel.h"
 
 #include <search.h>
@@ -24,7 +26,8 @@ typedef struct block {
   char* work; /* what HPL got; the key of live_blocks */
   char* base;
   block_sizes sizes;
-  int shared;         /* else plain memory */
+  int shared;         /* memory in name only but for the middle; else plain memory */
+  int reserved;       /* so by reserving addresses; else by mapping one page again and again */
   struct block* next; /* in idle_blocks */
 } block;
 
@@ -64,6 +67,19 @@ static void* required(void* pointer) {
   abort();
 }
 
+/* What reserve() has given lies between these. */
+static const char* reserved_begin = (const char*)UINTPTR_MAX;
+static const char* reserved_end;
+
+/* Addresses without memory behind them, until somebody writes there. */
+static void* reserve(size_t bytes) {
+  char* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  if (memory < reserved_begin) reserved_begin = memory;
+  if (memory + bytes > reserved_end) reserved_end = memory + bytes;
+  return memory;
+}
+
 static block* new_block(int shared, block_sizes needed) {
   block* b = required(malloc(sizeof *b));
   /* Whole pages: smpi_shared_malloc_partial of SimGrid 3.32 shares the page in which a shared range both begins and
@@ -73,12 +89,18 @@ static block* new_block(int shared, block_sizes needed) {
   const size_t end = middle_end + b->sizes.tail;
   const size_t ranges[4] = {0, b->sizes.head, middle_end, end};
   b->shared = shared;
-  b->base = required(shared ? SMPI_PARTIAL_SHARED_MALLOC(end, ranges, 2) : aligned_alloc(page, end));
+  b->reserved = shared && hplcast_direct_messages();
+  if (b->reserved)
+    b->base = required(reserve(end));
+  else
+    b->base = required(shared ? SMPI_PARTIAL_SHARED_MALLOC(end, ranges, 2) : aligned_alloc(page, end));
   return b;
 }
 
 static void delete_block(block* b) {
-  if (b->shared)
+  if (b->reserved)
+    (void)munmap(b->base, total(b->sizes));
+  else if (b->shared)
     SMPI_SHARED_FREE(b->base);
   else
     free(b->base);
@@ -142,24 +164,48 @@ static void panel_free(void* work) {
   }
 }
 
-static char* nameless;
-static size_t nameless_bytes;
+/* The last one is the largest; ranks may still be using those before it. */
+enum { most_nameless = 64 };
+static struct {
+  char* begin;
+  size_t bytes;
+} nameless[most_nameless];
+static int nameless_count;
 
 void* hplcast_nameless(size_t bytes) {
-  if (bytes > nameless_bytes) {
-    /* What was there before stays: somebody may be using it. */
-    nameless = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    nameless = required(nameless == MAP_FAILED ? NULL : nameless);
-    nameless_bytes = bytes;
+  if (nameless_count == 0 || bytes > nameless[nameless_count - 1].bytes) {
+    /* Half as much again, so that a few are enough. */
+    const size_t larger = bytes + bytes / 2;
+    if (nameless_count == most_nameless) abort();
+    nameless[nameless_count].begin = required(reserve(larger));
+    nameless[nameless_count].bytes = larger;
+    ++nameless_count;
   }
-  return nameless;
+  return nameless[nameless_count - 1].begin;
+}
+
+static int is_nameless(const char* address) {
+  for (int i = nameless_count - 1; i >= 0; --i) {
+    if (address >= nameless[i].begin && address < nameless[i].begin + nameless[i].bytes) return 1;
+  }
+  return 0;
+}
+
+int hplcast_without_content(const void* address) {
+  const char* first = address;
+  if (first < reserved_begin || first >= reserved_end) return 0; /* nearly always: no look-up */
+  if (is_nameless(first)) return 1;
+  const block* b = block_at(address);
+  if (b == NULL || !b->reserved) return 0;
+  const char* pivots = b->base + b->sizes.head;
+  return first < pivots || first >= pivots + b->sizes.middle;
 }
 
 void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message) {
   const char* first = data;
   const block* b = NULL;
   message->content_bytes = 0;
-  if (first >= nameless && first < nameless + nameless_bytes) return;
+  if (is_nameless(first)) return;
   b = block_at(data);
   const char* end = first + bytes;
   if (b != NULL && b->shared) {

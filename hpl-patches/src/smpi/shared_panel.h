@@ -11,6 +11,10 @@ void hplcast_drop_idle_panels(void);
 /* Memory without content, the same for all callers. Not to be freed. */
 void* hplcast_nameless(size_t bytes);
 
+/* Whether what is written to this address is never looked at: memory of panels that must not be touched, or it would be
+ * there. */
+int hplcast_without_content(const void* address);
+
 /* Sets what is content of the message of `bytes` bytes at `data`: the pivots of a panel, all of what is no panel. */
 void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message);
 
