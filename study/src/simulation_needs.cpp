@@ -29,7 +29,7 @@ constexpr double base_bytes = 40 * mib;
 constexpr double bytes_per_rank = 0.25 * mib;
 constexpr double stack_bytes_per_rank = 8 * mib;  // contexts/stack-size of SimGrid
 constexpr long base_maps = 300;
-constexpr long maps_per_rank = 8;  // stack, guard page, private pages of panels
+constexpr long maps_per_rank = 3;  // stack, guard page, a piece of heap; 8,619 maps were counted for 4096 ranks
 
 double log2_up(int n) {
   return std::ceil(std::log2(static_cast<double>(n)));
@@ -96,9 +96,7 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   needs.memory_bytes = base_bytes + bytes_per_rank * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;
-  const double panel_maps =
-      std::ceil(panel_bytes / needs.block_bytes) + std::ceil((panel_bytes + swap_bytes) / needs.block_bytes);
-  needs.memory_maps = base_maps + static_cast<long>(maps_per_rank * ranks + panels_alive * panel_maps);
+  needs.memory_maps = base_maps + static_cast<long>(maps_per_rank * ranks + panels_alive);
   // The matrix of the largest rank, once for all ranks (shared_matrix.c).
   const double matrix_bytes = 8 * (N / p.P + p.NB) * (N / p.Q + p.NB);
   needs.address_bytes =
