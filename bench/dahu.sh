@@ -125,7 +125,8 @@ row() { # LABEL NAME N: label, N, real, predicted, error, took, memory
   awk -v label="$1" -v N="$3" -v r="$(real_mean "$3")" -v p="$(field "$file" gflops)" -v w="$(field "$file" wall_s)" \
     -v m="$(field "$file" peak_pss_bytes)" 'BEGIN {
       e = r > 0 ? sprintf("%+.2f", 100 * (p - r) / r) : ""
-      printf "| %s | %d | %s | %.0f | %s | %.0f | %.0f |\n", label, N, r > 0 ? sprintf("%.0f", r) : "", p, e, w, m / 1e6 }'
+      real = r > 0 ? sprintf("%.0f", r) : ""
+      printf "| %s | %d | %s | %.0f | %s | %.0f | %.0f |\n", label, N, real, p, e, w, m / 1e6 }'
 }
 
 readonly header='| what | N | real [Gflop/s] | predicted | error [%] | took [s] | PSS [MB] |
