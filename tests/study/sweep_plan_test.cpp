@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -87,6 +89,23 @@ TEST(SweepPlan, CountsAPlanOfMillionsWithoutMakingIt) {
   std::string text = std::string(head) + "sample: {count: 100000, factors: {N: {min: 1, max: 9}}}\nfactors:\n  NB: [1";
   for (int i = 2; i <= 100; ++i) text += ", " + std::to_string(i);
   EXPECT_EQ(run_count(plan(text + "]\n")), 1e7);
+}
+
+TEST(SweepPlan, PlansOfTheExamplesAskForWhatTheirPageSays) {
+  const std::string examples = HPLCAST_SOURCE_DIR "/examples/";
+  const auto runs_in = [&](const std::string& path) {
+    std::ifstream in(examples + path);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    const auto read = plan(text, std::filesystem::path(examples + path).parent_path().string());
+    const SweepRuns runs = runs_of(read);
+    EXPECT_TRUE(runs.skipped.empty()) << path;
+    return runs.runs.size();
+  };
+  EXPECT_EQ(runs_in("matrix-size/plan.yaml"), 60U);
+  EXPECT_EQ(runs_in("geometry/plan.yaml"), 28U);
+  EXPECT_EQ(runs_in("factorial/plan.yaml"), 72U);
+  EXPECT_EQ(runs_in("eviction/plan-nodes.yaml"), 28U);
+  EXPECT_EQ(runs_in("eviction/plan-switches.yaml"), 8U);
 }
 
 TEST(SweepRuns, SkipsWhatCannotRunAndSaysWhy) {
