@@ -94,6 +94,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   request.cluster = *task.cluster;
   request.parameters = task.run->parameters;
   request.seed = task.run->seed;
+  request.mode = simulation_mode(task.run->mode);
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;

@@ -119,8 +119,7 @@ class PlanReader {
       }
     };
     if (factor == "noise" || factor == "network-noise" || factor == "per-cpu") one_of("on", "off", "");
-    if (factor == "mode" && value != "exact")
-      fail(node, factor, "found `" + value + "`; this hplcast simulates in mode exact only");
+    if (factor == "mode") one_of("exact", "fast", "auto");
     if (factor == "kernel-model") one_of("full", "M1", "M2");
     return value;
   }

@@ -132,6 +132,11 @@ void apply(const Setting& setting, SweepRun& run) {
 
 }  // namespace
 
+SimulationMode simulation_mode(const std::string& name) {
+  if (name == "fast") return SimulationMode::fast;
+  return name == "exact" ? SimulationMode::exact : SimulationMode::automatic;
+}
+
 std::string run_id(const SweepRun& run) {
   return core::sha256_hex("hplcast run 1\n" + run.model_sha256 + "\n" + core::to_string(run.parameters) + "\nseed " +
                           std::to_string(run.seed) + "\nmode " + run.mode);
@@ -152,17 +157,22 @@ SweepRuns runs_of(const SweepPlan& plan) {
     }
     SweepRun run;
     run.model_sha256 = made.sha256;
+    run.mode = "auto";
     run.levels = made.levels;
     for (const Setting& setting : configuration) apply(setting, run);
     PredictionRequest& request = requests[made.sha256];
     if (request.cluster.name.empty()) request.cluster = result.clusters.at(made.sha256);
     request.parameters = run.parameters;
+    request.mode = simulation_mode(run.mode);
     try {
       check(request);
-    } catch (const core::DomainError& error) {
+    } catch (const core::UsageError&) {
+      throw;  // no configuration could be run like that
+    } catch (const core::Error& error) {
       result.skipped.push_back({factors, error.what()});
       continue;
     }
+    run.mode = mode_of(request) == SimulationMode::fast ? "fast" : "exact";
     for (const std::uint64_t seed : plan.seeds) {
       run.seed = seed;
       run.id = run_id(run);

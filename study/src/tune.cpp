@@ -32,8 +32,8 @@ struct OutOfTime : std::exception {};
 /// Predictions within a deadline.
 class Predictor {
  public:
-  explicit Predictor(const TuneRequest& request)
-      : request_(request),
+  Predictor(const TuneRequest& request, std::string mode)
+      : request_(request), mode_(std::move(mode)),
         sha256_(core::cluster_sha256(request.cluster)),
         start_(Clock::now()),
         jobs_(request.jobs > 0 ? request.jobs : local_machine().cores) {}
@@ -56,6 +56,7 @@ class Predictor {
     for (std::size_t i = 0; i < asked.size(); ++i) {
       runs[i].model_sha256 = sha256_;
       runs[i].parameters = asked[i].parameters;
+      runs[i].mode = mode_;
       runs[i].seed = asked[i].seed;
       runs[i].id = run_id(runs[i]);
       execution.tasks.push_back({&runs[i], &request_.cluster});
@@ -84,6 +85,7 @@ class Predictor {
 
  private:
   const TuneRequest& request_;
+  std::string mode_;
   std::string sha256_;
   Clock::time_point start_;
   int jobs_;
@@ -339,7 +341,6 @@ TuneResult tune(const TuneRequest& request) {
   const int ranks = ranks_of(request);
   const auto grids = request.grids.empty() ? near_square_grids(ranks, 3) : request.grids;
   TuneResult result;
-  Predictor predictor(request);
   std::vector<core::HplParameters> candidates = candidates_of(request, grids);
   const long long N = request.N > 0 ? request.N
                                     : size_from_memory(request.cluster, ranks, request.memory_fraction,
@@ -349,8 +350,13 @@ TuneResult tune(const TuneRequest& request) {
     PredictionRequest check_only;
     check_only.cluster = request.cluster;
     check_only.parameters = candidate;
+    check_only.mode = request.mode;
     check(check_only);
   }
+  PredictionRequest full_size;
+  full_size.parameters = candidates.front();
+  full_size.mode = request.mode;
+  Predictor predictor(request, mode_of(full_size) == SimulationMode::fast ? "fast" : "exact");
   Halving halving(request, N, predictor, result);
   result.best = candidates.front();
   const double seconds_per_rank_row = halving.probe(candidates.front());

@@ -6,6 +6,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/study/predict.hpp"
 #include "hplcast/study/sweep_plan.hpp"
 
 namespace hplcast::study {
@@ -16,9 +17,12 @@ struct SweepRun {
   std::string model_sha256;
   core::HplParameters parameters;
   std::uint64_t seed = 1;
-  std::string mode = "exact";
+  std::string mode = "exact";  ///< or fast; what `auto` stands for is settled when the plan is read
   std::map<std::string, std::string> levels;  ///< of the model, see described(); the model is at them already
 };
+
+/// exact or fast; anything else is automatic.
+SimulationMode simulation_mode(const std::string& name);
 
 /// The id of a run with these contents.
 std::string run_id(const SweepRun& run);
