@@ -9,6 +9,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/sweep_runs.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"

@@ -33,7 +33,8 @@ struct OutOfTime : std::exception {};
 class Predictor {
  public:
   Predictor(const TuneRequest& request, std::string mode)
-      : request_(request), mode_(std::move(mode)),
+      : request_(request),
+        mode_(std::move(mode)),
         sha256_(core::cluster_sha256(request.cluster)),
         start_(Clock::now()),
         jobs_(request.jobs > 0 ? request.jobs : local_machine().cores) {}
@@ -356,6 +357,7 @@ TuneResult tune(const TuneRequest& request) {
   PredictionRequest full_size;
   full_size.parameters = candidates.front();
   full_size.mode = request.mode;
+  full_size.programs = request.programs;
   Predictor predictor(request, mode_of(full_size) == SimulationMode::fast ? "fast" : "exact");
   Halving halving(request, N, predictor, result);
   result.best = candidates.front();

@@ -17,7 +17,7 @@ struct SweepRun {
   std::string model_sha256;
   core::HplParameters parameters;
   std::uint64_t seed = 1;
-  std::string mode = "exact";  ///< or fast; what `auto` stands for is settled when the plan is read
+  std::string mode = "exact";                 ///< or fast; what `auto` stands for is settled when the plan is read
   std::map<std::string, std::string> levels;  ///< of the model, see described(); the model is at them already
 };
 

@@ -27,7 +27,7 @@ struct TuneRequest {
   std::vector<int> DEPTH = {0, 1};
   std::vector<int> BCAST = {0, 1, 2, 3, 4, 5};
   std::vector<int> SWAP = {0, 1, 2};
-  std::vector<std::pair<int, int>> grids;  ///< empty: the nearest to square, P <= Q, at most 3
+  std::vector<std::pair<int, int>> grids;           ///< empty: the nearest to square, P <= Q, at most 3
   SimulationMode mode = SimulationMode::automatic;  ///< that of the full N, in all rounds
   SimulatorPrograms programs;
   std::function<void(double fraction, const std::string& what)> progress;  ///< may be empty
