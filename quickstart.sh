@@ -48,7 +48,7 @@ if [ "$ranks" -eq 2 ]; then
   mpi "$bin/hplcast-measure-mpi" --design "$work/mpi-design.csv" -o "$work/mpi.csv"
 else
   echo "one core: no MPI to measure, the runs below are all 1x1" >&2
-  cp tools/one-core-network.json "$work/network.json"
+  cp tools/one-core-network.json "$work/network.json" # usual costs: no run below sends a message
 fi
 
 step 4 300 "fitting models: cluster.json"

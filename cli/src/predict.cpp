@@ -29,6 +29,7 @@ struct PredictOptions {
   std::string noise = "on";
   std::string network_noise = "on";
   std::string per_cpu = "on";
+  std::string growing_probes = "on";
   std::string kernel_model;
   bool json = false;
   bool estimate = false;
@@ -41,6 +42,7 @@ study::ModelLevels levels_of(const PredictOptions& options) {
   levels.noise = options.noise == "on";
   levels.network_noise = options.network_noise == "on";
   levels.per_cpu = options.per_cpu == "on";
+  levels.growing_probes = options.growing_probes == "on";
   if (!options.kernel_model.empty()) levels.kernel_model = options.kernel_model;
   return levels;
 }
@@ -229,6 +231,8 @@ void add_levels(CLI::App& command, PredictOptions& options) {
   };
   add("--noise", options.noise, "on: kernel calls scatter as measured; off: all take their expected time");
   add("--network-noise", options.network_noise, "on: messages scatter as measured; off: all take their expected time");
+  add("--growing-probes", options.growing_probes,
+      "off: probes cost the same even if cluster.json says that failed ones slow each other (published networks)");
   add("--per-cpu", options.per_cpu, "off: all CPUs alike, with the mean of their models");
   command
       .add_option("--kernel-model", options.kernel_model,

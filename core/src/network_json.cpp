@@ -57,6 +57,7 @@ Json to_json(const NetworkModel& model) {
   if (values.remote) json["remote"] = to_json(*values.remote);
   json["thresholds"] = {{"async_small_bytes", values.async_small_bytes}, {"detached_bytes", values.detached_bytes}};
   json["iprobe_s"] = values.iprobe_s;
+  if (values.growing_probes) json["growing_probes"] = true;
   json["test_s"] = values.test_s;
   json["wtime_s"] = values.wtime_s;
   Json& topology = json["topology"] = {{"kind", values.topology.kind}};
@@ -76,6 +77,7 @@ NetworkModel network_model_from(const Node& node) {
     values.async_small_bytes = node.at("thresholds").at("async_small_bytes").integer<std::uint64_t>();
     values.detached_bytes = node.at("thresholds").at("detached_bytes").integer<std::uint64_t>();
     values.iprobe_s = node.at("iprobe_s").number();
+    if (node.has("growing_probes")) values.growing_probes = node.at("growing_probes").boolean();
     values.test_s = node.at("test_s").number();
     values.wtime_s = node.at("wtime_s").number();
     if (node.has("topology")) {

@@ -104,6 +104,7 @@ NetworkModel network_from(const Node& entry) {
     values.async_small_bytes = calibration.at("async_small_thresh").integer<std::uint64_t>();
     values.detached_bytes = calibration.at("send_is_detached_thresh").integer<std::uint64_t>();
     values.iprobe_s = calibration.number_or("iprobe_s", 0);
+    values.growing_probes = true;  // the published simulations left it at SimGrid's default
     values.test_s = calibration.number_or("test_s", 0);
     values.wtime_s = calibration.number_or("wtime_s", 0);
     return NetworkModel::make(std::move(values));

@@ -54,7 +54,8 @@ Messages::Messages(NetworkCosts& costs, Polling& polling)
       polling_(polling),
       async_small_bytes_(simgrid::config::get_value<int>("smpi/async-small-thresh")),
       detached_bytes_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
-      probe_s_(simgrid::config::get_value<double>("smpi/iprobe")) {}
+      probe_s_(simgrid::config::get_value<double>("smpi/iprobe")),
+      probes_grow_(simgrid::config::get_value<bool>("smpi/grow-injected-times")) {}
 
 void Messages::add_rank(RankState& state, s4u::Host* host, int host_index) {
   Rank rank;
@@ -225,7 +226,7 @@ void Messages::finish_receive(MessageRequest& request) {
 
 bool Messages::probe(const hplcast_channel& channel) {
   Rank& rank = at(channel.destination);
-  rank.state->pending_s += probe_s_;
+  rank.state->pending_s += probe_s_ * probe_factor_;
   flush(*rank.state);
   const double probed_s = s4u::Engine::get_clock();
   polling_.begin_probe(rank.state->actor, channel);
@@ -237,6 +238,7 @@ bool Messages::probe(const hplcast_channel& channel) {
       rank.sent.begin(), rank.sent.end(),
       [&](const std::shared_ptr<SentMessage>& sent) { return same_ends(sent->message.channel, channel); });
   polling_.end_probe(rank.state->actor, found);
+  probe_factor_ = found ? 1 : probe_factor_ + (probes_grow_ ? 1 : 0);
   return found;
 }
 

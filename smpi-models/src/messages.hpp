@@ -93,6 +93,8 @@ class Messages {
   double async_small_bytes_;
   double detached_bytes_;
   double probe_s_;
+  bool probes_grow_;      // smpi/grow-injected-times: with every probe that fails, of any rank, the next takes longer
+  double probe_factor_ = 1;
 };
 
 }  // namespace hplcast::smpi_models

@@ -5,6 +5,8 @@
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Host.hpp>
 
+#include <xbt/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -109,7 +111,9 @@ void Runtime::add_ranks() {
     }
     assign_laws(ranks_[id], found->second, local_rank);
   }
-  polling_.emplace(ranks_.size(), settings_.poll_by_waiting);
+  // Probes that grow must all be made.
+  const bool probes_grow = simgrid::config::get_value<bool>("smpi/grow-injected-times");
+  polling_.emplace(ranks_.size(), settings_.poll_by_waiting && !probes_grow);
   if (platform_costs() != nullptr && settings_.direct_messages) {
     messages_.emplace(*platform_costs(), *polling_);
     for (const s4u::ActorPtr& actor : actors) {

@@ -93,6 +93,11 @@ core::ClusterModel at_levels(core::ClusterModel cluster, const ModelLevels& leve
     if (!levels.per_cpu) model = homogeneous(cluster.hosts, model);
     if (!levels.noise) model = edited(model, without_noise);
   }
+  if (!levels.growing_probes && cluster.network.values().growing_probes) {
+    core::NetworkModel::Values network = cluster.network.values();
+    network.growing_probes = false;
+    cluster.network = core::NetworkModel::make(std::move(network));
+  }
   return levels.network_noise ? cluster : scale_network_noise(std::move(cluster), 0);
 }
 
@@ -100,6 +105,7 @@ std::map<std::string, std::string> described(const ModelLevels& levels) {
   std::map<std::string, std::string> result;
   if (!levels.noise) result["noise"] = "off";
   if (!levels.network_noise) result["network-noise"] = "off";
+  if (!levels.growing_probes) result["growing-probes"] = "off";
   if (!levels.per_cpu) result["per-cpu"] = "off";
   if (levels.kernel_model) result["kernel-model"] = *levels.kernel_model;
   return result;

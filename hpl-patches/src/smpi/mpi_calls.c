@@ -9,7 +9,7 @@
 #endif
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-/* Only bytes matter in messages without content: a strided piece of U is sent as as many bytes in a row, because
+/* Only bytes matter in messages without content: a strided piece of U is sent as as many doubles in a row, because
  * packing and unpacking would read and write memory that is there in name only. What has content (pivots) is
  * contiguous, see shared_panel.c. */
 static void flatten(int* count, MPI_Datatype* type) {
@@ -17,8 +17,8 @@ static void flatten(int* count, MPI_Datatype* type) {
   int bytes_of_item = 0;
   if (*type == MPI_DOUBLE || *type == MPI_INT || *type == MPI_BYTE) return;
   (void)PMPI_Type_size(*type, &bytes_of_item);
-  *count *= bytes_of_item;
-  *type = MPI_BYTE;
+  *count *= bytes_of_item / (int)sizeof(double);
+  *type = MPI_DOUBLE;
 #else
   (void)count, (void)type;
 #endif

@@ -77,6 +77,8 @@ class NetworkModel {
     std::uint64_t async_small_bytes = 0;           ///< below: MPI_Send is eager, the message leaves at once
     std::uint64_t detached_bytes = 0;              ///< below: MPI_Send returns without waiting for the receiver
     double iprobe_s = 0, test_s = 0, wtime_s = 0;  ///< cost of one call
+    bool growing_probes = false;  ///< a probe costs iprobe_s times 1 + the probes of all ranks that failed since one
+                                  ///< found something: SimGrid's default, which published platforms were used with
     Topology topology;
   };
   NetworkModel() = default;
