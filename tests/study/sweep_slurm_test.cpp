@@ -86,8 +86,8 @@ TEST_F(SlurmSweep, StartsTasksAgainThatWereKilled) {
 }
 
 TEST_F(SlurmSweep, GoesOnAfterASweepThatWasKilledAndCancelsItsJobs) {
-  plan("fixed: {N: 8000, P: 4, Q: 4}\nseeds: [1, 2, 3, 4, 5, 6]\n");
-  // Killed a while after its jobs have started.
+  plan("fixed: {N: 16000, P: 4, Q: 4}\nseeds: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n");
+  // Killed a while after its jobs have started, and long before the last one.
   shell("cd '" + folder_.parent_path().string() +
         "'/it*; '" HPLCAST_BINARY_DIR
         "/bin/hplcast' sweep plan.yaml --executor slurm --jobs 2 --poll 0.5 2>/dev/null & pid=$!; sleep 4; kill -9 "
@@ -96,7 +96,7 @@ TEST_F(SlurmSweep, GoesOnAfterASweepThatWasKilledAndCancelsItsJobs) {
   EXPECT_EQ(hplcast({"sweep", "cancel", "plan.db"}).status, 0);
   EXPECT_EQ(shell("squeue --noheader"), "");
   EXPECT_EQ(hplcast({"sweep", "plan.yaml", "--executor", "slurm", "--poll", "0.5"}).status, 0);
-  EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("6 done, 0 failed, 0 missing"));
+  EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("12 done, 0 failed, 0 missing"));
 }
 
 TEST(SlurmAbsent, IsSaidClearly) {
