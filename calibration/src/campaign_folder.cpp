@@ -13,7 +13,6 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "hplcast/core/csv.hpp"
@@ -37,12 +36,6 @@ double unix_time_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-std::string read_text(const fs::path& path) {
-  std::ostringstream text;
-  core::read_file(path, [&](std::istream& in, const std::string&) { text << in.rdbuf(); });
-  return text.str();
-}
-
 std::string now_text() {
   const std::time_t now = std::time(nullptr);
   char text[32];
@@ -63,7 +56,7 @@ void join(const std::vector<fs::path>& pieces, const fs::path& whole) {
   std::string header, rows;
   for (const fs::path& piece : pieces) {
     if (!fs::exists(piece)) continue;
-    const std::string text = read_text(piece);
+    const std::string text = core::read_text(piece);
     const std::size_t line = text.find('\n');
     if (!header.empty() && text.substr(0, line) != header) {
       throw core::ParseError({piece.string(), 1, ""}, "the columns differ from those of the pieces before",
@@ -153,7 +146,7 @@ void CampaignFolder::require_same(const CampaignPlan& plan, bool resume) const {
         core::ExitCode::bad_input,
         path_.string() + " has a campaign already\n  hint: --resume continues it; or choose another --folder");
   }
-  if (read_text(path_ / "campaign.yaml") != plan.source) {
+  if (core::read_text(path_ / "campaign.yaml") != plan.source) {
     throw core::Error(core::ExitCode::bad_input,
                       path_.string() +
                           "/campaign.yaml differs from the campaign given\n  hint: continue with "

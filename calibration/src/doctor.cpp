@@ -6,6 +6,7 @@
 #include <set>
 
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -90,9 +91,8 @@ Check check_load(const MachineDescription& machine) {
 
 Check check_other_users(const MachineDescription& machine) {
   if (machine.other_users.empty()) return ok("other users", "none");
-  std::string names;
-  for (const std::string& name : machine.other_users) names += (names.empty() ? "" : ", ") + name;
-  return warn("other users", names + " have processes here", "have the machine alone while measuring");
+  return warn("other users", core::comma_separated(machine.other_users) + " have processes here",
+              "have the machine alone while measuring");
 }
 
 Check check_clock(const MachineDescription& machine) {

@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <sstream>
 
 #include "campaign_yaml.hpp"
 #include "commands.hpp"
@@ -26,20 +25,9 @@ struct CalibrateOptions {
   bool resume = false;
 };
 
-fs::path own_folder() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path(".") : self.parent_path();
-}
-
-std::string read_text(const std::string& path) {
-  std::ostringstream text;
-  core::read_file(path, [&](std::istream& in, const std::string&) { text << in.rdbuf(); });
-  return text.str();
-}
-
 void run_calibrate(const CalibrateOptions& options) {
-  const calibration::CampaignPlan plan = read_campaign(read_text(options.campaign), options.campaign, own_folder());
+  const fs::path programs = core::own_executable().parent_path();
+  const calibration::CampaignPlan plan = read_campaign(core::read_text(options.campaign), options.campaign, programs);
   const fs::path archive = options.archive.empty() ? fs::path(plan.name + ".zip") : fs::path(options.archive);
   calibration::require_archive_name(archive);
   const fs::path folder = options.folder.empty() ? fs::path(plan.name + ".campaign") : fs::path(options.folder);

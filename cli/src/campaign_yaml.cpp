@@ -15,6 +15,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 #include "quantities.hpp"
 
 namespace hplcast::cli {
@@ -82,9 +83,8 @@ class Section {
     for (const auto& entry : node_) {
       const std::string key = entry.first.as<std::string>();
       if (known_.count(key) != 0) continue;
-      std::string expected;
-      for (const std::string& one : known_) expected += (expected.empty() ? "" : ", ") + one;
-      throw core::ParseError(location(entry.first, key), "unknown key; expected one of " + expected);
+      throw core::ParseError(location(entry.first, key),
+                             "unknown key; expected one of " + core::comma_separated(known_));
     }
   }
 

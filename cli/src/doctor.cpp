@@ -22,10 +22,8 @@ struct DoctorOptions {
 
 /// Asks a measuring program, which is linked with MPI and BLAS, about them. It lies next to this program.
 std::optional<calibration::SoftwareDescription> ask_measuring_program() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path program = self.parent_path() / "hplcast-measure-dgemm";
-  if (error || !std::filesystem::exists(program)) return std::nullopt;
+  const std::filesystem::path program = core::own_executable().parent_path() / "hplcast-measure-dgemm";
+  if (!std::filesystem::exists(program)) return std::nullopt;
   core::Command command;
   command.program = program;
   command.arguments = {"--describe"};

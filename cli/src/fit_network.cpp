@@ -183,7 +183,7 @@ Json smpi_json(const core::ScopeModel& scope) {
 Json report_json(const fit::NetworkFit& fit) {
   Json operations = Json::array();
   for (const fit::OperationReport& r : fit.operations) {
-    operations.push_back({{"scope", r.scope == core::Scope::local ? "local" : "remote"},
+    operations.push_back({{"scope", to_string(r.scope)},
                           {"operation", r.operation},
                           {"rows", r.rows},
                           {"rows_failed", r.rows_failed},
@@ -215,9 +215,9 @@ Json to_json(const fit::NetworkFit& fit) {
 void summarise(const fit::NetworkFit& fit) {
   TextTable table({"scope", "operation", "rows", "set aside", "failed", "sizes", "segments", "spread"});
   for (const fit::OperationReport& r : fit.operations) {
-    table.add({r.scope == core::Scope::local ? "local" : "remote", r.operation, std::to_string(r.rows),
-               std::to_string(r.rows_set_aside), std::to_string(r.rows_failed), std::to_string(r.sizes),
-               std::to_string(r.segments.size()), percent(r.relative_sd)});
+    table.add({to_string(r.scope), r.operation, std::to_string(r.rows), std::to_string(r.rows_set_aside),
+               std::to_string(r.rows_failed), std::to_string(r.sizes), std::to_string(r.segments.size()),
+               percent(r.relative_sd)});
   }
   table.write(std::cerr);
   for (const std::string& note : fit.notes) std::cerr << "note: " << note << '\n';
@@ -226,7 +226,7 @@ void summarise(const fit::NetworkFit& fit) {
 void draw(const fit::NetworkFit& fit, const std::string& plot) {
   for (const fit::OperationReport& r : fit.operations) {
     if (r.segments.empty()) continue;
-    const std::string scope = r.scope == core::Scope::local ? "local" : "remote";
+    const std::string scope = to_string(r.scope);
     write_picture(
         picture_name(plot, {scope, r.operation}),
         segments_picture({r.operation + ", " + scope, "size [bytes]", "duration [s]", r.cells, r.segments, r.noise}));

@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
   app.add_option("--launcher-option", options.request.launch.options,
                  "an option for it, given as --launcher-option=OPTION; may be repeated")
       ->allow_extra_args(false);
-  app.add_flag("!--no-bind", options.request.launch.bind, "let the launcher's own options bind the ranks");
+  app.add_flag("!--no-bind", options.request.launch.bind,
+               "do not bind the ranks to cores, unless options of the launcher do");
   app.add_flag("--allow-oversubscription", options.request.launch.oversubscribe, "allow several ranks on a core");
   app.add_option("--program", options.request.program,
                  "the instrumented HPL (default: xhpl-instrumented beside this program)")

@@ -35,12 +35,6 @@ int rank_before_mpi() {
   return 0;
 }
 
-std::string read_text(const std::string& path) {
-  std::ostringstream text;
-  core::read_file(path, [&](std::istream& in, const std::string&) { text << in.rdbuf(); });
-  return text.str();
-}
-
 double unix_time_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -109,7 +103,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (root) require_writable(options.output);
   if (root) require_writable(options.monitoring);
   if (root && !options.machine.empty()) write_result(options.machine, write_context);
-  const std::string design = world.broadcast(root && options.takes_design ? read_text(options.design) : "");
+  const std::string design = world.broadcast(root && options.takes_design ? core::read_text(options.design) : "");
   // One rank a host reads the sensors of that host.
   std::optional<calibration::Monitor> monitor;
   if (!options.monitoring.empty() && world.local_rank() == 0) {

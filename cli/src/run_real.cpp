@@ -82,7 +82,7 @@ void setup_run_real(CLI::App& app) {
   command.add_option("--xhpl", request.xhpl, "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL)")
       ->type_name("PATH");
   command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun")->type_name("PATH");
-  command.add_flag("!--no-bind", request.bind, "let mpirun's own settings bind the ranks");
+  command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
   command.callback([options] { run_run_real(*options); });
 }

@@ -13,10 +13,6 @@ namespace {
 
 using Style = PlotSeries::Style;
 
-double line_at(const fit::FittedSegment& segment, double x) {
-  return segment.intercept + segment.slope * x;
-}
-
 /// Means by size.
 PlotSeries data_series(const SegmentsToDraw& drawn) {
   constexpr std::size_t most_points = 4000;  // more only make the file larger
@@ -39,7 +35,7 @@ std::vector<std::pair<double, double>> segment_curve(const SegmentsToDraw& drawn
   std::vector<std::pair<double, double>> values;
   for (int i = 0; i <= steps && to >= from; ++i) {
     const double x = from * std::pow(to / from, static_cast<double>(i) / steps);
-    values.emplace_back(x, line_at(segments[index], x));
+    values.emplace_back(x, segments[index](x));
   }
   return values;
 }
@@ -66,11 +62,7 @@ PlotPanel residual_panel(const SegmentsToDraw& drawn) {
   PlotPanel panel{
       "Relative residuals: good if around 0", drawn.x_name, "mean / fit - 1", true, false, {}, breaks_of(drawn)};
   PlotSeries residuals = data_series(drawn);
-  for (auto& [x, y] : residuals.values) {
-    const auto after = std::upper_bound(drawn.segments.begin() + 1, drawn.segments.end(), x,
-                                        [](double value, const fit::FittedSegment& s) { return value < s.min; });
-    y = y / line_at(*(after - 1), x) - 1;
-  }
+  for (auto& [x, y] : residuals.values) y = y / fit::segment_at(drawn.segments, x)(x) - 1;
   PlotSeries zero{"", Style::line, {{residuals.values.front().first, 0}, {residuals.values.back().first, 0}}};
   panel.series = {std::move(residuals), std::move(zero)};
   return panel;
@@ -108,8 +100,8 @@ PlotPanel noise_panel(const fit::FittedSegment& segment, const fit::SegmentNoise
   constexpr int steps = 400;  // modes may be narrow
   for (int i = 0; i <= steps; ++i) {
     const double x = from + (to - from) * i / steps;
-    density.values.emplace_back(x, noise.modes.empty() ? half_normal_density(noise.mean, noise.sd, x)
-                                                       : fit::mixture_density(noise.modes, x));
+    density.values.emplace_back(
+        x, noise.modes.empty() ? half_normal_density(noise.mean, noise.sd, x) : fit::mixture_density(noise.modes, x));
   }
   panel.series = {std::move(histogram), std::move(density)};
   return panel;

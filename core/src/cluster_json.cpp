@@ -5,6 +5,7 @@
 
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/kernel_id.hpp"
+#include "hplcast/core/text.hpp"
 #include "kernel_json.hpp"
 
 namespace hplcast::core {
@@ -54,12 +55,6 @@ Hosts hosts_from(const Node& node) {
   });
 }
 
-std::string known_kernels() {
-  std::string text;
-  for (const char* name : kernel_names) text += (text.empty() ? "" : ", ") + std::string(name);
-  return text;
-}
-
 void check_overrides(const Node& node, const KernelModel& model, const Hosts& hosts) {
   for (const CpuLaw& one : model.overrides()) {
     if (one.host >= hosts.count() || one.cpu >= hosts.values().cpus) {
@@ -103,7 +98,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   const Node kernels = root.at("kernels");
   for (const auto& [key, value] : kernels.object().items()) {
     const Node node = kernels.at(key.c_str());
-    if (!kernel_from_name(key)) node.fail("not a kernel of HPL", "the kernels are " + known_kernels());
+    if (!kernel_from_name(key)) node.fail("not a kernel of HPL", "the kernels are " + comma_separated(kernel_names));
     cluster.kernels[key] = detail::kernel_model_from(node);
     check_overrides(node, cluster.kernels[key], cluster.hosts);
   }

@@ -5,17 +5,13 @@
 #include <cmath>
 #include <istream>
 
+#include "hplcast/core/text.hpp"
+
 namespace hplcast::core {
 
 namespace {
 
 constexpr std::size_t max_line_bytes = 1 << 20;
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 std::string quoted_start(std::string_view text) {
   constexpr std::size_t shown = 40;
@@ -43,7 +39,7 @@ std::size_t CsvReader::find_column(std::string_view name) const noexcept {
 std::size_t CsvReader::column(std::string_view name) const {
   const std::size_t index = find_column(name);
   if (index == npos) {
-    throw ParseError({name_, 1, std::string(name)}, "no such column; the columns are: " + joined(header_));
+    throw ParseError({name_, 1, std::string(name)}, "no such column; the columns are: " + comma_separated(header_));
   }
   return index;
 }

@@ -77,6 +77,12 @@ void read_file(const fs::path& path, const std::function<void(std::istream&, con
   read(in, path.string());
 }
 
+std::string read_text(const fs::path& path) {
+  std::ostringstream text;
+  read_file(path, [&](std::istream& in, const std::string&) { text << in.rdbuf(); });
+  return text.str();
+}
+
 TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& parent) {
   std::error_code error;
   fs::path base = parent;

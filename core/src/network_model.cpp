@@ -7,6 +7,16 @@
 
 namespace hplcast::core {
 
+const char* to_string(Scope scope) {
+  return scope == Scope::local ? "local" : "remote";
+}
+
+Scope scope_from_name(const std::string& name) {
+  for (const Scope scope : {Scope::local, Scope::remote})
+    if (name == to_string(scope)) return scope;
+  throw DomainError("scope", name, "local or remote");
+}
+
 SegmentedLaw SegmentedLaw::make(std::vector<Segment> segments) {
   if (segments.empty()) throw DomainError("segments", "empty", "at least one segment");
   if (segments.front().min_bytes != 0)

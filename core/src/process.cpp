@@ -254,6 +254,11 @@ fs::path find_program(const std::string& name) {
   return {};
 }
 
+fs::path own_executable() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
 void catch_interrupts() {
   struct sigaction action = {};
   action.sa_handler = remember_signal;

@@ -8,6 +8,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/kernel_id.hpp"
 #include "hplcast/core/published_models.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -47,12 +48,6 @@ DurationLaw law_of(const Polynomial& mu, const Polynomial& sigma) {
   return DurationLaw::make(mu, sigma, sigma.empty() ? NoiseFamily::none : NoiseFamily::half_normal);
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 /// The lines of one model by (node, cpu).
 std::map<NodeCpu, DurationLaw> read_lines(std::istream& in, const std::string& name, const std::string& model_id) {
   CsvReader csv(in, name);
@@ -73,7 +68,7 @@ std::map<NodeCpu, DurationLaw> read_lines(std::istream& in, const std::string& n
     }
   }
   if (lines.empty()) {
-    throw ParseError({name, 0, "model_id"}, "no model `" + model_id + "`; expected one of " + joined(models));
+    throw ParseError({name, 0, "model_id"}, "no model `" + model_id + "`; expected one of " + comma_separated(models));
   }
   return lines;
 }

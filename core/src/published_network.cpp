@@ -5,6 +5,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/published_models.hpp"
+#include "hplcast/core/text.hpp"
 #include "json_fields.hpp"
 
 namespace hplcast::core {
@@ -174,13 +175,12 @@ SegmentedLaw long_transfers(const SegmentedLaw& old, const Node& root) {
 NetworkModel read_network_table(std::istream& in, const std::string& name, const std::string& network_id) {
   const detail::Json json = detail::parse_json(in, name);
   const Node root(json, name);
-  std::string ids;
+  std::vector<std::string> ids;
   for (std::size_t i = 0; i < root.size_of_array(); ++i) {
-    const std::string id = root.at(i).at("id").text();
-    if (id == network_id) return network_from(root.at(i));
-    ids += (ids.empty() ? "" : ", ") + id;
+    ids.push_back(root.at(i).at("id").text());
+    if (ids.back() == network_id) return network_from(root.at(i));
   }
-  root.fail("no network `" + network_id + "`; expected one of " + ids);
+  root.fail("no network `" + network_id + "`; expected one of " + comma_separated(ids));
 }
 
 NetworkModel with_mixtures(const NetworkModel& network, std::istream& in, const std::string& name) {

@@ -13,7 +13,7 @@ void for_sized_rows(const MpiRows& rows, Each each) {
   rows([&](const core::MpiMeasurement& row) {
     const int operation = sized_operation(row.operation);
     if (operation >= 0 && row.error.empty())
-      each(scope_from_name(row.scope), static_cast<SizedOperation>(operation), row);
+      each(core::scope_from_name(row.scope), static_cast<SizedOperation>(operation), row);
   });
 }
 
@@ -72,7 +72,7 @@ ByScopeAndOperation<ResidualSummary> summarise_residuals(const MpiRows& rows, co
     const bool overhead = operation == op_send || operation == op_recv;
     if (!of_operation.absolute || (overhead && row.size_bytes >= detached_bytes)) return;
     if (interrupted.contains(scope, operation, row)) return;
-    const double fit = evaluate(lines[static_cast<std::size_t>(scope)].of[operation], row.size_bytes);
+    const double fit = segment_at(lines[static_cast<std::size_t>(scope)].of[operation], row.size_bytes)(row.size_bytes);
     if (fit > 0) of_operation.relative.add(std::log(row.duration_s / fit));
     of_operation.absolute->add(row.size_bytes, row.duration_s);
   });

@@ -59,17 +59,11 @@ int sized_operation(const std::string& name) {
   return found == sized_operation_names.end() ? -1 : static_cast<int>(found - sized_operation_names.begin());
 }
 
-core::Scope scope_from_name(const std::string& name) {
-  if (name == "local") return core::Scope::local;
-  if (name == "remote") return core::Scope::remote;
-  throw core::DomainError("scope", name, "local or remote");
-}
-
 MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const KeepRow& keep) {
   MpiSamples samples;
   std::map<SizedSamples*, Visits> visits;
   rows([&](const core::MpiMeasurement& row) {
-    const core::Scope which = scope_from_name(row.scope);
+    const core::Scope which = core::scope_from_name(row.scope);
     ScopeSamples& scope = samples.scope(which);
     const int operation = sized_operation(row.operation);
     if (operation >= 0) {

@@ -19,10 +19,6 @@ using detail::Thresholds;
 
 constexpr std::array<core::Scope, 2> scopes = {core::Scope::local, core::Scope::remote};
 
-const char* name_of(core::Scope scope) {
-  return scope == core::Scope::local ? "local" : "remote";
-}
-
 using AllLines = std::array<ScopeLines, 2>;  // by scope
 
 AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
@@ -58,7 +54,7 @@ void note_interruptions(NetworkFit& fit) {
   for (const OperationReport& report : fit.operations) {
     const auto all = static_cast<double>(report.rows + report.rows_set_aside);
     if (static_cast<double>(report.rows_set_aside) <= noteworthy * all) continue;
-    fit.notes.push_back(std::string(name_of(report.scope)) + ": " + std::to_string(report.rows_set_aside) + " of " +
+    fit.notes.push_back(std::string(to_string(report.scope)) + ": " + std::to_string(report.rows_set_aside) + " of " +
                         std::to_string(report.rows + report.rows_set_aside) + " rows of operation `" +
                         report.operation + "` were set aside as interrupted: the machine was busy");
   }
@@ -83,7 +79,7 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
                                             const detail::ScopeNoise& noise, const Thresholds& thresholds,
                                             const NetworkFitOptions& options, NetworkFit& fit) {
   if (samples.empty()) return std::nullopt;
-  const std::string where = std::string(name_of(scope)) + ": ";
+  const std::string where = std::string(to_string(scope)) + ": ";
   if (!lines.problem.empty()) {
     const auto sizes = samples.sized[detail::op_pingpong].by_size.distinct_sizes();
     fit.status = sizes == 0 ? NetworkStatus::no_pingpong : NetworkStatus::too_few_sizes;

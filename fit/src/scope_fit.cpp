@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "hplcast/core/smpi_network.hpp"
@@ -12,12 +11,6 @@ namespace hplcast::fit::detail {
 namespace {
 
 using Segments = std::vector<FittedSegment>;
-
-const FittedSegment& segment_at(const Segments& segments, double x) {
-  const auto after = std::upper_bound(segments.begin() + 1, segments.end(), x,
-                                      [](double value, const FittedSegment& s) { return value < s.min; });
-  return *std::prev(after);
-}
 
 /// Breakpoints that leave at least `min_sizes` of the sizes measured in every segment; of two that do not, the later
 /// one goes, unless it is the threshold.
@@ -197,11 +190,6 @@ double least_latency(const std::vector<Parts>& all) {
 }
 
 }  // namespace
-
-double evaluate(const Segments& segments, double x) {
-  const FittedSegment& s = segment_at(segments, x);
-  return s.intercept + s.slope * x;
-}
 
 ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
   ScopeLines lines;

@@ -27,9 +27,6 @@ ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, 
 /// Noise by operation and segment of ScopeLines; empty lists: none.
 using ScopeNoise = std::array<std::vector<SegmentNoise>, sized_operation_count>;
 
-/// intercept + slope x of the segment that holds x.
-double evaluate(const std::vector<FittedSegment>& segments, double x);
-
 /// The costs of a scope from its lines: overheads cut at the threshold, transfer by the chosen arithmetic. The noise of
 /// a transfer is such that a round trip of independent messages scatters as measured.
 core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,

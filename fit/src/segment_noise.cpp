@@ -1,6 +1,5 @@
 #include "hplcast/fit/segment_noise.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
@@ -32,11 +31,9 @@ SegmentNoiseCollector::SegmentNoiseCollector(std::vector<FittedSegment> segments
 
 void SegmentNoiseCollector::add(double x, double y) {
   constexpr std::size_t capacity = 5000;
-  const auto after = std::upper_bound(segments_.begin() + 1, segments_.end(), x,
-                                      [](double value, const FittedSegment& s) { return value < s.min; });
-  const FittedSegment& segment = *(after - 1);
-  Residuals& residuals = residuals_[static_cast<std::size_t>(after - segments_.begin() - 1)];
-  const double residual = y - (segment.intercept + segment.slope * x);
+  const FittedSegment& segment = segment_at(segments_, x);
+  Residuals& residuals = residuals_[static_cast<std::size_t>(&segment - segments_.data())];
+  const double residual = y - segment(x);
   ++residuals.rows;
   const double step = residual - residuals.mean;
   residuals.mean += step / static_cast<double>(residuals.rows);

@@ -146,15 +146,10 @@ std::vector<double> SegmentedFit::breakpoints() const {
   return starts;
 }
 
-const FittedSegment& SegmentedFit::at(double x) const noexcept {
+const FittedSegment& segment_at(const std::vector<FittedSegment>& segments, double x) noexcept {
   const auto after = std::upper_bound(segments.begin() + 1, segments.end(), x,
                                       [](double value, const FittedSegment& s) { return value < s.min; });
   return *(after - 1);
-}
-
-double SegmentedFit::operator()(double x) const noexcept {
-  const FittedSegment& segment = at(x);
-  return segment.intercept + segment.slope * x;
 }
 
 SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOptions& options) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/xml.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/configurations.hpp"
@@ -28,12 +29,6 @@ constexpr double band = 0.1;
 std::string percent(double ratio, bool with_sign = false) {
   const double value = 100 * ratio;
   return (with_sign && value > 0 ? "+" : "") + with_decimals(value, 1) + " %";
-}
-
-std::string joined(const std::set<std::string>& texts) {
-  std::string result;
-  for (const std::string& text : texts) result += (result.empty() ? "" : ", ") + text;
-  return result;
 }
 
 /// Every different value of something over all predictions.
@@ -158,13 +153,15 @@ std::string list_html(const std::string& title, const std::vector<core::HplParam
 std::string provenance_html(const ReportData& data) {
   std::string html =
       "<h2>What made this</h2>\n<ul class=\"note\">\n<li>Cluster: " +
-      core::xml_escaped(joined(values(data, [](const auto& p) { return p.cluster; }))) +
+      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; }))) +
       "</li>\n<li>SHA-256 of cluster.json: <code>" +
-      core::xml_escaped(joined(values(data, [](const auto& p) { return p.model_sha256; }))) +
+      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.model_sha256; }))) +
       "</code></li>\n<li>Simulator: " +
-      core::xml_escaped(joined(values(data, [](const auto& p) { return p.simulator + ", mode " + p.mode; }))) +
+      core::xml_escaped(
+          core::comma_separated(values(data, [](const auto& p) { return p.simulator + ", mode " + p.mode; }))) +
       "</li>\n<li>Seeds: " +
-      core::xml_escaped(joined(values(data, [](const auto& p) { return std::to_string(p.seed); }))) + "</li>\n";
+      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return std::to_string(p.seed); }))) +
+      "</li>\n";
   for (const std::string& source : data.sources)
     html += "<li>File: <code>" + core::xml_escaped(source) + "</code></li>\n";
   html += "</ul>\n";
@@ -217,7 +214,8 @@ void add_sweep(const SweepDatabase& database, ReportData& data) {
 void write_report(std::ostream& out, const ReportData& data) {
   if (data.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
   const Comparison comparison = compare(data.real, data.predictions);
-  const std::string cluster = core::xml_escaped(joined(values(data, [](const auto& p) { return p.cluster; })));
+  const std::string cluster =
+      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; })));
   out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "

@@ -160,7 +160,7 @@ class SlurmSweep {
     }
     const std::size_t chunks = write_chunks(tasks);
     write_settings();
-    const fs::path hplcast = options_.hplcast.empty() ? fs::read_symlink("/proc/self/exe") : options_.hplcast;
+    const fs::path hplcast = options_.hplcast.empty() ? core::own_executable() : options_.hplcast;
     core::write_file(folder_ / "task.sh", [&](std::ostream& out) {
       out << "#!/bin/sh\nexec " << quoted(hplcast.string()) << " sweep worker " << quoted(folder_.string())
           << " --chunk \"$SLURM_ARRAY_TASK_ID\"\n";

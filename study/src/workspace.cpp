@@ -5,17 +5,13 @@
 #include <cstdlib>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/process.hpp"
 
 namespace hplcast::study {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path folder_of_executable() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
-}
 
 fs::path from_environment(const char* variable) {
   const char* value = std::getenv(variable);
@@ -26,14 +22,14 @@ fs::path from_environment(const char* variable) {
 
 fs::path own_program(const std::string& name, const char* variable) {
   const fs::path chosen = from_environment(variable);
-  const fs::path path = chosen.empty() ? folder_of_executable() / name : chosen;
+  const fs::path path = chosen.empty() ? core::own_executable().parent_path() / name : chosen;
   require_program(path, chosen.empty() ? "./quickstart.sh builds it" : std::string("from ") + variable);
   return fs::absolute(path);
 }
 
 fs::path own_library(const std::string& name, const char* variable) {
   const fs::path chosen = from_environment(variable);
-  const fs::path path = chosen.empty() ? folder_of_executable().parent_path() / "lib" / name : chosen;
+  const fs::path path = chosen.empty() ? core::own_executable().parent_path().parent_path() / "lib" / name : chosen;
   std::error_code error;
   return fs::is_regular_file(path, error) ? fs::absolute(path) : fs::path();
 }

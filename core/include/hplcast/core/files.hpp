@@ -15,6 +15,9 @@ void write_file(const std::filesystem::path& path, const std::function<void(std:
 /// Opens a file and hands its stream and name to `read`. @throws Error (bad_input) if it cannot be opened.
 void read_file(const std::filesystem::path& path, const std::function<void(std::istream&, const std::string&)>& read);
 
+/// The whole content of a file. @throws Error (bad_input) if it cannot be opened.
+std::string read_text(const std::filesystem::path& path);
+
 /// A folder with a unique name, made at construction and removed with all its content at destruction.
 class TemporaryFolder {
  public:

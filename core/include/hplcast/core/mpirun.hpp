@@ -17,7 +17,7 @@ struct MpiLaunch {
   std::string mpirun = "mpirun";           ///< Open MPI's, or Slurm's srun (then the hosts are those of the job)
   std::vector<std::string> options = {};   ///< more options for it, before the program
   std::vector<std::string> exported = {};  ///< environment variables that the ranks get, besides OPENBLAS_NUM_THREADS
-  bool bind = true;                        ///< false: ranks stay where the launcher's own options put them
+  bool bind = true;                        ///< ranks to cores; false: not, unless `options` say so
 };
 
 /// The mpirun (or srun) command that runs `program` so.

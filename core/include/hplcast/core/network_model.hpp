@@ -13,6 +13,10 @@ namespace hplcast::core {
 /// Where the two ends of a message are: on one host, or on two.
 enum class Scope { local, remote };
 
+const char* to_string(Scope scope);
+/// @throws DomainError for an unknown name.
+Scope scope_from_name(const std::string& name);
+
 /// What a message costs, piece by piece. send, isend, recv: time that the calling rank spends in the call (SMPI's os,
 /// ois, or). transfer: time of one message in the network, from which SMPI's latency and bandwidth factors follow.
 enum class MessageCost { send, isend, recv, transfer };

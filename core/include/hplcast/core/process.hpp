@@ -44,6 +44,9 @@ std::string to_string(const Command& command);
 /// Path of a program found in PATH, or empty.
 std::filesystem::path find_program(const std::string& name);
 
+/// The file of the running program; empty if the system does not tell.
+std::filesystem::path own_executable();
+
 /// Installs handlers so that SIGINT and SIGTERM make run() stop its child and throw an Error with exit code 128 +
 /// signal.
 void catch_interrupts();

@@ -23,8 +23,7 @@ struct RelativeCall {
 ///   drift: the last third of the time is slower or faster than the first by more than 3 percent (medians), and not by
 ///     chance (Mann and Whitney, p < 0.001);
 ///   several_modes: a mixture of normal laws on the logarithms finds two modes of at least 10 percent of the calls,
-///   more
-///     than 10 percent and two standard deviations of both apart.
+///     more than 10 percent and two standard deviations of both apart.
 /// @throws core::DomainError for ratios that are not positive and finite.
 std::vector<QualityFlag> quality_flags(const std::string& subject, std::vector<RelativeCall> calls);
 

@@ -46,7 +46,12 @@ struct FittedSegment {
   long n = 0;      ///< rows
   long sizes = 0;  ///< distinct sizes
   double rss = 0;  ///< of the objective
+
+  double operator()(double x) const noexcept { return intercept + slope * x; }
 };
+
+/// The segment of x: the first one for all below it. `segments` ascend and are not empty.
+const FittedSegment& segment_at(const std::vector<FittedSegment>& segments, double x) noexcept;
 
 enum class SegmentedStatus {
   ok,
@@ -71,9 +76,8 @@ struct SegmentedFit {
 
   bool ok() const noexcept { return status == SegmentedStatus::ok; }
   std::vector<double> breakpoints() const;
-  const FittedSegment& at(double x) const noexcept;
   /// intercept + slope x of the segment of x.
-  double operator()(double x) const noexcept;
+  double operator()(double x) const noexcept { return segment_at(segments, x)(x); }
 };
 
 /// Segmented linear regression with an unknown number of breakpoints (docs/fit-segmented.md): top-down splitting in

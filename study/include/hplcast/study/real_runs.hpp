@@ -20,7 +20,7 @@ struct RealRunRequest {
   std::filesystem::path outputs;   ///< folder for HPL.dat and output of each run; empty: `results` + ".d"
   std::filesystem::path hostfile;  ///< of mpirun; empty: this machine
   bool oversubscribe = false;      ///< allow more ranks than cores; such rows are marked
-  bool bind = true;                ///< to cores; false: ranks stay where mpirun's own settings put them
+  bool bind = true;                ///< ranks to cores
   bool check = true;               ///< let HPL check its result
   double timeout_s = 0;            ///< of one run; 0: none
   std::string mpirun = "mpirun";
