@@ -29,9 +29,15 @@ void fit_sizes(benchmark::State& state, Objective objective) {
   state.SetComplexityN(state.range(0));
 }
 
-void segmented_log(benchmark::State& state) { fit_sizes(state, Objective::log); }
-void segmented_weighted(benchmark::State& state) { fit_sizes(state, Objective::weighted); }
-void segmented_ols(benchmark::State& state) { fit_sizes(state, Objective::ols); }
+void segmented_log(benchmark::State& state) {
+  fit_sizes(state, Objective::log);
+}
+void segmented_weighted(benchmark::State& state) {
+  fit_sizes(state, Objective::weighted);
+}
+void segmented_ols(benchmark::State& state) {
+  fit_sizes(state, Objective::ols);
+}
 
 BENCHMARK(segmented_log)->Arg(100)->Arg(500)->Arg(2000)->Arg(10000)->Unit(benchmark::kMillisecond)->Complexity();
 BENCHMARK(segmented_weighted)->Arg(1000)->Arg(10000)->Arg(100000)->Unit(benchmark::kMillisecond)->Complexity();
@@ -52,7 +58,8 @@ BENCHMARK(collecting_rows)->Unit(benchmark::kMillisecond);
 void network(benchmark::State& state) {
   std::vector<core::MpiMeasurement> rows;
   for (const char* operation : {"send", "isend", "recv", "pingpong"}) {
-    for (const auto& [x, y] : test::memcpy_rows(static_cast<int>(state.range(0)), test::MemcpyNoise::heteroscedastic, 1)) {
+    for (const auto& [x, y] :
+         test::memcpy_rows(static_cast<int>(state.range(0)), test::MemcpyNoise::heteroscedastic, 1)) {
       core::MpiMeasurement row;
       row.operation = operation;
       row.scope = "remote";

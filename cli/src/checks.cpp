@@ -8,8 +8,7 @@ namespace hplcast::cli {
 
 void require_distinct(const std::string& option, const std::vector<std::string>& names) {
   for (auto name = names.begin(); name != names.end(); ++name)
-    if (std::find(names.begin(), name, *name) != name)
-      throw core::UsageError(option + " names `" + *name + "` twice");
+    if (std::find(names.begin(), name, *name) != name) throw core::UsageError(option + " names `" + *name + "` twice");
 }
 
 void require_rereadable(const std::filesystem::path& path) {

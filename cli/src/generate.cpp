@@ -1,7 +1,7 @@
 #include <memory>
 
-#include "cluster_file.hpp"
 #include "checks.hpp"
+#include "cluster_file.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"

@@ -30,8 +30,7 @@ std::vector<CpuDays> cpus_of(const std::vector<fit::DailyRegression>& rows, cons
   for (auto& [name, cpu] : by_name) {
     cpu.mean.assign(fit.model.parameters().size(), 0);
     for (const std::vector<double>* day : cpu.days)
-      for (std::size_t i = 0; i < cpu.mean.size(); ++i)
-        cpu.mean[i] += (*day)[i] / static_cast<double>(cpu.days.size());
+      for (std::size_t i = 0; i < cpu.mean.size(); ++i) cpu.mean[i] += (*day)[i] / static_cast<double>(cpu.days.size());
     cpus.push_back(std::move(cpu));
   }
   return cpus;
@@ -63,7 +62,8 @@ PlotSeries ellipse(const core::NodeKind& kind) {
   const double r = std::sqrt(-2 * std::log(0.05));
   for (int i = 0; i <= steps; ++i) {
     const double t = 2 * pi * i / steps;
-    line.values.emplace_back(kind.mean[0] + r * a * std::cos(t), kind.mean[1] + r * (b * std::cos(t) + c * std::sin(t)));
+    line.values.emplace_back(kind.mean[0] + r * a * std::cos(t),
+                             kind.mean[1] + r * (b * std::cos(t) + c * std::sin(t)));
   }
   return line;
 }
@@ -97,7 +97,8 @@ PlotPanel normal_panel(const std::string& title, const std::string& x_name, cons
   PlotSeries histogram{"measured", Style::steps, {}}, density{"normal", Style::line, {}};
   for (int bin = 0; bin < bins; ++bin) {
     const double z = from + (bin + 0.5) * width;
-    histogram.values.emplace_back(z, counts[static_cast<std::size_t>(bin)] / (static_cast<double>(values.size()) * width));
+    histogram.values.emplace_back(z,
+                                  counts[static_cast<std::size_t>(bin)] / (static_cast<double>(values.size()) * width));
     density.values.emplace_back(z, std::exp(-z * z / 2) / std::sqrt(2 * pi));
   }
   return {title, x_name, "density", false, false, {std::move(histogram), std::move(density)}, {}};

@@ -3,8 +3,8 @@
 #include <memory>
 #include <sstream>
 
-#include "hplcast/calibration/measure_mpi.hpp"
 #include "checks.hpp"
+#include "hplcast/calibration/measure_mpi.hpp"
 #include "measuring_program.hpp"
 #include "program.hpp"
 #include "progress.hpp"

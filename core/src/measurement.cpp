@@ -54,9 +54,9 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
                   [&](const KernelMeasurement& row, const std::vector<std::string>&) { each(row); });
 }
 
-void read_kernel_csv(
-    std::istream& in, const std::string& name, const std::string& default_kernel, const std::vector<std::string>& columns,
-    const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each) {
+void read_kernel_csv(std::istream& in, const std::string& name, const std::string& default_kernel,
+                     const std::vector<std::string>& columns,
+                     const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each) {
   CsvReader csv(in, name);
   std::vector<std::size_t> further;
   further.reserve(columns.size());

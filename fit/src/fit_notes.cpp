@@ -27,8 +27,8 @@ std::string percent(double share) {
 /// 8 standard deviations: less than one call in a million for each family of noise used here.
 constexpr double far = 8;
 
-/// Calls far from the model: because something interrupted them, or because the formula does not suit their shape, which then
-/// is off with all its calls.
+/// Calls far from the model: because something interrupted them, or because the formula does not suit their shape,
+/// which then is off with all its calls.
 void note_far_calls(const KernelTable& table, const core::PiecewiseLaw& law, std::vector<std::string>& notes) {
   double calls = 0, outliers = 0, outlier_time = 0, misfits = 0, time = 0;
   for (const SampledCall& call : table.sample()) {
@@ -48,11 +48,13 @@ void note_far_calls(const KernelTable& table, const core::PiecewiseLaw& law, std
   constexpr double noteworthy = 0.01;  // a few rare shapes need no other formula
   if (misfits > noteworthy * calls)
     notes.push_back("formula: it does not suit some shapes; " + percent(misfits / calls) +
-                    " of the calls are of shapes all of whose calls are more than 8 standard deviations from the model; ask for other"
+                    " of the calls are of shapes all of whose calls are more than 8 standard deviations from the "
+                    "model; ask for other"
                     " terms or pieces");
   if (outliers > 0)
-    notes.push_back("calls: " + percent(outliers / calls) + " are more than 8 standard deviations from the model, with " +
-                    percent(outlier_time / time) + " of the time (interrupts?); they are part of the fit");
+    notes.push_back("calls: " + percent(outliers / calls) +
+                    " are more than 8 standard deviations from the model, with " + percent(outlier_time / time) +
+                    " of the time (interrupts?); they are part of the fit");
 }
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace hplcast::fit::detail {
 
-/// The sizes where MPI_Send changes its way: those given, or found in the rows `send_unmatched` (docs/network-models.md). `notes`
-/// gets what was assumed.
-Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options, std::vector<std::string>& notes);
+/// The sizes where MPI_Send changes its way: those given, or found in the rows `send_unmatched`
+/// (docs/network-models.md). `notes` gets what was assumed.
+Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options,
+                           std::vector<std::string>& notes);
 
 }  // namespace hplcast::fit::detail

@@ -6,8 +6,8 @@
 namespace hplcast::fit::detail {
 
 /// Mean of positive values without the lowest and the highest of them. Memory is bounded: up to `most_kept` values are
-/// kept as they are, more are counted in bins of 0.1 % width with the sum of each bin, so that only what lies in the two
-/// bins at the cuts is not exact.
+/// kept as they are, more are counted in bins of 0.1 % width with the sum of each bin, so that only what lies in the
+/// two bins at the cuts is not exact.
 class TrimmedMean {
  public:
   static constexpr std::size_t most_kept = 100000;

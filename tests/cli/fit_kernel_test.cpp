@@ -119,8 +119,9 @@ TEST_F(FitKernelCommand, WrongOptionsAreNamed) {
   const Outcome outcome = run_hplcast("fit kernel " + example + " --noise N9");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.output, HasSubstr("N9 not in {N0,N1,N2,mixture}"));
-  for (const char* wrong : {"--terms mxk", "--terms mnk,mnk", "--level M1 --terms mnk,mn", "--level \"M'\" --breakpoints 5,3",
-                            "--min-t nan", "--skip-first -1", "--by host,host", "--per-cpu 'n-[4-1]'"})
+  for (const char* wrong :
+       {"--terms mxk", "--terms mnk,mnk", "--level M1 --terms mnk,mn", "--level \"M'\" --breakpoints 5,3",
+        "--min-t nan", "--skip-first -1", "--by host,host", "--per-cpu 'n-[4-1]'"})
     EXPECT_EQ(run_hplcast("fit kernel " + example + " " + wrong).status, 2) << wrong;
   EXPECT_EQ(run_hplcast("fit kernel " + example + " --by nowhere").status, 3);
 }

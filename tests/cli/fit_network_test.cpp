@@ -100,8 +100,8 @@ TEST_F(FitCommands, NetworkSaysWhatItCannotUse) {
       run_hplcast("fit network --pingpong " + file("far.csv", "scope,size_bytes,duration_s\nfar,1,1e-6\n"));
   EXPECT_EQ(scope.status, 3);
   EXPECT_THAT(scope.output, HasSubstr("far.csv:2, field `scope`: found `far`; expected local or remote"));
-  for (const char* wrong : {"--objective median", "--noise pink", "--breakpoints 5,3", "--async-small 2 --detached 1",
-                            "--wtime-calls 0"})
+  for (const char* wrong :
+       {"--objective median", "--noise pink", "--breakpoints 5,3", "--async-small 2 --detached 1", "--wtime-calls 0"})
     EXPECT_EQ(run_hplcast("fit network " + example + " " + wrong).status, 2) << wrong;
   EXPECT_EQ(run_hplcast("fit network --pingpong /dev/stdin < /dev/null").status, 2);
   const Outcome filter = run_hplcast("fit network " + example + " --filter strong");
@@ -160,8 +160,8 @@ TEST_F(FitCommands, SegmentedRefusesToMixOperations) {
 }
 
 TEST_F(FitCommands, SegmentedSaysWhatItCannotUse) {
-  for (const char* wrong : {"--objective median", "--noise pink", "--breakpoints 5,3", "--breakpoints nan", "--min-sizes 1",
-                            "--max-segments 0", "--significance 2", "--by scope,scope"})
+  for (const char* wrong : {"--objective median", "--noise pink", "--breakpoints 5,3", "--breakpoints nan",
+                            "--min-sizes 1", "--max-segments 0", "--significance 2", "--by scope,scope"})
     EXPECT_EQ(run_hplcast("fit segmented " + example + " " + wrong).status, 2) << wrong;
   const Outcome pipe = run_hplcast("fit segmented /dev/stdin --noise n1 < /dev/null");
   EXPECT_EQ(pipe.status, 2);

@@ -51,7 +51,8 @@ TEST(FitGenerativeCommand, WrongOptionsAndFilesAreNamed) {
 }
 
 TEST(FitGenerativeCommand, NodesThatAreNotThereAreNamed) {
-  for (const char* wrong : {"--kind slow=[98-99]", "--leave-out 99:0", "--parameters foo", "--parameters mnk,mnk", "--kind 'slow=[4-1]'"})
+  for (const char* wrong :
+       {"--kind slow=[98-99]", "--leave-out 99:0", "--parameters foo", "--parameters mnk,mnk", "--kind 'slow=[4-1]'"})
     EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv " + std::string(wrong)).status, 2) << wrong;
   const Outcome some = run_hplcast("fit generative examples/generative/daily.csv --kind slow=1,2,99");
   EXPECT_EQ(some.status, 0);
@@ -61,7 +62,8 @@ TEST(FitGenerativeCommand, NodesThatAreNotThereAreNamed) {
 TEST(FitGenerativeCommand, DrawsAPicture) {
   const hplcast::core::TemporaryFolder folder("hplcast-generative-plot");
   const std::string picture = (folder.path() / "kinds.svg").string();
-  ASSERT_EQ(run_hplcast("fit generative examples/generative/daily.csv --find-kinds --quiet --plot " + picture).status, 0);
+  ASSERT_EQ(run_hplcast("fit generative examples/generative/daily.csv --find-kinds --quiet --plot " + picture).status,
+            0);
   std::ostringstream svg;
   svg << std::ifstream(picture).rdbuf();
   EXPECT_THAT(svg.str(), ::testing::HasSubstr("Between CPUs"));

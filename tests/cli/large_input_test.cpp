@@ -47,7 +47,8 @@ void write_kernel_rows(const std::string& path, long rows) {
 
 /// All operations at 21 sizes, in turn.
 void write_mpi_rows(const std::string& path, long rows) {
-  const std::vector<std::string> operations = {"send", "isend", "recv", "pingpong", "iprobe", "test", "wtime", "send_unmatched"};
+  const std::vector<std::string> operations = {"send",   "isend", "recv",  "pingpong",
+                                               "iprobe", "test",  "wtime", "send_unmatched"};
   std::ofstream out(path);
   out << "operation,scope,size_bytes,duration_s\n";
   for (long i = 0; i < rows; ++i) {
@@ -80,8 +81,8 @@ void expect_bounded(long few, long many) {
       ASSERT_GT(usual[i], 0);
       const long peak = peak_bytes(fits[i]);
       ASSERT_GT(peak, 0);
-      std::printf("%s %s: %ld rows %ld kB, %ld rows %ld kB\n", fits[i][1].c_str(), fits[i][4].c_str(), few, usual[i] / 1024, many,
-                  peak / 1024);
+      std::printf("%s %s: %ld rows %ld kB, %ld rows %ld kB\n", fits[i][1].c_str(), fits[i][4].c_str(), few,
+                  usual[i] / 1024, many, peak / 1024);
       EXPECT_LT(peak, usual[i] + slack) << fits[i][1];
     }
   }

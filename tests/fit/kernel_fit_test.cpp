@@ -320,8 +320,9 @@ TEST(KernelFit, AShapeFarFromAllOthersIsNamed) {
   KernelFitOptions options = m1("n", Weighting::ordinary);
   EXPECT_THAT(fit_kernel(table, options).model.quality().notes, Not(Contains(HasSubstr("alone decides"))));
   table.add({1, 100000, 1}, 1e-6 + 1e-4);
-  EXPECT_THAT(fit_kernel(table, options).model.quality().notes,
-              Contains("mu: the shape 1 x 100000 x 1 alone decides a coefficient; measure more shapes of about its size"));
+  EXPECT_THAT(
+      fit_kernel(table, options).model.quality().notes,
+      Contains("mu: the shape 1 x 100000 x 1 alone decides a coefficient; measure more shapes of about its size"));
 }
 
 TEST(KernelFit, ContradictingOptionsAreRefused) {

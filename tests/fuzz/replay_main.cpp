@@ -1,4 +1,5 @@
-// Runs a fuzz target on all files of some folders, for compilers without libFuzzer and as a test of what was found once.
+// Runs a fuzz target on all files of some folders, for compilers without libFuzzer and as a test of what was found
+// once.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

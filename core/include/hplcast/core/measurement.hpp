@@ -50,9 +50,9 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
 
 /// The same with the texts of any further columns (`jobid`, ...), in the order asked for.
 /// @throws ParseError for a column that is not there, too.
-void read_kernel_csv(
-    std::istream& in, const std::string& name, const std::string& default_kernel, const std::vector<std::string>& columns,
-    const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each);
+void read_kernel_csv(std::istream& in, const std::string& name, const std::string& default_kernel,
+                     const std::vector<std::string>& columns,
+                     const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each);
 
 /// Calls `each` for every row of an MPI CSV. Required: size_bytes and duration_s, or size_bytes, send_s and recv_s (a
 /// ping-pong: gives two rows, `send` with send_s and `pingpong` with the sum). Without a column `operation` it is

@@ -42,9 +42,8 @@ enum class StandardErrors { automatic, classical, robust, noise };
 /// What to fit. The defaults are those of `hplcast fit kernel`.
 struct KernelFitOptions {
   std::string level = "M2";  ///< M0, M1, M2 or M' (see `split`)
-  /// The products without the constant, in order of importance. Empty: mnk for M1, mnk mn mk nk for M2, the split for M' (if
-  /// that is one size: the product of all that vary). Sizes that
-  /// never vary are dropped with a note.
+  /// The products without the constant, in order of importance. Empty: mnk for M1, mnk mn mk nk for M2, the split for
+  /// M' (if that is one size: the product of all that vary). Sizes that never vary are dropped with a note.
   std::vector<core::Monomial> terms;
   Intercept intercept = Intercept::free;
   Weighting weighting = Weighting::totals;
