@@ -61,7 +61,7 @@ void setup_run_real(CLI::App& app) {
   auto options = std::make_shared<RunRealOptions>();
   auto& request = options->request;
   CLI::App& command = add_command(app, "run-real", "Run the real HPL on this machine, to compare predictions with",
-                                  "hplcast run-real HPL.dat --repetitions 3 -o real.csv");
+                                  "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
   command.add_option("configurations", options->configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
       ->required()
       ->type_name("FILE");
