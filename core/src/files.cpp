@@ -95,7 +95,8 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
   }
   std::string name = (base / (prefix + "-XXXXXX")).string();
   if (mkdtemp(name.data()) == nullptr) {
-    throw Error(ExitCode::bad_input, "cannot make a temporary folder " + name + "\n  hint: TMPDIR names another place");
+    throw Error(ExitCode::bad_input, "cannot make a temporary folder " + name +
+                                         (parent.empty() ? "\n  hint: TMPDIR names another place" : ""));
   }
   path_ = name;
 }

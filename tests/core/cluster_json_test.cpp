@@ -44,6 +44,7 @@ ClusterModel example() {
   network.async_small_bytes = 4096;
   network.detached_bytes = 65536;
   network.iprobe_s = 2e-7;
+  network.growing_probes = true;
   network.topology = {"fat_tree", "2;4,8;1,2;1,1", 0, 0};
   cluster.network = NetworkModel::make(network);
   cluster.power = PowerModel{100, 120, 300, 10};
@@ -65,6 +66,7 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
   EXPECT_EQ(back.kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}),
             example().kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}));
   EXPECT_EQ(back.network.values().topology.parameters, "2;4,8;1,2;1,1");
+  EXPECT_TRUE(back.network.values().growing_probes);
   EXPECT_EQ(cluster_sha256(back), cluster_sha256(example()));
 }
 

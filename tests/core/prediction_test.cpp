@@ -20,6 +20,8 @@ Prediction example() {
   p.mode = "exact";
   p.kernels["dgemm"] = {10, 2, 1.5, 1e12};
   p.messages["send"] = {7, 0, 3e9};
+  p.model_levels["noise"] = "off";
+  p.phases = {{"broadcast", 0.1, 0.05, 0.2, 0.01, 0.02, 0.07}, {"update", 0.2, 0.1, 0.3, 0.2, 0, 0}};
   return p;
 }
 
@@ -31,6 +33,10 @@ TEST(PredictionJson, RoundTripsToTheLastDigit) {
   EXPECT_EQ(back.time_s, example().time_s);
   EXPECT_EQ(back.seed, example().seed);
   EXPECT_EQ(back.kernels.at("dgemm").outside_range, 2u);
+  EXPECT_EQ(back.model_levels.at("noise"), "off");
+  ASSERT_EQ(back.phases.size(), 2u);
+  EXPECT_EQ(back.phases[0].most_s, 0.2);
+  EXPECT_EQ(back.phases[0].waiting_s, 0.07);
   std::ostringstream again;
   write_prediction(again, back);
   EXPECT_EQ(again.str(), text.str());
