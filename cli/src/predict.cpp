@@ -246,7 +246,7 @@ void add_levels(CLI::App& command, PredictOptions& options) {
 void setup_predict(CLI::App& app) {
   auto options = std::make_shared<PredictOptions>();
   CLI::App& command = add_command(app, "predict", "Predict HPL on a cluster by simulating it",
-                                  "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 --json");
+                                  "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 -o predictions.json");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   CLI::Option* configurations =
       command.add_option("--hpl-dat,--configurations", options->configurations,
