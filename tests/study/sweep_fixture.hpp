@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "../support/run_hplcast.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/process.hpp"
 
 namespace hplcast::study::testing {
 
@@ -35,12 +35,7 @@ class SweepFolder : public ::testing::Test {
   }
 
   core::CommandResult hplcast(std::vector<std::string> arguments) const {
-    core::Command command;
-    command.program = HPLCAST_BINARY_DIR "/bin/hplcast";
-    command.arguments = std::move(arguments);
-    command.directory = folder_;
-    command.timeout_s = 300;
-    return core::run(command);
+    return test::run_hplcast_words(std::move(arguments), folder_.string());
   }
 
   /// Every row of the tables that depend on the plans alone, as text.

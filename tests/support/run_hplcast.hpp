@@ -16,7 +16,7 @@ inline Outcome run_hplcast_words(std::vector<std::string> arguments, const std::
   command.program = HPLCAST_BINARY_DIR "/bin/hplcast";
   command.arguments = std::move(arguments);
   command.directory = directory;
-  command.timeout_s = 60;
+  command.timeout_s = 300;
   return core::run(command);
 }
 
