@@ -1,9 +1,9 @@
 #include <iostream>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "choice.hpp"
 #include "commands.hpp"
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/hpl_calls.hpp"
@@ -120,12 +120,11 @@ void setup_dgemm(CLI::App& parent) {
   command
       .add_option("--content", options->contents, "random, constant, constant-VALUE, sequential, masked-BITS; several")
       ->capture_default_str();
-  const std::map<std::string, calibration::Transposition> transpositions{{"yes", calibration::Transposition::yes},
-                                                                         {"no", calibration::Transposition::no},
-                                                                         {"both", calibration::Transposition::both}};
-  command.add_option("--transposed", design.transposition, "B transposed as on several process rows: yes, no, both")
-      ->transform(CLI::CheckedTransformer(transpositions))
-      ->default_str("both");
+  add_choice<calibration::Transposition>(command, "--transposed", design.transposition,
+                                         {{"yes", calibration::Transposition::yes},
+                                          {"no", calibration::Transposition::no},
+                                          {"both", calibration::Transposition::both}},
+                                         "B transposed as on several process rows");
   command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
   command.add_option("--budget,--budget-s", options->budget_s, "take fewer shapes if they need longer than this")
       ->transform(as_seconds());

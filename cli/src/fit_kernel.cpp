@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "checks.hpp"
+#include "choice.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
@@ -46,10 +47,6 @@ struct Fitted {
   fit::KernelFit fit;
 };
 
-/// Names of an option's values, and what they stand for.
-template <typename Value>
-using Names = std::vector<std::pair<std::string, Value>>;
-
 const Names<fit::Weighting> weightings = {
     {"totals", fit::Weighting::totals}, {"ordinary", fit::Weighting::ordinary}, {"relative", fit::Weighting::relative}};
 const Names<fit::Averaging> averagings = {{"calls", fit::Averaging::calls}, {"shapes", fit::Averaging::shapes}};
@@ -59,23 +56,6 @@ const Names<fit::NoiseLevel> noise_levels = {{"N0", fit::NoiseLevel::n0},
                                              {"N1", fit::NoiseLevel::n1},
                                              {"N2", fit::NoiseLevel::n2},
                                              {"mixture", fit::NoiseLevel::mixture}};
-
-/// An option whose value is one of some names.
-template <typename Value>
-CLI::Option* add_choice(CLI::App& command, const char* option, Value& value, const Names<Value>& names,
-                        const char* help) {
-  std::vector<std::string> texts;
-  for (const auto& [name, meaning] : names) texts.push_back(name);
-  return command
-      .add_option_function<std::string>(
-          option,
-          [&value, &names](const std::string& text) {
-            for (const auto& [name, meaning] : names)
-              if (name == text) value = meaning;
-          },
-          help)
-      ->check(CLI::IsMember(texts));
-}
 
 std::vector<core::Monomial> monomials(const std::vector<std::string>& texts) {
   std::vector<core::Monomial> result;

@@ -1,9 +1,9 @@
 #include <iostream>
-#include <map>
 #include <memory>
 #include <sstream>
 
 #include "checks.hpp"
+#include "choice.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
 #include "measuring_program.hpp"
 #include "program.hpp"
@@ -54,22 +54,18 @@ int main(int argc, char** argv) {
   calibration::MpiMeasureOptions options;
   cli::add_measuring_options(app, common);
   cli::add_scope_option(app, options.scope);
-  const std::map<std::string, calibration::MpiPattern> patterns{{"pair", calibration::MpiPattern::pair},
-                                                                {"ring", calibration::MpiPattern::ring},
-                                                                {"saturated", calibration::MpiPattern::saturated}};
-  app.add_option("--pattern", options.pattern,
-                 "pair: rank 0 with its peers; ring: each rank with the next; saturated: disjoint pairs, all at once")
-      ->transform(CLI::CheckedTransformer(patterns))
-      ->default_str("pair");
-  const std::map<std::string, calibration::Background> backgrounds{
-      {"none", calibration::Background::none},
-      {"dgemm", calibration::Background::dgemm},
-      {"iprobe", calibration::Background::iprobe},
-      {"dgemm+iprobe", calibration::Background::dgemm_iprobe}};
-  app.add_option("--background", options.background,
-                 "what ranks do between messages: none, dgemm, iprobe, dgemm+iprobe")
-      ->transform(CLI::CheckedTransformer(backgrounds))
-      ->default_str("none");
+  cli::add_choice<calibration::MpiPattern>(
+      app, "--pattern", options.pattern,
+      {{"pair", calibration::MpiPattern::pair},
+       {"ring", calibration::MpiPattern::ring},
+       {"saturated", calibration::MpiPattern::saturated}},
+      "pair: rank 0 with its peers; ring: each rank with the next; saturated: disjoint pairs, all at once");
+  cli::add_choice<calibration::Background>(app, "--background", options.background,
+                                           {{"none", calibration::Background::none},
+                                            {"dgemm", calibration::Background::dgemm},
+                                            {"iprobe", calibration::Background::iprobe},
+                                            {"dgemm+iprobe", calibration::Background::dgemm_iprobe}},
+                                           "what ranks do between messages");
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say")
       ->check(CLI::IsMember({"local", "remote"}));
   app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call")

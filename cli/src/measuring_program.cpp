@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <thread>
 
+#include "choice.hpp"
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/monitor.hpp"
 #include "hplcast/core/errors.hpp"
@@ -199,13 +199,13 @@ void note_position(std::size_t first, std::size_t count, double fraction) {
 }
 
 void add_scope_option(CLI::App& app, calibration::PeerChoice& choice) {
-  const std::map<std::string, calibration::PeerChoice> choices{{"any", calibration::PeerChoice::any},
-                                                               {"local", calibration::PeerChoice::local},
-                                                               {"remote", calibration::PeerChoice::remote},
-                                                               {"both", calibration::PeerChoice::both}};
-  app.add_option("--scope", choice, "measure with a rank of the same host (local), of another (remote), both, or any")
-      ->transform(CLI::CheckedTransformer(choices))
-      ->default_str("any");
+  add_choice<calibration::PeerChoice>(
+      app, "--scope", choice,
+      {{"any", calibration::PeerChoice::any},
+       {"local", calibration::PeerChoice::local},
+       {"remote", calibration::PeerChoice::remote},
+       {"both", calibration::PeerChoice::both}},
+      "measure with a rank of the same host (local), of another (remote), both, or any");
 }
 
 int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure) {

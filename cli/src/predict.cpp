@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "choice.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "hpl_options.hpp"
@@ -26,31 +27,17 @@ struct PredictOptions {
   std::string cluster;
   std::string configurations;
   std::vector<std::uint64_t> seeds = {1};
-  std::string noise = "on";
-  std::string network_noise = "on";
-  std::string per_cpu = "on";
-  std::string growing_probes = "on";
-  std::string kernel_model;
+  study::ModelLevels levels;
   bool json = false;
   bool estimate = false;
   std::string output;
   study::PredictionRequest request;  ///< what the options above do not say
 };
 
-study::ModelLevels levels_of(const PredictOptions& options) {
-  study::ModelLevels levels;
-  levels.noise = options.noise == "on";
-  levels.network_noise = options.network_noise == "on";
-  levels.per_cpu = options.per_cpu == "on";
-  levels.growing_probes = options.growing_probes == "on";
-  if (!options.kernel_model.empty()) levels.kernel_model = options.kernel_model;
-  return levels;
-}
-
 /// One request for every configuration and seed.
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
   study::PredictionRequest base = options.request;
-  base.cluster = study::at_levels(read_cluster_file(options.cluster), levels_of(options));
+  base.cluster = study::at_levels(read_cluster_file(options.cluster), options.levels);
   warn_about_quality(base.cluster);
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
@@ -188,7 +175,7 @@ void run_predict(const PredictOptions& options) {
   tell_needs(requests, options.estimate);
   if (options.estimate) return;
   auto predictions = predict_all(requests);
-  for (core::Prediction& prediction : predictions) prediction.model_levels = study::described(levels_of(options));
+  for (core::Prediction& prediction : predictions) prediction.model_levels = study::described(options.levels);
   warn_about_range(predictions);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
@@ -210,32 +197,27 @@ void add_observation(CLI::App& command, study::Observation& observation) {
 }
 
 void add_mode(CLI::App& command, study::SimulationMode& mode) {
-  const std::map<std::string, study::SimulationMode> modes = {{"auto", study::SimulationMode::automatic},
-                                                              {"exact", study::SimulationMode::exact},
-                                                              {"fast", study::SimulationMode::fast}};
-  command
-      .add_option("--mode", mode,
-                  "exact: every message of HPL; fast: most exchanges inside panels are computed at once; auto: fast "
-                  "where it saves more than some seconds (default: auto)")
-      ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case).description(""))
-      ->type_name("auto|exact|fast");
+  add_choice<study::SimulationMode>(
+      command, "--mode", mode,
+      {{"auto", study::SimulationMode::automatic},
+       {"exact", study::SimulationMode::exact},
+       {"fast", study::SimulationMode::fast}},
+      "exact: every message of HPL; fast: most exchanges inside panels are computed at once; auto: fast where it saves "
+      "more than some seconds");
 }
 
 /// The switches of model levels: they show what each part of the models contributes.
-void add_levels(CLI::App& command, PredictOptions& options) {
-  const auto add = [&](const char* name, std::string& value, const char* description) {
-    command.add_option(name, value, description)
-        ->check(CLI::IsMember({"on", "off"}))
-        ->capture_default_str()
-        ->group("Model levels");
+void add_levels(CLI::App& command, study::ModelLevels& levels) {
+  const auto add = [&](const char* name, bool& value, const char* description) {
+    add_choice<bool>(command, name, value, {{"on", true}, {"off", false}}, description)->group("Model levels");
   };
-  add("--noise", options.noise, "on: kernel calls scatter as measured; off: all take their expected time");
-  add("--network-noise", options.network_noise, "on: messages scatter as measured; off: all take their expected time");
-  add("--growing-probes", options.growing_probes,
+  add("--noise", levels.noise, "on: kernel calls scatter as measured; off: all take their expected time");
+  add("--network-noise", levels.network_noise, "on: messages scatter as measured; off: all take their expected time");
+  add("--growing-probes", levels.growing_probes,
       "off: probes cost the same even if cluster.json says that failed ones slow each other (published networks)");
-  add("--per-cpu", options.per_cpu, "off: all CPUs alike, with the mean of their models");
+  add("--per-cpu", levels.per_cpu, "off: all CPUs alike, with the mean of their models");
   command
-      .add_option("--kernel-model", options.kernel_model,
+      .add_option("--kernel-model", levels.kernel_model,
                   "M1: one product of the sizes a kernel; M2: all that dgemm was fitted with (default: as it stands)")
       ->check(CLI::IsMember({"M1", "M2"}))
       ->group("Model levels");
@@ -245,19 +227,21 @@ void add_levels(CLI::App& command, PredictOptions& options) {
 
 void setup_predict(CLI::App& app) {
   auto options = std::make_shared<PredictOptions>();
-  CLI::App& command = add_command(app, "predict", "Predict HPL on a cluster by simulating it",
-                                  "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 -o predictions.json");
+  CLI::App& command =
+      add_command(app, "predict", "Predict HPL on a cluster by simulating it",
+                  "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 -o predictions.json");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   CLI::Option* configurations =
       command.add_option("--hpl-dat,--configurations", options->configurations,
                          "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
   CLI::Option* N = add_hpl_options(command, options->request.parameters);
+  N->description("HPL's N; this or --hpl-dat must be given");
   configurations->type_name("FILE")->excludes(N);
   command.add_option("--seed", options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_mode(command, options->request.mode);
-  add_levels(command, *options);
+  add_levels(command, options->levels);
   add_observation(command, options->request.observation);
   command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");

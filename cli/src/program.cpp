@@ -8,14 +8,24 @@ namespace hplcast::cli {
 
 namespace {
 
-/// "hplcast fit kernel": the program and the subcommands that were given, as far as parsing came.
+/// Where parsing got to: `kernel` of "hplcast fit kernel".
+const CLI::App& deepest_command(const CLI::App& app) {
+  const auto given = app.get_subcommands();
+  return given.empty() ? app : deepest_command(*given.front());
+}
+
+/// "hplcast fit kernel": the program and the subcommands that were given.
 std::string command_name(const CLI::App& app) {
-  std::string name = app.get_name();
-  for (const CLI::App* deepest = &app; !deepest->get_subcommands().empty();) {
-    deepest = deepest->get_subcommands().front();
-    name += " " + deepest->get_name();
-  }
-  return name;
+  const auto given = app.get_subcommands();
+  return app.get_name() + (given.empty() ? "" : " " + command_name(*given.front()));
+}
+
+/// What is wrong where something required is missing: a word in the place of a command is one that is not known.
+std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
+  const CLI::App& deepest = deepest_command(app);
+  const std::vector<std::string> words = deepest.remaining();
+  if (deepest.get_require_subcommand_min() == 0 || words.empty()) return error.what();
+  return "there is no command `" + words.front() + "`";
 }
 
 }  // namespace
@@ -36,15 +46,17 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
     err << command_name(app) << ": " << message << std::endl;
     return static_cast<int>(code);
   };
+  const auto hint = [&] { return "\n  hint: " + command_name(app) + " --help"; };
   try {
     app.parse(argc, argv);
     if (!out.flush()) return fail(core::ExitCode::bad_input, "the standard output cannot be written");
     return static_cast<int>(core::ExitCode::fine);
   } catch (const CLI::Success& request) {  // --help, --version
     return app.exit(request, out, err);
+  } catch (const CLI::RequiredError& error) {
+    return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
   } catch (const CLI::ParseError& error) {
-    return fail(core::ExitCode::wrong_usage,
-                std::string(error.what()) + "\n  hint: " + command_name(app) + " --help lists the options");
+    return fail(core::ExitCode::wrong_usage, error.what() + hint());
   } catch (const core::Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {

@@ -48,6 +48,12 @@ TEST(Program, WrongUsageExitsWithTwoAndPointsToTheHelp) {
   EXPECT_EQ(run_with({}, [] {}).status, 2);
 }
 
+TEST(Program, AnUnknownCommandIsNamed) {
+  const auto outcome = run_with({"predikt", "--fast"}, [] {});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "hplcast: there is no command `predikt`\n  hint: hplcast --help\n");
+}
+
 TEST(Program, HelpGoesToTheOutputAndEndsWithTheExample) {
   const auto outcome = run_with({"predict", "--help"}, [] { FAIL(); });
   EXPECT_EQ(outcome.status, 0);
