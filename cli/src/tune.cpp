@@ -45,13 +45,15 @@ std::string rate(const study::TunedConfiguration& entry) {
 
 void write_ranking(std::ostream& out, const study::TuneResult& result) {
   constexpr std::size_t shown = 15;
-  TextTable table({"rank", "round", "N", "PxQ", "NB", "DEPTH", "BCAST", "SWAP", "Gflop/s", "95 % of the mean"});
+  TextTable table({"rank", "round", "N", "PxQ", "NB", "DEPTH", "BCAST", "SWAP", "PFACT", "RFACT", "NBMIN", "NDIV",
+                   "Gflop/s", "95 % of the mean"});
   for (std::size_t i = 0; i < std::min(shown, result.ranking.size()); ++i) {
     const auto& entry = result.ranking[i];
     const core::HplParameters& p = entry.parameters;
     table.add({std::to_string(i + 1), std::to_string(entry.round), std::to_string(p.N),
                std::to_string(p.P) + "x" + std::to_string(p.Q), std::to_string(p.NB), std::to_string(p.DEPTH),
-               std::to_string(p.BCAST), std::to_string(p.SWAP), significant(entry.mean_gflops), rate(entry)});
+               std::to_string(p.BCAST), std::to_string(p.SWAP), std::to_string(p.PFACT), std::to_string(p.RFACT),
+               std::to_string(p.NBMIN), std::to_string(p.NDIV), significant(entry.mean_gflops), rate(entry)});
   }
   table.write(out);
   if (result.ranking.size() > shown) out << "... and " << result.ranking.size() - shown << " more (--json has all)\n";
@@ -74,17 +76,29 @@ void write_influence(std::ostream& out, const study::Anova& anova) {
   table.write(out);
 }
 
+void write_panel(std::ostream& out, const study::TuneResult& result) {
+  if (result.panel.empty()) return;
+  out << "\nPanel factorisation, one change at a time of the best of the first round (up to "
+      << percent(result.panel_chance) << " may be chance):\n";
+  std::string factor;
+  for (const study::PanelLevel& level : result.panel) {
+    out << (level.factor == factor ? ", " : (factor.empty() ? "  " : "\n  ") + level.factor + " ") << level.level
+        << ": " << signed_percent(level.effect);
+    factor = level.factor;
+  }
+  out << '\n';
+}
+
 void write_summary(std::ostream& out, const study::TuneResult& result) {
   write_ranking(out, result);
   write_influence(out, result.influence);
+  write_panel(out, result);
   out << "\nRounds:";
   for (const study::TuneRound& round : result.rounds) {
     out << "  N=" << round.N << ": " << round.predictions << " of " << round.configurations * round.seeds << " in "
         << duration_text(round.wall_s) << ";";
   }
-  out << "\nNot tried: " << result.not_tried.size()
-      << " of the candidates (no time); PFACT, RFACT, NBMIN, NDIV, L1, U, "
-      << "PMAP were not varied\n";
+  out << "\nNot tried: " << result.not_tried.size() << " of the candidates (no time); L1, U, PMAP were not varied\n";
   const study::TuneBaselines& naive = result.baselines;
   const double best = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
   out << "Naive: peak of dgemm " << significant(naive.peak) << " Gflop/s, 80 % of it " << significant(0.8 * naive.peak)
@@ -93,6 +107,7 @@ void write_summary(std::ostream& out, const study::TuneResult& result) {
   out << "Simulated: " << significant(best) << " Gflop/s";
   if (!result.ranking.empty()) out << " at N=" << result.ranking.front().parameters.N;
   if (naive.peak > 0) out << ", " << percent(best / naive.peak) << " of the peak";
+  if (result.gain) out << "; " << signed_percent(*result.gain) << " against the default configuration";
   out << "\nBest: " << core::to_string(result.best) << '\n';
 }
 
@@ -139,6 +154,12 @@ void setup_tune(CLI::App& app) {
   command.add_option("--depth", request.DEPTH, "levels of DEPTH")->delimiter(',')->capture_default_str();
   command.add_option("--bcast", request.BCAST, "levels of BCAST")->delimiter(',')->capture_default_str();
   command.add_option("--swap", request.SWAP, "levels of SWAP")->delimiter(',')->capture_default_str();
+  command.add_option("--pfact", request.PFACT, "levels of PFACT, looked at one at a time, as the next three")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--rfact", request.RFACT, "levels of RFACT")->delimiter(',')->capture_default_str();
+  command.add_option("--nbmin", request.NBMIN, "levels of NBMIN")->delimiter(',')->capture_default_str();
+  command.add_option("--ndiv", request.NDIV, "levels of NDIV")->delimiter(',')->capture_default_str();
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", request.seed, "of the predictions and of the order")->capture_default_str();

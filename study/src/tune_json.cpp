@@ -30,6 +30,11 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
         {{"factor", row.name}, {"share", row.share}, {"p_value", row.p_value}, {"effects", row.effects}});
   }
   json["influence_balanced"] = result.influence.balanced;
+  for (const PanelLevel& level : result.panel) {
+    json["panel"].push_back({{"factor", level.factor}, {"level", level.level}, {"effect", level.effect}});
+  }
+  json["panel_chance"] = result.panel_chance;
+  if (result.gain) json["gain"] = *result.gain;
   json["not_tried"] = result.not_tried.size();
   json["failures"] = result.failures;
   json["baselines"] = {{"peak_gflops", result.baselines.peak},

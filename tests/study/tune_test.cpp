@@ -20,10 +20,14 @@ TEST_F(Tune, FindsAConfigurationNearTheBestOfAllWithinItsBudget) {
   request.NB = {64, 256};
   request.SWAP = {1};
   request.BCAST = {0, 3};
+  request.PFACT = request.RFACT = {1};
+  request.NBMIN = {4};
+  request.NDIV = {2};
   request.budget_s = 60;
   const TuneResult result = tune(request);
   EXPECT_TRUE(result.failures.empty());
-  EXPECT_LT(result.wall_s, 75);  // the budget, and one prediction that was running
+  EXPECT_LT(result.wall_s, 61);  // the budget, and the end of what was running
+  EXPECT_TRUE(result.panel.empty());
   EXPECT_EQ(result.best.N, 6000);
   EXPECT_TRUE(result.not_tried.empty());
   EXPECT_GT(result.baselines.peak, result.ranking.front().mean_gflops);
@@ -39,6 +43,46 @@ TEST_F(Tune, FindsAConfigurationNearTheBestOfAllWithinItsBudget) {
   }
   EXPECT_EQ(result.ranking.size(), 8U);
   EXPECT_GT(chosen, 0.99 * best);  // the limit
+}
+
+TEST_F(Tune, LeavesABadPanelFactorisation) {
+  TuneRequest request;
+  request.cluster = request_.cluster;
+  request.programs = request_.programs;
+  request.N = 3000;
+  request.grids = {{4, 2}};
+  request.NB = {128};
+  request.DEPTH = {0};
+  request.BCAST = {0};
+  request.SWAP = {0, 1};
+  request.PFACT = {1};
+  request.RFACT = {1};
+  request.NBMIN = {128, 4};  // 128: no recursion, all columns one after the other
+  request.NDIV = {2};
+  request.defaults.NBMIN = 128;
+  request.budget_s = 60;
+  const TuneResult result = tune(request);
+  ASSERT_EQ(result.panel.size(), 1U);
+  EXPECT_EQ(result.panel.front().factor, "NBMIN");
+  EXPECT_EQ(result.panel.front().level, 4);
+  EXPECT_GT(result.panel.front().effect, result.panel_chance);
+  EXPECT_EQ(result.best.NBMIN, 4);
+  ASSERT_TRUE(result.gain);
+  EXPECT_GT(*result.gain, 0);
+}
+
+TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
+  TuneRequest request;
+  request.cluster = request_.cluster;
+  request.programs = request_.programs;
+  request.N = 30000;
+  request.grids = {{8, 8}};
+  request.budget_s = 15;
+  const TuneResult result = tune(request);
+  EXPECT_LT(result.wall_s, 16.5);  // ending the simulations that were running takes its time
+  EXPECT_FALSE(result.not_tried.empty());
+  EXPECT_FALSE(result.ranking.empty());
+  EXPECT_EQ(result.best.N, 30000);
 }
 
 }  // namespace

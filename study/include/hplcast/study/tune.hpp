@@ -22,11 +22,15 @@ struct TuneRequest {
   double budget_s = 600;         ///< wall time of all predictions together
   int jobs = 0;                  ///< predictions at a time; 0: the cores of this machine
   std::uint64_t seed = 1;
-  core::HplParameters defaults;  ///< what is not tuned
+  core::HplParameters defaults;  ///< what is not tuned, and where the search begins
   std::vector<int> NB = {128, 192, 256};
   std::vector<int> DEPTH = {0, 1};
   std::vector<int> BCAST = {0, 1, 2, 3, 4, 5};
   std::vector<int> SWAP = {0, 1, 2};
+  std::vector<int> PFACT = {0, 1, 2};  ///< these four: looked at one at a time, not in all combinations
+  std::vector<int> RFACT = {0, 1, 2};
+  std::vector<int> NBMIN = {2, 4, 8};
+  std::vector<int> NDIV = {2, 3};
   std::vector<std::pair<int, int>> grids;           ///< empty: the nearest to square, P <= Q, at most 3
   SimulationMode mode = SimulationMode::automatic;  ///< that of the full N, in all rounds
   SimulatorPrograms programs;
@@ -59,6 +63,13 @@ struct TuneRound {
   double wall_s = 0;
 };
 
+/// What a parameter of the panel factorisation does to the best configuration of the first round.
+struct PanelLevel {
+  std::string factor;  ///< PFACT, RFACT, NBMIN or NDIV
+  int level = 0;
+  double effect = 0;  ///< Gflop/s over those with the default level, minus 1
+};
+
 /// Naive guesses, to see what simulation adds. In Gflop/s.
 struct TuneBaselines {
   double peak = 0;      ///< dgemm at its asymptotic rate on all cores used
@@ -72,6 +83,9 @@ struct TuneResult {
   std::vector<TunedConfiguration> ranking;  ///< those of the last round first, each round by rate
   std::vector<TuneRound> rounds;
   Anova influence;                             ///< of the first round
+  std::vector<PanelLevel> panel;               ///< levels other than the default ones
+  double panel_chance = 0;                     ///< effects of `panel` up to here may be chance: they were not taken
+  std::optional<double> gain;                  ///< of the best over the default configuration, both in the last round
   std::vector<core::HplParameters> not_tried;  ///< of the candidates: no time
   std::vector<std::string> failures;
   TuneBaselines baselines;
@@ -79,8 +93,10 @@ struct TuneResult {
 };
 
 /// Successive halving (Jamieson and Talwalkar 2016): all candidates at a small N, the best third at a larger one, and
-/// so on; a quarter of the budget for each of four rounds. The default configuration takes part in all of them. The
-/// last round uses several seeds if there is time.
+/// so on, in four rounds with equal parts of the budget. The best of each grid and NB stays for three rounds, because
+/// what is best of these changes with N; the default configuration stays for all. After the first round the parameters
+/// of the panel factorisation are varied one at a time, and levels that do better than chance are taken. The last round
+/// uses several seeds if there is time.
 /// @throws core::DomainError for wrong ranks, grids, fractions, a budget in which nothing can be predicted;
 /// core::Error.
 TuneResult tune(const TuneRequest& request);

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/files.hpp"
+#include "hplcast/study/tune.hpp"
+
+namespace hplcast::study {
+
+/// The predictions of one tuning: within its budget, and learning what they cost.
+class TunePredictor {
+ public:
+  /// One prediction to make.
+  struct Asked {
+    core::HplParameters parameters;
+    std::uint64_t seed = 1;
+  };
+
+  /// `request` must outlive this. `mode`: exact or fast.
+  TunePredictor(const TuneRequest& request, SimulationMode mode);
+
+  double elapsed_s() const;
+  double left_s() const { return request_.budget_s - elapsed_s(); }
+
+  /// Makes predictions until `deadline_s` of the session, in their order; what runs then is stopped, and absent in the
+  /// result. `what` is shown with the progress.
+  std::vector<std::optional<core::Prediction>> predict(const std::vector<Asked>& asked, double deadline_s,
+                                                       const std::string& what);
+
+  /// Wall time of these configurations at order N, with `seeds` seeds each, on all jobs.
+  double wall_s(const std::vector<core::HplParameters>& configurations, long long N, std::size_t seeds) const;
+
+  /// The largest N in [least, most] for which wall_s() with one seed is at most `available_s`; `least` if none is.
+  long long affordable_N(const std::vector<core::HplParameters>& configurations, double available_s, long long least,
+                         long long most) const;
+
+  const std::vector<std::string>& failures() const { return failures_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Seconds of one prediction on one core: simulation_needs(), in proportion to what the ones so far took.
+  double cost_s(core::HplParameters parameters, long long N) const;
+  void learn(const core::Prediction& prediction);
+
+  const TuneRequest& request_;
+  SimulationMode mode_;
+  std::string sha256_;
+  Clock::time_point start_;
+  int jobs_;
+  double taken_s_ = 0;
+  double expected_s_ = 0;
+  std::vector<std::string> failures_;
+  core::TemporaryFolder folder_{"hplcast-tune"};
+};
+
+}  // namespace hplcast::study

@@ -1,0 +1,238 @@
+#include "tune_rounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace hplcast::study {
+
+namespace {
+
+constexpr int rounds = 4;
+constexpr std::size_t keep_one_in = 3;
+constexpr std::size_t finalists = 4;
+constexpr std::size_t most_seeds = 3;
+
+core::HplParameters without_N(core::HplParameters parameters) {
+  parameters.N = 0;
+  return parameters;
+}
+
+Configuration factors_of(const core::HplParameters& p) {
+  return {{"grid", std::to_string(p.P) + "x" + std::to_string(p.Q)},
+          {"NB", std::to_string(p.NB)},
+          {"DEPTH", std::to_string(p.DEPTH)},
+          {"BCAST", std::to_string(p.BCAST)},
+          {"SWAP", std::to_string(p.SWAP)}};
+}
+
+void average(TunedConfiguration& entry) {
+  entry.mean_gflops = 0;
+  for (const double rate : entry.gflops) entry.mean_gflops += rate / static_cast<double>(entry.gflops.size());
+  if (entry.gflops.size() > 1) entry.interval = fit::mean_interval(entry.gflops);
+}
+
+bool faster(const TunedConfiguration& a, const TunedConfiguration& b) {
+  return a.mean_gflops > b.mean_gflops;
+}
+
+/// A parameter of the panel factorisation, and its levels.
+struct PanelFactor {
+  const char* name;
+  int core::HplParameters::*field;
+  const std::vector<int>* levels;
+};
+
+std::vector<PanelFactor> panel_factors(const TuneRequest& request) {
+  using P = core::HplParameters;
+  return {{"PFACT", &P::PFACT, &request.PFACT},
+          {"RFACT", &P::RFACT, &request.RFACT},
+          {"NBMIN", &P::NBMIN, &request.NBMIN},
+          {"NDIV", &P::NDIV, &request.NDIV}};
+}
+
+bool varies_panel(const TuneRequest& request) {
+  const std::vector<PanelFactor> factors = panel_factors(request);
+  return std::any_of(factors.begin(), factors.end(), [](const auto& factor) { return factor.levels->size() > 1; });
+}
+
+/// How far two means of `seeds` rates may differ by chance: twice the standard error of the difference, relative. With
+/// a single seed 1 percent, which is what small matrices were seen to scatter by (docs/modes.md).
+double chance(const std::vector<TunedConfiguration>& entries, std::size_t seeds) {
+  double squares = 0;
+  double freedom = 0;
+  for (const TunedConfiguration& entry : entries) {
+    for (const double rate : entry.gflops) squares += std::pow(rate / entry.mean_gflops - 1, 2);
+    freedom += static_cast<double>(entry.gflops.size()) - 1;
+  }
+  constexpr double least_freedom = 5;
+  if (freedom < least_freedom) return 0.01;
+  return 2 * std::sqrt(squares / freedom * 2 / static_cast<double>(seeds));
+}
+
+}  // namespace
+
+void TuneRounds::run(std::vector<core::HplParameters> candidates) {
+  default_ = candidates.front();
+  for (round_ = 1; round_ <= rounds && !candidates.empty(); ++round_) {
+    // Even of few candidates the panel factorisation is to be tuned before the end.
+    const bool last = round_ == rounds || (candidates.size() <= finalists && !(round_ == 1 && varies_panel(request_)));
+    double available_s = predictor_.left_s() / (last ? 1 : rounds - round_ + 1);
+    if (available_s <= 0) break;
+    if (round_ == 1) candidates = affordable(std::move(candidates), available_s);
+    const std::vector<TunedConfiguration> ended = play(candidates, last, available_s);
+    if (round_ == 1) analyse(ended);
+    if (last) break;
+    if (ended.empty()) {  // predictions took much longer than expected: a few of them in the time that is left
+      candidates.resize(std::min(finalists, candidates.size()));
+      continue;
+    }
+    candidates = survivors(ended);
+    if (round_ == 1) tune_panel(candidates, predictor_.left_s() / rounds);
+  }
+  rank();
+}
+
+/// Those of the first round that there is time for, at least at the smallest N.
+std::vector<core::HplParameters> TuneRounds::affordable(std::vector<core::HplParameters> candidates,
+                                                        double available_s) {
+  const auto largest_NB = *std::max_element(request_.NB.begin(), request_.NB.end());
+  round_N_ = std::min(N_, least_panels * largest_NB);
+  const double one_s = predictor_.wall_s(candidates, round_N_, 1) / static_cast<double>(candidates.size());
+  const auto most = static_cast<std::size_t>(std::max(1.0, available_s / one_s));
+  if (candidates.size() > most) {
+    result_.not_tried.assign(candidates.begin() + static_cast<std::ptrdiff_t>(most), candidates.end());
+    candidates.resize(most);
+  }
+  return candidates;
+}
+
+std::vector<TunedConfiguration> TuneRounds::predict(std::vector<core::HplParameters> configurations, long long N,
+                                                    std::size_t seeds, double available_s, const std::string& what) {
+  std::vector<TunePredictor::Asked> asked;
+  for (core::HplParameters& parameters : configurations) parameters.N = N;
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    for (const core::HplParameters& parameters : configurations) asked.push_back({parameters, request_.seed + seed});
+  }
+  const auto predictions =
+      predictor_.predict(asked, predictor_.elapsed_s() + available_s, what + ", N=" + std::to_string(N));
+  std::vector<TunedConfiguration> entries(configurations.size());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    TunedConfiguration& entry = entries[i % entries.size()];
+    entry.parameters = asked[i].parameters;
+    entry.round = round_;
+    if (predictions[i]) entry.gflops.push_back(predictions[i]->gflops);
+  }
+  for (TunedConfiguration& entry : entries) average(entry);
+  return entries;
+}
+
+std::size_t TuneRounds::affordable_seeds(const std::vector<core::HplParameters>& configurations, long long N,
+                                         double available_s) const {
+  std::size_t seeds = 1;
+  while (seeds < most_seeds && predictor_.wall_s(configurations, N, seeds + 1) <= available_s) ++seeds;
+  return seeds;
+}
+
+std::vector<TunedConfiguration> TuneRounds::play(const std::vector<core::HplParameters>& candidates, bool last,
+                                                 double available_s) {
+  round_N_ = predictor_.affordable_N(candidates, available_s, round_N_, N_);
+  const std::size_t seeds = last ? affordable_seeds(candidates, round_N_, available_s) : 1;
+  const double begin_s = predictor_.elapsed_s();
+  auto ended = predict(candidates, round_N_, seeds, available_s, "round " + std::to_string(round_));
+  TuneRound round{round_N_, candidates.size(), seeds, 0, predictor_.elapsed_s() - begin_s};
+  for (const TunedConfiguration& entry : ended) round.predictions += entry.gflops.size();
+  result_.rounds.push_back(round);
+  ended.erase(std::remove_if(ended.begin(), ended.end(), [](const auto& entry) { return entry.gflops.empty(); }),
+              ended.end());
+  for (const TunedConfiguration& entry : ended) last_of_[without_N(entry.parameters)] = entry;
+  std::stable_sort(ended.begin(), ended.end(), faster);
+  return ended;
+}
+
+std::vector<core::HplParameters> TuneRounds::survivors(const std::vector<TunedConfiguration>& ended) const {
+  const std::size_t kept = std::max(finalists, (ended.size() + keep_one_in - 1) / keep_one_in);
+  const bool into_the_last_round = round_ + 1 == rounds;
+  std::set<std::tuple<int, int, int>> seen;
+  std::vector<core::HplParameters> list;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    const core::HplParameters& p = ended[i].parameters;
+    const bool first_of_its_kind = seen.insert({p.P, p.Q, p.NB}).second && !into_the_last_round;
+    const bool is_default = without_N(p) == without_N(default_);
+    if (i < kept || first_of_its_kind || is_default) list.push_back(p);
+  }
+  return list;
+}
+
+void TuneRounds::tune_panel(std::vector<core::HplParameters>& candidates, double available_s) {
+  const core::HplParameters base = candidates.front();
+  std::vector<core::HplParameters> variants = {base};
+  const std::vector<PanelFactor> factors = panel_factors(request_);
+  std::vector<const PanelFactor*> varied;
+  for (const PanelFactor& factor : factors) {
+    for (const int level : *factor.levels) {
+      if (level == base.*factor.field) continue;
+      variants.push_back(base);
+      variants.back().*factor.field = level;
+      varied.push_back(&factor);
+    }
+  }
+  if (varied.empty()) return;
+  const long long N = predictor_.affordable_N(variants, available_s / most_seeds, round_N_, N_);
+  const std::size_t seeds = affordable_seeds(variants, N, available_s);
+  const auto entries = predict(variants, N, seeds, available_s, "panel factorisation");
+  if (entries.front().gflops.empty()) return;
+  core::HplParameters better = base;
+  std::map<const PanelFactor*, double> best_effect;
+  const double least_effect = chance(entries, seeds);
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    if (entries[i].gflops.empty()) continue;
+    const PanelFactor& factor = *varied[i - 1];
+    const int level = entries[i].parameters.*factor.field;
+    const double effect = entries[i].mean_gflops / entries.front().mean_gflops - 1;
+    result_.panel.push_back({factor.name, level, effect});
+    if (effect < std::max(least_effect, best_effect[&factor])) continue;
+    best_effect[&factor] = effect;
+    better.*factor.field = level;
+  }
+  result_.panel_chance = least_effect;
+  take_panel(better, candidates);
+}
+
+void TuneRounds::take_panel(const core::HplParameters& better, std::vector<core::HplParameters>& candidates) const {
+  const std::vector<PanelFactor> factors = panel_factors(request_);
+  const core::HplParameters best = candidates.front();
+  const bool same = std::all_of(factors.begin(), factors.end(),
+                                [&](const auto& factor) { return better.*factor.field == best.*factor.field; });
+  if (same) return;
+  // What is better at this N may not be at a larger one: the best stays as it was, too, and so does the default.
+  std::vector<core::HplParameters> kept = {best};
+  for (core::HplParameters& candidate : candidates) {
+    if (without_N(candidate) == without_N(default_) && !(candidate == best)) kept.push_back(candidate);
+    for (const PanelFactor& factor : factors) candidate.*factor.field = better.*factor.field;
+  }
+  candidates.insert(candidates.end(), kept.begin(), kept.end());
+}
+
+void TuneRounds::analyse(const std::vector<TunedConfiguration>& ended) {
+  std::vector<Configuration> factors;
+  std::vector<double> rates;
+  for (const TunedConfiguration& entry : ended) {
+    factors.push_back(factors_of(entry.parameters));
+    rates.push_back(entry.mean_gflops);
+  }
+  result_.influence = anova(factors, rates);
+}
+
+void TuneRounds::rank() {
+  for (const auto& [parameters, entry] : last_of_) result_.ranking.push_back(entry);
+  std::stable_sort(result_.ranking.begin(), result_.ranking.end(),
+                   [](const auto& a, const auto& b) { return a.round != b.round ? a.round > b.round : faster(a, b); });
+  const auto found = last_of_.find(without_N(default_));
+  if (result_.ranking.empty() || found == last_of_.end()) return;
+  const TunedConfiguration& best = result_.ranking.front();
+  if (best.round == found->second.round) result_.gain = best.mean_gflops / found->second.mean_gflops - 1;
+}
+
+}  // namespace hplcast::study
