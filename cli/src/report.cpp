@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
 #include "output.hpp"
 #include "program.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> inputs;
   std::string output;
+  std::string pictures;
 };
 
 /// Files of a folder that may hold predictions or runs, by name. Not those below it: HPL's output of runs that stand in
@@ -63,10 +65,35 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
   return data;
 }
 
+/// Every figure as NAME.svg and NAME.png.
+void write_pictures(const fs::path& folder, const std::vector<study::ReportPicture>& pictures) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw core::Error(core::ExitCode::bad_input, "cannot make " + folder.string() + ": " + error.message());
+  }
+  const bool png = !core::find_program("rsvg-convert").empty();
+  for (const study::ReportPicture& picture : pictures) {
+    const fs::path svg = folder / (picture.name + ".svg");
+    core::write_file(svg, [&](std::ostream& out) { out << picture.svg; });
+    if (!png) continue;
+    core::Command command;
+    command.program = "rsvg-convert";
+    constexpr const char* pixels_per_unit = "2";
+    command.arguments = {"--zoom", pixels_per_unit, "-o", (folder / (picture.name + ".png")).string(), svg.string()};
+    command.timeout_s = 60;
+    core::run_checked(command);
+  }
+  if (!png) {
+    std::cerr << "hplcast report: warning: SVG only: rsvg-convert is not installed; apt-get install librsvg2-bin\n";
+  }
+}
+
 void run_report(const ReportOptions& options) {
   require_writable(options.output);
   const study::ReportData data = read_inputs(options.inputs);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
+  if (!options.pictures.empty()) write_pictures(options.pictures, study::report_pictures(data));
   std::cerr << "hplcast report: " << data.predictions.size() << " predictions, " << data.real.size() << " real runs\n";
 }
 
@@ -82,6 +109,7 @@ void setup_report(CLI::App& app) {
       ->type_name("DIR|FILE");
   command.add_option("-o,--output", options->output, "the page (default: the standard output)")
       ->type_name("report.html");
+  command.add_option("--pictures", options->pictures, "folder for its figures as SVG and PNG files")->type_name("DIR");
   command.callback([options] { run_report(*options); });
 }
 

@@ -10,11 +10,13 @@ namespace hplcast::study {
 /// A table of texts; its header sorts it where scripts run (report_script).
 class HtmlTable {
  public:
-  explicit HtmlTable(const std::vector<std::string>& header) { head_ = row(header, "th"); }
+  /// `kind`: a further class, such as "words" for tables whose first and last columns are texts.
+  explicit HtmlTable(const std::vector<std::string>& header, const std::string& kind = "")
+      : kind_(kind.empty() ? "" : " " + kind), head_(row(header, "th")) {}
   void add(const std::vector<std::string>& cells) { body_ += row(cells, "td"); }
   std::string html() const {
-    return "<div class=\"wide\"><table class=\"sortable\">\n<thead>" + head_ + "</thead><tbody>\n" + body_ +
-           "</tbody></table></div>\n";
+    return "<div class=\"wide\"><table class=\"sortable" + kind_ + "\">\n<thead>" + head_ + "</thead><tbody>\n" +
+           body_ + "</tbody></table></div>\n";
   }
 
  private:
@@ -24,6 +26,7 @@ class HtmlTable {
     return html + "</tr>\n";
   }
 
+  std::string kind_;
   std::string head_;
   std::string body_;
 };

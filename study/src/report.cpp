@@ -4,6 +4,7 @@
 #include <cmath>
 #include <istream>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -92,27 +93,34 @@ std::string prediction_table(const ReportData& data) {
   return "<h2>All predictions</h2>\n" + table.html();
 }
 
-/// Share of the time of all ranks by kind of work, for the largest matrix of each grid.
-std::string time_table(const ReportData& data) {
+using NamedPrediction = std::pair<std::string, const core::Prediction*>;
+
+std::vector<NamedPrediction> largest_of_each_grid(const ReportData& data) {
   std::map<std::pair<int, int>, const core::Prediction*> largest;
   for (const core::Prediction& prediction : data.predictions) {
     auto& entry = largest[{prediction.parameters.P, prediction.parameters.Q}];
     if (entry == nullptr || entry->parameters.N < prediction.parameters.N) entry = &prediction;
   }
-  HtmlTable table({"configuration", "dgemm", "dtrsm", "row swaps", "other kernels", "communication and waiting"});
-  for (const auto& [grid, prediction] : largest) {
+  std::vector<NamedPrediction> list;
+  for (const auto& [grid, prediction] : largest) list.emplace_back(short_name(prediction->parameters), prediction);
+  return list;
+}
+
+/// Share of the time of all ranks by kind of work.
+std::string time_table(const std::vector<NamedPrediction>& predictions) {
+  HtmlTable table({"configuration", "dgemm", "dtrsm", "row swaps", "other kernels", "communication and waiting"},
+                  "words");
+  for (const auto& [title, prediction] : predictions) {
     const double all_s = prediction->time_s * prediction->parameters.P * prediction->parameters.Q;
     double dgemm = 0, dtrsm = 0, swaps = 0, other = 0;
     for (const auto& [name, count] : prediction->kernels) {
       double& part = name == "dgemm" ? dgemm : name == "dtrsm" ? dtrsm : name.rfind("dlaswp", 0) == 0 ? swaps : other;
       part += count.time_s / all_s;
     }
-    table.add({short_name(prediction->parameters), percent(dgemm), percent(dtrsm), percent(swaps), percent(other),
+    table.add({title, percent(dgemm), percent(dtrsm), percent(swaps), percent(other),
                percent(std::max(0.0, 1 - dgemm - dtrsm - swaps - other))});
   }
-  return "<h2>Where the time goes</h2>\n<p class=\"note\">Share of the time of all ranks, as simulated, for the "
-         "largest "
-         "matrix of each grid.</p>\n" +
+  return "<h2>Where the time goes</h2>\n<p class=\"note\">Shares of the time of all ranks, as simulated.</p>\n" +
          table.html();
 }
 
@@ -150,13 +158,20 @@ std::string list_html(const std::string& title, const std::vector<core::HplParam
   return html + "</ul>\n";
 }
 
+std::string models_html(const ReportData& data) {
+  const auto models = values(data, [](const auto& p) { return p.model_sha256; });
+  const std::string list = "<code>" + core::xml_escaped(core::comma_separated(models)) + "</code>";
+  constexpr std::size_t few = 2;
+  if (models.size() <= few) return "SHA-256 of cluster.json: " + list;
+  return "<details><summary>SHA-256 of the " + std::to_string(models.size()) + " different cluster.json</summary>" +
+         list + "</details>";
+}
+
 std::string provenance_html(const ReportData& data) {
   std::string html =
       "<h2>What made this</h2>\n<ul class=\"note\">\n<li>Cluster: " +
-      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; }))) +
-      "</li>\n<li>SHA-256 of cluster.json: <code>" +
-      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.model_sha256; }))) +
-      "</code></li>\n<li>Simulator: " +
+      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; }))) + "</li>\n<li>" +
+      models_html(data) + "</li>\n<li>Simulator: " +
       core::xml_escaped(
           core::comma_separated(values(data, [](const auto& p) { return p.simulator + ", mode " + p.mode; }))) +
       "</li>\n<li>Seeds: " +
@@ -166,10 +181,49 @@ std::string provenance_html(const ReportData& data) {
     html += "<li>File: <code>" + core::xml_escaped(source) + "</code></li>\n";
   html += "</ul>\n";
   for (const std::string& plan : data.plans) {
-    html += "<details><summary>plan.yaml</summary><pre>" + core::xml_escaped(plan) + "</pre></details>\n";
+    html += "<details><summary>plan.yaml: run it with <code>hplcast sweep</code></summary><pre>" +
+            core::xml_escaped(plan) + "</pre></details>\n";
   }
   return html;
 }
+
+std::string head_html(const std::string& title) {
+  std::string light, dark;
+  for (const Colour& colour : palette) {
+    light += std::string("--") + colour.name + ":" + colour.light + ";";
+    dark += std::string("--") + colour.name + ":" + colour.dark + ";";
+  }
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+         "script-src 'unsafe-inline'; img-src data:\">\n"
+         "<link rel=\"icon\" href=\"data:,\">\n<title>" +
+         title + "</title>\n<style>\n:root { color-scheme: light dark; " + light +
+         " }\n@media (prefers-color-scheme: dark) { :root { " + dark + " } }" + plot_style + page_style +
+         "</style>\n</head>\n<body>\n<h1>" + title + "</h1>\n";
+}
+
+/// The parts of a report, for the page and for its pictures.
+struct Parts {
+  explicit Parts(const ReportData& data) : comparison(compare(data.real, data.predictions)) {
+    if (!data.sweep.empty()) sweep.emplace(data);
+    identity = predicted_over_measured(comparison.rows, band);
+    if (data.sweep.empty() || !comparison.rows.empty()) {
+      over_size = rate_over_size(comparison.rows, data.predictions);
+    }
+  }
+
+  std::string title(const ReportData& data) const {
+    if (sweep && !sweep->title().empty()) return core::xml_escaped(sweep->title());
+    return "HPL on " + core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; }))) +
+           (comparison.rows.empty() ? ": predicted" : ": predicted and measured");
+  }
+
+  Comparison comparison;
+  std::optional<SweepReport> sweep;
+  std::optional<Figure> identity;
+  std::vector<Figure> over_size;
+};
 
 }  // namespace
 
@@ -206,6 +260,11 @@ void add_sweep(const SweepDatabase& database, ReportData& data) {
     if (is_new) data.predictions.push_back(p);
     data.sweep.push_back(std::move(result));
   }
+  const SweepCounts counts = database.counts();
+  data.counts.runs += counts.runs;
+  data.counts.done += counts.done;
+  data.counts.failed += counts.failed;
+  data.counts.skipped += counts.skipped;
   const auto plans = database.plans();
   data.plans.insert(data.plans.end(), plans.begin(), plans.end());
   data.sources.push_back(database.path().string());
@@ -213,28 +272,21 @@ void add_sweep(const SweepDatabase& database, ReportData& data) {
 
 void write_report(std::ostream& out, const ReportData& data) {
   if (data.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
-  const Comparison comparison = compare(data.real, data.predictions);
-  const std::string cluster =
-      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; })));
-  out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-         "script-src "
-         "'unsafe-inline'; img-src data:\">\n"
-         "<link rel=\"icon\" href=\"data:,\">\n<title>HPL on "
-      << cluster << ": predicted and measured</title>\n<style>" << report_style
-      << "</style>\n</head>\n<body>\n<h1>HPL on " << cluster
-      << (comparison.rows.empty() ? ": predicted" : ": predicted and measured") << "</h1>\n"
-      << (data.sweep.empty() || comparison.summary.n > 0 ? summary_html(data, comparison) : "")
-      << sweep_html(data.sweep);
-  if (!comparison.rows.empty()) {
-    out << "<h2>Predicted over measured</h2>\n" << predicted_over_measured(comparison.rows, band);
-  }
-  if (data.sweep.empty() || !comparison.rows.empty()) {
-    out << "<h2>Gflop/s over the order of the matrix</h2>\n" << rate_over_size(comparison.rows, data.predictions);
+  const Parts parts(data);
+  const Comparison& comparison = parts.comparison;
+  out << head_html(parts.title(data));
+  if (!parts.sweep || comparison.summary.n > 0) out << summary_html(data, comparison);
+  if (parts.sweep) out << parts.sweep->summary_html() << parts.sweep->body_html();
+  if (parts.identity)
+    out << "<h2>Predicted over measured</h2>\n<div class=\"plots\">\n" << figure_html(*parts.identity) << "</div>\n";
+  if (!parts.over_size.empty()) {
+    out << "<h2>Gflop/s over the order of the matrix</h2>\n<div class=\"plots\">\n";
+    for (const Figure& figure : parts.over_size) out << figure_html(figure);
+    out << "</div>\n";
   }
   if (!comparison.rows.empty()) out << comparison_table(comparison);
-  out << time_table(data) << range_table(data) << (data.sweep.empty() ? prediction_table(data) : "")
+  out << time_table(parts.sweep ? parts.sweep->extremes() : largest_of_each_grid(data)) << range_table(data)
+      << (parts.sweep ? "" : prediction_table(data))
       << list_html("Measured, but not predicted", comparison.unmatched_real)
       << list_html("Predicted, but not measured",
                    comparison.rows.empty() ? std::vector<core::HplParameters>{} : comparison.unmatched_predicted);
@@ -243,6 +295,17 @@ void write_report(std::ostream& out, const ReportData& data) {
         << " measured runs were left out: HPL says that their results are wrong.</p>\n";
   }
   out << provenance_html(data) << "<script>" << report_script << "</script>\n</body>\n</html>\n";
+}
+
+std::vector<ReportPicture> report_pictures(const ReportData& data) {
+  const Parts parts(data);
+  std::vector<Figure> figures;
+  if (parts.sweep) figures = parts.sweep->figures();
+  if (parts.identity) figures.push_back(*parts.identity);
+  figures.insert(figures.end(), parts.over_size.begin(), parts.over_size.end());
+  std::vector<ReportPicture> pictures;
+  for (const Figure& figure : figures) pictures.push_back({figure.name, figure_file(figure)});
+  return pictures;
 }
 
 }  // namespace hplcast::study

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "hplcast/core/xml.hpp"
 #include "markup.hpp"
 #include "svg_plot.hpp"
 
@@ -19,9 +18,8 @@ Grid grid_of(const core::HplParameters& parameters) {
   return {parameters.P, parameters.Q};
 }
 
-std::string legend_entry(const std::string& css_class, Marker marker, const std::string& name) {
-  return "<li><svg viewBox=\"-8 -8 16 16\" aria-hidden=\"true\"><path class=\"" + css_class + "\" d=\"" +
-         marker_path(marker) + "\"/></svg>" + core::xml_escaped(name) + "</li>\n";
+std::string name_of(const Grid& grid, const std::string& between) {
+  return std::to_string(grid.first) + between + std::to_string(grid.second);
 }
 
 /// A shape for each grid; with more grids than shapes all get the same one.
@@ -47,7 +45,7 @@ struct GridRates {
   std::map<long long, std::vector<double>> predicted;  ///< by N
 };
 
-std::string grid_figure(std::size_t number, const Grid& grid, const GridRates& rates) {
+Figure grid_figure(const Grid& grid, const GridRates& rates) {
   double max_N = 0;
   double max_rate = 0;
   for (const auto& [N, gflops] : rates.predicted) {
@@ -55,9 +53,10 @@ std::string grid_figure(std::size_t number, const Grid& grid, const GridRates& r
     max_rate = std::max(max_rate, *std::max_element(gflops.begin(), gflops.end()));
   }
   for (const auto* row : rates.rows) max_rate = std::max(max_rate, row->real_gflops.back());
-  const std::string name = std::to_string(grid.first) + " x " + std::to_string(grid.second);
-  SvgPlot plot("rate-" + std::to_string(number), "Gflop/s over N on a grid of " + name, {"N", 0, 1.06 * max_N},
-               {"Gflop/s", 0, 1.08 * max_rate});
+  const std::string name = name_of(grid, " x ");
+  const std::string id = "rate-" + name_of(grid, "x");
+  SvgPlot plot(id, "Gflop/s over N on a grid of " + name, {"N", 0, 1.06 * max_N, {}},
+               {"Gflop/s", 0, 1.08 * max_rate, {}});
   std::vector<PlotPoint> line;
   for (const auto& [N, gflops] : rates.predicted) line.push_back({static_cast<double>(N), median(gflops)});
   plot.line(line, "predicted-line");
@@ -72,7 +71,12 @@ std::string grid_figure(std::size_t number, const Grid& grid, const GridRates& r
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
     plot.marker({N, row->real_median_gflops}, Marker::circle, "measured", measured_and_predicted(*row));
   }
-  return "<figure>\n<h3>P x Q = " + name + "</h3>\n" + plot.svg() + "</figure>\n";
+  Figure figure = make_figure(id, "P x Q = " + name, plot);
+  if (!rates.rows.empty()) {
+    figure.legend.push_back({"measured", Marker::circle, "measured (median, smallest to largest)"});
+  }
+  figure.legend.push_back({"predicted", Marker::diamond, "predicted (line: median)"});
+  return figure;
 }
 
 }  // namespace
@@ -86,8 +90,8 @@ std::string short_name(const core::HplParameters& p) {
          " BCAST=" + std::to_string(p.BCAST) + " DEPTH=" + std::to_string(p.DEPTH) + " SWAP=" + std::to_string(p.SWAP);
 }
 
-std::string predicted_over_measured(const std::vector<ComparedConfiguration>& rows, double band) {
-  if (rows.empty()) return "";
+std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfiguration>& rows, double band) {
+  if (rows.empty()) return std::nullopt;
   double low = rows.front().predicted_median_gflops;
   double high = low;
   for (const auto& row : rows) {
@@ -96,8 +100,8 @@ std::string predicted_over_measured(const std::vector<ComparedConfiguration>& ro
   }
   low *= 0.9;
   high *= 1.07;
-  SvgPlot plot("identity", "Predicted over measured Gflop/s", {"measured [Gflop/s]", low, high},
-               {"predicted [Gflop/s]", low, high});
+  const std::string title = "Predicted over measured Gflop/s";
+  SvgPlot plot("identity", title, {"measured [Gflop/s]", low, high, {}}, {"predicted [Gflop/s]", low, high, {}});
   plot.area({{low, low * (1 - band)}, {high, high * (1 - band)}, {high, high * (1 + band)}, {low, low * (1 + band)}},
             "band");
   plot.line({{low, low}, {high, high}}, "identity");
@@ -111,38 +115,29 @@ std::string predicted_over_measured(const std::vector<ComparedConfiguration>& ro
     plot.marker({row.real_median_gflops, row.predicted_median_gflops}, markers.at(grid_of(row.parameters)), "measured",
                 measured_and_predicted(row));
   }
-  const std::set<Marker> shapes = [&] {
-    std::set<Marker> used;
-    for (const auto& entry : markers) used.insert(entry.second);
-    return used;
-  }();
-  std::string legend;
+  Figure figure = make_figure("identity", title, plot);
+  std::set<Marker> shapes;
+  for (const auto& entry : markers) shapes.insert(entry.second);
   if (shapes.size() > 1) {
-    legend = "<ul class=\"legend\">\n";
     for (const auto& [grid, marker] : markers) {
-      legend += legend_entry("measured", marker,
-                             "P x Q = " + std::to_string(grid.first) + " x " + std::to_string(grid.second));
+      figure.legend.push_back({"measured", marker, "P x Q = " + name_of(grid, " x ")});
     }
-    legend += "</ul>\n";
   }
-  return "<figure class=\"large\">\n" + legend + plot.svg() +
-         "<figcaption>Line: predicted equals measured. Band: within " + readable(100 * band, 2) +
-         " %. Bars: smallest to largest measured run.</figcaption>\n</figure>\n";
+  figure.caption = "Line: predicted equals measured. Band: within " + readable(100 * band, 2) +
+                   " %. Bars: smallest to largest measured run.";
+  return figure;
 }
 
-std::string rate_over_size(const std::vector<ComparedConfiguration>& rows,
-                           const std::vector<core::Prediction>& predictions) {
+std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
+                                   const std::vector<core::Prediction>& predictions) {
   std::map<Grid, GridRates> grids;
   for (const auto& prediction : predictions) {
     grids[grid_of(prediction.parameters)].predicted[prediction.parameters.N].push_back(prediction.gflops);
   }
   for (const auto& row : rows) grids[grid_of(row.parameters)].rows.push_back(&row);
-  std::string html = "<ul class=\"legend\">\n";
-  if (!rows.empty()) html += legend_entry("measured", Marker::circle, "measured (median, smallest to largest)");
-  html += legend_entry("predicted", Marker::diamond, "predicted (line: median)") + "</ul>\n<div class=\"plots\">\n";
-  std::size_t number = 0;
-  for (const auto& [grid, rates] : grids) html += grid_figure(++number, grid, rates);
-  return html + "</div>\n";
+  std::vector<Figure> figures;
+  for (const auto& [grid, rates] : grids) figures.push_back(grid_figure(grid, rates));
+  return figures;
 }
 
 }  // namespace hplcast::study

@@ -2,13 +2,45 @@
 
 namespace hplcast::study {
 
-/// The style sheet of reports. Colours are variables, so that the dark ones replace the light ones in one place; blue
-/// and orange keep apart in every common kind of colour blindness.
-inline constexpr const char* report_style = R"css(
-:root { color-scheme: light dark; --page: #fbfbf9; --ink: #1b1b19; --soft: #5b5b56; --line: #dcdcd6; --card: #ffffff;
-  --measured: #2a6fc9; --predicted: #d9621e; --band: #2a6fc91f; }
-@media (prefers-color-scheme: dark) { :root { --page: #191918; --ink: #eeeeea; --soft: #adada6; --line: #3b3b38;
-  --card: #222220; --measured: #5b9bea; --predicted: #f08a4b; --band: #5b9bea2b; } }
+/// A colour of reports: a variable, so that the dark ones replace the light ones in one place.
+struct Colour {
+  const char* name;
+  const char* light;
+  const char* dark;
+};
+
+/// Blue and orange keep apart in every common kind of colour blindness; so do the colours of series (Okabe and Ito
+/// 2008, darkened to be read on white), which differ in their marks, too.
+inline constexpr Colour palette[] = {
+    {"page", "#fbfbf9", "#191918"},      {"ink", "#1b1b19", "#eeeeea"},  {"soft", "#5b5b56", "#adada6"},
+    {"line", "#dcdcd6", "#3b3b38"},      {"card", "#ffffff", "#222220"}, {"measured", "#2a6fc9", "#5b9bea"},
+    {"predicted", "#d9621e", "#f08a4b"}, {"band", "#dfe9f7", "#27313f"}, {"s1", "#d9621e", "#f08a4b"},
+    {"s2", "#2a6fc9", "#5b9bea"},        {"s3", "#00805c", "#2fb38c"},   {"s4", "#b0467f", "#dd86b4"},
+    {"s5", "#8a6d00", "#d3b13a"},        {"s6", "#4a4a4a", "#c9c9c4"}};
+
+/// Of the elements of plots; also in pictures of their own.
+inline constexpr const char* plot_style = R"css(
+svg text { fill: var(--soft); font-size: 13px; font-family: system-ui, "DejaVu Sans", sans-serif; }
+svg text.on-cell { fill: var(--ink); }
+.grid { stroke: var(--line); stroke-width: 1; fill: none; }
+.axis, .range { stroke: var(--soft); stroke-width: 1; fill: none; }
+.identity { stroke: var(--soft); stroke-width: 1.5; fill: none; }
+.band { fill: var(--band); stroke: none; }
+.cell { fill: var(--measured); stroke: none; }
+.measured { fill: var(--measured); stroke: var(--card); stroke-width: 1; }
+.predicted { fill: var(--predicted); stroke: var(--card); stroke-width: 1; }
+.predicted-line { fill: none; stroke: var(--predicted); stroke-width: 2; }
+.measured-range { fill: none; stroke: var(--measured); stroke-width: 2; }
+.s1 { fill: var(--s1); } .s2 { fill: var(--s2); } .s3 { fill: var(--s3); }
+.s4 { fill: var(--s4); } .s5 { fill: var(--s5); } .s6 { fill: var(--s6); }
+.s1, .s2, .s3, .s4, .s5, .s6 { stroke: var(--card); stroke-width: 1; }
+.s1-line { stroke: var(--s1); } .s2-line { stroke: var(--s2); } .s3-line { stroke: var(--s3); }
+.s4-line { stroke: var(--s4); } .s5-line { stroke: var(--s5); } .s6-line { stroke: var(--s6); }
+.s1-line, .s2-line, .s3-line, .s4-line, .s5-line, .s6-line { fill: none; stroke-width: 2; }
+)css";
+
+/// Of the rest of a page.
+inline constexpr const char* page_style = R"css(
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 68rem; padding: 1.2rem 1rem 3rem; background: var(--page); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
@@ -18,36 +50,30 @@ h3 { font-size: 1rem; margin: .2rem 0; }
 p { margin: .3rem 0 .8rem; max-width: 46rem; }
 .lead { font-size: 1.1rem; }
 .note, figcaption { color: var(--soft); font-size: .9rem; }
+.findings { margin: .3rem 0 .8rem; padding-left: 1.2rem; max-width: 46rem; }
 .tiles, .plots { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); }
 .plots { grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); }
 .tile, figure { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .7rem .8rem; }
 .tile b { display: block; font-size: 1.45rem; font-weight: 600; }
 .tile span { color: var(--soft); font-size: .85rem; }
-figure { margin: 0; }
-figure.large { max-width: 32rem; }
+figure { margin: 0; min-width: 0; }
 svg { display: block; width: 100%; height: auto; }
-svg text { fill: var(--soft); font-size: 13px; font-family: system-ui, sans-serif; }
-.grid { stroke: var(--line); stroke-width: 1; fill: none; }
-.axis, .range { stroke: var(--soft); stroke-width: 1; fill: none; }
-.identity { stroke: var(--soft); stroke-width: 1.5; fill: none; }
-.band { fill: var(--band); stroke: none; }
-.measured { fill: var(--measured); stroke: var(--card); stroke-width: 1; }
-.predicted { fill: var(--predicted); stroke: var(--card); stroke-width: 1; }
-.predicted-line { fill: none; stroke: var(--predicted); stroke-width: 2; }
-.measured-range { fill: none; stroke: var(--measured); stroke-width: 2; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: .2rem 0 .6rem; padding: 0; list-style: none;
   font-size: .9rem; }
 .legend svg { display: inline-block; width: 1rem; height: 1rem; vertical-align: -.15rem; margin-right: .35rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
-th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; }
+.words td:first-child, .words td:last-child { white-space: normal; }
+.words th:first-child, .words td:first-child, .words th:last-child, .words td:last-child { text-align: left; }
 .sortable th { cursor: pointer; }
 .sortable th[aria-sort=ascending]::after { content: " \2191"; }
 .sortable th[aria-sort=descending]::after { content: " \2193"; }
-td:last-child { white-space: normal; min-width: 6rem; }
 pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); padding: .7rem; font-size: .85rem; }
 code { overflow-wrap: anywhere; }
+@media (max-width: 30rem) { th, td { padding: .3rem .35rem; } table { font-size: .85rem; } .tile, figure { padding: .6rem .5rem; }
+  svg text { font-size: 15px; } }
 )css";
 
 }  // namespace hplcast::study

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
-#include <optional>
-#include <set>
+#include <sstream>
 
-#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
 #include "hplcast/study/anova.hpp"
-#include "hplcast/study/compare.hpp"
 #include "html_table.hpp"
 #include "markup.hpp"
-#include "report_plots.hpp"
-#include "svg_plot.hpp"
+#include "sweep_figures.hpp"
 
 namespace hplcast::study {
 
@@ -22,212 +20,265 @@ std::string percent(double ratio) {
   return (ratio > 0 ? "+" : "") + with_decimals(100 * ratio, 1) + " %";
 }
 
-std::string level_of(const SweepResult& result, const std::string& factor) {
-  for (const Setting& setting : result.factors) {
-    if (setting.factor == factor) return setting.value;
-  }
-  return "";
+std::string share_text(double share) {
+  return with_decimals(100 * share, share < 0.0995 ? 1 : 0) + " %";
 }
 
-/// Factors with two levels or more, in the order of the plan.
-std::vector<std::string> varied_factors(const std::vector<SweepResult>& results) {
-  std::vector<std::string> names;
-  for (const SweepResult& result : results) {
-    for (const Setting& setting : result.factors) {
-      if (std::find(names.begin(), names.end(), setting.factor) == names.end()) names.push_back(setting.factor);
-    }
-  }
-  const auto one_level = [&](const std::string& name) {
-    return std::all_of(results.begin(), results.end(),
-                       [&](const auto& r) { return level_of(r, name) == level_of(results.front(), name); });
-  };
-  names.erase(std::remove_if(names.begin(), names.end(), one_level), names.end());
-  return names;
+std::string code(const std::string& text) {
+  return "<code>" + core::xml_escaped(text) + "</code>";
 }
 
-/// The number in a level: "4:slowest" is 4, "none" of a number of hosts is 0; "2x8" and names are none.
-std::optional<double> number_in(const std::string& factor, const std::string& level) {
-  // Numbers of HPL that stand for names are no quantities.
-  static const std::set<std::string> names = {"BCAST", "SWAP", "PFACT", "RFACT", "PMAP", "L1", "U", "EQUIL"};
-  if (names.count(factor) > 0) return std::nullopt;
-  if (level == "none" && factor.size() > 6 && factor.substr(factor.size() - 6) == "-nodes") return 0;
-  double value = 0;
-  if (core::parse_double(level.substr(0, level.find(':')), value)) return value;
-  return std::nullopt;
-}
-
-using Curve = std::map<double, std::vector<double>>;  ///< number to rates
-
-std::string curve_figure(const std::string& id, const std::string& title, const std::string& axis, const Curve& curve) {
-  const double first = curve.begin()->first, last = curve.rbegin()->first;
-  double low = curve.begin()->second.front(), high = low;
-  std::vector<PlotPoint> line;
-  for (const auto& [x, rates] : curve) {
-    low = std::min(low, *std::min_element(rates.begin(), rates.end()));
-    high = std::max(high, *std::max_element(rates.begin(), rates.end()));
-    line.push_back({x, median(rates)});
+/// Analysis of variance of the rates; where N is a factor, of the rates over their mean at the same N: N always
+/// matters, and hides everything else.
+Anova influence_of(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors) {
+  const ViewFactor* order = factors.size() > 1 ? order_factor(factors) : nullptr;
+  std::vector<double> sum(order != nullptr ? order->levels.size() : 1), count = sum;
+  const auto group = [&](std::size_t i) { return order != nullptr ? order->of[i] : 0; };
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    sum[group(i)] += std::log(results[i].prediction.gflops);
+    ++count[group(i)];
   }
-  const double x_margin = 0.05 * (last - first), y_margin = 0.08 * std::max(high - low, 0.01 * high);
-  SvgPlot plot(id, title, {axis, first - x_margin, last + x_margin}, {"Gflop/s", low - y_margin, high + y_margin});
-  plot.line(line, "predicted-line");
-  for (const auto& [x, rates] : curve) {
-    for (const double rate : rates) {
-      plot.marker({x, rate}, Marker::diamond, "predicted",
-                  axis + " " + readable(x) + ": " + readable(rate) + " Gflop/s");
-    }
-  }
-  return "<figure>\n<h3>" + core::xml_escaped(title) + "</h3>\n" + plot.svg() + "</figure>\n";
-}
-
-std::string factor_plots(const std::vector<SweepResult>& results, const std::vector<std::string>& factors) {
-  std::string figures;
-  std::size_t number = 0;
-  for (const std::string& factor : factors) {
-    Curve curve;
-    bool all_numbers = true;
-    for (const SweepResult& result : results) {
-      const auto value = number_in(factor, level_of(result, factor));
-      all_numbers = all_numbers && value;
-      if (value) curve[*value].push_back(result.prediction.gflops);
-    }
-    if (all_numbers && curve.size() > 1) {
-      figures += curve_figure("factor-" + std::to_string(++number), factor, factor, curve);
-    }
-  }
-  if (figures.empty()) return "";
-  return "<h2>Gflop/s over each factor</h2>\n<p class=\"note\">Marks: predictions; line: their median at each level, "
-         "over all "
-         "other factors. The axis of Gflop/s does not start at 0.</p>\n<div class=\"plots\">\n" +
-         figures + "</div>\n";
-}
-
-using Grid = std::pair<int, int>;
-
-std::string heat_map(const std::map<Grid, std::vector<double>>& grids, const std::set<int>& rows,
-                     const std::set<int>& columns) {
-  double low = median(grids.begin()->second), high = low;
-  for (const auto& [grid, rates] : grids) {
-    low = std::min(low, median(rates));
-    high = std::max(high, median(rates));
-  }
-  std::string html = "<div class=\"wide\"><table class=\"heat\">\n<tr><th>P \\ Q</th>";
-  for (const int Q : columns) html += "<th>" + std::to_string(Q) + "</th>";
-  html += "</tr>\n";
-  for (const int P : rows) {
-    html += "<tr><th>" + std::to_string(P) + "</th>";
-    for (const int Q : columns) {
-      const auto found = grids.find({P, Q});
-      if (found == grids.end()) {
-        html += "<td></td>";
-        continue;
-      }
-      const double rate = median(found->second);
-      const double share = high > low ? (rate - low) / (high - low) : 1;
-      html += "<td style=\"background:color-mix(in srgb,var(--measured) " + with_decimals(8 + 52 * share, 0) +
-              "%,transparent)\">" + readable(rate) + "</td>";
-    }
-    html += "</tr>\n";
-  }
-  return html + "</table></div>\n";
-}
-
-std::string grid_plots(const std::vector<SweepResult>& results) {
-  std::map<Grid, std::vector<double>> grids;
-  std::set<int> rows, columns;
-  for (const SweepResult& result : results) {
-    const core::HplParameters& p = result.prediction.parameters;
-    grids[{p.P, p.Q}].push_back(result.prediction.gflops);
-    rows.insert(p.P);
-    columns.insert(p.Q);
-  }
-  if (grids.size() < 2) return "";
-  const std::string title = "<h2>Gflop/s over the process grid</h2>\n";
-  constexpr std::size_t most_columns = 16;
-  const bool filled = 2 * grids.size() > rows.size() * columns.size() && columns.size() <= most_columns;
-  if (filled) {
-    return title + "<p class=\"note\">Medians over all other factors; the deeper the colour, the faster.</p>\n" +
-           heat_map(grids, rows, columns);
-  }
-  Curve curve;
-  for (const auto& [grid, rates] : grids) {
-    auto& here = curve[std::log2(static_cast<double>(grid.first) / grid.second)];
-    here.insert(here.end(), rates.begin(), rates.end());
-  }
-  std::string best;
-  double most = 0;
-  for (const auto& [grid, rates] : grids) {
-    if (median(rates) > most) best = std::to_string(grid.first) + " x " + std::to_string(grid.second);
-    most = std::max(most, median(rates));
-  }
-  return title +
-         "<p class=\"note\">0 is a square grid, 2 one with P = 4 Q. The fastest in the median: P x Q = " + best +
-         ".</p>\n<div class=\"plots\">\n" + curve_figure("grid", "shape of the grid", "log2(P / Q)", curve) +
-         "</div>\n";
-}
-
-std::string influence_table(const std::vector<SweepResult>& results) {
-  std::vector<Configuration> factors;
+  std::vector<Configuration> levels(results.size());
   std::vector<double> rates;
-  for (const SweepResult& result : results) {
-    factors.push_back(result.factors);
-    rates.push_back(result.prediction.gflops);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const ViewFactor& factor : factors) levels[i].push_back({factor.name, factor.levels[factor.of[i]]});
+    rates.push_back(results[i].prediction.gflops / std::exp(sum[group(i)] / count[group(i)]));
   }
-  const Anova analysis = anova(factors, rates);
-  if (analysis.rows.empty()) return "";
-  HtmlTable table({"factor", "share of the variance", "p", "effect of each level"});
-  for (const AnovaRow& row : analysis.rows) {
-    std::string effects;
-    constexpr std::size_t most_levels = 12;
-    for (const auto& [level, effect] : row.effects) {
-      if (row.effects.size() <= most_levels) effects += (effects.empty() ? "" : ", ") + level + ": " + percent(effect);
-    }
-    const std::string p = row.f <= 0 ? "" : row.p_value < 1e-4 ? "< 0.0001" : with_decimals(row.p_value, 4);
-    table.add({row.name, with_decimals(100 * row.share, 1) + " %", p, effects});
-  }
-  return "<h2>Influence of the factors</h2>\n<p class=\"note\">Analysis of variance of log Gflop/s" +
-         std::string(analysis.balanced ? ""
-                                       : "; not every combination of levels is there equally often: shares overlap") +
-         ". Effects: mean at the level over the mean of all. Residual: " +
-         with_decimals(100 * analysis.residual_share, 1) + " % with " + std::to_string(analysis.residual_freedom) +
-         " degrees of freedom.</p>\n" + table.html();
+  Anova analysis = anova(levels, rates);
+  const auto is_order = [&](const AnovaRow& row) { return order != nullptr && row.name == order->name; };
+  analysis.rows.erase(std::remove_if(analysis.rows.begin(), analysis.rows.end(), is_order), analysis.rows.end());
+  return analysis;
 }
 
-std::string result_table(const std::vector<const SweepResult*>& order, const std::vector<std::string>& factors) {
-  std::vector<std::string> header = {"Gflop/s", "time [s]"};
-  header.insert(header.end(), factors.begin(), factors.end());
-  header.insert(header.end(), {"seed", "N", "simulated in [s]"});
-  HtmlTable table(header);
-  constexpr std::size_t most_rows = 2000;  // more make a page slow; the database has them
-  for (std::size_t i = 0; i < std::min(most_rows, order.size()); ++i) {
-    const core::Prediction& p = order[i]->prediction;
-    std::vector<std::string> row = {readable(p.gflops), readable(p.time_s)};
-    for (const std::string& factor : factors) row.push_back(level_of(*order[i], factor));
-    row.insert(row.end(), {std::to_string(p.seed), std::to_string(p.parameters.N), readable(p.wall_s, 3)});
-    table.add(row);
+/// "128: +9.6 %, 256: -9.6 %" in the order of the levels.
+std::string effects_text(const AnovaRow& row, const std::vector<ViewFactor>& factors) {
+  const auto factor = std::find_if(factors.begin(), factors.end(), [&](const auto& f) { return f.name == row.name; });
+  if (factor == factors.end()) return "what is best of one depends on the other";
+  std::string text;
+  constexpr std::size_t most_levels = 12;
+  if (factor->levels.size() > most_levels) return std::to_string(factor->levels.size()) + " levels";
+  for (const std::string& level : factor->levels) {
+    text += (text.empty() ? "" : "; ") + level + ": " + percent(row.effects.at(level));
   }
-  const std::string cut = order.size() > most_rows
-                              ? "<p class=\"note\">The " + std::to_string(most_rows) + " fastest of " +
-                                    std::to_string(order.size()) + "; <code>hplcast sweep export</code> has all.</p>\n"
-                              : "";
-  return "<h2>All results</h2>\n" + cut + table.html();
+  return text;
 }
 
 }  // namespace
 
-std::string sweep_html(const std::vector<SweepResult>& results) {
-  if (results.empty()) return "";
-  std::vector<const SweepResult*> order;
-  for (const SweepResult& result : results) order.push_back(&result);
-  std::stable_sort(order.begin(), order.end(),
+SweepReport::SweepReport(const ReportData& data) : data_(data), results_(data.sweep) {
+  std::vector<std::string> listed;
+  for (const std::string& text : data.plans) {
+    try {
+      std::istringstream in(text);
+      const SweepPlan plan = read_plan(in, "plan.yaml", "");
+      if (title_.empty()) title_ = plan.name;
+      if (question_.empty()) question_ = plan.question;
+      for (const Configuration& row : plan.list) {
+        for (const Setting& setting : row) listed.push_back(setting.factor);
+      }
+    } catch (const core::Error&) {
+      // A plan of another version of hplcast: the results say enough.
+    }
+  }
+  names_ = varied_names(results_);
+  factors_ = view_factors(results_, listed);
+  const bool several_orders = factors_.size() > 1 && order_factor(factors_) != nullptr;
+  std::copy_if(names_.begin(), names_.end(), std::back_inserter(others_),
+               [&](const std::string& name) { return !several_orders || name != "N"; });
+  for (const SweepResult& result : results_) by_rate_.push_back(&result);
+  std::stable_sort(by_rate_.begin(), by_rate_.end(),
                    [](const auto* a, const auto* b) { return a->prediction.gflops > b->prediction.gflops; });
-  const auto factors = varied_factors(results);
-  std::string html = "<p class=\"lead\">" + std::to_string(results.size()) + " predictions, from " +
-                     readable(order.back()->prediction.gflops) + " to " + readable(order.front()->prediction.gflops) +
-                     " Gflop/s.</p>\n<p>The fastest: <code>" + core::xml_escaped(to_string(order.front()->factors)) +
-                     "</code>. The slowest: <code>" + core::xml_escaped(to_string(order.back()->factors)) +
-                     "</code>.</p>\n";
-  return html + factor_plots(results, factors) + grid_plots(results) + influence_table(results) +
-         result_table(order, factors);
+}
+
+std::string SweepReport::summary_html() const {
+  const ViewFactor* order = factors_.size() > 1 ? order_factor(factors_) : nullptr;
+  long long largest = 0;
+  for (const SweepResult& result : results_) largest = std::max(largest, result.prediction.parameters.N);
+  const auto counts = [&](const SweepResult* result) {
+    return order == nullptr || result->prediction.parameters.N == largest;
+  };
+  const SweepResult& best = **std::find_if(by_rate_.begin(), by_rate_.end(), counts);
+  const SweepResult& worst = **std::find_if(by_rate_.rbegin(), by_rate_.rend(), counts);
+  const std::string where = order == nullptr ? " of " + std::to_string(results_.size()) + " predictions"
+                                             : " at the largest N, " + std::to_string(largest);
+  std::string html;
+  if (!question_.empty()) html += "<p class=\"note\">" + core::xml_escaped(question_) + "</p>\n";
+  html += "<p class=\"lead\">Fastest" + where + ": " + readable(best.prediction.gflops) + " Gflop/s with " +
+          code(described(best, others_)) + ". Slowest: " + readable(worst.prediction.gflops) + " (" +
+          percent(worst.prediction.gflops / best.prediction.gflops - 1) + ") with " + code(described(worst, others_)) +
+          ".</p>\n";
+  return html + findings_html() + orders_html() + gaps_html();
+}
+
+std::string SweepReport::findings_html() const {
+  constexpr double least_factor = 0.02, least_interaction = 0.05;
+  constexpr std::size_t most = 4;
+  std::string items = grid_finding();
+  const bool several = factors_.size() > 1;
+  std::size_t told = 0;
+  for (const AnovaRow& row : several ? influence_of(results_, factors_).rows : std::vector<AnovaRow>{}) {
+    const bool interaction = row.effects.empty();
+    if (row.share < (interaction ? least_interaction : least_factor) || ++told > most) continue;
+    std::string text = row.name + ": " + share_text(row.share) + " of the variance";
+    if (interaction) {
+      text += "; what is best of one depends on the other.";
+    } else {
+      const auto by_effect = [](const auto& a, const auto& b) { return a.second < b.second; };
+      const auto [low, high] = std::minmax_element(row.effects.begin(), row.effects.end(), by_effect);
+      text += ". Best on average: " + high->first + " (" + percent(high->second) + "), worst: " + low->first + " (" +
+              percent(low->second) + ").";
+    }
+    items += "<li>" + core::xml_escaped(text) + "</li>\n";
+  }
+  return items.empty() ? "" : "<ul class=\"findings\">\n" + items + "</ul>\n";
+}
+
+/// How far the usual advice is from the best: a list item, or nothing.
+std::string SweepReport::grid_finding() const {
+  const bool varied =
+      std::any_of(factors_.begin(), factors_.end(), [](const auto& factor) { return factor.name == "grid"; });
+  if (!varied) return "";
+  const auto grids = grid_rates(results_);
+  if (grids.size() < 3) return "";
+  const auto squareness = [](const auto& entry) {
+    return std::abs(std::log(static_cast<double>(entry.first.first) / entry.first.second));
+  };
+  const auto square = *std::min_element(grids.begin(), grids.end(),
+                                        [&](const auto& a, const auto& b) { return squareness(a) < squareness(b); });
+  const auto best =
+      *std::max_element(grids.begin(), grids.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (best == square) return "<li>The grid nearest to square is the fastest.</li>\n";
+  const auto name = [](const auto& entry) {
+    return std::to_string(entry.first.first) + " x " + std::to_string(entry.first.second);
+  };
+  return "<li>Grid " + name(best) + " gives " + readable(best.second) + " Gflop/s; the one nearest to square, " +
+         name(square) + ", " + readable(square.second) + " (" + percent(square.second / best.second - 1) + ").</li>\n";
+}
+
+std::vector<std::pair<std::string, const core::Prediction*>> SweepReport::extremes() const {
+  std::vector<long long> orders;
+  for (const SweepResult& result : results_) orders.push_back(result.prediction.parameters.N);
+  std::sort(orders.begin(), orders.end(), std::greater<>());
+  orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
+  std::vector<std::pair<std::string, const core::Prediction*>> list;
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(most, orders.size()); ++i) {
+    const auto is_here = [&](const SweepResult* result) { return result->prediction.parameters.N == orders[i]; };
+    const auto best = std::find_if(by_rate_.begin(), by_rate_.end(), is_here);
+    const auto worst = std::find_if(by_rate_.rbegin(), by_rate_.rend(), is_here);
+    list.emplace_back("fastest: " + described(**best, names_), &(*best)->prediction);
+    if (*worst != *best) list.emplace_back("slowest: " + described(**worst, names_), &(*worst)->prediction);
+  }
+  return list;
+}
+
+/// The best configuration of each N, where there are several: it is often another one.
+std::string SweepReport::orders_html() const {
+  const ViewFactor* order = order_factor(factors_);
+  constexpr std::size_t most_orders = 8;
+  if (order == nullptr || factors_.size() < 2 || order->levels.size() > most_orders) return "";
+  HtmlTable table({"N", "Gflop/s", "fastest with"}, "words");
+  for (const std::string& level : order->levels) {
+    const auto best = std::find_if(by_rate_.begin(), by_rate_.end(),
+                                   [&](const SweepResult* result) { return level_of(*result, "N") == level; });
+    table.add({level, readable((*best)->prediction.gflops), described(**best, others_)});
+  }
+  return table.html();
+}
+
+std::string SweepReport::gaps_html() const {
+  const SweepCounts& counts = data_.counts;
+  const std::size_t missing = counts.runs - std::min(counts.runs, counts.done + counts.failed);
+  std::string text;
+  const auto add = [&](std::size_t count, const std::string& what) {
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+  };
+  add(missing, "runs not made yet");
+  add(counts.failed, "runs failed");
+  add(counts.skipped, "configurations skipped because they cannot be run");
+  if (text.empty()) return "";
+  return "<p class=\"note\">Not in this report: " + text + " (<code>hplcast sweep status</code> tells more).</p>\n";
+}
+
+std::vector<Figure> SweepReport::figures() const {
+  // A figure over a factor shows apart what its effect depends on most.
+  constexpr double least_interaction = 0.05;
+  const Anova analysis = influence_of(results_, factors_);
+  std::map<std::string, std::string> partners;
+  for (const AnovaRow& row : analysis.rows) {
+    const std::size_t times = row.name.find(" x ");
+    if (!row.effects.empty() || times == std::string::npos || row.share < least_interaction) continue;
+    const std::string a = row.name.substr(0, times), b = row.name.substr(times + 3);
+    partners.emplace(a, b);  // the largest share comes first
+    partners.emplace(b, a);
+  }
+  std::vector<Figure> list = factor_figures(results_, factors_, partners);
+  for (Figure& figure : grid_figures(results_, factors_)) list.push_back(std::move(figure));
+  return list;
+}
+
+std::string SweepReport::influence_html() const {
+  if (factors_.size() < 2) return "";
+  const Anova analysis = influence_of(results_, factors_);
+  const bool tested =
+      std::any_of(analysis.rows.begin(), analysis.rows.end(), [](const auto& row) { return row.f > 0; });
+  std::vector<std::string> header = {"factor", "share of the variance"};
+  if (tested) header.push_back("p");
+  header.push_back("effect of each level");
+  HtmlTable table(header, "words");
+  for (const AnovaRow& row : analysis.rows) {
+    std::vector<std::string> cells = {row.name, with_decimals(100 * row.share, 1) + " %"};
+    if (tested) cells.push_back(row.f <= 0 ? "" : row.p_value < 1e-4 ? "< 0.0001" : with_decimals(row.p_value, 4));
+    cells.push_back(effects_text(row, factors_));
+    table.add(cells);
+  }
+  std::string note = "Analysis of variance of log Gflop/s";
+  if (order_factor(factors_) != nullptr) note += " at the same N";
+  if (!analysis.balanced) note += "; not every combination of levels is there equally often: shares overlap";
+  note += ". Effect: mean at this level over the mean of all.";
+  if (tested) {
+    note += " p: probability of such a share by chance. " + with_decimals(100 * analysis.residual_share, 1) +
+            " % of the variance is not explained (" + std::to_string(analysis.residual_freedom) +
+            " degrees of freedom).";
+  }
+  for (const ViewFactor& factor : factors_) {
+    if (!factor.with.empty()) note += " " + factor.name + " always changes together with " + factor.with + ".";
+  }
+  return "<h2>Influence of the factors</h2>\n<p class=\"note\">" + note + "</p>\n" + table.html();
+}
+
+std::string SweepReport::results_html() const {
+  std::vector<std::string> header = {"Gflop/s"};
+  header.insert(header.end(), names_.begin(), names_.end());
+  header.insert(header.end(), {"HPL's time [s]", "seed", "simulation took [s]"});
+  HtmlTable table(header);
+  constexpr std::size_t most_rows = 2000;  // more make a page slow; the database has them
+  for (std::size_t i = 0; i < std::min(most_rows, by_rate_.size()); ++i) {
+    const core::Prediction& p = by_rate_[i]->prediction;
+    std::vector<std::string> row = {readable(p.gflops)};
+    for (const std::string& name : names_) row.push_back(level_of(*by_rate_[i], name));
+    row.insert(row.end(), {readable(p.time_s), std::to_string(p.seed), readable(p.wall_s, 3)});
+    table.add(row);
+  }
+  const std::string cut = by_rate_.size() > most_rows
+                              ? "The " + std::to_string(most_rows) + " fastest of " + std::to_string(by_rate_.size()) +
+                                    "; <code>hplcast sweep export</code> has all. "
+                              : "";
+  return "<h2>All results</h2>\n<p class=\"note\">" + cut + "The fastest first; a click on a header sorts.</p>\n" +
+         table.html();
+}
+
+std::string SweepReport::body_html() const {
+  std::string html;
+  const auto list = figures();
+  if (!list.empty()) {
+    html =
+        "<h2>Gflop/s over each factor</h2>\n<p class=\"note\">Marks: predictions; lines and bars: their median. The "
+        "axes of Gflop/s do not start at 0.</p>\n<div class=\"plots\">\n";
+    for (const Figure& figure : list) html += figure_html(figure);
+    html += "</div>\n";
+  }
+  return html + influence_html() + results_html();
 }
 
 }  // namespace hplcast::study

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hplcast::study {
@@ -15,6 +16,7 @@ struct PlotAxis {
   std::string label;
   double min = 0;
   double max = 1;
+  std::vector<std::pair<double, std::string>> ticks;  ///< empty: round numbers
 };
 
 enum class Marker { circle, square, triangle, diamond };
@@ -26,6 +28,9 @@ std::vector<double> nice_ticks(double min, double max, int count);
 /// the one given), so that light and dark are decided there. Marks outside of the axes are clipped.
 class SvgPlot {
  public:
+  static constexpr double width = 420;  ///< of the viewBox
+  static constexpr double height = 320;
+
   /// `id` names the plot within its page, `title` is what is read aloud instead of it.
   SvgPlot(std::string id, std::string title, PlotAxis x, PlotAxis y);
 

@@ -31,6 +31,8 @@ class PlanReader {
       const YAML::Node& value = entry.second;
       if (key == "name") {
         plan.name = text(value, key);
+      } else if (key == "question") {
+        plan.question = text(value, key);
       } else if (key == "cluster" || key == "noise" || key == "mode") {
         plan.fixed.insert(plan.fixed.begin(), setting(key, value));
       } else if (key == "seeds") {

@@ -23,16 +23,16 @@ TEST(NiceTicks, ZeroIsNotNegative) {
 }
 
 TEST(SvgPlot, PutsTheRangeOnTheEdgesOfTheAxes) {
-  SvgPlot plot("p", "title", {"x [s]", 0, 10}, {"y", 0, 1});
+  SvgPlot plot("p", "title", {"x [s]", 0, 10, {}}, {"y", 0, 1, {}});
   plot.line({{0, 0}, {10, 1}}, "curve");
   const std::string svg = plot.svg();
-  EXPECT_THAT(svg, HasSubstr("<path class=\"curve\" d=\"M62.00 270.00L406.00 12.00\"/>"));
+  EXPECT_THAT(svg, HasSubstr("<path class=\"curve\" d=\"M62.00 270.00L406.00 28.00\"/>"));
   EXPECT_THAT(svg, HasSubstr(">x [s]</text>"));
   EXPECT_THAT(svg, HasSubstr(">0.2</text>"));
 }
 
 TEST(SvgPlot, TitlesAndTooltipsAreEscaped) {
-  SvgPlot plot("p", "a<b", {"x", 0, 1}, {"y", 0, 1});
+  SvgPlot plot("p", "a<b", {"x", 0, 1, {}}, {"y", 0, 1, {}});
   plot.marker({0.5, 0.5}, Marker::square, "mark", "\"&\"");
   EXPECT_THAT(plot.svg(), HasSubstr("aria-label=\"a&lt;b\""));
   EXPECT_THAT(plot.svg(), HasSubstr("<title>&quot;&amp;&quot;</title>"));

@@ -15,6 +15,7 @@ struct ReportData {
   std::vector<core::HplRun> real;
   std::vector<core::Prediction> predictions;
   std::vector<SweepResult> sweep;    ///< of databases; their predictions are in `predictions`, too
+  SweepCounts counts;                ///< of databases, added up
   std::vector<std::string> plans;    ///< texts of the plans of databases
   std::vector<std::string> sources;  ///< names of the files that the data come from
 };
@@ -30,9 +31,17 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
 void add_sweep(const SweepDatabase& database, ReportData& data);
 
 /// One HTML page that needs nothing else: no network (it forbids itself any), and a small script only to sort tables.
-/// Summary first, then the plots (predicted over
-/// measured; Gflop/s over N for each grid), where the time goes, all numbers, and what made them. Light or dark as the
-/// reader's machine has it. @throws core::DomainError if there are no predictions.
+/// Summary first, then the plots, where the time goes, all numbers, and what made them. Light or dark as the reader's
+/// machine has it. @throws core::DomainError if there are no predictions.
 void write_report(std::ostream& out, const ReportData& data);
+
+/// A figure of a report as an SVG file of its own.
+struct ReportPicture {
+  std::string name;  ///< of the file, without ".svg": letters, digits and "-", different for each
+  std::string svg;
+};
+
+/// All figures of the page that write_report() makes.
+std::vector<ReportPicture> report_pictures(const ReportData& data);
 
 }  // namespace hplcast::study

@@ -48,6 +48,7 @@ struct Sample {
 /// with the sample; each is run with every seed.
 struct SweepPlan {
   std::string name;
+  std::string question;  ///< what the study is to answer, shown in its report; may be empty
   std::vector<std::uint64_t> seeds = {1};
   double timeout_s = 0;  ///< of one run; 0: none
   Configuration fixed;   ///< same in all runs

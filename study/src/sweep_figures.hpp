@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "figure.hpp"
+#include "sweep_view.hpp"
+
+namespace hplcast::study {
+
+/// Gflop/s over each factor: a figure a factor, and one for each N where N is another. Where the other factors have too
+/// many combinations to be told apart, those of `partners`, by name, are: a factor whose effect depends on that one.
+std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors,
+                                   const std::map<std::string, std::string>& partners);
+
+/// Gflop/s over the process grid: a heat map over P and Q, or, where few of the pairs are there, the rate over the
+/// shape of the grid; none if the grid was not varied, or only one side of it.
+std::vector<Figure> grid_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors);
+
+/// Median rate of each grid.
+std::vector<std::pair<std::pair<int, int>, double>> grid_rates(const std::vector<SweepResult>& results);
+
+}  // namespace hplcast::study
