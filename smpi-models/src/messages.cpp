@@ -37,6 +37,11 @@ bool same_ends(const hplcast_channel& a, const hplcast_channel& b) {
   return a.source == b.source && a.tag == b.tag && a.destination == b.destination;
 }
 
+/// As flow->wait(), which would also make an action of the CPU to watch for a failure of the host.
+void wait_for(const s4u::CommPtr& flow) {
+  s4u::Activity::wait_any_for({flow}, -1);
+}
+
 void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
   const hplcast_message& from = sent.message;
   const std::size_t first = std::max(from.content_first, wanted.content_first);
@@ -54,8 +59,8 @@ Messages::Messages(NetworkCosts& costs, Polling& polling)
       polling_(polling),
       async_small_bytes_(simgrid::config::get_value<int>("smpi/async-small-thresh")),
       detached_bytes_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
-      probe_s_(simgrid::config::get_value<double>("smpi/iprobe")),
-      probes_grow_(simgrid::config::get_value<bool>("smpi/grow-injected-times")) {}
+      probes_grow_(simgrid::config::get_value<bool>("smpi/grow-injected-times")),
+      probes_(simgrid::config::get_value<double>("smpi/iprobe"), probes_grow_) {}
 
 void Messages::add_rank(RankState& state, s4u::Host* host, int host_index) {
   Rank rank;
@@ -145,20 +150,24 @@ void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   const hplcast_message& message = sent->message;
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
   if (!sent->detached) sent->sender_blocked_in = take_mailbox();
-  at(message.channel.destination).sent.push_back(sent);
+  Rank& destination = at(message.channel.destination);
+  destination.sent.push_back(sent);
   if (sent->starts_alone) {
     start(*sent);
   } else if (!sent->detached) {
     sent->flow = put_flow(sent->sender_blocked_in, wire_bytes(*sent));
     sent->flow->start();
   }
-  polling_.sent(message.channel);
+  if (destination.polled != nullptr && same_ends(*destination.polled, message.channel)) {
+    destination.polled = nullptr;
+    polling_.wake(destination.state->actor);
+  }
 }
 
 void Messages::send(const hplcast_message& message, bool synchronous) {
   const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send);
   if (!match_posted(sent)) publish(sent);
-  if (!sent->detached) sent->flow->wait();
+  if (!sent->detached) wait_for(sent->flow);
 }
 
 std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous) {
@@ -181,7 +190,6 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
     rank.posted.push_back(request.get());
     return request;
   }
-  polling_.taken(wanted.channel);
   request->message = *found;
   rank.sent.erase(found);
   SentMessage& sent = *request->message;
@@ -200,7 +208,7 @@ void Messages::wait(MessageRequest& request) {
   Rank& rank = at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
   flush(*rank.state);
   if (!request.receives) {
-    if (!request.message->detached) request.message->flow->wait();
+    if (!request.message->detached) wait_for(request.message->flow);
     return;
   }
   if (request.message == nullptr) have_mailbox();
@@ -210,7 +218,7 @@ void Messages::wait(MessageRequest& request) {
   } else {
     const s4u::CommPtr& flow = request.flow == nullptr ? request.message->flow : request.flow;
     while (flow == nullptr) s4u::this_actor::yield();  // the sender is just about to start it
-    flow->wait();
+    wait_for(flow);
   }
   finish_receive(request);
 }
@@ -224,21 +232,36 @@ void Messages::finish_receive(MessageRequest& request) {
   }
 }
 
-bool Messages::probe(const hplcast_channel& channel) {
-  Rank& rank = at(channel.destination);
-  rank.state->pending_s += probe_s_ * probe_factor_;
-  flush(*rank.state);
-  const double probed_s = s4u::Engine::get_clock();
-  polling_.begin_probe(rank.state->actor, channel);
-  if (const double waited_s = s4u::Engine::get_clock() - probed_s; waited_s > 0 && probe_s_ > 0) {
-    // It would have been found by the first of the probes after it came.
-    rank.state->pending_s += std::ceil(waited_s / probe_s_) * probe_s_ - waited_s;
-  }
-  const bool found = std::any_of(
+bool Messages::in_sight(const Rank& rank, const hplcast_channel& channel) {
+  return std::any_of(
       rank.sent.begin(), rank.sent.end(),
       [&](const std::shared_ptr<SentMessage>& sent) { return same_ends(sent->message.channel, channel); });
-  polling_.end_probe(rank.state->actor, found);
-  probe_factor_ = found ? 1 : probe_factor_ + (probes_grow_ ? 1 : 0);
+}
+
+void Messages::sleep_until_sent(Rank& rank, const hplcast_channel& channel) {
+  const std::size_t id = rank.state->actor;
+  const double began_s = s4u::Engine::get_clock() + rank.state->pending_s;
+  probes_.begin(id, began_s + probes_.cost_s(s4u::Engine::get_clock()));
+  rank.polled = &channel;
+  polling_.sleep(id);
+  const double now_s = s4u::Engine::get_clock();
+  rank.state->pending_s = probes_.stop(id, now_s) - now_s;
+}
+
+bool Messages::probe(const hplcast_channel& channel) {
+  Rank& rank = at(channel.destination);
+  RankState& state = *rank.state;
+  const bool sleeps = polling_.may_sleep(state.actor) && !in_sight(rank, channel);
+  if (sleeps) {
+    sleep_until_sent(rank, channel);
+  } else {
+    state.pending_s += probes_.cost_s(s4u::Engine::get_clock());
+  }
+  // A sleep took most of it; only where probes grow does it matter to others when this one ends.
+  if (!sleeps || probes_grow_) flush(state);
+  const bool found = in_sight(rank, channel);
+  polling_.end_probe(state.actor, found);
+  probes_.ended(s4u::Engine::get_clock(), found);
   return found;
 }
 

@@ -11,6 +11,7 @@
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "network_costs.hpp"
 #include "polling.hpp"
+#include "probe_series.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -73,6 +74,7 @@ class Messages {
     int host_index = 0;
     std::vector<std::shared_ptr<SentMessage>> sent;  // to this rank, not matched
     std::vector<MessageRequest*> posted;             // by this rank, not matched
+    const hplcast_channel* polled = nullptr;         // it sleeps until something is sent there
   };
 
   std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost);
@@ -80,6 +82,8 @@ class Messages {
   void publish(const std::shared_ptr<SentMessage>& sent);
   void start(SentMessage& sent) const;
   void finish_receive(MessageRequest& request);
+  static bool in_sight(const Rank& rank, const hplcast_channel& channel);
+  void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
   double overhead_s(core::MessageCost which, const hplcast_message& message);
   void have_mailbox();
   simgrid::s4u::Mailbox* take_mailbox();
@@ -92,9 +96,8 @@ class Messages {
   std::size_t mailboxes_ = 0;
   double async_small_bytes_;
   double detached_bytes_;
-  double probe_s_;
-  bool probes_grow_;      // smpi/grow-injected-times: with every probe that fails, of any rank, the next takes longer
-  double probe_factor_ = 1;
+  bool probes_grow_;  // smpi/grow-injected-times
+  ProbeSeries probes_;
 };
 
 }  // namespace hplcast::smpi_models

@@ -29,6 +29,13 @@ class Polling {
     pollers_[id].in_loop = inside;
   }
 
+  /// Whether a probe of `id` may sleep until there is something to find; sleep() does, until wake().
+  bool may_sleep(std::size_t id) const { return waits_ && pollers_[id].in_loop && pollers_[id].failed; }
+  void sleep(std::size_t id) { sleep(pollers_[id]); }
+  void wake(std::size_t id) { pollers_[id].wake_up->release(); }
+
+  // For messages that go through SMPI, which says nothing of what it has.
+
   /// Before a probe: blocks if it cannot find anything yet.
   void begin_probe(std::size_t id, const hplcast_channel& channel);
   void end_probe(std::size_t id, bool found) { pollers_[id].failed = !found; }
@@ -49,6 +56,7 @@ class Polling {
     Poller* waiting = nullptr;
   };
   void wait(Poller& poller, const hplcast_channel& channel);
+  static void sleep(Poller& poller);
 
   bool waits_;
   std::vector<Poller> pollers_;

@@ -111,10 +111,11 @@ void Runtime::add_ranks() {
     }
     assign_laws(ranks_[id], found->second, local_rank);
   }
-  // Probes that grow must all be made.
-  const bool probes_grow = simgrid::config::get_value<bool>("smpi/grow-injected-times");
-  polling_.emplace(ranks_.size(), settings_.poll_by_waiting && !probes_grow);
-  if (platform_costs() != nullptr && settings_.direct_messages) {
+  const bool direct = platform_costs() != nullptr && settings_.direct_messages;
+  // SMPI counts the probes that fail where they grow: it must see them all.
+  const bool sees_all = !direct && simgrid::config::get_value<bool>("smpi/grow-injected-times");
+  polling_.emplace(ranks_.size(), settings_.poll_by_waiting && !sees_all);
+  if (direct) {
     messages_.emplace(*platform_costs(), *polling_);
     for (const s4u::ActorPtr& actor : actors) {
       messages_->add_rank(ranks_[static_cast<std::size_t>(actor->get_pid())], actor->get_host(),

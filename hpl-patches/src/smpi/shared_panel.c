@@ -50,11 +50,25 @@ static int by_address(const void* key, const void* node) {
   return (address >= b->base + total(b->sizes)) - (address < b->base);
 }
 
+/* Every message asks, and nearly always for a block that it asked for before. Valid until a block ends. */
+enum { remembered_places = 16384 };
+static struct {
+  block* found;
+  unsigned deletions;
+} remembered[remembered_places];
+static unsigned deletions = 1;
+
 static block* block_at(const void* address) {
+  const size_t place = ((uintptr_t)address / (16 * page)) % remembered_places;
+  block* before = remembered[place].found;
   block key;
   key.work = (char*)address;
+  if (remembered[place].deletions == deletions && by_address(&key, before) == 0) return before;
   void* found = tfind(&key, &live_blocks, by_address);
-  return found == NULL ? NULL : *(block**)found;
+  if (found == NULL) return NULL;
+  remembered[place].found = *(block**)found;
+  remembered[place].deletions = deletions;
+  return *(block**)found;
 }
 
 static size_t whole_pages(size_t bytes) {
@@ -98,6 +112,7 @@ static block* new_block(int shared, block_sizes needed) {
 }
 
 static void delete_block(block* b) {
+  ++deletions;
   if (b->reserved)
     (void)munmap(b->base, total(b->sizes));
   else if (b->shared)
