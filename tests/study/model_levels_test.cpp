@@ -58,7 +58,8 @@ TEST(ModelLevels, WithoutNoiseExpectationsStay) {
 TEST(ModelLevels, WithoutNetworkNoiseEveryMessageTakesItsExpectedTime) {
   ModelLevels levels;
   levels.network_noise = false;
-  const auto& send = at_levels(example(), levels).network.scope(core::Scope::local).cost(core::MessageCost::send);
+  const auto cluster = at_levels(example(), levels);
+  const auto& send = cluster.network.scope(core::Scope::local).cost(core::MessageCost::send);
   EXPECT_DOUBLE_EQ(send.mean_s(1000), 2e-6 + 1e-7);
   EXPECT_DOUBLE_EQ(send.sample_s(1000, {0.1, 2.0}), 2e-6 + 1e-7);
 }
