@@ -29,7 +29,7 @@ std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix)
 /// "package-0" for intel-rapl:0, "package-0 dram" for its part intel-rapl:0:1.
 std::string rapl_name(const fs::path& zone) {
   const std::string file = zone.filename();
-  const std::string own = first_line(zone / "name");
+  std::string own = first_line(zone / "name");
   const std::size_t last = file.rfind(':');
   if (last == file.find(':')) return own;
   return first_line(zone.parent_path() / file.substr(0, last) / "name") + " " + own;

@@ -27,8 +27,8 @@ namespace {
 /// A mapping of a YAML file whose keys are asked for one by one; what nobody asks for is an error.
 class Section {
  public:
-  Section(YAML::Node node, std::string file, std::string name)
-      : node_(std::move(node)), file_(std::move(file)), name_(std::move(name)) {
+  Section(const YAML::Node& node, std::string file, std::string name)
+      : node_(node), file_(std::move(file)), name_(std::move(name)) {
     if (!node_.IsDefined() || node_.IsNull()) return;
     if (!node_.IsMap()) fail("", "found something else than keys with values");
   }

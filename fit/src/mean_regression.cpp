@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "hplcast/fit/least_squares.hpp"
+#include "quantile.hpp"
 
 namespace hplcast::fit::detail {
 
@@ -319,21 +320,13 @@ void set_covariance(RegressionResult& result, const ShapeRows& shapes, const std
   add_uncertainty(result.fit, sandwich(design, result.inverse_information, result.weights, variances));
 }
 
-double linear_quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  const double place = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  if (below + 1 >= values.size()) return values.back();
-  return values[below] + (place - static_cast<double>(below)) * (values[below + 1] - values[below]);
-}
-
 double published_constant(const ShapeRows& shapes, const std::vector<double>& y) {
   const std::vector<double> work = column_of(shapes, {1, 1, 1});
   const double limit = 3 * *std::min_element(work.begin(), work.end());
   std::vector<double> small;
   for (std::size_t i = 0; i < y.size(); ++i)
     if (work[i] <= limit) small.push_back(y[i]);
-  const double cut = linear_quantile(small, 0.95);
+  const double cut = quantile_of(small, 0.95);
   double sum = 0;
   int count = 0;
   for (double value : small) {

@@ -49,7 +49,4 @@ void set_covariance(RegressionResult& result, const ShapeRows& shapes, const std
 /// The constant of the published method, see Intercept::published.
 double published_constant(const ShapeRows& shapes, const std::vector<double>& y);
 
-/// The 0 < q < 1 quantile with linear interpolation between the sorted values.
-double linear_quantile(std::vector<double> values, double q);
-
 }  // namespace hplcast::fit::detail

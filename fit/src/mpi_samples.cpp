@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hplcast/core/errors.hpp"
+#include "quantile.hpp"
 
 namespace hplcast::fit::detail {
 
@@ -87,13 +88,6 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
   });
   for (auto& entry : visits) entry.second.flush();
   return samples;
-}
-
-double quantile(const std::vector<double>& sorted, double probability) {
-  const double position = probability * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  if (below + 1 >= sorted.size()) return sorted.back();
-  return sorted[below] + (position - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
 }
 
 }  // namespace hplcast::fit::detail

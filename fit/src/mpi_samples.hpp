@@ -50,7 +50,4 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
 /// SizedOperation of a name, or -1.
 int sized_operation(const std::string& name);
 
-/// Quantile with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); `sorted` is not empty.
-double quantile(const std::vector<double>& sorted, double probability);
-
 }  // namespace hplcast::fit::detail

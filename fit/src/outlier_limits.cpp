@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mpi_samples.hpp"
+#include "quantile.hpp"
 #include "reservoir.hpp"
 
 namespace hplcast::fit::detail {
@@ -18,11 +18,6 @@ constexpr double steepest = 1.2;               // durations grow in proportion t
 
 double log_of_size(double size) {
   return std::log(std::max(1.0, size));
-}
-
-double quantile_of(std::vector<double> values, double probability) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, probability);
 }
 
 }  // namespace

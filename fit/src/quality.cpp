@@ -8,6 +8,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
+#include "quantile.hpp"
 
 namespace hplcast::fit {
 
@@ -27,12 +28,6 @@ std::string text(const char* format, Values... values) {
   return buffer;
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Of calls in the order of time.
 std::optional<std::string> drift(const std::vector<RelativeCall>& calls) {
   std::vector<double> first, last;
@@ -41,7 +36,7 @@ std::optional<std::string> drift(const std::vector<RelativeCall>& calls) {
     first.push_back(calls[i].ratio);
     last.push_back(calls[calls.size() - 1 - i].ratio);
   }
-  const double change = median(last) / median(first) - 1;
+  const double change = detail::quantile_of(last, 0.5) / detail::quantile_of(first, 0.5) - 1;
   if (std::abs(change) < drift_that_matters) return std::nullopt;
   const double p_value = mann_whitney(first, last).p_value;
   if (p_value > drift_by_chance) return std::nullopt;
