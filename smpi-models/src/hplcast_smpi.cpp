@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "c_boundary.hpp"
-#include "injection.hpp"
 #include "runtime.hpp"
 
 using hplcast::smpi_models::guarded;

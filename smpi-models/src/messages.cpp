@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "injection.hpp"
 #include "runtime.hpp"
 
 namespace hplcast::smpi_models {
