@@ -89,8 +89,8 @@ int hplcast_probe(const hplcast_channel* channel) {
   return Runtime::instance().messages()->probe(*channel);
 }
 
-void hplcast_polling_loop(int inside) {
-  Runtime::instance().polling().loop(this_rank().actor, inside != 0);
+void hplcast_polling_loop(hplcast_loop loop) {
+  Runtime::instance().polling().loop(this_rank().actor, loop);
 }
 
 void hplcast_probe_begin(const hplcast_channel* channel) {

@@ -238,29 +238,49 @@ bool Messages::in_sight(const Rank& rank, const hplcast_channel& channel) {
 }
 
 void Messages::sleep_until_sent(Rank& rank, const hplcast_channel& channel) {
-  const std::size_t id = rank.state->actor;
-  const double began_s = s4u::Engine::get_clock() + rank.state->pending_s;
-  probes_.begin(id, began_s + probes_.cost_s(s4u::Engine::get_clock()));
   rank.polled = &channel;
-  polling_.sleep(id);
+  polling_.sleep(rank.state->actor);
+}
+
+void Messages::skip_probes_until_sent(Rank& rank, const hplcast_channel& channel) {
+  RankState& state = *rank.state;
+  const double began_s = s4u::Engine::get_clock();
+  probes_.begin(state.actor, began_s + state.pending_s + probes_.cost_s(began_s));
+  sleep_until_sent(rank, channel);
   const double now_s = s4u::Engine::get_clock();
-  rank.state->pending_s = probes_.stop(id, now_s) - now_s;
+  state.pending_s = probes_.stop(state.actor, now_s) - now_s;
+}
+
+void Messages::probe_in_the_past(RankState& state) {
+  const double probe_s = probes_.cost_s(s4u::Engine::get_clock());
+  state.pending_s += probe_s;
+  if (state.pending_s >= 0 || !polling_.only_probes(state.actor)) return;
+  state.pending_s = probe_s > 0 ? state.pending_s + std::ceil(-state.pending_s / probe_s) * probe_s : 0;
 }
 
 bool Messages::probe(const hplcast_channel& channel) {
   Rank& rank = at(channel.destination);
   RankState& state = *rank.state;
-  const bool sleeps = polling_.may_sleep(state.actor) && !in_sight(rank, channel);
-  if (sleeps) {
-    sleep_until_sent(rank, channel);
+  if (state.pending_s < 0) {
+    probe_in_the_past(state);
+    if (state.pending_s < 0) return false;
+    flush(state);
+  } else if (polling_.may_sleep(state.actor) && !in_sight(rank, channel)) {
+    skip_probes_until_sent(rank, channel);
+    // The sleep took most of it; only where probes grow does it matter to others when this one ends.
+    if (probes_grow_) flush(state);
   } else {
     state.pending_s += probes_.cost_s(s4u::Engine::get_clock());
+    flush(state);
   }
-  // A sleep took most of it; only where probes grow does it matter to others when this one ends.
-  if (!sleeps || probes_grow_) flush(state);
   const bool found = in_sight(rank, channel);
   polling_.end_probe(state.actor, found);
-  probes_.ended(s4u::Engine::get_clock(), found);
+  const double probed_s = s4u::Engine::get_clock();
+  probes_.ended(probed_s, found);
+  if (!found && polling_.may_work_later(state.actor)) {
+    sleep_until_sent(rank, channel);
+    state.pending_s -= s4u::Engine::get_clock() - probed_s;
+  }
   return found;
 }
 

@@ -84,6 +84,8 @@ class Messages {
   void finish_receive(MessageRequest& request);
   static bool in_sight(const Rank& rank, const hplcast_channel& channel);
   void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
+  void skip_probes_until_sent(Rank& rank, const hplcast_channel& channel);
+  void probe_in_the_past(RankState& state);
   double overhead_s(core::MessageCost which, const hplcast_message& message);
   void have_mailbox();
   simgrid::s4u::Mailbox* take_mailbox();

@@ -16,21 +16,36 @@ namespace hplcast::smpi_models {
 /// a real one, so a message is found at most one probe later than by polling (measured constant: smpi/iprobe, some 1e-7
 /// s).
 ///
-/// Whether a rank only probes must be said: HPL also probes between the steps of its row swap, dozens of times in a row
+/// Likewise a rank that probes between pieces of work that concern nobody else: it sleeps until there is something to
+/// find, and catches up on its work and its probes after that, in its own past.
+///
+/// Whether a rank does so must be said: HPL also probes between the steps of its row swap, dozens of times in a row
 /// on large process columns, and a rank that slept there would hold up its whole column.
 class Polling {
  public:
-  /// `actors`: ids of actors are below this. `waits` false: never waits.
-  Polling(std::size_t actors, bool waits) : waits_(waits), pollers_(actors) {}
+  /// Where a rank may sleep.
+  struct Sleeps {
+    bool where_only_probing = true;
+    bool where_working_between = true;  ///< probes; only if messages do not go through SMPI
+  };
+  /// `actors`: ids of actors are below this.
+  Polling(std::size_t actors, const Sleeps& sleeps) : sleeps_(sleeps), pollers_(actors) {}
 
-  /// Actor `id` enters (or goes on in) or leaves a loop that only probes.
-  void loop(std::size_t id, bool inside) {
-    if (pollers_[id].in_loop != inside) pollers_[id].failed = false;
-    pollers_[id].in_loop = inside;
+  /// Actor `id` enters (or goes on in) a loop that probes, or leaves it.
+  void loop(std::size_t id, hplcast_loop loop) {
+    if (pollers_[id].loop != loop) pollers_[id].failed = false;
+    pollers_[id].loop = loop;
   }
+  bool only_probes(std::size_t id) const { return pollers_[id].loop == HPLCAST_LOOP_ONLY_PROBES; }
 
   /// Whether a probe of `id` may sleep until there is something to find; sleep() does, until wake().
-  bool may_sleep(std::size_t id) const { return waits_ && pollers_[id].in_loop && pollers_[id].failed; }
+  bool may_sleep(std::size_t id) const {
+    return sleeps_.where_only_probing && only_probes(id) && pollers_[id].failed;
+  }
+  /// Whether `id` may sleep after a probe that has failed, and do its work of that time afterwards.
+  bool may_work_later(std::size_t id) const {
+    return sleeps_.where_working_between && pollers_[id].loop == HPLCAST_LOOP_WORKS_BETWEEN;
+  }
   void sleep(std::size_t id) { sleep(pollers_[id]); }
   void wake(std::size_t id) { pollers_[id].wake_up->release(); }
 
@@ -47,7 +62,7 @@ class Polling {
 
  private:
   struct Poller {
-    bool in_loop = false;
+    hplcast_loop loop = HPLCAST_LOOP_NONE;
     bool failed = false;  // the last probe of the loop
     simgrid::s4u::SemaphorePtr wake_up;
   };
@@ -58,7 +73,7 @@ class Polling {
   void wait(Poller& poller, const hplcast_channel& channel);
   static void sleep(Poller& poller);
 
-  bool waits_;
+  Sleeps sleeps_;
   std::vector<Poller> pollers_;
   std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual>
       traffic_;  // channels with messages under way, or a rank that waits

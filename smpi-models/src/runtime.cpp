@@ -112,9 +112,12 @@ void Runtime::add_ranks() {
     assign_laws(ranks_[id], found->second, local_rank);
   }
   const bool direct = platform_costs() != nullptr && settings_.direct_messages;
-  // SMPI counts the probes that fail where they grow: it must see them all.
-  const bool sees_all = !direct && simgrid::config::get_value<bool>("smpi/grow-injected-times");
-  polling_.emplace(ranks_.size(), settings_.poll_by_waiting && !sees_all);
+  // Where probes grow, those that fail are counted as they come: SMPI must see them all, and those between work be made.
+  const bool probes_grow = simgrid::config::get_value<bool>("smpi/grow-injected-times");
+  Polling::Sleeps sleeps;
+  sleeps.where_only_probing = settings_.poll_by_waiting && (direct || !probes_grow);
+  sleeps.where_working_between = settings_.poll_by_waiting && direct && !probes_grow;
+  polling_.emplace(ranks_.size(), sleeps);
   if (direct) {
     messages_.emplace(*platform_costs(), *polling_);
     for (const s4u::ActorPtr& actor : actors) {

@@ -18,7 +18,7 @@ namespace hplcast::smpi_models {
 /// State of one rank.
 struct RankState {
   std::size_t actor = 0;  ///< id of its actor
-  double pending_s = 0;   ///< delay that is not yet spent in simulated time
+  double pending_s = 0;   ///< delay that is not yet spent in simulated time; negative: the rank is that far in the past
   std::uint32_t rank = 0;
   std::array<const core::PiecewiseLaw*, core::kernel_count>
       laws{};                                             ///< of this rank's CPU; null: the kernel costs nothing

@@ -1,7 +1,8 @@
 /* Put before the sources of HPL that wait for a panel in loops: tells the runtime which calls of HPL_bcast those are.
- * HPL_pdgesv0, K1 and K2 call it in such loops only. HPL_pdupdateXX probes between chunks of nb columns, and goes on probing when
- * all n columns (nq0 of them so far) are done, or when there were none; before that it goes on with its work after each call. Its
- * nq0 is read before HPL sets it: these sources are compiled with -ftrivial-auto-var-init=zero. */
+ * HPL_pdgesv0, K1 and K2 call it in such loops only. HPL_pdupdateXX, which has n columns to update, calls it first before its row
+ * swap; then after each chunk of nb columns, nq0 of them done so far, with nothing but kernels in between; and on and on when all
+ * are done, or when there were none. Its nq0 is read before HPL sets it: these sources are compiled with
+ * -ftrivial-auto-var-init=zero. */
 #ifndef HPLCAST_POLLING_LOOPS_H
 #define HPLCAST_POLLING_LOOPS_H
 #ifdef HPLCAST_SIMULATED /* the real HPL is compiled from the same files */
@@ -9,19 +10,21 @@
 #include "hpl.h"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-static int bcast_in(int loop, HPL_T_panel* panel, int* flag) {
+static int bcast_in(hplcast_loop loop, HPL_T_panel* panel, int* flag) {
   int status;
   hplcast_polling_loop(loop);
   status = HPL_bcast(panel, flag);
   /* Left for good only with the panel: the next call of a loop has to know that this one found nothing. */
-  if (!loop || *flag == HPL_SUCCESS) hplcast_polling_loop(0);
+  if (loop == HPLCAST_LOOP_NONE || *flag == HPL_SUCCESS) hplcast_polling_loop(HPLCAST_LOOP_NONE);
   return status;
 }
 
 #ifdef HPLCAST_LOOPS_OF_PDUPDATE
-#define HPL_bcast(panel, flag) bcast_in(n <= nq0 || jb <= 0, panel, flag)
+#define LOOP_OF_PDUPDATE \
+  (n <= nq0 || jb <= 0 ? HPLCAST_LOOP_ONLY_PROBES : nq0 > 0 ? HPLCAST_LOOP_WORKS_BETWEEN : HPLCAST_LOOP_NONE)
+#define HPL_bcast(panel, flag) bcast_in(LOOP_OF_PDUPDATE, panel, flag)
 #else
-#define HPL_bcast(panel, flag) bcast_in(1, panel, flag)
+#define HPL_bcast(panel, flag) bcast_in(HPLCAST_LOOP_ONLY_PROBES, panel, flag)
 #endif
 
 #endif

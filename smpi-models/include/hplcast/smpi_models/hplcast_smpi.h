@@ -100,16 +100,23 @@ double hplcast_clock_s(void);
 double hplcast_pivot(int rows, int* row);
 
 /* Polling. HPL waits for a panel in a loop of MPI_Iprobe; simulating every failed probe would take most of the time of
- * a simulation. The program says what it sends, receives and probes, and where it is in a loop that does nothing but
- * probe one channel until it finds something: there a rank sleeps until there is something to find. It is found at most
- * one probe later than by polling. Ranks are those in MPI_COMM_WORLD. */
+ * a simulation. The program says what it sends, receives and probes, and where it is in a loop that probes one channel
+ * until it finds something: there a rank sleeps until there is something to find. It is found at most one probe later
+ * than by polling. Ranks are those in MPI_COMM_WORLD. */
 typedef struct {
   int source, destination, tag;
 } hplcast_channel;
 
-/* The calling rank enters or goes on in (1), or leaves (0), a loop that only probes. Outside of such loops every probe
- * is simulated, because the rank has other messages to attend to whether it finds something or not. */
-void hplcast_polling_loop(int inside);
+/* What the calling rank does beside its probes. Outside of the two kinds of loops every probe is simulated, because the
+ * rank has other messages to attend to whether it finds something or not. */
+typedef enum {
+  HPLCAST_LOOP_NONE,
+  HPLCAST_LOOP_ONLY_PROBES,  /* nothing: it probes one channel until it finds something */
+  HPLCAST_LOOP_WORKS_BETWEEN /* kernels, but no messages, until it finds something or goes on with only probes */
+} hplcast_loop;
+
+/* The calling rank enters or goes on in such a loop, or leaves it. */
+void hplcast_polling_loop(hplcast_loop loop);
 
 /* Around MPI_Iprobe. hplcast_probe_begin() also flushes; wildcards (negative source or tag) are never waited for. */
 void hplcast_probe_begin(const hplcast_channel* channel);
