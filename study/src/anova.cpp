@@ -12,6 +12,7 @@ namespace hplcast::study {
 namespace {
 
 using Levels = std::vector<std::string>;  ///< of one factor, an entry an observation
+using Columns = std::vector<std::pair<std::string, Levels>>;
 
 struct Groups {
   std::map<std::string, std::pair<double, double>> sums;  ///< level to (sum, count)
@@ -40,14 +41,14 @@ Levels joined(const Levels& a, const Levels& b) {
 }
 
 /// Factors with two levels or more, in the order in which they come; absent ones have the level "".
-std::vector<std::pair<std::string, Levels>> varied(const std::vector<Configuration>& factors) {
+Columns varied(const std::vector<Configuration>& factors) {
   std::vector<std::string> names;
   for (const Configuration& row : factors) {
     for (const Setting& setting : row) {
       if (std::find(names.begin(), names.end(), setting.factor) == names.end()) names.push_back(setting.factor);
     }
   }
-  std::vector<std::pair<std::string, Levels>> result;
+  Columns result;
   for (const std::string& name : names) {
     Levels levels;
     for (const Configuration& row : factors) {
@@ -71,6 +72,58 @@ void test_rows(Anova& result, double residual, double total) {
   }
 }
 
+/// What is left of the sums of squares and of the degrees of freedom.
+struct Rest {
+  double squares = 0;
+  int freedom = 0;
+};
+
+void add_main_effects(Anova& result, const Columns& columns, const std::vector<double>& y, double mean, double total,
+                      Rest& rest) {
+  for (const auto& [name, levels] : columns) {
+    const Groups groups(levels, y);
+    const double squares = groups.sum_of_squares(mean);
+    AnovaRow row;
+    row.name = name;
+    row.freedom = static_cast<int>(groups.sums.size()) - 1;
+    row.share = total > 0 ? squares / total : 0;
+    for (const auto& [level, group] : groups.sums) row.effects[level] = std::exp(group.first / group.second - mean) - 1;
+    rest.squares -= squares;
+    rest.freedom -= row.freedom;
+    result.rows.push_back(std::move(row));
+  }
+}
+
+/// Interactions of two factors; rows of the main effects stand in the order of `columns`.
+void add_interactions(Anova& result, const Columns& columns, const std::vector<double>& y, double mean, double total,
+                      Rest& rest) {
+  for (std::size_t a = 0; a < columns.size(); ++a) {
+    for (std::size_t b = a + 1; b < columns.size(); ++b) {
+      const Groups groups(joined(columns[a].second, columns[b].second), y);
+      const double squares = groups.sum_of_squares(mean) - (result.rows[a].share + result.rows[b].share) * total;
+      AnovaRow row;
+      row.name = columns[a].first + " x " + columns[b].first;
+      row.freedom = result.rows[a].freedom * result.rows[b].freedom;
+      row.share = total > 0 ? std::max(0.0, squares) / total : 0;
+      rest.squares -= squares;
+      rest.freedom -= row.freedom;
+      result.rows.push_back(std::move(row));
+    }
+  }
+}
+
+/// Whether all combinations of levels are there, equally often.
+bool is_balanced(const Columns& columns, const std::vector<double>& y) {
+  Levels cells(y.size());
+  double combinations = 1;
+  for (const auto& [name, levels] : columns) {
+    cells = joined(cells, levels);
+    combinations *= static_cast<double>(std::set<std::string>(levels.begin(), levels.end()).size());
+  }
+  const Groups groups(cells, y);
+  return static_cast<double>(groups.sums.size()) == combinations && groups.equally_often();
+}
+
 }  // namespace
 
 Anova anova(const std::vector<Configuration>& factors, const std::vector<double>& gflops) {
@@ -88,44 +141,13 @@ Anova anova(const std::vector<Configuration>& factors, const std::vector<double>
   }
   for (const double value : y) total += (value - mean) * (value - mean);
 
-  const auto columns = varied(factors);
-  Levels cells(y.size());
-  double combinations = 1;
-  std::map<std::string, double> main_squares;
-  double residual = total;
-  int freedom = static_cast<int>(y.size()) - 1;
-  for (const auto& [name, levels] : columns) {
-    const Groups groups(levels, y);
-    AnovaRow row;
-    row.name = name;
-    row.freedom = static_cast<int>(groups.sums.size()) - 1;
-    main_squares[name] = groups.sum_of_squares(mean);
-    row.share = total > 0 ? main_squares[name] / total : 0;
-    for (const auto& [level, group] : groups.sums) row.effects[level] = std::exp(group.first / group.second - mean) - 1;
-    residual -= main_squares[name];
-    freedom -= row.freedom;
-    result.rows.push_back(std::move(row));
-    cells = joined(cells, levels);
-    combinations *= static_cast<double>(groups.sums.size());
-  }
-  const Groups cell_groups(cells, y);
-  result.balanced = static_cast<double>(cell_groups.sums.size()) == combinations && cell_groups.equally_often();
-  for (std::size_t a = 0; result.balanced && columns.size() > 2 && a < columns.size(); ++a) {
-    for (std::size_t b = a + 1; b < columns.size(); ++b) {
-      const Groups groups(joined(columns[a].second, columns[b].second), y);
-      const double squares =
-          groups.sum_of_squares(mean) - main_squares[columns[a].first] - main_squares[columns[b].first];
-      AnovaRow row;
-      row.name = columns[a].first + " x " + columns[b].first;
-      row.freedom = result.rows[a].freedom * result.rows[b].freedom;
-      row.share = total > 0 ? std::max(0.0, squares) / total : 0;
-      residual -= squares;
-      freedom -= row.freedom;
-      result.rows.push_back(std::move(row));
-    }
-  }
-  result.residual_freedom = std::max(0, freedom);
-  test_rows(result, residual, total);
+  const Columns columns = varied(factors);
+  Rest rest{total, static_cast<int>(y.size()) - 1};
+  add_main_effects(result, columns, y, mean, total, rest);
+  result.balanced = is_balanced(columns, y);
+  if (result.balanced && columns.size() > 2) add_interactions(result, columns, y, mean, total, rest);
+  result.residual_freedom = std::max(0, rest.freedom);
+  test_rows(result, rest.squares, total);
   std::stable_sort(result.rows.begin(), result.rows.end(),
                    [](const AnovaRow& x, const AnovaRow& z) { return x.share > z.share; });
   return result;

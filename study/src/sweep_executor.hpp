@@ -45,7 +45,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
 /// DATABASE + suffix.
 std::filesystem::path beside(const std::filesystem::path& database, const char* suffix);
 
-/// Simulation effort of a run in arbitrary units: what shares and order of runs are chosen by.
+/// Expected seconds of a run on one core, right to a factor of two: what order and progress of runs go by.
 double effort(const SweepRun& run);
 
 }  // namespace hplcast::study

@@ -82,7 +82,7 @@ fs::path beside(const fs::path& database, const char* suffix) {
 }
 
 double effort(const SweepRun& run) {
-  return static_cast<double>(run.parameters.N) * run.parameters.P * run.parameters.Q;
+  return simulation_needs(run.parameters, run.mode == "fast").wall_s;
 }
 
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,

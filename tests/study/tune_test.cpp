@@ -9,21 +9,27 @@
 namespace hplcast::study {
 namespace {
 
-class Tune : public testing::SimulatedCluster {};
+class Tune : public testing::SimulatedCluster {
+ protected:
+  TuneRequest tuning(long long N, int P, int Q, double budget_s) const {
+    TuneRequest request;
+    request.cluster = request_.cluster;
+    request.programs = request_.programs;
+    request.N = N;
+    request.grids = {{P, Q}};
+    request.budget_s = budget_s;
+    return request;
+  }
+};
 
 TEST_F(Tune, FindsAConfigurationNearTheBestOfAllWithinItsBudget) {
-  TuneRequest request;
-  request.cluster = request_.cluster;
-  request.programs = request_.programs;
-  request.N = 6000;
-  request.grids = {{2, 4}};
+  TuneRequest request = tuning(6000, 2, 4, 60);
   request.NB = {64, 256};
   request.SWAP = {1};
   request.BCAST = {0, 3};
   request.PFACT = request.RFACT = {1};
   request.NBMIN = {4};
   request.NDIV = {2};
-  request.budget_s = 60;
   const TuneResult result = tune(request);
   EXPECT_TRUE(result.failures.empty());
   EXPECT_LT(result.wall_s, 61);  // the budget, and the end of what was running
@@ -46,11 +52,7 @@ TEST_F(Tune, FindsAConfigurationNearTheBestOfAllWithinItsBudget) {
 }
 
 TEST_F(Tune, LeavesABadPanelFactorisation) {
-  TuneRequest request;
-  request.cluster = request_.cluster;
-  request.programs = request_.programs;
-  request.N = 3000;
-  request.grids = {{4, 2}};
+  TuneRequest request = tuning(3000, 4, 2, 60);
   request.NB = {128};
   request.DEPTH = {0};
   request.BCAST = {0};
@@ -60,7 +62,6 @@ TEST_F(Tune, LeavesABadPanelFactorisation) {
   request.NBMIN = {128, 4};  // 128: no recursion, all columns one after the other
   request.NDIV = {2};
   request.defaults.NBMIN = 128;
-  request.budget_s = 60;
   const TuneResult result = tune(request);
   ASSERT_EQ(result.panel.size(), 1U);
   EXPECT_EQ(result.panel.front().factor, "NBMIN");
@@ -72,13 +73,7 @@ TEST_F(Tune, LeavesABadPanelFactorisation) {
 }
 
 TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
-  TuneRequest request;
-  request.cluster = request_.cluster;
-  request.programs = request_.programs;
-  request.N = 30000;
-  request.grids = {{8, 8}};
-  request.budget_s = 15;
-  const TuneResult result = tune(request);
+  const TuneResult result = tune(tuning(30000, 8, 8, 15));
   EXPECT_LT(result.wall_s, 16.5);  // ending the simulations that were running takes its time
   EXPECT_FALSE(result.not_tried.empty());
   EXPECT_FALSE(result.ranking.empty());
