@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "additive_model.hpp"
+
 namespace hplcast::study {
 
 namespace {
@@ -13,6 +15,11 @@ constexpr int rounds = 4;
 constexpr std::size_t keep_one_in = 3;
 constexpr std::size_t finalists = 4;
 constexpr std::size_t most_seeds = 3;
+constexpr std::size_t least_candidates = 24;  ///< of the first round: enough to see what matters
+
+std::size_t kept_of(std::size_t ended) {
+  return std::max(finalists, (ended + keep_one_in - 1) / keep_one_in);
+}
 
 core::HplParameters without_N(core::HplParameters parameters) {
   parameters.N = 0;
@@ -25,6 +32,13 @@ Configuration factors_of(const core::HplParameters& p) {
           {"DEPTH", std::to_string(p.DEPTH)},
           {"BCAST", std::to_string(p.BCAST)},
           {"SWAP", std::to_string(p.SWAP)}};
+}
+
+/// The effect of look-ahead depends on the broadcast that it hides.
+Configuration with_interaction(const core::HplParameters& p) {
+  Configuration factors = factors_of(p);
+  factors.push_back({"DEPTH x BCAST", std::to_string(p.DEPTH) + " " + std::to_string(p.BCAST)});
+  return factors;
 }
 
 void average(TunedConfiguration& entry) {
@@ -89,16 +103,26 @@ void TuneRounds::run(std::vector<core::HplParameters> candidates) {
       continue;
     }
     candidates = survivors(ended);
+    if (round_ == 1) nominate(ended, candidates);
     if (round_ == 1) tune_panel(candidates, predictor_.left_s() / rounds);
   }
   rank();
 }
 
-/// Those of the first round that there is time for, at least at the smallest N.
+/// Those of the first round that there is time for, at an N that says something of the full one if possible.
 std::vector<core::HplParameters> TuneRounds::affordable(std::vector<core::HplParameters> candidates,
                                                         double available_s) {
-  const auto largest_NB = *std::max_element(request_.NB.begin(), request_.NB.end());
-  round_N_ = std::min(N_, least_panels * largest_NB);
+  long long least = 0, meaningful = 0;
+  for (const core::HplParameters& p : candidates) {
+    least = std::max<long long>(least, least_panels * p.NB);
+    meaningful = std::max<long long>(meaningful, 3LL * std::max(p.P, p.Q) * p.NB);
+  }
+  const std::size_t few = std::min(least_candidates, candidates.size());
+  const std::vector<core::HplParameters> first(candidates.begin(),
+                                               candidates.begin() + static_cast<std::ptrdiff_t>(few));
+  least = std::min(N_, least);
+  meaningful = std::clamp(meaningful, least, N_);
+  round_N_ = predictor_.affordable_N(first, available_s, least, meaningful);
   const double one_s = predictor_.wall_s(candidates, round_N_, 1) / static_cast<double>(candidates.size());
   const auto most = static_cast<std::size_t>(std::max(1.0, available_s / one_s));
   if (candidates.size() > most) {
@@ -106,6 +130,26 @@ std::vector<core::HplParameters> TuneRounds::affordable(std::vector<core::HplPar
     candidates.resize(most);
   }
   return candidates;
+}
+
+/// Those that there was no time for, but that the ones that were tried speak for: better than the last that is kept.
+void TuneRounds::nominate(const std::vector<TunedConfiguration>& ended, std::vector<core::HplParameters>& candidates) {
+  std::vector<Configuration> factors;
+  std::vector<double> rates;
+  for (const TunedConfiguration& entry : ended) {
+    factors.push_back(with_interaction(entry.parameters));
+    rates.push_back(std::log(entry.mean_gflops));
+  }
+  const AdditiveModel model(factors, rates);
+  const auto expected = [&](const core::HplParameters& p) { return model.at(with_interaction(p)); };
+  const double bar = rates[std::min(kept_of(ended.size()), rates.size()) - 1];
+  auto& rest = result_.not_tried;
+  std::stable_sort(rest.begin(), rest.end(), [&](const auto& a, const auto& b) { return expected(a) > expected(b); });
+  std::size_t taken = 0;
+  while (taken < std::min(rest.size(), kept_of(ended.size())) && expected(rest[taken]) > bar) {
+    candidates.push_back(rest[taken++]);
+  }
+  rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 
 std::vector<TunedConfiguration> TuneRounds::predict(std::vector<core::HplParameters> configurations, long long N,
@@ -152,7 +196,7 @@ std::vector<TunedConfiguration> TuneRounds::play(const std::vector<core::HplPara
 }
 
 std::vector<core::HplParameters> TuneRounds::survivors(const std::vector<TunedConfiguration>& ended) const {
-  const std::size_t kept = std::max(finalists, (ended.size() + keep_one_in - 1) / keep_one_in);
+  const std::size_t kept = kept_of(ended.size());
   const bool into_the_last_round = round_ + 1 == rounds;
   std::set<std::tuple<int, int, int>> seen;
   std::vector<core::HplParameters> list;

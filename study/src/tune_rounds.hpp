@@ -28,6 +28,7 @@ class TuneRounds {
   /// One round: what ended, the best first.
   std::vector<TunedConfiguration> play(const std::vector<core::HplParameters>& candidates, bool last,
                                        double available_s);
+  void nominate(const std::vector<TunedConfiguration>& ended, std::vector<core::HplParameters>& candidates);
   std::vector<core::HplParameters> survivors(const std::vector<TunedConfiguration>& ended) const;
   /// Varies the panel factorisation of the first of `candidates`, and gives all of them the levels that are better.
   void tune_panel(std::vector<core::HplParameters>& candidates, double available_s);
