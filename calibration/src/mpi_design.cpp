@@ -12,8 +12,8 @@ namespace hplcast::calibration {
 
 namespace {
 
-constexpr std::array<const char*, 8> operation_names = {"recv",   "isend", "send",  "pingpong",
-                                                        "iprobe", "test",  "wtime", "send_unmatched"};
+constexpr std::array<const char*, 9> operation_names = {"recv", "isend", "send",     "pingpong",      "iprobe",
+                                                        "test", "wtime", "exchange", "send_unmatched"};
 constexpr long smallest_unmatched_bytes = 64;
 constexpr long largest_message_bytes = std::numeric_limits<int>::max();
 
@@ -137,7 +137,9 @@ double estimated_s(const MpiDesign& design, double bandwidth_bytes_per_s) {
   constexpr double per_call_s = 1e-4;  // the handshake before each call, see measure_mpi.cpp
   double total_s = 0;
   for (const MpiCall& call : design) {
-    const double legs = call.operation == MpiOperation::recv ? 3 : 2;  // recv waits twice the time of a message
+    // recv waits twice the time of a message; an exchange has three that may come one after the other.
+    const bool three = call.operation == MpiOperation::recv || call.operation == MpiOperation::exchange;
+    const double legs = three ? 3 : 2;
     total_s += per_call_s + legs * static_cast<double>(call.size_bytes) / bandwidth_bytes_per_s;
     if (call.operation == MpiOperation::send_unmatched) total_s += late_receiver_s;
   }

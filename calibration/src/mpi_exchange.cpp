@@ -20,6 +20,14 @@ void await(Waiting waiting, void* data, long bytes, int from, int tag) {
   receive(data, bytes, from, tag);
 }
 
+/// A message to and one from the other rank, as HPL_sdrv and the rolls of HPL's row swaps do it.
+void both_ways(void* out, void* in, long bytes, int peer) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(in, static_cast<int>(bytes), MPI_BYTE, peer, tag_answer, MPI_COMM_WORLD, &request);
+  send(out, bytes, peer, tag_answer);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /// The initiator's side of every operation.
 class Initiator {
  public:
@@ -45,6 +53,8 @@ class Initiator {
         return test(call.size_bytes);
       case MpiOperation::wtime:
         return wtime();
+      case MpiOperation::exchange:
+        return exchange(call.size_bytes);
     }
     return 0;
   }
@@ -113,6 +123,17 @@ class Initiator {
     return (now_s() - begin_s) / clock_reads;
   }
 
+  /// The message before makes the responder come later, as whoever receives rows before a roll does.
+  double exchange(long bytes) {
+    void* const first = out_.next(bytes);
+    void* const second = out_.next(bytes);
+    void* const answer = in_.next(bytes);
+    const double begin_s = now_s();
+    send(first, bytes, peer_, tag_data);
+    both_ways(second, answer, bytes, peer_);
+    return now_s() - begin_s;
+  }
+
   int peer_;
   Waiting waiting_;
   RotatingBuffer& out_;
@@ -147,6 +168,10 @@ class Responder {
         send(out_.next(bytes), bytes, peer_, tag_data);
         break;
       case MpiOperation::wtime:
+        break;
+      case MpiOperation::exchange:
+        receive(in_.next(bytes), bytes, peer_, tag_data);
+        both_ways(out_.next(bytes), in_.next(bytes), bytes, peer_);
         break;
       case MpiOperation::send_unmatched:
         std::this_thread::sleep_for(std::chrono::duration<double>(late_receiver_s));

@@ -150,7 +150,7 @@ void setup_mpi(CLI::App& parent) {
   command.add_option("--repetitions", design.repetitions, "calls of each size and operation")->capture_default_str();
   command
       .add_option("--operations", options->operations,
-                  "any of recv, isend, send, pingpong, iprobe, test, wtime, send_unmatched (default: all)")
+                  "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched (default: all)")
       ->delimiter(',');
   command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");

@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* known_operations[] = {"send",   "isend", "recv",  "pingpong",
-                                            "iprobe", "test",  "wtime", "send_unmatched"};
+constexpr const char* known_operations[] = {"send", "isend", "recv",     "pingpong",      "iprobe",
+                                            "test", "wtime", "exchange", "send_unmatched"};
 
 struct FitNetworkOptions {
   std::vector<std::string> inputs;

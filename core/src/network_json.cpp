@@ -31,6 +31,7 @@ SegmentedLaw segmented_from(const Node& node) {
 Json to_json(const ScopeModel& scope) {
   Json json = {{"bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s}, {"latency_s", scope.latency_s}};
   if (scope.max_bytes > 0) json["max_bytes"] = scope.max_bytes;
+  if (scope.half_duplex) json["half_duplex"] = true;
   Json& operations = json["operations"] = Json::object();
   for (std::size_t i = 0; i < message_cost_count; ++i) operations[message_cost_names[i]] = to_json(scope.costs[i]);
   if (!scope.notes.empty()) json["notes"] = scope.notes;
@@ -42,6 +43,7 @@ ScopeModel scope_from(const Node& node) {
   scope.bandwidth_bytes_per_s = node.at("bandwidth_bytes_per_s").number();
   scope.latency_s = node.at("latency_s").number();
   scope.max_bytes = node.number_or("max_bytes", 0);
+  if (node.has("half_duplex")) scope.half_duplex = node.at("half_duplex").boolean();
   for (std::size_t i = 0; i < message_cost_count; ++i) {
     scope.costs[i] = segmented_from(node.at("operations").at(message_cost_names[i]));
   }

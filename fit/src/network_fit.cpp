@@ -1,6 +1,8 @@
 #include "hplcast/fit/network_fit.hpp"
 
 #include <algorithm>
+#include <iomanip>
+#include <sstream>
 
 #include "hplcast/core/errors.hpp"
 #include "mpi_residuals.hpp"
@@ -99,6 +101,31 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
   return detail::make_scope_model(lines, noise, thresholds, max_bytes, options);
 }
 
+/// Ping-pongs say how long a message takes alone, exchanges whether two in opposite directions take as long: a message
+/// and an exchange then take two such times, else three.
+void find_half_duplex(const MpiRows& rows, double detached_bytes,
+                      std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
+  constexpr double between = 2.5;
+  constexpr double trimmed = 0.25;  // at each end: interrupted calls do not count
+  std::array<detail::TrimmedMean, 2> messages;
+  rows([&](const core::MpiMeasurement& row) {
+    if (row.operation != "exchange" || !row.error.empty() || row.size_bytes < detached_bytes) return;
+    const auto s = static_cast<std::size_t>(detail::scope_from_name(row.scope));
+    if (models[s]) messages[s].add(row.duration_s / models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes));
+  });
+  for (const core::Scope scope : scopes) {
+    const auto s = static_cast<std::size_t>(scope);
+    if (messages[s].empty()) continue;
+    const double found = messages[s].value(trimmed);
+    models[s]->half_duplex = found > between;
+    std::ostringstream note;
+    note << name_of(scope) << ": a message and one in each direction after it take " << std::setprecision(3) << found
+         << " times as long as one message"
+         << (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "");
+    fit.notes.push_back(note.str());
+  }
+}
+
 }  // namespace
 
 void validate(const NetworkFitOptions& options) {
@@ -177,6 +204,7 @@ NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
     models[s] = scope_model(scope, samples.scope(scope), lines[s], noise, thresholds, options, fit);
   }
   if (options.filter == RowFilter::robust) note_interruptions(fit);
+  find_half_duplex(rows, thresholds.detached_bytes, models, fit);
   core::NetworkModel::Values values;
   const auto& local = models[static_cast<std::size_t>(core::Scope::local)];
   values.remote = models[static_cast<std::size_t>(core::Scope::remote)];

@@ -113,6 +113,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
     source.state->pending_s += std::max(0.0, overhead_s(cost, message));
   }
   flush(*source.state);
+  sent->sent_s = s4u::Engine::get_clock();
   if (!sent->detached) have_mailbox();
   return sent;
 }
@@ -163,8 +164,23 @@ void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   }
 }
 
+/// On a half duplex network what the destination is already sending here comes first.
+void Messages::let_opposite_pass(const hplcast_channel& channel) {
+  if (!costs_.is_half_duplex(path(channel.source, channel.destination).scope)) return;
+  for (const MessageRequest* request : at(channel.source).receiving) {
+    if (request->wanted.channel.source != channel.destination) continue;
+    const SentMessage* opposite = request->message.get();
+    if (opposite == nullptr || opposite->detached || opposite->sent_s == s4u::Engine::get_clock()) continue;
+    const s4u::CommPtr flow = request->flow == nullptr ? opposite->flow : request->flow;
+    if (flow == nullptr) continue;
+    wait_for(flow);
+    return;
+  }
+}
+
 void Messages::send(const hplcast_message& message, bool synchronous) {
   const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send);
+  if (!sent->detached) let_opposite_pass(message.channel);
   if (!match_posted(sent)) publish(sent);
   if (!sent->detached) wait_for(sent->flow);
 }
@@ -182,6 +198,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
   request->wanted = wanted;
   Rank& rank = at(wanted.channel.destination);
   flush(*rank.state);
+  rank.receiving.push_back(request.get());
   const auto found = std::find_if(rank.sent.begin(), rank.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
     return same_ends(sent->message.channel, wanted.channel);
   });
@@ -223,6 +240,8 @@ void Messages::wait(MessageRequest& request) {
 }
 
 void Messages::finish_receive(MessageRequest& request) {
+  std::vector<MessageRequest*>& receiving = at(request.wanted.channel.destination).receiving;
+  receiving.erase(std::find(receiving.begin(), receiving.end(), &request));
   const SentMessage& sent = *request.message;
   copy_content(sent, request.wanted);
   if (sent.detached) {

@@ -20,6 +20,7 @@ struct RankState;
 /// A message from its sending to its receiving.
 struct SentMessage {
   hplcast_message message;
+  double sent_s = 0;           ///< when its sender called
   bool detached = false;       ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
   std::vector<char> copy;      ///< its content: the sender may go on before the receiver looks
   bool starts_alone = false;   ///< without the receiver
@@ -75,6 +76,7 @@ class Messages {
     std::vector<std::shared_ptr<SentMessage>> sent;  // to this rank, not matched
     std::vector<MessageRequest*> posted;             // by this rank, not matched
     const hplcast_channel* polled = nullptr;         // it sleeps until something is sent there
+    std::vector<MessageRequest*> receiving;          // by this rank, not waited for
   };
 
   std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost);
@@ -86,6 +88,7 @@ class Messages {
   void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
   void skip_probes_until_sent(Rank& rank, const hplcast_channel& channel);
   void probe_in_the_past(RankState& state);
+  void let_opposite_pass(const hplcast_channel& channel);
   double overhead_s(core::MessageCost which, const hplcast_message& message);
   void have_mailbox();
   simgrid::s4u::Mailbox* take_mailbox();

@@ -28,6 +28,9 @@ class NetworkCosts {
   /// Time in s of a message that has its way to itself, for those that SimGrid does not see. Draws of its own.
   double transfer_s(const MessagePath& path, double size_bytes);
 
+  /// Whether messages that wait for their receivers go one way at a time between two ranks.
+  bool is_half_duplex(core::Scope scope) const { return network_.scope(scope).half_duplex; }
+
   /// Factors on the latency of the route and the bandwidth of its narrowest link, for a message of `wire_bytes` with
   /// SMPI's envelope. SimGrid asks once for each of them, in any order: both see the same draw.
   double latency_factor(const MessagePath& path, double wire_bytes);

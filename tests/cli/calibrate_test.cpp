@@ -53,6 +53,13 @@ std::multiset<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+core::Command shell_command(const std::string& line) {
+  core::Command command;
+  command.program = "/bin/sh";
+  command.arguments = {"-c", line};
+  return command;
+}
+
 class Calibrate : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -390,15 +397,52 @@ exec mpirun -np "$ranks" --bind-to core "$@"
   EXPECT_THAT(text_of(folder_ / "srun.log"), HasSubstr("2 --cpu-bind=cores"));
 }
 
+/// A Slurm of one node on this machine, as long as it lives.
+class LocalSlurm {
+ public:
+  LocalSlurm() : started_(call("start")) {}
+  ~LocalSlurm() { call("stop"); }
+  LocalSlurm(const LocalSlurm&) = delete;
+  LocalSlurm& operator=(const LocalSlurm&) = delete;
+
+  /// Why there is none; empty: it runs.
+  std::string problem() const { return started_.status == 0 ? "" : started_.output; }
+  core::CommandResult run(const fs::path& directory, const std::string& line) const {
+    core::Command command = shell_command(line);
+    command.directory = directory;
+    command.environment = {{"SLURM_CONF", (folder_.path() / "slurm.conf").string()}};
+    command.timeout_s = 120;
+    return core::run(command);
+  }
+
+ private:
+  core::CommandResult call(const std::string& what) const {
+    return core::run(shell_command(HPLCAST_SOURCE_DIR "/tests/study/local_slurm " + what + " " + folder_.path().string()));
+  }
+
+  core::TemporaryFolder folder_{"hplcast-slurm"};  // short: paths of sockets are
+  core::CommandResult started_;
+};
+
+TEST_F(Calibrate, RunsInAJobOfSlurm) {
+  const LocalSlurm slurm;
+  if (!slurm.problem().empty()) GTEST_SKIP() << slurm.problem();
+  if (slurm.run(folder_, "srun --mpi=list").output.find("pmix") == std::string::npos)
+    GTEST_SKIP() << "skipped: this Slurm cannot start ranks of Open MPI (no PMIx)";
+  write("tiny.yaml", "name: tiny\nwarm_up: 0\nranks_per_host: 2\nlauncher_options: [--mpi=pmix]\n" +
+                         tiny_campaign.substr(tiny_campaign.find("steps:")));
+  const core::CommandResult result =
+      slurm.run(folder_, "salloc --quiet --nodes=1 --ntasks=2 " HPLCAST_BINARY_DIR "/bin/hplcast calibrate tiny.yaml");
+  ASSERT_EQ(result.status, 0) << result.output;
+  const auto files = calibration::read_archive(folder_ / "tiny.zip");
+  expect_whole(files, kernel_rows_of(files));
+  EXPECT_THAT(files.at("log.txt"), HasSubstr("srun -n 2"));
+}
+
 TEST_F(Calibrate, SaysThatTheDiskIsFull) {
   const fs::path disk = folder_ / "disk";
   fs::create_directories(disk);
-  const auto shell = [](const std::string& line) {
-    core::Command command;
-    command.program = "/bin/sh";
-    command.arguments = {"-c", line};
-    return core::run(command).status;
-  };
+  const auto shell = [](const std::string& line) { return core::run(shell_command(line)).status; };
   if (shell("mount -t tmpfs -o size=64k tmpfs '" + disk.string() + "'") != 0)
     GTEST_SKIP() << "skipped: no right to mount a small disk";
   write("tiny.yaml", tiny_campaign);

@@ -240,6 +240,37 @@ TEST_F(SimulatedXhpl, MessagesTakeTheTimesThatTheyTakeOnSmpi) {
   }
 }
 
+// In a roll of the row swap two ranks send to each other; a broadcast on two ranks goes one way.
+TEST_F(SimulatedXhpl, AHalfDuplexNetworkSlowsRowSwapsAndNotBroadcasts) {
+  platform_ = platform_library;
+  environment_ = {{"HPLCAST_NOISE", "off"}, {"HPLCAST_NETWORK_NOISE", "off"}};
+  core::Hosts::Values hosts = cluster_.hosts.values();
+  hosts.cores = 1;
+  hosts.cpus = 1;
+  hosts.rank_to_cpu = {};
+  cluster_.hosts = core::Hosts::make(hosts);
+  for (auto& [name, kernel] : cluster_.kernels)
+    kernel = core::KernelModel::make(kernel.level(), kernel.cluster_law(), {}, kernel.range());
+  core::NetworkModel::Values network = cluster_.network.values();
+  network.async_small_bytes = network.detached_bytes = 1000;  // all rows of a roll are longer
+  for (const int p : {1, 2}) {
+    std::map<bool, double> time_s;
+    for (const bool half_duplex : {false, true}) {
+      network.remote->half_duplex = half_duplex;
+      cluster_.network = core::NetworkModel::make(network);
+      write_cluster_files();
+      auto parameters = configuration(400, 32, p, 2 / p);
+      parameters.SWAP = 1;
+      time_s[half_duplex] = simulate(parameters).time_s;
+    }
+    if (p == 1) {
+      EXPECT_EQ(time_s[true], time_s[false]);
+    } else {
+      EXPECT_GT(time_s[true], 1.02 * time_s[false]);
+    }
+  }
+}
+
 // One process column, one rank a host: only the next message of the same process can share a link with a message, for a
 // part of the 0.5 us that one takes alone; up to four processes nothing does.
 TEST_F(SimulatedXhpl, FastModeIsExactWhereNothingSharesALink) {

@@ -16,6 +16,7 @@ enum class MpiOperation {
   iprobe,          ///< one MPI_Iprobe of a polling loop, mean over the loop
   test,            ///< one MPI_Test of a polling loop, mean over the loop
   wtime,           ///< one MPI_Wtime, mean over many
+  exchange,        ///< a message, then one in each direction at once, as HPL swaps rows between two ranks
   send_unmatched,  ///< MPI_Send to a receiver that comes only after late_receiver_s
 };
 

@@ -57,6 +57,8 @@ struct ScopeModel {
   double bandwidth_bytes_per_s = 0;  ///< of the link that the factors refer to
   double latency_s = 0;              ///< of the whole route
   double max_bytes = 0;              ///< largest size measured; 0: not known
+  bool half_duplex = false;          ///< a message that has to wait for its receiver, to a rank that is just sending
+                                     ///< such a message here, begins after that one
   std::vector<std::string> notes;
 
   const SegmentedLaw& cost(MessageCost which) const { return costs[static_cast<std::size_t>(which)]; }

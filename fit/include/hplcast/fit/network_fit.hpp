@@ -95,8 +95,8 @@ struct NetworkFit {
 /// time.
 using MpiRows = std::function<void(const std::function<void(const core::MpiMeasurement&)>&)>;
 
-/// Fits the network from rows of send, isend, recv, pingpong, iprobe, test, wtime and send_unmatched, of one scope or
-/// both; other operations are ignored. Memory grows with the distinct sizes. With rows of one scope only, they become
+/// Fits the network from rows of send, isend, recv, pingpong, iprobe, test, wtime, exchange and send_unmatched, of one
+/// scope or both; other operations are ignored. Memory grows with the distinct sizes. With rows of one scope only, they become
 /// that scope (rows of scope `remote` alone: the model has them as `remote`, and as `local` too, with a note).
 /// @throws DomainError for options outside their domain.
 NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options = {});
