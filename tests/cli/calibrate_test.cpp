@@ -18,6 +18,7 @@
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
 
 namespace hplcast::test {
 namespace {
