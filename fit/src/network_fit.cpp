@@ -110,7 +110,7 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   std::array<detail::TrimmedMean, 2> messages;
   rows([&](const core::MpiMeasurement& row) {
     if (row.operation != "exchange" || !row.error.empty() || row.size_bytes < detached_bytes) return;
-    const auto s = static_cast<std::size_t>(detail::scope_from_name(row.scope));
+    const auto s = static_cast<std::size_t>(core::scope_from_name(row.scope));
     if (models[s]) messages[s].add(row.duration_s / models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes));
   });
   for (const core::Scope scope : scopes) {
@@ -119,7 +119,7 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
     const double found = messages[s].value(trimmed);
     models[s]->half_duplex = found > between;
     std::ostringstream note;
-    note << name_of(scope) << ": a message and one in each direction after it take " << std::setprecision(3) << found
+    note << to_string(scope) << ": a message and one in each direction after it take " << std::setprecision(3) << found
          << " times as long as one message"
          << (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "");
     fit.notes.push_back(note.str());

@@ -41,6 +41,7 @@ ClusterModel example() {
   network.local.cost(MessageCost::transfer) = SegmentedLaw::make({{0, 1e-6, 1e-10}, {65536, 2e-6, 5e-11, 1e-7, {}}});
   network.remote = network.local;
   network.remote->cost(MessageCost::recv) = SegmentedLaw::make({{0, 1e-6, 0, 0, {{0.5, 1e-6, 1e-8}, {0.5, 2e-6, 0}}}});
+  network.remote->half_duplex = true;
   network.async_small_bytes = 4096;
   network.detached_bytes = 65536;
   network.iprobe_s = 2e-7;
@@ -67,6 +68,8 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
             example().kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}));
   EXPECT_EQ(back.network.values().topology.parameters, "2;4,8;1,2;1,1");
   EXPECT_TRUE(back.network.values().growing_probes);
+  EXPECT_TRUE(back.network.values().remote->half_duplex);
+  EXPECT_FALSE(back.network.values().local.half_duplex);
   EXPECT_EQ(cluster_sha256(back), cluster_sha256(example()));
 }
 

@@ -89,10 +89,11 @@ TEST(PlatformXml, SaysThatLocalCostsNoiseLargeBoundsAndNegativeStartsAreLost) {
         core::SegmentedLaw::make({{0, 0, 0, 0, {{0.5, 1e-6, 0}, {0.5, 3e-6, 0}}}, {3e9, 1e-6, 0}});
     scope.cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 1e-10}, {1000, -1e-7, 2e-10}});
     network.local = scope;
+    scope.half_duplex = true;
   });
   EXPECT_THAT(
       platform_xml_losses(lossy),
-      ElementsAre(HasSubstr("remote recv from 0 bytes: noise"),
+      ElementsAre(HasSubstr("remote half_duplex"), HasSubstr("remote recv from 0 bytes: noise"),
                   HasSubstr("remote recv from 3e+09 bytes: SimGrid's bounds"),
                   HasSubstr("remote transfer from 1000 bytes: a line that starts below zero"),
                   HasSubstr("local recv from 0"), HasSubstr("local recv from 3e+09"), HasSubstr("local transfer")));
