@@ -103,6 +103,7 @@ void TuneRounds::run(std::vector<core::HplParameters> candidates) {
       continue;
     }
     candidates = survivors(ended);
+    if (round_ + 1 == rounds) add_neighbours(candidates);
     if (round_ == 1) nominate(ended, candidates);
     if (round_ == 1) tune_panel(candidates, predictor_.left_s() / rounds);
   }
@@ -207,6 +208,23 @@ std::vector<core::HplParameters> TuneRounds::survivors(const std::vector<TunedCo
     if (i < kept || first_of_its_kind || is_default) list.push_back(p);
   }
   return list;
+}
+
+/// The best with another SWAP, DEPTH or NB: what is best of these changes with N, and the last round has the largest.
+void TuneRounds::add_neighbours(std::vector<core::HplParameters>& candidates) const {
+  using P = core::HplParameters;
+  const P best = candidates.front();
+  const std::pair<int P::*, const std::vector<int>*> factors[] = {
+      {&P::SWAP, &request_.SWAP}, {&P::DEPTH, &request_.DEPTH}, {&P::NB, &request_.NB}};
+  for (const auto& [field, levels] : factors) {
+    for (const int level : *levels) {
+      P neighbour = best;
+      neighbour.*field = level;
+      if (std::find(candidates.begin(), candidates.end(), neighbour) == candidates.end()) {
+        candidates.push_back(neighbour);
+      }
+    }
+  }
 }
 
 void TuneRounds::tune_panel(std::vector<core::HplParameters>& candidates, double available_s) {

@@ -30,6 +30,7 @@ class TuneRounds {
                                        double available_s);
   void nominate(const std::vector<TunedConfiguration>& ended, std::vector<core::HplParameters>& candidates);
   std::vector<core::HplParameters> survivors(const std::vector<TunedConfiguration>& ended) const;
+  void add_neighbours(std::vector<core::HplParameters>& candidates) const;
   /// Varies the panel factorisation of the first of `candidates`, and gives all of them the levels that are better.
   void tune_panel(std::vector<core::HplParameters>& candidates, double available_s);
   void take_panel(const core::HplParameters& better, std::vector<core::HplParameters>& candidates) const;
