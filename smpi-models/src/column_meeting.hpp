@@ -2,6 +2,7 @@
 
 #include <simgrid/s4u/Barrier.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -29,7 +30,9 @@ class ColumnMeetings {
   ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, const RealExchanges& real);
 
   /// True if exchange `index` of the panel is to be made with real messages, between begin_real() and end_real().
-  bool is_real(int index) const { return index % real_.period < real_.run; }
+  bool is_real(int index, int panel_columns) const {
+    return index % std::max(real_.period, panel_columns / real_.most_runs) < real_.run;
+  }
   void begin_real(const hplcast_column& column, const PivotCandidate& candidate);
   void end_real(const hplcast_column& column);
 

@@ -111,10 +111,10 @@ void hplcast_message_taken(const hplcast_channel* channel) {
   Runtime::instance().polling().taken(*channel);
 }
 
-int hplcast_column_mode(int index) {
+int hplcast_column_mode(int index, int panel_columns) {
   return guarded([&] {
     const auto* columns = Runtime::instance().columns();
-    return columns == nullptr ? 0 : columns->is_real(index) ? 2 : 1;
+    return columns == nullptr ? 0 : columns->is_real(index, panel_columns) ? 2 : 1;
   });
 }
 

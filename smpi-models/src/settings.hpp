@@ -9,7 +9,8 @@ namespace hplcast::smpi_models {
 /// In fast mode the first `run` of every `period` exchanges of a panel are made with real messages.
 struct RealExchanges {
   int run = 4;
-  int period = 32;
+  int period = 32;                     ///< more in wide panels:
+  static constexpr int most_runs = 8;  ///< in a panel
 };
 
 /// What the environment says to the runtime (docs/smpi-runtime.md).

@@ -22,7 +22,7 @@ static hplcast_column column_of(const HPL_T_panel* panel) {
 }
 
 void HPL_pdmxswp(HPL_T_panel* panel, const int m, const int ii, const int jj, double* work) {
-  const int mode = panel->grid->nprow > 1 ? hplcast_column_mode(jj) : 0;
+  const int mode = panel->grid->nprow > 1 ? hplcast_column_mode(jj, panel->jb) : 0;
   if (mode == 0) {
     exchange_with_messages(panel, m, ii, jj, work);
     return;
@@ -46,7 +46,7 @@ void HPL_pdmxswp(HPL_T_panel* panel, const int m, const int ii, const int jj, do
 void HPL_pdfact(HPL_T_panel* panel) {
   const int factors = panel->grid->mycol == panel->pcol && panel->jb > 0;
   factor_panel(panel);
-  if (factors && panel->grid->nprow > 1 && hplcast_column_mode(1) != 0) {
+  if (factors && panel->grid->nprow > 1 && hplcast_column_mode(0, panel->jb) != 0) {
     const hplcast_column column = column_of(panel);
     hplcast_column_settle(&column, panel->DPIV);
   }

@@ -158,9 +158,9 @@ typedef struct {
   int panel_columns; /* JB */
 } hplcast_column;
 
-/* What is to be done with exchange `index` of a panel, counted from 0: nothing special in exact mode (0); to note it
+/* What is to be done with exchange `index` of a panel of `panel_columns`, counted from 0: nothing special in exact mode (0); to note it
  * (1); or to settle, then to make it between the calls begin and end (2). */
-int hplcast_column_mode(int index);
+int hplcast_column_mode(int index, int panel_columns);
 /* `work`: HPL's WORK[0..3], the candidate of the calling process. */
 void hplcast_column_note(const hplcast_column* column, int index, const double* work);
 void hplcast_column_begin_real(const hplcast_column* column, const double* work);
