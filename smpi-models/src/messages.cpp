@@ -114,7 +114,6 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   }
   flush(*source.state);
   sent->sent_s = s4u::Engine::get_clock();
-  if (!sent->detached) have_mailbox();
   return sent;
 }
 
@@ -180,7 +179,10 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
 
 void Messages::send(const hplcast_message& message, bool synchronous) {
   const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send);
-  if (!sent->detached) let_opposite_pass(message.channel);
+  if (!sent->detached) {
+    let_opposite_pass(message.channel);
+    have_mailbox();
+  }
   if (!match_posted(sent)) publish(sent);
   if (!sent->detached) wait_for(sent->flow);
 }
@@ -188,6 +190,7 @@ void Messages::send(const hplcast_message& message, bool synchronous) {
 std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous) {
   auto request = std::make_unique<MessageRequest>();
   request->message = prepare(message, synchronous, core::MessageCost::isend);
+  if (!request->message->detached) have_mailbox();
   if (!match_posted(request->message)) publish(request->message);
   return request;
 }
