@@ -24,15 +24,20 @@ constexpr double start_s_per_rank = 3e-3;
 constexpr double wall_s_per_message = 8e-6;
 constexpr double wall_s_per_panel_and_rank = 45e-6;  // mostly a dozen probes for the next panel
 constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part of a column's exchange
-constexpr double fast_real_share = 1.0 / 8;          // of the exchanges, made with real messages (smpi-models)
 constexpr double base_bytes = 40 * mib;
-constexpr double bytes_per_rank = 0.25 * mib;
+constexpr double bytes_per_rank = 0.1 * mib;
+constexpr double bytes_per_rank_and_column = 300;  // of a panel: pivots, lists of indices
 constexpr double stack_bytes_per_rank = 8 * mib;  // contexts/stack-size of SimGrid
 constexpr long base_maps = 300;
 constexpr long maps_per_rank = 3;  // stack, guard page, a piece of heap; 8,619 maps were counted for 4096 ranks
 
 double log2_up(int n) {
   return std::ceil(std::log2(static_cast<double>(n)));
+}
+
+/// Share of the exchanges of a panel that fast mode makes with real messages (smpi-models): 4 of 32, at most 8 times.
+double fast_real_share(int panel_columns) {
+  return std::min(4.0 / 32, 4.0 * 8 / panel_columns);
 }
 
 /// Messages that all ranks send for one panel, besides the exchanges of its factorisation.
@@ -90,10 +95,10 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
 
   SimulationNeeds needs;
   needs.messages = pivot_messages + other_messages;
-  needs.simulated_messages = other_messages + (fast ? fast_real_share : 1) * pivot_messages;
+  needs.simulated_messages = other_messages + (fast ? fast_real_share(p.NB) : 1) * pivot_messages;
   needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * needs.simulated_messages +
                  wall_s_per_panel_and_rank * panels * ranks + (fast ? wall_s_per_noted_exchange * N * p.P : 0);
-  needs.memory_bytes = base_bytes + bytes_per_rank * ranks;
+  needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;
   needs.memory_maps = base_maps + static_cast<long>(maps_per_rank * ranks + panels_alive);
