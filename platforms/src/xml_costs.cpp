@@ -89,8 +89,7 @@ XmlCosts xml_costs(const core::ScopeModel& scope) {
 
 std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, const std::string& name) {
   std::vector<std::string> losses;
-  if (scope.half_duplex)
-    losses.push_back(name + " half_duplex: messages in both directions overlap");
+  if (scope.half_duplex) losses.push_back(name + " half_duplex: messages in both directions overlap");
   for (std::size_t i = 0; i < core::message_cost_count; ++i) {
     const auto which = static_cast<MessageCost>(i);
     for (const Segment& segment : scope.cost(which).segments()) {

@@ -94,8 +94,8 @@ void ColumnMeetings::end_real(const hplcast_column& column) {
   if (++here.through == column.size) learn(here);
 }
 
-/// What the last run of real exchanges took beyond what it would have taken alone. More than one in a row: whoever is held
-/// up in one holds up the others in the next.
+/// What the last run of real exchanges took beyond what it would have taken alone. More than one in a row: whoever is
+/// held up in one holds up the others in the next.
 void ColumnMeetings::learn(Column& column) {
   column.through = 0;
   const std::size_t size = column.members.size();

@@ -22,9 +22,9 @@ struct RankState;
 /// last to come computes when each of them would be done (exchange_column(), with the costs of the same network model),
 /// and that becomes the pending delay of each.
 ///
-/// The meeting knows nothing of other messages on the same links. So at the begin of every `period` exchanges of a panel
-/// a `run` of them is made with real messages, and what these take longer than computed is added to every step of the
-/// exchanges after them.
+/// The meeting knows nothing of other messages on the same links. So at the begin of every `period` exchanges of a
+/// panel a `run` of them is made with real messages, and what these take longer than computed is added to every step of
+/// the exchanges after them.
 class ColumnMeetings {
  public:
   ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, const RealExchanges& real);
@@ -54,7 +54,7 @@ class ColumnMeetings {
   };
   struct Member {
     RankState* state = nullptr;
-    int rank = 0;                ///< in MPI_COMM_WORLD
+    int rank = 0;  ///< in MPI_COMM_WORLD
     std::vector<Note> notes;
     double finish_s = 0;
     std::vector<RealExchange> real;  ///< of the run that goes on
@@ -62,10 +62,10 @@ class ColumnMeetings {
   struct Column {
     std::vector<Member> members;  ///< by position
     int panel_columns = 0;
-    int first_index = 0;          ///< of the notes
+    int first_index = 0;  ///< of the notes
     int arrived = 0;
-    int through = 0;              ///< members that have made the last real exchange of the run
-    double extra_s = 0;           ///< a step, beyond what an empty network would take
+    int through = 0;     ///< members that have made the last real exchange of the run
+    double extra_s = 0;  ///< a step, beyond what an empty network would take
     std::vector<double> pivot_rows;
     simgrid::s4u::BarrierPtr barrier;
   };

@@ -73,7 +73,8 @@ void hplcast_send(const hplcast_message* message, int synchronous) {
 }
 
 hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous) {
-  return reinterpret_cast<hplcast_request*>(Runtime::instance().messages()->isend(*message, synchronous != 0).release());
+  return reinterpret_cast<hplcast_request*>(
+      Runtime::instance().messages()->isend(*message, synchronous != 0).release());
 }
 
 hplcast_request* hplcast_irecv(const hplcast_message* wanted) {

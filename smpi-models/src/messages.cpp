@@ -254,9 +254,9 @@ void Messages::finish_receive(MessageRequest& request) {
 }
 
 bool Messages::in_sight(const Rank& rank, const hplcast_channel& channel) {
-  return std::any_of(
-      rank.sent.begin(), rank.sent.end(),
-      [&](const std::shared_ptr<SentMessage>& sent) { return same_ends(sent->message.channel, channel); });
+  return std::any_of(rank.sent.begin(), rank.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
+    return same_ends(sent->message.channel, channel);
+  });
 }
 
 void Messages::sleep_until_sent(Rank& rank, const hplcast_channel& channel) {

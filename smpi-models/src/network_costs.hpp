@@ -37,7 +37,15 @@ class NetworkCosts {
   double bandwidth_factor(const MessagePath& path, double wire_bytes);
 
  private:
-  enum Counter { send_counter, isend_counter, recv_counter, latency_counter, bandwidth_counter, unseen_counter, counter_count };
+  enum Counter {
+    send_counter,
+    isend_counter,
+    recv_counter,
+    latency_counter,
+    bandwidth_counter,
+    unseen_counter,
+    counter_count
+  };
   double duration_s(core::MessageCost which, const MessagePath& path, double size_bytes, Counter counter);
   core::MessageFlow flow(const MessagePath& path, double wire_bytes, Counter counter);
 

@@ -12,9 +12,9 @@
 namespace hplcast::smpi_models {
 
 /// Turns loops that only poll into waits. A rank that says that it only probes one channel until it finds something
-/// sees nothing new before somebody sends on that channel: it may as well sleep until then. Every probe that is left is
-/// a real one, so a message is found at most one probe later than by polling (measured constant: smpi/iprobe, some 1e-7
-/// s).
+/// sees nothing new before somebody sends on that channel: it may as well sleep until then. Where messages go through
+/// SMPI every probe that is left is a real one, so a message is found at most one probe later than by polling
+/// (smpi/iprobe, some 1e-7 s); elsewhere when the probe would have found it (ProbeSeries).
 ///
 /// Likewise a rank that probes between pieces of work that concern nobody else: it sleeps until there is something to
 /// find, and catches up on its work and its probes after that, in its own past.
@@ -26,7 +26,7 @@ class Polling {
   /// Where a rank may sleep.
   struct Sleeps {
     bool where_only_probing = true;
-    bool where_working_between = true;  ///< probes; only if messages do not go through SMPI
+    bool where_working_between = true;  ///< its probes; only if messages do not go through SMPI
   };
   /// `actors`: ids of actors are below this.
   Polling(std::size_t actors, const Sleeps& sleeps) : sleeps_(sleeps), pollers_(actors) {}
@@ -39,9 +39,7 @@ class Polling {
   bool only_probes(std::size_t id) const { return pollers_[id].loop == HPLCAST_LOOP_ONLY_PROBES; }
 
   /// Whether a probe of `id` may sleep until there is something to find; sleep() does, until wake().
-  bool may_sleep(std::size_t id) const {
-    return sleeps_.where_only_probing && only_probes(id) && pollers_[id].failed;
-  }
+  bool may_sleep(std::size_t id) const { return sleeps_.where_only_probing && only_probes(id) && pollers_[id].failed; }
   /// Whether `id` may sleep after a probe that has failed, and do its work of that time afterwards.
   bool may_work_later(std::size_t id) const {
     return sleeps_.where_working_between && pollers_[id].loop == HPLCAST_LOOP_WORKS_BETWEEN;

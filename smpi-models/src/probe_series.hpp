@@ -8,9 +8,9 @@ namespace hplcast::smpi_models {
 
 /// How long probes take, and when those end that a rank makes one after the other, without simulating each.
 ///
-/// A probe costs `probe_s`. Where probes grow (smpi/grow-injected-times, as SimGrid's SMPI does it), it costs that times
-/// one more than the number of probes, of all ranks, that have failed since one last found something. All times are in
-/// s of simulated time and must not decrease from call to call; ids are small numbers.
+/// A probe costs `probe_s`. Where probes grow (smpi/grow-injected-times, as SimGrid's SMPI does it), it costs that
+/// times one more than the number of probes, of all ranks, that have failed since one last found something. All times
+/// are in s of simulated time and must not decrease from call to call; ids are small numbers.
 class ProbeSeries {
  public:
   ProbeSeries(double probe_s, bool grow) : probe_s_(probe_s), grow_(grow) {}

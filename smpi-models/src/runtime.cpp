@@ -112,7 +112,8 @@ void Runtime::add_ranks() {
     assign_laws(ranks_[id], found->second, local_rank);
   }
   const bool direct = platform_costs() != nullptr && settings_.direct_messages;
-  // Where probes grow, those that fail are counted as they come: SMPI must see them all, and those between work be made.
+  // Where probes grow, those that fail are counted as they come: SMPI must see them all, and those between work be
+  // made.
   const bool probes_grow = simgrid::config::get_value<bool>("smpi/grow-injected-times");
   Polling::Sleeps sleeps;
   sleeps.where_only_probing = settings_.poll_by_waiting && (direct || !probes_grow);

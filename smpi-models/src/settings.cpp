@@ -27,8 +27,8 @@ RealExchanges parse_real_exchanges(const std::string& text) {
   if (slash == std::string::npos) throw core::DomainError(name, text, "RUN/PERIOD, as 2/32");
   constexpr int most = 1 << 30;
   const auto period = static_cast<int>(parse_whole(name, std::string_view(text).substr(slash + 1), 1, most));
-  const auto run = static_cast<int>(parse_whole(name, std::string_view(text).substr(0, slash), 1,
-                                                static_cast<std::uint64_t>(period)));
+  const auto run = static_cast<int>(
+      parse_whole(name, std::string_view(text).substr(0, slash), 1, static_cast<std::uint64_t>(period)));
   return {run, period};
 }
 
@@ -49,7 +49,8 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   };
   settings.cluster_path = value("HPLCAST_CLUSTER");
   settings.stats_path = value("HPLCAST_STATS");
-  if (const std::string seed = value("HPLCAST_SEED"); !seed.empty()) settings.seed = parse_whole("HPLCAST_SEED", seed, 0, UINT64_MAX);
+  if (const std::string seed = value("HPLCAST_SEED"); !seed.empty())
+    settings.seed = parse_whole("HPLCAST_SEED", seed, 0, UINT64_MAX);
   const auto choose = [&](const char* name, const char* yes, const char* no, bool& setting) {
     if (const std::string text = value(name); !text.empty()) setting = parse_choice(name, text, yes, no);
   };

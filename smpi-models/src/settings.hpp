@@ -20,9 +20,11 @@ struct Settings {
   std::uint64_t seed = 1;       ///< HPLCAST_SEED
   bool noise = true;            ///< HPLCAST_NOISE: on or off; off: every kernel takes its expected time
   bool poll_by_waiting = true;  ///< HPLCAST_POLLING: wait or probe; probe: every probe of a polling loop is simulated
-  bool fast = false;  ///< HPLCAST_MODE: exact or fast; fast: meetings in place of the exchanges of a panel factorisation
+  bool fast =
+      false;  ///< HPLCAST_MODE: exact or fast; fast: meetings in place of the exchanges of a panel factorisation
   RealExchanges real_exchanges;  ///< HPLCAST_REAL_EXCHANGES: RUN/PERIOD
-  bool uniform_pivots = true;  ///< HPLCAST_PIVOTS: uniform or lowest; lowest: the first process row that can has every pivot
+  bool uniform_pivots =
+      true;  ///< HPLCAST_PIVOTS: uniform or lowest; lowest: the first process row that can has every pivot
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
 };

@@ -20,7 +20,7 @@ struct Statistics {
   std::string model_sha256;  ///< empty without a model
   std::string model_source;
   std::string simulator;  ///< name and version
-  bool fast = false;  ///< the mode
+  bool fast = false;      ///< the mode
   std::uint64_t seed = 0;
   bool noise = true;
   int ranks = 0;

@@ -78,12 +78,14 @@ fs::path platform_library(const SimulatorPrograms& programs) {
 void check_mode(const PredictionRequest& request) {
   if (request.mode != SimulationMode::fast) return;
   if (observes_messages(request.observation)) {
-    throw core::UsageError("the fast mode has no messages inside panel factorisations that a trace could show; "
-                           "use --mode exact");
+    throw core::UsageError(
+        "the fast mode has no messages inside panel factorisations that a trace could show; "
+        "use --mode exact");
   }
   if (platform_library(request.programs).empty()) {
-    throw core::UsageError("the fast mode needs libhplcast-platform.so; expected in ../lib beside hplcast, or where "
-                           "HPLCAST_PLATFORM_LIBRARY says");
+    throw core::UsageError(
+        "the fast mode needs libhplcast-platform.so; expected in ../lib beside hplcast, or where "
+        "HPLCAST_PLATFORM_LIBRARY says");
   }
 }
 

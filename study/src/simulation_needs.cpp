@@ -27,7 +27,7 @@ constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part
 constexpr double base_bytes = 40 * mib;
 constexpr double bytes_per_rank = 0.1 * mib;
 constexpr double bytes_per_rank_and_column = 300;  // of a panel: pivots, lists of indices
-constexpr double stack_bytes_per_rank = 8 * mib;  // contexts/stack-size of SimGrid
+constexpr double stack_bytes_per_rank = 8 * mib;   // contexts/stack-size of SimGrid
 constexpr long base_maps = 300;
 constexpr long maps_per_rank = 3;  // stack, guard page, a piece of heap; 8,619 maps were counted for 4096 ranks
 

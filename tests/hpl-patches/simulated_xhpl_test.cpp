@@ -65,6 +65,16 @@ class SimulatedXhpl : public ::testing::Test {
     return runs.empty() ? core::HplRun{} : runs[0];
   }
 
+  /// Times in s with sleeping ranks, and with every probe simulated.
+  std::pair<double, double> waited_and_probed_s(int n, int p, int q) {
+    core::HplParameters parameters = configuration(n, 32, p, q);
+    parameters.DEPTH = 1;
+    polling_ = "wait";
+    const double waited_s = simulate(parameters).time_s;
+    polling_ = "probe";
+    return {waited_s, simulate(parameters).time_s};
+  }
+
   nlohmann::json statistics() const { return nlohmann::json::parse(read_text(folder_ / "stats.json")); }
 
   double flop_of_last_run() const {
@@ -182,12 +192,7 @@ TEST_F(SimulatedXhpl, RepeatsItselfToTheLastDigit) {
 // did: N=20,000 on 8x8 took 700 times too long).
 TEST_F(SimulatedXhpl, WaitingInsteadOfPollingDoesNotChangeTheTime) {
   for (const auto& [p, q] : {std::pair(16, 2), std::pair(4, 4)}) {
-    core::HplParameters parameters = configuration(400, 32, p, q);
-    parameters.DEPTH = 1;
-    polling_ = "wait";
-    const double waited_s = simulate(parameters).time_s;
-    polling_ = "probe";
-    const double probed_s = simulate(parameters).time_s;
+    const auto [waited_s, probed_s] = waited_and_probed_s(400, p, q);
     // Every one of the 13 panels may be found one probe late by each of the Q ranks that forward it.
     const double bound_s = 13 * q * cluster_.network.values().iprobe_s;
     EXPECT_NEAR(waited_s, probed_s, bound_s) << p << "x" << q;
@@ -203,12 +208,8 @@ TEST_F(SimulatedXhpl, WaitingInsteadOfPollingIsExactWithoutSmpi) {
     cluster_.network = core::NetworkModel::make(network);
     write_cluster_files();
     for (const auto& [p, q] : {std::pair(4, 4), std::pair(1, 6)}) {
-      core::HplParameters parameters = configuration(800, 32, p, q);
-      parameters.DEPTH = 1;
-      polling_ = "wait";
-      const double waited_s = simulate(parameters).time_s;
-      polling_ = "probe";
-      probed_s[grow] = simulate(parameters).time_s;
+      double waited_s = 0;
+      std::tie(waited_s, probed_s[grow]) = waited_and_probed_s(800, p, q);
       // Some 10,000 delays in a row, each resolved to 1e-12 s, in some 5 ms.
       EXPECT_NEAR(waited_s / probed_s[grow], 1, 2e-6) << p << "x" << q << (grow ? ", growing" : "");
     }

@@ -11,10 +11,10 @@ namespace hplcast::study {
 /// Which level of detail of its models a cluster is simulated with (names: docs/kernel-models.md). The default keeps
 /// everything.
 struct ModelLevels {
-  bool noise = true;          ///< false: every kernel call takes its expected time (N0)
-  bool network_noise = true;  ///< false: every message takes its expected time
+  bool noise = true;           ///< false: every kernel call takes its expected time (N0)
+  bool network_noise = true;   ///< false: every message takes its expected time
   bool growing_probes = true;  ///< false: a probe always costs the same (core::NetworkModel::Values::growing_probes)
-  bool per_cpu = true;        ///< false: all CPUs alike, with the mean coefficients over the CPUs
+  bool per_cpu = true;         ///< false: all CPUs alike, with the mean coefficients over the CPUs
   std::optional<std::string>
       kernel_model;  ///< M1: one product of the sizes a kernel; M2: dgemm must have more than one
 };

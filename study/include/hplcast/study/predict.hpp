@@ -26,7 +26,8 @@ struct SimulatorPrograms {
 
 /// How much of HPL's communication is simulated message by message (docs/modes.md).
 enum class SimulationMode {
-  automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages) and no trace is asked for
+  automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages) and no trace is asked
+              ///< for
   exact,      ///< every message
   fast        ///< of the exchanges of a panel factorisation only a sample, the others are computed
 };
@@ -40,9 +41,9 @@ struct PredictionRequest {
   core::HplParameters parameters;
   std::uint64_t seed = 1;  ///< names the random streams: equal requests give equal times
   SimulationMode mode = SimulationMode::automatic;
-  bool noise = true;       ///< false: every call takes its expected time
-  bool force = false;      ///< simulate also what does not fit the memory of the cluster
-  double timeout_s = 0;    ///< 0: none
+  bool noise = true;     ///< false: every call takes its expected time
+  bool force = false;    ///< simulate also what does not fit the memory of the cluster
+  double timeout_s = 0;  ///< 0: none
   std::filesystem::path
       keep;  ///< folder for HPL.dat, platform.xml, log ...; empty: a temporary one, removed at the end
   SimulatorPrograms programs;
