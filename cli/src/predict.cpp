@@ -18,6 +18,7 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "simulation_mode_option.hpp"
 
 namespace hplcast::cli {
 
@@ -196,16 +197,6 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
 }
 
-void add_mode(CLI::App& command, study::SimulationMode& mode) {
-  add_choice<study::SimulationMode>(
-      command, "--mode", mode,
-      {{"auto", study::SimulationMode::automatic},
-       {"exact", study::SimulationMode::exact},
-       {"fast", study::SimulationMode::fast}},
-      "exact: every message of HPL; fast: most exchanges inside panels are computed at once; auto: fast where it saves "
-      "more than some seconds");
-}
-
 /// The switches of model levels: they show what each part of the models contributes.
 void add_levels(CLI::App& command, study::ModelLevels& levels) {
   const auto add = [&](const char* name, bool& value, const char* description) {
@@ -240,7 +231,7 @@ void setup_predict(CLI::App& app) {
   command.add_option("--seed", options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_mode(command, options->request.mode);
+  add_simulation_mode(command, options->request.mode);
   add_levels(command, options->levels);
   add_observation(command, options->request.observation);
   command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");

@@ -9,11 +9,11 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/study/sweep_runs.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "simulation_mode_option.hpp"
 
 namespace hplcast::cli {
 
@@ -24,7 +24,6 @@ struct TuneOptions {
   std::vector<std::string> grids;
   std::string json;
   std::string output;
-  std::string mode = "auto";
   study::TuneRequest request;
 };
 
@@ -117,7 +116,6 @@ void run_tune(TuneOptions options) {
   core::catch_interrupts();
   options.request.cluster = read_cluster_file(options.cluster);
   options.request.N = options.request.defaults.N;
-  options.request.mode = study::simulation_mode(options.mode);
   for (const std::string& grid : options.grids) options.request.grids.push_back(parse_grid(grid));
   Progress progress;
   options.request.progress = [&](double fraction, const std::string& what) { progress.update(fraction, what); };
@@ -163,9 +161,7 @@ void setup_tune(CLI::App& app) {
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", request.seed, "of the predictions and of the order")->capture_default_str();
-  command.add_option("--mode", options->mode, "auto, exact or fast, see predict; auto: by the full N")
-      ->check(CLI::IsMember({"auto", "exact", "fast"}))
-      ->capture_default_str();
+  add_simulation_mode(command, request.mode, ", judged at the full N");
   command.add_option("--json", options->json, "everything as JSON (docs/tune.md)")->type_name("FILE");
   command.add_option("-o,--output", options->output, "HPL.dat with the best configuration")->type_name("FILE");
   command.callback([options] { run_tune(*options); });
