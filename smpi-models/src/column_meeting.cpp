@@ -23,11 +23,13 @@ core::KernelShape vector_of(int count) {
 /// The costs of a column's exchanges. `real`: they happen, so they draw and count; else they are expected.
 class ColumnMeetings::Costs final : public ColumnCosts {
  public:
-  Costs(ColumnMeetings& meetings, Column& column, bool real)
-      : meetings_(meetings), column_(column), real_(real), extra_s_(real ? column.extra_s : 0) {
+  Costs(ColumnMeetings& meetings, Column& column, bool real) : meetings_(meetings), column_(column), real_(real) {
     async_small_bytes = meetings.messages_.async_small_bytes();
     detached_bytes = meetings.messages_.detached_bytes();
   }
+
+  /// Of every message from now on.
+  void set_extra_s(double extra_s) { extra_s_ = extra_s; }
 
   double send_s(int from, int to, double bytes) override {
     return meetings_.costs_.overhead_s(core::MessageCost::send, path(from, to), bytes);
@@ -52,11 +54,17 @@ class ColumnMeetings::Costs final : public ColumnCosts {
   ColumnMeetings& meetings_;
   Column& column_;
   bool real_;
-  double extra_s_;
+  double extra_s_ = 0;
 };
 
 ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, const RealExchanges& real)
     : runtime_(runtime), messages_(messages), costs_(costs), real_(real) {}
+
+double& ColumnMeetings::extra_s(int part) {
+  const auto index = static_cast<std::size_t>(part);
+  if (index >= extra_s_.size()) extra_s_.resize(index + 1);
+  return extra_s_[index];
+}
 
 ColumnMeetings::Column& ColumnMeetings::open(const hplcast_column& column) {
   std::unique_ptr<Column>& found = columns_[column.ranks[0]];
@@ -81,8 +89,10 @@ void ColumnMeetings::note(const hplcast_column& column, int index, const PivotCa
   member.state->pending_s = 0;
 }
 
-void ColumnMeetings::begin_real(const hplcast_column& column, const PivotCandidate& candidate) {
-  Member& member = open(column).members[static_cast<std::size_t>(column.position)];
+void ColumnMeetings::begin_real(const hplcast_column& column, int index, const PivotCandidate& candidate) {
+  Column& here = open(column);
+  here.real_part = real_.part(index, column.panel_columns);
+  Member& member = here.members[static_cast<std::size_t>(column.position)];
   member.real.push_back({now_s() + member.state->pending_s, 0, candidate});
 }
 
@@ -90,7 +100,7 @@ void ColumnMeetings::end_real(const hplcast_column& column) {
   Column& here = open(column);
   Member& member = here.members[static_cast<std::size_t>(column.position)];
   member.real.back().left_s = now_s() + member.state->pending_s;
-  if (static_cast<int>(member.real.size()) < real_.run) return;
+  if (static_cast<int>(member.real.size()) < real_.run_length(here.real_part, here.panel_columns)) return;
   if (++here.through == column.size) learn(here);
 }
 
@@ -119,7 +129,7 @@ void ColumnMeetings::learn(Column& column) {
     excess_s += column.members[i].real.back().left_s - times_s[i];
     column.members[i].real.clear();
   }
-  column.extra_s = excess_s / static_cast<double>(size * run) / exchange_steps(static_cast<int>(size));
+  extra_s(column.real_part) = excess_s / static_cast<double>(size * run) / exchange_steps(static_cast<int>(size));
 }
 
 void ColumnMeetings::compute(Column& column) {
@@ -130,6 +140,7 @@ void ColumnMeetings::compute(Column& column) {
   for (std::size_t i = 0; i < size; ++i) times_s[i] = column.members[i].finish_s;
   column.pivot_rows.clear();
   for (std::size_t j = 0; j < column.members.front().notes.size(); ++j) {
+    costs.set_extra_s(extra_s(real_.part(column.first_index + static_cast<int>(j), column.panel_columns)));
     for (std::size_t i = 0; i < size; ++i) {
       const Note& note = column.members[i].notes[j];
       times_s[i] += note.compute_s;

@@ -22,18 +22,19 @@ struct RankState;
 /// last to come computes when each of them would be done (exchange_column(), with the costs of the same network model),
 /// and that becomes the pending delay of each.
 ///
-/// The meeting knows nothing of other messages on the same links. So at the begin of every `period` exchanges of a
-/// panel a `run` of them is made with real messages, and what these take longer than computed is added to every step of
-/// the exchanges after them.
+/// The meeting knows nothing of other messages on the same links. So some exchanges are made with real messages
+/// (RealExchanges). What these take longer than computed is added to every step of the exchanges of the same part of
+/// the panel, in this panel and in those after it, until it is measured again: process columns are alike, so one learns
+/// from the other.
 class ColumnMeetings {
  public:
   ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, const RealExchanges& real);
 
   /// True if exchange `index` of the panel is to be made with real messages, between begin_real() and end_real().
-  bool is_real(int index, int panel_columns) const {
-    return index % std::max(real_.period, panel_columns / real_.most_runs) < real_.run;
+  bool is_real(const hplcast_column& column, int index) const {
+    return real_.is_real(column.panel, column.panel_columns, index);
   }
-  void begin_real(const hplcast_column& column, const PivotCandidate& candidate);
+  void begin_real(const hplcast_column& column, int index, const PivotCandidate& candidate);
   void end_real(const hplcast_column& column);
 
   /// Notes exchange `index`; costs no simulated time yet.
@@ -64,13 +65,14 @@ class ColumnMeetings {
     int panel_columns = 0;
     int first_index = 0;  ///< of the notes
     int arrived = 0;
-    int through = 0;     ///< members that have made the last real exchange of the run
-    double extra_s = 0;  ///< a step, beyond what an empty network would take
+    int through = 0;    ///< members that have made the last real exchange of the run
+    int real_part = 0;  ///< of the panel, in which it was
     std::vector<double> pivot_rows;
     simgrid::s4u::BarrierPtr barrier;
   };
   class Costs;
 
+  double& extra_s(int part);
   Column& open(const hplcast_column& column);
   void learn(Column& column);
   void compute(Column& column);
@@ -79,6 +81,7 @@ class ColumnMeetings {
   Messages& messages_;
   NetworkCosts& costs_;
   RealExchanges real_;
+  std::vector<double> extra_s_;  // a step, beyond what an empty network would take, by part of the panel
   std::unordered_map<int, std::unique_ptr<Column>> columns_;
 };
 

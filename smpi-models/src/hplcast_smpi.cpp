@@ -2,6 +2,7 @@
 
 #include <simgrid/s4u/Engine.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include "c_boundary.hpp"
@@ -90,8 +91,10 @@ int hplcast_probe(const hplcast_channel* channel) {
   return Runtime::instance().messages()->probe(*channel);
 }
 
-void hplcast_polling_loop(hplcast_loop loop) {
-  Runtime::instance().polling().loop(this_rank().actor, loop);
+void hplcast_polling_loop(hplcast_loop loop, int pieces) {
+  RankState& rank = this_rank();
+  if (loop == HPLCAST_LOOP_NONE) rank.piece.clear();
+  Runtime::instance().polling().loop(rank.actor, loop, static_cast<std::size_t>(std::max(0, pieces)));
 }
 
 void hplcast_probe_begin(const hplcast_channel* channel) {
@@ -112,10 +115,10 @@ void hplcast_message_taken(const hplcast_channel* channel) {
   Runtime::instance().polling().taken(*channel);
 }
 
-int hplcast_column_mode(int index, int panel_columns) {
+int hplcast_column_mode(const hplcast_column* column, int index) {
   return guarded([&] {
     const auto* columns = Runtime::instance().columns();
-    return columns == nullptr ? 0 : columns->is_real(index, panel_columns) ? 2 : 1;
+    return columns == nullptr ? 0 : columns->is_real(*column, index) ? 2 : 1;
   });
 }
 
@@ -131,8 +134,8 @@ void hplcast_column_note(const hplcast_column* column, int index, const double* 
   guarded([&] { Runtime::instance().columns()->note(*column, index, candidate(work)); });
 }
 
-void hplcast_column_begin_real(const hplcast_column* column, const double* work) {
-  guarded([&] { Runtime::instance().columns()->begin_real(*column, candidate(work)); });
+void hplcast_column_begin_real(const hplcast_column* column, int index, const double* work) {
+  guarded([&] { Runtime::instance().columns()->begin_real(*column, index, candidate(work)); });
 }
 
 void hplcast_column_end_real(const hplcast_column* column) {

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <sstream>
 
+#include "c_boundary.hpp"
+#include "hplcast/core/errors.hpp"
 #include "runtime.hpp"
 
 namespace hplcast::smpi_models {
@@ -53,12 +56,14 @@ void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
 
 }  // namespace
 
-Messages::Messages(NetworkCosts& costs, Polling& polling)
-    : costs_(costs),
+Messages::Messages(const Runtime& runtime, NetworkCosts& costs, Polling& polling)
+    : runtime_(runtime),
+      costs_(costs),
       polling_(polling),
       async_small_bytes_(simgrid::config::get_value<int>("smpi/async-small-thresh")),
       detached_bytes_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
-      probes_grow_(simgrid::config::get_value<bool>("smpi/grow-injected-times")),
+      probes_grow_(simgrid::config::get_value<bool>("smpi/grow-injected-times") &&
+                   simgrid::config::get_value<double>("smpi/iprobe") > 0),
       probes_(simgrid::config::get_value<double>("smpi/iprobe"), probes_grow_) {}
 
 void Messages::add_rank(RankState& state, s4u::Host* host, int host_index) {
@@ -270,7 +275,48 @@ void Messages::skip_probes_until_sent(Rank& rank, const hplcast_channel& channel
   probes_.begin(state.actor, began_s + state.pending_s + probes_.cost_s(began_s));
   sleep_until_sent(rank, channel);
   const double now_s = s4u::Engine::get_clock();
-  state.pending_s = probes_.stop(state.actor, now_s) - now_s;
+  state.pending_s = probes_.stop(state.actor, now_s).end_s - now_s;
+}
+
+/// Sleeps until there is something to find. What the rank would have done is for later, in its own past.
+void Messages::work_later(Rank& rank, const hplcast_channel& channel) {
+  RankState& state = *rank.state;
+  const double began_s = s4u::Engine::get_clock();
+  if (!probes_grow_) {
+    sleep_until_sent(rank, channel);
+    state.pending_s -= s4u::Engine::get_clock() - began_s;
+    return;
+  }
+  // Its probes concern all others: when they are made must be known as they come.
+  if (polling_.pieces(state.actor) == 0 || !state.piece.is_known()) return;
+  probes_.begin_work(state.actor, began_s, runtime_.repeated_s(state, polling_.pieces(state.actor)));
+  sleep_until_sent(rank, channel);
+  const double now_s = s4u::Engine::get_clock();
+  const ProbeSeries::Stop stop = probes_.stop(state.actor, now_s);
+  rank.catch_up = {true, stop.failed, stop.end_s, stop.probes};
+  state.pending_s = stop.end_s - now_s - stop.work_s;
+}
+
+/// True if the probe was one of those that failed while the rank slept.
+bool Messages::catches_up(Rank& rank) {
+  if (rank.catch_up.failed_probes > 0) {
+    --rank.catch_up.failed_probes;
+    return true;
+  }
+  RankState& state = *rank.state;
+  const double left_s = rank.catch_up.done_s - s4u::Engine::get_clock();
+  // Sums of the same durations in another order are closer than that, and a kernel takes longer.
+  constexpr double rounding_s = 1e-9;
+  if (const double too_much_s = state.pending_s - left_s; std::abs(too_much_s) > rounding_s) {
+    std::ostringstream text;
+    text << "rank " << state.rank << " worked " << too_much_s
+         << " s longer than announced; expected the kernels that it had called before its last probe "
+            "(hplcast_polling_loop)";
+    end_simulation(text.str().c_str(), core::ExitCode::bad_input);
+  }
+  state.pending_s = std::max(0.0, left_s);
+  rank.catch_up.active = false;
+  return false;
 }
 
 void Messages::probe_in_the_past(RankState& state) {
@@ -280,29 +326,45 @@ void Messages::probe_in_the_past(RankState& state) {
   state.pending_s = probe_s > 0 ? state.pending_s + std::ceil(-state.pending_s / probe_s) * probe_s : 0;
 }
 
-bool Messages::probe(const hplcast_channel& channel) {
-  Rank& rank = at(channel.destination);
+/// Goes on to the end of this probe. False: it is in the past, and failed.
+bool Messages::spend_probe(Rank& rank, const hplcast_channel& channel) {
   RankState& state = *rank.state;
-  if (state.pending_s < 0) {
+  if (rank.catch_up.active) {
+    if (catches_up(rank)) return false;
+    if (rank.catch_up.probes) {
+      flush(state);
+      return true;
+    }
+  } else if (state.pending_s < 0) {
     probe_in_the_past(state);
     if (state.pending_s < 0) return false;
     flush(state);
-  } else if (polling_.may_sleep(state.actor) && !in_sight(rank, channel)) {
+    return true;
+  }
+  if (polling_.may_sleep(state.actor) && !in_sight(rank, channel)) {
     skip_probes_until_sent(rank, channel);
     // The sleep took most of it; only where probes grow does it matter to others when this one ends.
     if (probes_grow_) flush(state);
-  } else {
-    state.pending_s += probes_.cost_s(s4u::Engine::get_clock());
-    flush(state);
+    return true;
   }
-  const bool found = in_sight(rank, channel);
-  polling_.end_probe(state.actor, found);
-  const double probed_s = s4u::Engine::get_clock();
-  probes_.ended(probed_s, found);
-  if (!found && polling_.may_work_later(state.actor)) {
-    sleep_until_sent(rank, channel);
-    state.pending_s -= s4u::Engine::get_clock() - probed_s;
+  // What it costs is known when it begins; what messages have cost before it is too short to matter.
+  if (probes_grow_ && state.worked) flush(state);
+  state.pending_s += probes_.cost_s(s4u::Engine::get_clock());
+  flush(state);
+  return true;
+}
+
+bool Messages::probe(const hplcast_channel& channel) {
+  Rank& rank = at(channel.destination);
+  RankState& state = *rank.state;
+  bool found = false;
+  if (spend_probe(rank, channel)) {
+    found = in_sight(rank, channel);
+    polling_.end_probe(state.actor, found);
+    probes_.ended(s4u::Engine::get_clock(), found);
+    if (!found && polling_.may_work_later(state.actor)) work_later(rank, channel);
   }
+  state.piece.clear();
   return found;
 }
 

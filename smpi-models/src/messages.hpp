@@ -15,6 +15,7 @@
 
 namespace hplcast::smpi_models {
 
+class Runtime;
 struct RankState;
 
 /// A message from its sending to its receiving.
@@ -46,8 +47,8 @@ struct MessageRequest {
 /// both the sender and the receiver call so.
 class Messages {
  public:
-  /// Reads thresholds and the cost of probes from SMPI's settings. `costs` and `polling` must outlive this.
-  Messages(NetworkCosts& costs, Polling& polling);
+  /// Reads thresholds and the cost of probes from SMPI's settings. All must outlive this.
+  Messages(const Runtime& runtime, NetworkCosts& costs, Polling& polling);
 
   /// One more rank of MPI_COMM_WORLD, in order. `state` must outlive this.
   void add_rank(RankState& state, simgrid::s4u::Host* host, int host_index);
@@ -69,6 +70,13 @@ class Messages {
   bool probe(const hplcast_channel& channel);
 
  private:
+  /// What a rank has to do that has slept where it would have worked and probed.
+  struct CatchUp {
+    bool active = false;
+    std::size_t failed_probes = 0;  // to be made, after a piece of work each
+    double done_s = 0;              // when that is done, and the work after it
+    bool probes = false;            // then it is at the end of a probe, not at the begin of one
+  };
   struct Rank {
     RankState* state = nullptr;
     simgrid::s4u::Host* host = nullptr;
@@ -77,6 +85,7 @@ class Messages {
     std::vector<MessageRequest*> posted;             // by this rank, not matched
     const hplcast_channel* polled = nullptr;         // it sleeps until something is sent there
     std::vector<MessageRequest*> receiving;          // by this rank, not waited for
+    CatchUp catch_up;
   };
 
   std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost);
@@ -88,12 +97,16 @@ class Messages {
   void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
   void skip_probes_until_sent(Rank& rank, const hplcast_channel& channel);
   void probe_in_the_past(RankState& state);
+  void work_later(Rank& rank, const hplcast_channel& channel);
+  static bool catches_up(Rank& rank);
+  bool spend_probe(Rank& rank, const hplcast_channel& channel);
   void let_opposite_pass(const hplcast_channel& channel);
   double overhead_s(core::MessageCost which, const hplcast_message& message);
   void have_mailbox();
   simgrid::s4u::Mailbox* take_mailbox();
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
+  const Runtime& runtime_;
   NetworkCosts& costs_;
   Polling& polling_;
   std::vector<Rank> ranks_;
@@ -101,7 +114,7 @@ class Messages {
   std::size_t mailboxes_ = 0;
   double async_small_bytes_;
   double detached_bytes_;
-  bool probes_grow_;  // smpi/grow-injected-times
+  bool probes_grow_;  // smpi/grow-injected-times, and they cost something
   ProbeSeries probes_;
 };
 

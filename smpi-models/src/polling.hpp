@@ -31,10 +31,12 @@ class Polling {
   /// `actors`: ids of actors are below this.
   Polling(std::size_t actors, const Sleeps& sleeps) : sleeps_(sleeps), pollers_(actors) {}
 
-  /// Actor `id` enters (or goes on in) a loop that probes, or leaves it.
-  void loop(std::size_t id, hplcast_loop loop) {
-    if (pollers_[id].loop != loop) pollers_[id].failed = false;
-    pollers_[id].loop = loop;
+  /// Actor `id` enters (or goes on in) a loop that probes, or leaves it. `pieces` as for hplcast_polling_loop().
+  void loop(std::size_t id, hplcast_loop loop, std::size_t pieces) {
+    Poller& poller = pollers_[id];
+    if (poller.loop != loop) poller.failed = false;
+    poller.loop = loop;
+    poller.pieces = loop == HPLCAST_LOOP_WORKS_BETWEEN ? pieces : 0;
   }
   bool only_probes(std::size_t id) const { return pollers_[id].loop == HPLCAST_LOOP_ONLY_PROBES; }
 
@@ -44,6 +46,8 @@ class Polling {
   bool may_work_later(std::size_t id) const {
     return sleeps_.where_working_between && pollers_[id].loop == HPLCAST_LOOP_WORKS_BETWEEN;
   }
+  /// Pieces of work of one kind that are left to it; 0: not known.
+  std::size_t pieces(std::size_t id) const { return pollers_[id].pieces; }
   void sleep(std::size_t id) { sleep(pollers_[id]); }
   void wake(std::size_t id) { pollers_[id].wake_up->release(); }
 
@@ -62,6 +66,7 @@ class Polling {
   struct Poller {
     hplcast_loop loop = HPLCAST_LOOP_NONE;
     bool failed = false;  // the last probe of the loop
+    std::size_t pieces = 0;
     simgrid::s4u::SemaphorePtr wake_up;
   };
   struct Traffic {

@@ -112,15 +112,14 @@ void Runtime::add_ranks() {
     assign_laws(ranks_[id], found->second, local_rank);
   }
   const bool direct = platform_costs() != nullptr && settings_.direct_messages;
-  // Where probes grow, those that fail are counted as they come: SMPI must see them all, and those between work be
-  // made.
+  // Where probes grow, those that fail are counted as they come: SMPI must see them all.
   const bool probes_grow = simgrid::config::get_value<bool>("smpi/grow-injected-times");
   Polling::Sleeps sleeps;
   sleeps.where_only_probing = settings_.poll_by_waiting && (direct || !probes_grow);
-  sleeps.where_working_between = settings_.poll_by_waiting && direct && !probes_grow;
+  sleeps.where_working_between = settings_.poll_by_waiting && direct;
   polling_.emplace(ranks_.size(), sleeps);
   if (direct) {
-    messages_.emplace(*platform_costs(), *polling_);
+    messages_.emplace(*this, *platform_costs(), *polling_);
     for (const s4u::ActorPtr& actor : actors) {
       messages_->add_rank(ranks_[static_cast<std::size_t>(actor->get_pid())], actor->get_host(),
                           host_index.at(actor->get_host()->get_name()));
@@ -144,6 +143,7 @@ void flush(RankState& rank) {
   if (rank.pending_s <= 0) return;
   const double duration_s = rank.pending_s;
   rank.pending_s = 0;
+  rank.worked = false;
   rank.pending_s += inject(duration_s);
 }
 
@@ -154,6 +154,18 @@ RankState& Runtime::rank() {
                                                      std::to_string(id) + "); expected a rank that smpirun started");
   }
   return ranks_[id];
+}
+
+/// Of call number `call`; 0 for a kernel that costs nothing.
+double Runtime::duration_s(const RankState& rank, core::KernelId kernel, const core::KernelShape& shape,
+                           std::uint64_t call) const {
+  const core::DurationLaw& law = rank.laws[static_cast<std::size_t>(kernel)]->at(shape);
+  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
+  const double duration_s = draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.rank,
+                                                                    static_cast<std::uint32_t>(kernel)},
+                                                                   call))
+                                  : law.mean_s(shape);
+  return duration_s > 0 ? duration_s : 0;
 }
 
 double Runtime::spend_kernel(RankState& rank, core::KernelId kernel, const core::KernelShape& shape) {
@@ -170,16 +182,21 @@ double Runtime::spend_kernel(RankState& rank, core::KernelId kernel, const core:
   if (rank.laws[index] == nullptr) return 0;
   if (ranges_[index] != nullptr && !contains(*ranges_[index], shape)) ++count.outside_range;
 
-  const core::DurationLaw& law = rank.laws[index]->at(shape);
-  const std::uint64_t call = rank.calls[index]++;
-  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
-  const double duration_s = draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.rank,
-                                                                    static_cast<std::uint32_t>(kernel)},
-                                                                   call))
-                                  : law.mean_s(shape);
-  if (!(duration_s > 0)) return 0;
-  count.time_s += duration_s;
-  return duration_s;
+  const double spent_s = duration_s(rank, kernel, shape, rank.calls[index]++);
+  count.time_s += spent_s;
+  return spent_s;
+}
+
+std::vector<double> Runtime::repeated_s(const RankState& rank, std::size_t times) const {
+  std::array<std::uint64_t, core::kernel_count> calls = rank.calls;
+  std::vector<double> result(times, 0.0);
+  for (double& piece_s : result) {
+    for (const auto& [kernel, shape] : rank.piece) {
+      const auto index = static_cast<std::size_t>(kernel);
+      if (rank.laws[index] != nullptr) piece_s += duration_s(rank, kernel, shape, calls[index]++);
+    }
+  }
+  return result;
 }
 
 double Runtime::mean_kernel_s(const RankState& rank, core::KernelId kernel, const core::KernelShape& shape) const {
@@ -189,11 +206,13 @@ double Runtime::mean_kernel_s(const RankState& rank, core::KernelId kernel, cons
 
 void Runtime::kernel_call(RankState& rank, core::KernelId kernel, const core::KernelShape& shape) {
   const double duration_s = spend_kernel(rank, kernel, shape);
+  if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.piece.add({kernel, shape});
   if (activity_.measures() && duration_s > 0) {
     const double begin_s = s4u::Engine::get_clock() + rank.pending_s;
     activity_.kernel(static_cast<int>(rank.rank), kernel, shape, {begin_s, begin_s + duration_s});
   }
   rank.pending_s += duration_s;
+  rank.worked = true;
 }
 
 double Runtime::pivot(RankState& rank, int rows, int& row) const {

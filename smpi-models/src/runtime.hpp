@@ -15,6 +15,29 @@
 
 namespace hplcast::smpi_models {
 
+/// The kernels that a rank has called since its last probe, or since it left a polling loop, if they are few.
+class PieceOfWork {
+ public:
+  struct Call {
+    core::KernelId kernel;
+    core::KernelShape shape;
+  };
+  void add(const Call& call) {
+    if (count_ < calls_.size()) calls_[count_] = call;
+    ++count_;
+  }
+  void clear() { count_ = 0; }
+  bool empty() const { return count_ == 0; }
+  bool is_known() const { return count_ > 0 && count_ <= calls_.size(); }
+  /// Only if is_known().
+  const Call* begin() const { return calls_.data(); }
+  const Call* end() const { return calls_.data() + count_; }
+
+ private:
+  std::array<Call, 8> calls_;  // HPL has up to three between two probes
+  std::size_t count_ = 0;
+};
+
 /// State of one rank.
 struct RankState {
   std::size_t actor = 0;  ///< id of its actor
@@ -24,6 +47,8 @@ struct RankState {
       laws{};                                             ///< of this rank's CPU; null: the kernel costs nothing
   std::array<std::uint64_t, core::kernel_count> calls{};  ///< draws taken, per kernel
   std::uint64_t pivots = 0;                               ///< draws taken for pivots
+  PieceOfWork piece;
+  bool worked = false;  ///< kernels are pending, not only costs of messages
 };
 
 /// Spends the pending delay of the calling rank in simulated time. Blocks: not to be called inside guarded().
@@ -47,6 +72,8 @@ class Runtime {
   double spend_kernel(RankState& rank, core::KernelId kernel, const core::KernelShape& shape);
   /// The expected duration in s of a call that is not made.
   double mean_kernel_s(const RankState& rank, core::KernelId kernel, const core::KernelShape& shape) const;
+  /// What rank.piece will take in s in each of the next `times` times that the rank calls these kernels.
+  std::vector<double> repeated_s(const RankState& rank, std::size_t times) const;
   /// spend_kernel(), added to the pending delay.
   void kernel_call(RankState& rank, core::KernelId kernel, const core::KernelShape& shape);
 
@@ -65,6 +92,8 @@ class Runtime {
  private:
   Runtime();
   void add_ranks();
+  double duration_s(const RankState& rank, core::KernelId kernel, const core::KernelShape& shape,
+                    std::uint64_t call) const;
   void assign_laws(RankState& rank, int host, int local_rank);
   void write();
 

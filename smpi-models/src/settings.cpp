@@ -23,13 +23,17 @@ std::uint64_t parse_whole(const char* name, std::string_view text, std::uint64_t
 
 RealExchanges parse_real_exchanges(const std::string& text) {
   const char* const name = "HPLCAST_REAL_EXCHANGES";
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) throw core::DomainError(name, text, "RUN/PERIOD, as 2/32");
+  const std::size_t first = text.find('/');
+  const std::size_t second = first == std::string::npos ? first : text.find('/', first + 1);
+  if (second == std::string::npos) throw core::DomainError(name, text, "RUN/PERIOD/PANELS, as 4/32/4");
+  const auto part = [&](std::size_t begin, std::size_t end, int most) {
+    const std::string_view number = std::string_view(text).substr(begin, end - begin);
+    return static_cast<int>(parse_whole(name, number, 1, static_cast<std::uint64_t>(most)));
+  };
   constexpr int most = 1 << 30;
-  const auto period = static_cast<int>(parse_whole(name, std::string_view(text).substr(slash + 1), 1, most));
-  const auto run = static_cast<int>(
-      parse_whole(name, std::string_view(text).substr(0, slash), 1, static_cast<std::uint64_t>(period)));
-  return {run, period};
+  const int period = part(first + 1, second, most);
+  // Something is noted between two runs: there the members of a column wait for each other.
+  return {part(0, first, period - 1), period, part(second + 1, text.size(), most)};
 }
 
 /// True for `yes`, false for `no`.

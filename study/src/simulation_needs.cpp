@@ -21,8 +21,8 @@ constexpr double mib = 1024.0 * 1024.0;
 
 // Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/scaling.md).
 constexpr double start_s_per_rank = 3e-3;
-constexpr double wall_s_per_message = 8e-6;
-constexpr double wall_s_per_panel_and_rank = 45e-6;  // mostly a dozen probes for the next panel
+constexpr double wall_s_per_message = 6e-6;
+constexpr double wall_s_per_panel_and_rank = 28e-6;  // mostly some ten probes for the next panel
 constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part of a column's exchange
 constexpr double base_bytes = 40 * mib;
 constexpr double bytes_per_rank = 0.1 * mib;
@@ -35,9 +35,10 @@ double log2_up(int n) {
   return std::ceil(std::log2(static_cast<double>(n)));
 }
 
-/// Share of the exchanges of a panel that fast mode makes with real messages (smpi-models): 4 of 32, at most 8 times.
+/// Share of the exchanges of a panel that fast mode makes with real messages (smpi-models): 4 of each part of 32, of at
+/// most 8 parts, in every fourth panel.
 double fast_real_share(int panel_columns) {
-  return std::min(4.0 / 32, 4.0 * 8 / panel_columns);
+  return std::min(4.0 / 32, 4.0 * 8 / panel_columns) / 4;
 }
 
 /// Messages that all ranks send for one panel, besides the exchanges of its factorisation.

@@ -199,22 +199,37 @@ TEST_F(SimulatedXhpl, WaitingInsteadOfPollingDoesNotChangeTheTime) {
   }
 }
 
+// Some 10,000 delays in a row, each resolved to 1e-12 s, in some 5 ms.
+constexpr double resolved = 2e-6;
+
 TEST_F(SimulatedXhpl, WaitingInsteadOfPollingIsExactWithoutSmpi) {
   platform_ = platform_library;
-  core::NetworkModel::Values network = cluster_.network.values();
-  std::map<bool, double> probed_s;
-  for (const bool grow : {false, true}) {
-    network.growing_probes = grow;
-    cluster_.network = core::NetworkModel::make(network);
-    write_cluster_files();
-    for (const auto& [p, q] : {std::pair(4, 4), std::pair(1, 6)}) {
-      double waited_s = 0;
-      std::tie(waited_s, probed_s[grow]) = waited_and_probed_s(800, p, q);
-      // Some 10,000 delays in a row, each resolved to 1e-12 s, in some 5 ms.
-      EXPECT_NEAR(waited_s / probed_s[grow], 1, 2e-6) << p << "x" << q << (grow ? ", growing" : "");
-    }
+  for (const auto& [p, q] : {std::pair(4, 4), std::pair(1, 6)}) {
+    const auto [waited_s, probed_s] = waited_and_probed_s(800, p, q);
+    EXPECT_NEAR(waited_s / probed_s, 1, resolved) << p << "x" << q;
   }
-  EXPECT_GT(probed_s[true], probed_s[false]);
+}
+
+// Process rows probe at the same instants at the start, and which of them is the first to make the others' probes longer
+// is a matter of chance. Where that goes alike the rest must: with one seed in two, so with three or more of eight but
+// for 14 %, and as runs repeat that chance is not taken twice. With one process row there are no such instants.
+TEST_F(SimulatedXhpl, GrowingProbesThatAreComputedTakeAsLongAsThoseThatAreSimulated) {
+  platform_ = platform_library;
+  const double constant_s = waited_and_probed_s(800, 4, 4).second;
+  core::NetworkModel::Values network = cluster_.network.values();
+  network.growing_probes = true;
+  cluster_.network = core::NetworkModel::make(network);
+  write_cluster_files();
+  int equal = 0;
+  for (int seed = 1; seed <= 8; ++seed) {
+    environment_["HPLCAST_SEED"] = std::to_string(seed);
+    const auto [waited_s, probed_s] = waited_and_probed_s(800, 4, 4);
+    equal += std::abs(waited_s / probed_s - 1) < resolved ? 1 : 0;
+    EXPECT_GT(waited_s, constant_s);
+  }
+  EXPECT_GE(equal, 3);
+  const auto [waited_s, probed_s] = waited_and_probed_s(800, 1, 6);
+  EXPECT_NEAR(waited_s / probed_s, 1, resolved);
 }
 
 TEST_F(SimulatedXhpl, MessagesTakeTheTimesThatTheyTakeOnSmpi) {
@@ -301,7 +316,7 @@ TEST_F(SimulatedXhpl, FastModeIsExactWhereNothingSharesALink) {
       const double exact_s = simulate(parameters).time_s;
       const auto sent = statistics().at("messages").at("send");
       environment_["HPLCAST_MODE"] = "fast";
-      environment_["HPLCAST_REAL_EXCHANGES"] = "1/1000";
+      environment_["HPLCAST_REAL_EXCHANGES"] = "1/1000/1";
       const double fast_s = simulate(parameters).time_s;
       EXPECT_NEAR(fast_s / exact_s, 1, p <= 4 ? 1e-6 : 5e-4) << "P=" << p << " PFACT=" << pfact;
       EXPECT_EQ(statistics().at("messages").at("send"), sent);
@@ -314,9 +329,17 @@ TEST_F(SimulatedXhpl, FastModeIsExactWhereNothingSharesALink) {
 // by no more than 0.5 % and twice the standard error of the difference.
 TEST_F(SimulatedXhpl, FastModeIsCloseToExactOnSharedLinks) {
   platform_ = platform_library;
-  for (const auto& [p, q, depth] : {std::tuple{8, 4, 1}, {4, 8, 0}, {16, 2, 1}}) {
-    auto parameters = configuration(3000, 64, p, q);
+  struct Case {
+    int n, nb, p, q, depth, bcast, swap, pfact;
+  };
+  for (const auto& [n, nb, p, q, depth, bcast, swap, pfact] :
+       {Case{3000, 64, 8, 4, 1, 0, 0, 0}, Case{3000, 64, 4, 8, 0, 1, 1, 1}, Case{3000, 64, 16, 2, 1, 2, 0, 2},
+        Case{4000, 128, 4, 4, 1, 3, 2, 0}, Case{2000, 32, 6, 5, 0, 4, 1, 1}, Case{4000, 96, 8, 8, 1, 5, 0, 2}}) {
+    auto parameters = configuration(n, nb, p, q);
     parameters.DEPTH = depth;
+    parameters.BCAST = bcast;
+    parameters.SWAP = swap;
+    parameters.PFACT = pfact;
     std::vector<double> differences;
     for (int seed = 1; seed <= 6; ++seed) {
       environment_["HPLCAST_SEED"] = std::to_string(seed);
@@ -325,11 +348,12 @@ TEST_F(SimulatedXhpl, FastModeIsCloseToExactOnSharedLinks) {
       environment_["HPLCAST_MODE"] = "fast";
       differences.push_back(exact_s / simulate(parameters).time_s - 1);
     }
-    const auto n = static_cast<double>(differences.size());
-    const double mean = std::accumulate(differences.begin(), differences.end(), 0.0) / n;
+    const auto runs = static_cast<double>(differences.size());
+    const double mean = std::accumulate(differences.begin(), differences.end(), 0.0) / runs;
     double squares = 0;
     for (const double one : differences) squares += (one - mean) * (one - mean);
-    EXPECT_LT(std::abs(mean), 0.005 + 2 * std::sqrt(squares / (n - 1) / n)) << p << "x" << q << " DEPTH " << depth;
+    EXPECT_LT(std::abs(mean), 0.005 + 2 * std::sqrt(squares / (runs - 1) / runs))
+        << n << " NB " << nb << " " << p << "x" << q << " DEPTH " << depth << " BCAST " << bcast << " SWAP " << swap;
   }
 }
 

@@ -120,14 +120,14 @@ static void polling(int rank, double after_s) {
     MPI_Send(&data, 1, MPI_BYTE, 1, 5, MPI_COMM_WORLD);
   } else if (rank == 1) {
     int found = 0, probes = 0;
-    hplcast_polling_loop(HPLCAST_LOOP_ONLY_PROBES);
+    hplcast_polling_loop(HPLCAST_LOOP_ONLY_PROBES, 0);
     while (!found) {
       hplcast_probe_begin(&channel);
       MPI_Iprobe(0, 5, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
       hplcast_probe_end(found);
       ++probes;
     }
-    hplcast_polling_loop(HPLCAST_LOOP_NONE);
+    hplcast_polling_loop(HPLCAST_LOOP_NONE, 0);
     printf("1 found %a %d\n", hplcast_clock_s(), probes);
     hplcast_message_taken(&channel);
     MPI_Recv(&data, 1, MPI_BYTE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

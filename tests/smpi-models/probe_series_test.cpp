@@ -12,17 +12,22 @@ namespace {
 
 constexpr double probe_s = 0.25;  // sums of these are exact
 
-/// A rank that begins to probe at `begin_s` and has something to find from `sent_s` on.
+/// A rank that begins at `begin_s` to work on some pieces, probes after each, goes on with only probes, and has
+/// something to find from `sent_s` on.
 struct Poller {
   double begin_s;
   double sent_s;
+  double piece_s = 0;
+  int pieces = 0;
 };
 
 /// Every probe one by one: when each of the ranks finds what was sent.
 template <std::size_t count>
 std::array<double, count> by_every_probe(const std::array<Poller, count>& pollers, bool grow) {
+  enum Doing { nothing, work, probe };
   std::array<double, count> end_s{};
-  std::array<bool, count> probing{};
+  std::array<Doing, count> doing{};
+  std::array<int, count> pieces{};
   std::array<double, count> found_s{};
   double factor = 1;
   for (std::size_t done = 0; done < count;) {
@@ -30,17 +35,20 @@ std::array<double, count> by_every_probe(const std::array<Poller, count>& poller
     std::size_t next = count;
     double next_s = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < count; ++i) {
-      const double event_s = found_s[i] > 0 ? next_s : probing[i] ? end_s[i] : pollers[i].begin_s;
+      const double event_s = found_s[i] > 0 ? next_s : doing[i] == nothing ? pollers[i].begin_s : end_s[i];
       if (event_s < next_s) next = i, next_s = event_s;
     }
-    const bool ends = probing[next];
-    const bool found = ends && pollers[next].sent_s <= next_s;
-    if (ends) factor = found ? 1 : factor + (grow ? 1 : 0);
+    const bool found = doing[next] == probe && pollers[next].sent_s <= next_s;
+    if (doing[next] == probe) factor = found ? 1 : factor + (grow ? 1 : 0);
     if (found) {
       found_s[next] = next_s;
       ++done;
+    } else if (doing[next] != work && pieces[next] < pollers[next].pieces) {
+      doing[next] = work;
+      end_s[next] = next_s + pollers[next].piece_s;
+      ++pieces[next];
     } else {
-      probing[next] = true;
+      doing[next] = probe;
       end_s[next] = next_s + probe_s * factor;
     }
   }
@@ -53,7 +61,7 @@ std::array<double, count> by_series(const std::array<Poller, count>& pollers, bo
   struct Event {
     double time_s;
     std::size_t id;
-    enum { begin, send, find } kind;
+    enum { begin, send, end_work, find } kind;
   };
   std::vector<Event> events;
   for (std::size_t i = 0; i < count; ++i) {
@@ -68,11 +76,20 @@ std::array<double, count> by_series(const std::array<Poller, count>& pollers, bo
     const Event event = *next;
     events.erase(next);
     if (event.kind == Event::begin) {
-      series.begin(event.id, event.time_s + series.cost_s(event.time_s));
+      const Poller& poller = pollers[event.id];
+      if (poller.pieces == 0) {
+        series.begin(event.id, event.time_s + series.cost_s(event.time_s));
+      } else {
+        series.begin_work(event.id, event.time_s,
+                          std::vector<double>(static_cast<std::size_t>(poller.pieces), poller.piece_s));
+      }
     } else if (event.kind == Event::send) {
-      found_s[event.id] = series.stop(event.id, event.time_s);
-      events.push_back({found_s[event.id], event.id, Event::find});
+      const ProbeSeries::Stop stop = series.stop(event.id, event.time_s);
+      events.push_back({stop.end_s, event.id, stop.probes ? Event::find : Event::end_work});
+    } else if (event.kind == Event::end_work) {
+      events.push_back({event.time_s + series.cost_s(event.time_s), event.id, Event::find});
     } else {
+      found_s[event.id] = event.time_s;
       series.ended(event.time_s, true);
     }
   }
@@ -86,6 +103,32 @@ TEST(ProbeSeries, FindsWhatEveryProbeWouldFindWhenItWouldFindIt) {
   EXPECT_EQ(by_series(four, false), by_every_probe(four, false));
   EXPECT_EQ(by_series(four, true), by_every_probe(four, true));
   EXPECT_NE(by_series(four, true), by_series(four, false));
+}
+
+// The second finds it after some of its pieces of work, in the midst of one; the third at the end of a probe between
+// two; the last after all of them.
+constexpr std::array<Poller, 4> workers = {
+    {{0.0, 40.03}, {0.07, 31.5, 9.01, 7}, {3.01, 12.3, 4.03, 8}, {5.02, 45.9, 1.13, 3}}};
+
+TEST(ProbeSeries, ProbesBetweenPiecesOfWorkFindItWhenTheyWouldHaveFoundIt) {
+  EXPECT_EQ(by_series(workers, true), by_every_probe(workers, true));
+}
+
+TEST(ProbeSeries, SaysHowFarTheWorkIsAndHowManyProbesHaveFailed) {
+  const auto expect_at = [](double now_s, const ProbeSeries::Stop& expected) {
+    ProbeSeries series(probe_s, true);
+    series.begin_work(3, 0, {10, 20});
+    const ProbeSeries::Stop stop = series.stop(3, now_s);
+    EXPECT_EQ(stop.end_s, expected.end_s) << now_s;
+    EXPECT_EQ(stop.probes, expected.probes) << now_s;
+    EXPECT_EQ(stop.work_s, expected.work_s) << now_s;
+    EXPECT_EQ(stop.failed, expected.failed) << now_s;
+  };
+  // Work until 10, a probe until 10.25, work until 30.25, a probe of twice that until 30.75, then only probes.
+  expect_at(4, {10, false, 10, 0});
+  expect_at(10.1, {10.25, true, 10, 0});
+  expect_at(10.3, {30.25, false, 30, 1});
+  expect_at(33, {30.75 + 0.75 + 1 + 1.25, true, 30, 2});
 }
 
 TEST(ProbeSeries, AProbeThatFailsMakesTheNextLonger) {
@@ -102,7 +145,7 @@ TEST(ProbeSeries, ProbesWithoutCostFindAtOnce) {
   for (const bool grow : {false, true}) {
     ProbeSeries series(0, grow);
     series.begin(0, 1);
-    EXPECT_EQ(series.stop(0, 5), 5);
+    EXPECT_EQ(series.stop(0, 5).end_s, 5);
   }
 }
 

@@ -26,7 +26,7 @@ TEST(SimulationNeeds, CountMessagesAsHplSendsThem) {
   EXPECT_DOUBLE_EQ(exact.messages, 50000.0 * 32 * 5 + 391.0 * (32 * 31 + 32 * 32 * 5));
   EXPECT_EQ(exact.simulated_messages, exact.messages);
   const SimulationNeeds fast = simulation_needs(parameters(50000, 128, 32, 32), true);
-  EXPECT_DOUBLE_EQ(fast.simulated_messages, 50000.0 * 32 * 5 / 8 + 391.0 * (32 * 31 + 32 * 32 * 5));
+  EXPECT_DOUBLE_EQ(fast.simulated_messages, 50000.0 * 32 * 5 / 32 + 391.0 * (32 * 31 + 32 * 32 * 5));
   EXPECT_LT(fast.wall_s, exact.wall_s);
 }
 

@@ -8,27 +8,20 @@
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-/* A communicator's ranks in MPI_COMM_WORLD, and for each rank of MPI_COMM_WORLD its rank in the communicator (-1: none).
- * Computed once and kept with it. */
-typedef struct {
-  int size; /* of the communicator */
-  int ranks[];
-} rank_table;
-
-static inline rank_table* new_rank_table(MPI_Comm comm) {
+/* A communicator's ranks in MPI_COMM_WORLD, computed once and kept with it. */
+static inline int* new_rank_table(MPI_Comm comm) {
   MPI_Group world, group;
-  int size = 0, all = 0, rank;
-  rank_table* table;
+  int size = 0, rank;
+  int* own;
+  int* table;
   (void)PMPI_Comm_size(comm, &size);
-  (void)PMPI_Comm_size(MPI_COMM_WORLD, &all);
   (void)PMPI_Comm_group(MPI_COMM_WORLD, &world);
   (void)PMPI_Comm_group(comm, &group);
-  table = malloc(sizeof *table + ((size_t)size + (size_t)all) * sizeof(int));
-  table->size = size;
-  for (rank = 0; rank < all; ++rank) table->ranks[size + rank] = rank;
-  (void)PMPI_Group_translate_ranks(group, size, table->ranks + size, world, table->ranks);
-  for (rank = 0; rank < all; ++rank) table->ranks[size + rank] = -1;
-  for (rank = 0; rank < size; ++rank) table->ranks[size + table->ranks[rank]] = rank;
+  own = malloc((size_t)size * sizeof *own);
+  table = malloc((size_t)size * sizeof *table);
+  for (rank = 0; rank < size; ++rank) own[rank] = rank;
+  (void)PMPI_Group_translate_ranks(group, size, own, world, table);
+  free(own);
   (void)PMPI_Group_free(&group);
   (void)PMPI_Group_free(&world);
   return table;
@@ -37,7 +30,7 @@ static inline rank_table* new_rank_table(MPI_Comm comm) {
 /* The attribute of a communicator is the truth; it takes SMPI long to find it. */
 typedef struct {
   MPI_Comm comm;
-  const rank_table* table;
+  const int* ranks;
 } known_table;
 
 static known_table* known(MPI_Comm comm) {
@@ -49,17 +42,17 @@ static known_table* known(MPI_Comm comm) {
 static int free_table(MPI_Comm comm, int key, void* table, void* extra) {
   (void)key;
   (void)extra;
-  known(comm)->table = NULL;
+  known(comm)->ranks = NULL;
   free(table);
   return MPI_SUCCESS;
 }
 
-static inline const rank_table* table_of(MPI_Comm comm) {
+static inline const int* world_ranks(MPI_Comm comm) {
   static int key = MPI_KEYVAL_INVALID;
   known_table* place = known(comm);
-  rank_table* table = NULL;
+  int* table = NULL;
   int found = 0;
-  if (place->comm == comm && place->table != NULL) return place->table;
+  if (place->comm == comm && place->ranks != NULL) return place->ranks;
   if (key == MPI_KEYVAL_INVALID) (void)PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_table, &key, NULL);
   (void)PMPI_Comm_get_attr(comm, key, (void*)&table, &found);
   if (!found) {
@@ -67,39 +60,31 @@ static inline const rank_table* table_of(MPI_Comm comm) {
     (void)PMPI_Comm_set_attr(comm, key, table);
   }
   place->comm = comm;
-  place->table = table;
+  place->ranks = table;
   return table;
 }
 
-static inline const int* world_ranks(MPI_Comm comm) {
-  return table_of(comm)->ranks;
+/* The two ends of a message as the runtime knows them: of one that the caller sends, or receives. A wildcard stays one. */
+static inline hplcast_channel channel_to(int destination, int tag, MPI_Comm comm) {
+  const hplcast_channel result = {hplcast_world_rank(), world_ranks(comm)[destination], tag};
+  return result;
 }
 
-static inline int own_rank(MPI_Comm comm) {
-  const rank_table* table = table_of(comm);
-  return table->ranks[table->size + hplcast_world_rank()];
-}
-
-/* The two ends of a message as the runtime knows them, for its handling of polling loops. A wildcard stays one. */
-static inline hplcast_channel channel(int source, int destination, int tag, MPI_Comm comm) {
-  const int* ranks = world_ranks(comm);
-  hplcast_channel result;
-  result.source = source < 0 ? source : ranks[source];
-  result.destination = ranks[destination];
-  result.tag = tag;
+static inline hplcast_channel channel_from(int source, int tag, MPI_Comm comm) {
+  const hplcast_channel result = {source < 0 ? source : world_ranks(comm)[source], hplcast_world_rank(), tag};
   return result;
 }
 
 static inline void sent(int to, int tag, MPI_Comm comm) {
   if (to >= 0) {
-    const hplcast_channel message = channel(own_rank(comm), to, tag, comm);
+    const hplcast_channel message = channel_to(to, tag, comm);
     hplcast_message_sent(&message);
   }
 }
 
 static inline void taken(int from, int tag, MPI_Comm comm) {
   if (from >= 0) {
-    const hplcast_channel message = channel(from, own_rank(comm), tag, comm);
+    const hplcast_channel message = channel_from(from, tag, comm);
     hplcast_message_taken(&message);
   }
 }

@@ -91,7 +91,7 @@ static int wait_directly(MPI_Request* request) {
 /* What HPL calls of MPI's messages. Sends have the same body but for the call of SMPI. */
 #define SEND(operation, request, call)                                                   \
   if (DIRECT_MESSAGES) {                                                                 \
-    send_directly(operation, data, count, type, channel(own_rank(comm), to, tag, comm), request); \
+    send_directly(operation, data, count, type, channel_to(to, tag, comm), request); \
     return MPI_SUCCESS;                                                                  \
   }                                                                                      \
   enter(operation, count, type);                                                         \
@@ -118,7 +118,7 @@ int MPI_Issend(const void* data, int count, MPI_Datatype type, int to, int tag, 
 int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   if (DIRECT_MESSAGES) {
     MPI_Request request;
-    request = receive_directly(HPLCAST_MPI_RECV, data, count, type, channel(from, own_rank(comm), tag, comm));
+    request = receive_directly(HPLCAST_MPI_RECV, data, count, type, channel_from(from, tag, comm));
     return wait_directly(&request);
   }
   enter(HPLCAST_MPI_RECV, count, type);
@@ -129,7 +129,7 @@ int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Co
 
 int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   if (DIRECT_MESSAGES) {
-    *request = receive_directly(HPLCAST_MPI_IRECV, data, count, type, channel(from, own_rank(comm), tag, comm));
+    *request = receive_directly(HPLCAST_MPI_IRECV, data, count, type, channel_from(from, tag, comm));
     return MPI_SUCCESS;
   }
   enter(HPLCAST_MPI_IRECV, count, type);
@@ -148,7 +148,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 }
 
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
-  const hplcast_channel probed = channel(from, own_rank(comm), tag, comm);
+  const hplcast_channel probed = channel_from(from, tag, comm);
   int result;
   hplcast_count_message(HPLCAST_MPI_IPROBE, 0);
   if (DIRECT_MESSAGES) {

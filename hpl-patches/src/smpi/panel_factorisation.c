@@ -18,19 +18,20 @@ static hplcast_column column_of(const HPL_T_panel* panel) {
   column.size = grid->nprow;
   column.position = MModSub(grid->myrow, panel->prow, grid->nprow);
   column.panel_columns = panel->jb;
+  column.panel = (panel->ja - panel->jb) / panel->nb; /* HPL_pdfact has begun with ja += jb */
   return column;
 }
 
 void HPL_pdmxswp(HPL_T_panel* panel, const int m, const int ii, const int jj, double* work) {
-  const int mode = panel->grid->nprow > 1 ? hplcast_column_mode(jj, panel->jb) : 0;
+  const hplcast_column column = column_of(panel);
+  const int mode = panel->grid->nprow > 1 ? hplcast_column_mode(&column, jj) : 0;
   if (mode == 0) {
     exchange_with_messages(panel, m, ii, jj, work);
     return;
   }
-  const hplcast_column column = column_of(panel);
   if (mode == 2) {
     hplcast_column_settle(&column, panel->DPIV);
-    hplcast_column_begin_real(&column, work);
+    hplcast_column_begin_real(&column, jj, work);
     exchange_with_messages(panel, m, ii, jj, work);
     hplcast_column_end_real(&column);
     return;
@@ -46,8 +47,8 @@ void HPL_pdmxswp(HPL_T_panel* panel, const int m, const int ii, const int jj, do
 void HPL_pdfact(HPL_T_panel* panel) {
   const int factors = panel->grid->mycol == panel->pcol && panel->jb > 0;
   factor_panel(panel);
-  if (factors && panel->grid->nprow > 1 && hplcast_column_mode(0, panel->jb) != 0) {
+  if (factors && panel->grid->nprow > 1) {
     const hplcast_column column = column_of(panel);
-    hplcast_column_settle(&column, panel->DPIV);
+    if (hplcast_column_mode(&column, 0) != 0) hplcast_column_settle(&column, panel->DPIV);
   }
 }

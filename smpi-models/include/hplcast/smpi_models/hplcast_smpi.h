@@ -115,8 +115,10 @@ typedef enum {
   HPLCAST_LOOP_WORKS_BETWEEN /* kernels, but no messages, until it finds something or goes on with only probes */
 } hplcast_loop;
 
-/* The calling rank enters or goes on in such a loop, or leaves it. */
-void hplcast_polling_loop(hplcast_loop loop);
+/* The calling rank enters or goes on in such a loop, or leaves it. `pieces`: of a loop with work, how many more times it
+ * will call the kernels that it called since its last probe, or call of this with HPLCAST_LOOP_NONE, with the same
+ * sizes, and probe after each, and then only probe; 0 if it does not know. */
+void hplcast_polling_loop(hplcast_loop loop, int pieces);
 
 /* Around MPI_Iprobe. hplcast_probe_begin() also flushes; wildcards (negative source or tag) are never waited for. */
 void hplcast_probe_begin(const hplcast_channel* channel);
@@ -156,14 +158,15 @@ typedef struct {
   int size;          /* how many */
   int position;      /* of the caller, counted from the process that owns the diagonal block */
   int panel_columns; /* JB */
+  int panel;         /* number of the panel, from 0 */
 } hplcast_column;
 
-/* What is to be done with exchange `index` of a panel of `panel_columns`, counted from 0: nothing special in exact mode (0); to note it
+/* What is to be done with exchange `index` of the panel, counted from 0: nothing special in exact mode (0); to note it
  * (1); or to settle, then to make it between the calls begin and end (2). */
-int hplcast_column_mode(int index, int panel_columns);
+int hplcast_column_mode(const hplcast_column* column, int index);
 /* `work`: HPL's WORK[0..3], the candidate of the calling process. */
 void hplcast_column_note(const hplcast_column* column, int index, const double* work);
-void hplcast_column_begin_real(const hplcast_column* column, const double* work);
+void hplcast_column_begin_real(const hplcast_column* column, int index, const double* work);
 void hplcast_column_end_real(const hplcast_column* column);
 /* Waits until all processes of the column are here. Then their noted exchanges are over, and the global pivot rows are
  * in `pivot_rows`, each at its index. Nothing happens if nothing is noted. */
