@@ -13,7 +13,7 @@ Parts (default: all but large and ratio, in this order):
   ladder     model levels, from one homogeneous linear model to one per CPU with noise, N = 100,000 and 300,000
              (--orders: other matrix orders for sizes and ladder)
   large      4096 ranks on a fat tree, N = 4,000,000 (examples/stampede-like.json)
-  ratio      bench/ratio.sh at 8 x 8 and 32 x 32
+  ratio      bench/ratio.sh at 8 x 8 and 32 x 32 (at most an hour each)
   table      FOLDER/table.md of all that is there
 
 A prediction whose file is in FOLDER (default: dahu-results) is not made again: after an interruption start the same command again; to repeat one,
@@ -102,7 +102,7 @@ part_large() {
 }
 
 part_ratio() {
-  [[ -e $out/ratio.csv ]] || "$project/bench/ratio.sh" "$out/dahu.cluster.json" --build "$build" 20000:8:8 20000:32:32 > "$out/ratio.csv.part"
+  [[ -e $out/ratio.csv ]] || "$project/bench/ratio.sh" "$out/dahu.cluster.json" --build "$build" --limit 3600 20000:8:8 20000:32:32 > "$out/ratio.csv.part"
   [[ ! -e $out/ratio.csv.part ]] || mv "$out/ratio.csv.part" "$out/ratio.csv"
 }
 
