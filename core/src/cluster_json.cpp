@@ -91,7 +91,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   const Json json = detail::parse_json(in, name);
   const Node root(json, name);
   root.object();
-  detail::check_schema(root, ClusterModel::schema_version);
+  detail::check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
   ClusterModel cluster;
   cluster.name = root.at("name").text();
   cluster.hosts = hosts_from(root.at("hosts"));

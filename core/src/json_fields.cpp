@@ -20,13 +20,15 @@ Json parse_json(std::istream& in, const std::string& name) {
   }
 }
 
-void check_schema(const Node& root, int expected) {
+void check_schema(const Node& root, int oldest, int latest) {
   const int found = root.at("schema_version").integer<int>();
-  if (found != expected) {
-    root.at("schema_version")
-        .fail("found version " + std::to_string(found) + "; this hplcast reads version " + std::to_string(expected),
-              found > expected ? "the file was written by a newer hplcast" : "make the file anew with this hplcast");
-  }
+  if (found >= oldest && found <= latest) return;
+  const std::string expected = oldest == latest
+                                   ? "version " + std::to_string(latest)
+                                   : "versions " + std::to_string(oldest) + " to " + std::to_string(latest);
+  root.at("schema_version")
+      .fail("found version " + std::to_string(found) + "; this hplcast reads " + expected,
+            found > latest ? "the file was written by a newer hplcast" : "make the file anew with this hplcast");
 }
 
 }  // namespace hplcast::core::detail

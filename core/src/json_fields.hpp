@@ -108,7 +108,10 @@ class Node {
 /// Parses a stream; a syntax error is a ParseError with its line.
 Json parse_json(std::istream& in, const std::string& name);
 
-/// Refuses a document whose `schema_version` is not `expected`.
-void check_schema(const Node& root, int expected);
+/// Refuses a document whose `schema_version` is not from `oldest` to `latest`.
+void check_schema(const Node& root, int oldest, int latest);
+inline void check_schema(const Node& root, int only) {
+  check_schema(root, only, only);
+}
 
 }  // namespace hplcast::core::detail

@@ -28,8 +28,35 @@ SegmentedLaw segmented_from(const Node& node) {
   });
 }
 
+Json to_json(const LinkCapacity& capacity) {
+  Json json = {{"bytes_per_s", capacity.bytes_per_s}};
+  if (capacity.low_bytes_per_s > 0) {
+    json["interval_bytes_per_s"] = {capacity.low_bytes_per_s, capacity.high_bytes_per_s};
+  }
+  json["origin"] = to_string(capacity.origin);
+  return json;
+}
+
+LinkCapacity capacity_from(const Node& node) {
+  LinkCapacity capacity;
+  capacity.bytes_per_s = node.at("bytes_per_s").number();
+  if (node.has("interval_bytes_per_s")) {
+    const std::vector<double> interval = node.at("interval_bytes_per_s").numbers();
+    if (interval.size() != 2) node.at("interval_bytes_per_s").fail("expected two numbers: [low, high]");
+    capacity.low_bytes_per_s = interval[0];
+    capacity.high_bytes_per_s = interval[1];
+  }
+  if (node.has("origin")) {
+    const Node origin = node.at("origin");
+    capacity.origin = origin.made([&] { return capacity_origin_from_name(origin.text()); });
+  }
+  return capacity;
+}
+
 Json to_json(const ScopeModel& scope) {
-  Json json = {{"bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s}, {"latency_s", scope.latency_s}};
+  Json json = {{"bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s}};
+  if (scope.capacity) json["capacity"] = to_json(*scope.capacity);
+  json["latency_s"] = scope.latency_s;
   if (scope.max_bytes > 0) json["max_bytes"] = scope.max_bytes;
   if (scope.half_duplex) json["half_duplex"] = true;
   Json& operations = json["operations"] = Json::object();
@@ -41,6 +68,7 @@ Json to_json(const ScopeModel& scope) {
 ScopeModel scope_from(const Node& node) {
   ScopeModel scope;
   scope.bandwidth_bytes_per_s = node.at("bandwidth_bytes_per_s").number();
+  if (node.has("capacity")) scope.capacity = capacity_from(node.at("capacity"));
   scope.latency_s = node.at("latency_s").number();
   scope.max_bytes = node.number_or("max_bytes", 0);
   if (node.has("half_duplex")) scope.half_duplex = node.at("half_duplex").boolean();

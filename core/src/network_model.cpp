@@ -17,6 +17,22 @@ Scope scope_from_name(const std::string& name) {
   throw DomainError("scope", name, "local or remote");
 }
 
+namespace {
+
+constexpr std::array<const char*, 3> origin_names = {"measured", "published", "given"};
+
+}  // namespace
+
+const char* to_string(LinkCapacity::Origin origin) {
+  return origin_names[static_cast<std::size_t>(origin)];
+}
+
+LinkCapacity::Origin capacity_origin_from_name(const std::string& name) {
+  for (std::size_t i = 0; i < origin_names.size(); ++i)
+    if (name == origin_names[i]) return static_cast<LinkCapacity::Origin>(i);
+  throw DomainError("origin", name, "measured, published or given");
+}
+
 SegmentedLaw SegmentedLaw::make(std::vector<Segment> segments) {
   if (segments.empty()) throw DomainError("segments", "empty", "at least one segment");
   if (segments.front().min_bytes != 0)
@@ -73,6 +89,15 @@ void check_scope(const char* name, const ScopeModel& scope) {
   require(scope.bandwidth_bytes_per_s > 0 && std::isfinite(scope.bandwidth_bytes_per_s), "bandwidth_bytes_per_s",
           scope.bandwidth_bytes_per_s, "a positive number");
   require(scope.latency_s > 0 && std::isfinite(scope.latency_s), "latency_s", scope.latency_s, "a positive number");
+  if (!scope.capacity) return;
+  const LinkCapacity& capacity = *scope.capacity;
+  require(capacity.bytes_per_s > 0 && std::isfinite(capacity.bytes_per_s), "capacity.bytes_per_s", capacity.bytes_per_s,
+          "a positive number");
+  const bool no_interval = capacity.low_bytes_per_s == 0 && capacity.high_bytes_per_s == 0;
+  require(
+      no_interval || (capacity.low_bytes_per_s > 0 && capacity.low_bytes_per_s <= capacity.bytes_per_s &&
+                      capacity.bytes_per_s <= capacity.high_bytes_per_s && std::isfinite(capacity.high_bytes_per_s)),
+      "capacity.interval_bytes_per_s", capacity.low_bytes_per_s, "[low, high] around capacity.bytes_per_s");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr double two_pi = 6.283185307179586476925286766559;
 Draw draw(const StreamName& name, std::uint64_t call) noexcept {
   const r123::Philox4x64 philox;
   const r123::Philox4x64::ctr_type counter = {
-      {call, (static_cast<std::uint64_t>(name.domain) << 32) | name.rank, name.kernel, 0}};
+      {call, (static_cast<std::uint64_t>(name.domain) << 32) | name.rank, name.kernel, name.detail}};
   const r123::Philox4x64::key_type key = {{name.seed, 0x68706c63617374ULL}};
   const auto bits = philox(counter, key);
   // Box and Muller (1958).

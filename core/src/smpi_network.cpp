@@ -20,13 +20,19 @@ std::string threshold(std::uint64_t bytes) {
 
 }  // namespace
 
-MessageFlow message_flow(double duration_s, double slope_s_per_byte, double wire_bytes,
-                         double link_bandwidth_bytes_per_s) noexcept {
-  const double fastest = 1e6 * link_bandwidth_bytes_per_s;
-  const double rate = slope_s_per_byte > 0 ? std::min(1 / slope_s_per_byte, fastest) : fastest;
+MessageFlow message_flow(double mean_s, double noise_s, double slope_s_per_byte, double wire_bytes,
+                         const LinkLimit& link) noexcept {
+  const double fastest = 1e6 * link.bytes_per_s;
+  const double limit = link.is_shared ? link.bytes_per_s : fastest;
+  const double rate = slope_s_per_byte > 0 ? std::min(1 / slope_s_per_byte, limit) : limit;
+  const double duration_s = std::max(mean_s, wire_bytes / limit) + noise_s;
   const double latency = duration_s - wire_bytes / rate;
   if (latency >= 0) return {latency, rate};
   return {0, duration_s > 0 ? std::min(wire_bytes / duration_s, fastest) : fastest};
+}
+
+LinkLimit link_limit(const ScopeModel& scope, Scope which) noexcept {
+  return {scope.link_bytes_per_s(), which == Scope::remote || scope.capacity.has_value()};
 }
 
 double host_link_latency_s(const NetworkModel& network) noexcept {
@@ -47,7 +53,7 @@ std::vector<std::pair<std::string, std::string>> smpi_settings(const NetworkMode
           // this value the denominator is 1 for the usual route of two links, which is what SimGrid takes for flows
           // without latency, so that all share alike. With 0 it is some 1e-6: flows without latency starve, and the
           // solver loses itself in rounding.
-          {"network/weight-S", shortest(network.scope(Scope::remote).bandwidth_bytes_per_s / 2)},
+          {"network/weight-S", shortest(network.scope(Scope::remote).link_bytes_per_s() / 2)},
           {"network/crosstraffic", "0"},
           // The window limits a flow to gamma / (2 latency): no such limit was measured.
           {"network/TCP-gamma", "1e+18"}};

@@ -100,11 +100,12 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
     const std::string host = xml_escaped(name);
     out << "    <host id=\"" << host << "\" speed=\"" << core_speed << "\" core=\"" << cluster.hosts.values().cores
         << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </host>\n");
-    out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.bandwidth_bytes_per_s)
+    out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.link_bytes_per_s())
         << "\" latency=\"" << latency(core::host_link_latency_s(cluster.network))
         << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
-    out << "    <link id=\"" << host << "_loopback\" bandwidth=\"" << bandwidth(local.bandwidth_bytes_per_s)
-        << "\" latency=\"" << latency(local.latency_s) << "\" sharing_policy=\"FATPIPE\"/>\n";
+    out << "    <link id=\"" << host << "_loopback\" bandwidth=\"" << bandwidth(local.link_bytes_per_s())
+        << "\" latency=\"" << latency(local.latency_s) << "\" sharing_policy=\""
+        << (local.capacity ? "SHARED" : "FATPIPE") << "\"/>\n";
     out << "    <host_link id=\"" << host << "\" up=\"" << host << "_link_UP\" down=\"" << host << "_link_DOWN\"/>\n";
   }
   if (topology.backbone_bandwidth_bytes_per_s > 0) {
@@ -139,11 +140,10 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster) {
       << "    <cluster id=\"" << xml_escaped(cluster.name) << "\" prefix=\"" << xml_escaped(hosts->prefix)
       << "\" radical=\"" << hosts->radical << "\" suffix=\"" << xml_escaped(hosts->suffix) << "\" speed=\""
       << core_speed << "\" core=\"" << cluster.hosts.values().cores << "\" bw=\""
-      << bandwidth(remote.bandwidth_bytes_per_s) << "\" lat=\"" << latency(core::host_link_latency_s(cluster.network))
-      << "\" loopback_bw=\"" << bandwidth(local.bandwidth_bytes_per_s) << "\" loopback_lat=\""
-      << latency(local.latency_s) << "\" topology=\"" << topology_name(topology.kind) << "\" topo_parameters=\""
-      << xml_escaped(topology.parameters) << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n")
-      << "  </zone>\n";
+      << bandwidth(remote.link_bytes_per_s()) << "\" lat=\"" << latency(core::host_link_latency_s(cluster.network))
+      << "\" loopback_bw=\"" << bandwidth(local.link_bytes_per_s()) << "\" loopback_lat=\"" << latency(local.latency_s)
+      << "\" topology=\"" << topology_name(topology.kind) << "\" topo_parameters=\"" << xml_escaped(topology.parameters)
+      << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n") << "  </zone>\n";
 }
 
 }  // namespace

@@ -56,16 +56,18 @@ bool is_carried(const Segment& segment) {
 core::MessageFlow representative_flow(const core::ScopeModel& scope, std::size_t index) {
   const std::vector<Segment>& segments = scope.cost(MessageCost::transfer).segments();
   const Segment& segment = segments[index];
+  // A flow faster than the link gets a factor above 1: right alone, too fast beside others.
+  const core::LinkLimit link{scope.link_bytes_per_s(), false};
   if (is_carried(segment)) {
-    const double rate_limit = core::message_flow(0, 0, 1, scope.bandwidth_bytes_per_s).bandwidth_bytes_per_s;
-    const double rate = segment.slope_s_per_byte > 0 ? std::min(1 / segment.slope_s_per_byte, rate_limit) : rate_limit;
+    const double fastest = core::message_flow(0, 0, 0, 1, link).bandwidth_bytes_per_s;
+    const double rate = segment.slope_s_per_byte > 0 ? std::min(1 / segment.slope_s_per_byte, fastest) : fastest;
     return {intercept_on_wire_s(segment), rate};
   }
   const double begin = std::max(1.0, segment.min_bytes);
   const double end = index + 1 < segments.size() ? segments[index + 1].min_bytes : std::max(scope.max_bytes, 2 * begin);
   const double size = std::sqrt(begin * end);
-  return core::message_flow(scope.cost(MessageCost::transfer).mean_s(size), segment.slope_s_per_byte,
-                            size + core::smpi_envelope_bytes, scope.bandwidth_bytes_per_s);
+  return core::message_flow(scope.cost(MessageCost::transfer).mean_s(size), 0, segment.slope_s_per_byte,
+                            size + core::smpi_envelope_bytes, link);
 }
 
 }  // namespace
@@ -81,7 +83,7 @@ XmlCosts xml_costs(const core::ScopeModel& scope) {
     if (bound >= bound_limit) break;
     const core::MessageFlow flow = representative_flow(scope, i);
     costs.bw_factor = join(costs.bw_factor,
-                           shortest(bound) + ":" + shortest(flow.bandwidth_bytes_per_s / scope.bandwidth_bytes_per_s));
+                           shortest(bound) + ":" + shortest(flow.bandwidth_bytes_per_s / scope.link_bytes_per_s()));
     costs.lat_factor = join(costs.lat_factor, shortest(bound) + ":" + shortest(flow.latency_s / scope.latency_s));
   }
   return costs;

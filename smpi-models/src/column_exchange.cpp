@@ -59,14 +59,14 @@ class Exchange {
   };
   Passage pass(int from, int to, int count, double sent_s, double wanted_s) {
     const double size = bytes(count);
-    const double transfer_s = costs_.transfer_s(from, to, size);
+    const ExchangeMessage message = costs_.message(from, to, size);
     if (size >= costs_.detached_bytes) {
-      const double arrival_s = std::max(sent_s, wanted_s) + transfer_s;
+      const double arrival_s = std::max(sent_s, wanted_s) + message.transfer_s;
       return {arrival_s, arrival_s, 0};
     }
-    const double leaves_s = sent_s + costs_.send_s(from, to, size);
+    const double leaves_s = sent_s + message.send_s;
     const double starts_s = size < costs_.async_small_bytes ? leaves_s : std::max(leaves_s, wanted_s);
-    return {leaves_s, starts_s + transfer_s, costs_.recv_s(from, to, size)};
+    return {leaves_s, starts_s + message.transfer_s, message.recv_s};
   }
 
   /// HPL_send and HPL_recv.

@@ -12,15 +12,20 @@ struct PivotCandidate {
   double owner = 0;  ///< process row; one more than there are: none
 };
 
+/// What one message of an exchange costs, in s: MPI_Send and the receive in the calling process, and the message
+/// between them. From detached_bytes on only the last counts.
+struct ExchangeMessage {
+  double send_s = 0;
+  double transfer_s = 0;
+  double recv_s = 0;
+};
+
 /// What the exchange of one matrix column costs, in s. Positions are places in the process column, counted from the
 /// process that owns the diagonal block.
 class ColumnCosts {
  public:
   virtual ~ColumnCosts() = default;
-  /// Time of MPI_Send and of a receive in the calling process, and of the message between them.
-  virtual double send_s(int from, int to, double bytes) = 0;
-  virtual double recv_s(int from, int to, double bytes) = 0;
-  virtual double transfer_s(int from, int to, double bytes) = 0;
+  virtual ExchangeMessage message(int from, int to, double bytes) = 0;
   /// Time of a cblas_dcopy of `count` elements.
   virtual double copy_s(int position, int count) = 0;
   /// Below: a message leaves at once; below: its sender does not wait for the receiver.

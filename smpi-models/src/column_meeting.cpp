@@ -31,15 +31,23 @@ class ColumnMeetings::Costs final : public ColumnCosts {
   /// Of every message from now on.
   void set_extra_s(double extra_s) { extra_s_ = extra_s; }
 
-  double send_s(int from, int to, double bytes) override {
-    return meetings_.costs_.overhead_s(core::MessageCost::send, path(from, to), bytes);
-  }
-  double recv_s(int from, int to, double bytes) override {
-    return meetings_.costs_.overhead_s(core::MessageCost::recv, path(from, to), bytes);
-  }
-  double transfer_s(int from, int to, double bytes) override {
-    if (real_) meetings_.runtime_.count_message(HPLCAST_MPI_SEND, bytes);
-    return std::max(0.0, meetings_.costs_.transfer_s(path(from, to), bytes) + extra_s_);
+  ExchangeMessage message(int from, int to, double bytes) override {
+    const int source = member(from).rank;
+    const int destination = member(to).rank;
+    const core::Scope scope = meetings_.messages_.scope(source, destination);
+    const NetworkCosts& costs = meetings_.costs_;
+    ExchangeMessage message;
+    if (real_) {
+      meetings_.runtime_.count_message(HPLCAST_MPI_SEND, bytes);
+      const MessageName name = meetings_.messages_.next_name({source, destination, column_.tag});
+      message = {costs.overhead_s(core::MessageCost::send, scope, bytes, name), costs.transfer_s(scope, bytes, name),
+                 costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
+    } else {
+      message = {costs.mean_overhead_s(core::MessageCost::send, scope, bytes), costs.mean_transfer_s(scope, bytes),
+                 costs.mean_overhead_s(core::MessageCost::recv, scope, bytes)};
+    }
+    message.transfer_s = std::max(0.0, message.transfer_s + extra_s_);
+    return message;
   }
   double copy_s(int position, int count) override {
     RankState& state = *member(position).state;
@@ -49,15 +57,14 @@ class ColumnMeetings::Costs final : public ColumnCosts {
 
  private:
   Member& member(int position) { return column_.members[static_cast<std::size_t>(position)]; }
-  MessagePath path(int from, int to) { return meetings_.messages_.path(member(from).rank, member(to).rank); }
-
   ColumnMeetings& meetings_;
   Column& column_;
   bool real_;
   double extra_s_ = 0;
 };
 
-ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, const RealExchanges& real)
+ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, const NetworkCosts& costs,
+                               const RealExchanges& real)
     : runtime_(runtime), messages_(messages), costs_(costs), real_(real) {}
 
 double& ColumnMeetings::extra_s(int part) {
@@ -75,6 +82,7 @@ ColumnMeetings::Column& ColumnMeetings::open(const hplcast_column& column) {
     found->barrier = simgrid::s4u::Barrier::create(static_cast<unsigned>(column.size));
   }
   found->panel_columns = column.panel_columns;
+  found->tag = column.tag;
   Member& member = found->members[static_cast<std::size_t>(column.position)];
   member.state = &runtime_.rank();
   member.rank = static_cast<int>(member.state->rank);

@@ -28,7 +28,7 @@ struct RankState;
 /// from the other.
 class ColumnMeetings {
  public:
-  ColumnMeetings(Runtime& runtime, Messages& messages, NetworkCosts& costs, const RealExchanges& real);
+  ColumnMeetings(Runtime& runtime, Messages& messages, const NetworkCosts& costs, const RealExchanges& real);
 
   /// True if exchange `index` of the panel is to be made with real messages, between begin_real() and end_real().
   bool is_real(const hplcast_column& column, int index) const {
@@ -63,6 +63,7 @@ class ColumnMeetings {
   struct Column {
     std::vector<Member> members;  ///< by position
     int panel_columns = 0;
+    int tag = 0;
     int first_index = 0;  ///< of the notes
     int arrived = 0;
     int through = 0;    ///< members that have made the last real exchange of the run
@@ -79,7 +80,7 @@ class ColumnMeetings {
 
   Runtime& runtime_;
   Messages& messages_;
-  NetworkCosts& costs_;
+  const NetworkCosts& costs_;
   RealExchanges real_;
   std::vector<double> extra_s_;  // a step, beyond what an empty network would take, by part of the panel
   std::unordered_map<int, std::unique_ptr<Column>> columns_;

@@ -18,30 +18,12 @@ namespace s4u = simgrid::s4u;
 
 namespace {
 
-/// SMPI would copy, and free, what it takes for its own. Content is copied by finish_receive().
-void copy_nothing(simgrid::kernel::activity::CommImpl* /*flow*/, void* /*data*/, std::size_t /*bytes*/) {}
-
-s4u::CommPtr put_flow(s4u::Mailbox* mailbox, std::uint64_t bytes) {
-  static char token = 0;  // SimGrid wants something to carry
-  return mailbox->put_init(&token, bytes)->set_copy_data_callback(copy_nothing);
-}
-
-s4u::CommPtr get_flow(s4u::Mailbox* mailbox) {
-  static void* carried = nullptr;
-  return mailbox->get_init()->set_dst_data(&carried, sizeof carried)->set_copy_data_callback(copy_nothing);
-}
-
 std::uint64_t wire_bytes(const SentMessage& sent) {
   return static_cast<std::uint64_t>(sent.message.bytes + core::smpi_envelope_bytes);
 }
 
 bool same_ends(const hplcast_channel& a, const hplcast_channel& b) {
   return a.source == b.source && a.tag == b.tag && a.destination == b.destination;
-}
-
-/// As flow->wait(), which would also make an action of the CPU to watch for a failure of the host.
-void wait_for(const s4u::CommPtr& flow) {
-  s4u::Activity::wait_any_for({flow}, -1);
 }
 
 void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
@@ -56,7 +38,7 @@ void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
 
 }  // namespace
 
-Messages::Messages(const Runtime& runtime, NetworkCosts& costs, Polling& polling)
+Messages::Messages(const Runtime& runtime, const NetworkCosts& costs, Polling& polling)
     : runtime_(runtime),
       costs_(costs),
       polling_(polling),
@@ -66,22 +48,35 @@ Messages::Messages(const Runtime& runtime, NetworkCosts& costs, Polling& polling
                    simgrid::config::get_value<double>("smpi/iprobe") > 0),
       probes_(simgrid::config::get_value<double>("smpi/iprobe"), probes_grow_) {}
 
-void Messages::add_rank(RankState& state, s4u::Host* host, int host_index) {
+void Messages::add_rank(RankState& state, s4u::Host* host) {
   Rank rank;
   rank.state = &state;
   rank.host = host;
-  rank.host_index = host_index;
   ranks_.push_back(std::move(rank));
 }
 
-MessagePath Messages::path(int source, int destination) const {
-  const Rank& from = ranks_[static_cast<std::size_t>(source)];
-  const bool local = from.host == ranks_[static_cast<std::size_t>(destination)].host;
-  return {local ? core::Scope::local : core::Scope::remote, from.host_index};
+core::Scope Messages::scope(int source, int destination) const {
+  return at(source).host == at(destination).host ? core::Scope::local : core::Scope::remote;
 }
 
-double Messages::overhead_s(core::MessageCost which, const hplcast_message& message) {
-  return costs_.overhead_s(which, path(message.channel.source, message.channel.destination), message.bytes);
+MessageName Messages::next_name(const hplcast_channel& channel) {
+  MessageName name{static_cast<std::uint32_t>(channel.source), static_cast<std::uint32_t>(channel.destination),
+                   static_cast<std::uint32_t>(channel.tag)};
+  if (!costs_.draws()) return name;
+  const std::uint64_t where = (static_cast<std::uint64_t>(name.destination) << 32) | name.tag;
+  name.number = at(channel.source).sendings[where]++;
+  return name;
+}
+
+double Messages::overhead_s(core::MessageCost which, const SentMessage& sent) const {
+  const hplcast_channel& channel = sent.message.channel;
+  return std::max(0.0,
+                  costs_.overhead_s(which, scope(channel.source, channel.destination), sent.message.bytes, sent.name));
+}
+
+FlowShape Messages::shape_of(const SentMessage& sent) const {
+  const hplcast_channel& channel = sent.message.channel;
+  return {at(channel.source).host, at(channel.destination).host, wire_bytes(sent), sent.as};
 }
 
 /// Making one lets other actors run: done before looking for a match, never between that and acting on it.
@@ -97,32 +92,29 @@ s4u::Mailbox* Messages::take_mailbox() {
   return mailbox;
 }
 
-void Messages::start(SentMessage& sent) const {
-  sent.flow = s4u::Comm::sendto_async(ranks_[static_cast<std::size_t>(sent.message.channel.source)].host,
-                                      ranks_[static_cast<std::size_t>(sent.message.channel.destination)].host,
-                                      wire_bytes(sent));
-}
-
 std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous,
                                                core::MessageCost cost) {
   auto sent = std::make_shared<SentMessage>();
   sent->message = message;
+  const hplcast_channel& channel = message.channel;
+  sent->name = next_name(channel);
+  sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, sent->name);
   sent->detached = !synchronous && message.bytes < detached_bytes_;
   if (message.content_bytes > 0) {
     const char* content = static_cast<const char*>(message.content);
     sent->copy.assign(content, content + message.content_bytes);
   }
-  Rank& source = at(message.channel.source);
+  Rank& source = at(channel.source);
   // A sender that waits for the end of the transfer has no cost of its own.
   if (sent->detached || synchronous || cost == core::MessageCost::isend) {
-    source.state->pending_s += std::max(0.0, overhead_s(cost, message));
+    source.state->pending_s += overhead_s(cost, *sent);
   }
   flush(*source.state);
   sent->sent_s = s4u::Engine::get_clock();
   return sent;
 }
 
-/// If somebody wants it already, starts the flow.
+/// If somebody wants it already, its flow begins.
 bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
   std::vector<MessageRequest*>& posted = at(sent->message.channel.destination).posted;
   const auto found = std::find_if(posted.begin(), posted.end(), [&](const MessageRequest* request) {
@@ -132,35 +124,27 @@ bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
   MessageRequest& request = **found;
   posted.erase(found);
   request.message = sent;
-  if (request.receiver_blocked_in == nullptr) {
-    start(*sent);
+  if (request.receiver_waits_in == nullptr) {
+    sent->flow = begin_flow(shape_of(*sent));
   } else {
-    s4u::Mailbox* const mailbox = request.receiver_blocked_in;
-    request.receiver_blocked_in = nullptr;
-    const s4u::CommPtr flow = put_flow(mailbox, wire_bytes(*sent));
-    if (sent->detached) {
-      flow->detach();
-    } else {
-      flow->start();
-      sent->flow = flow;
-    }
+    s4u::Mailbox* const mailbox = request.receiver_waits_in;
+    request.receiver_waits_in = nullptr;
+    sent->flow = give_flow(mailbox, shape_of(*sent), sent->detached);
     idle_mailboxes_.push_back(mailbox);
   }
   return true;
 }
 
-/// Other actors run while SimGrid serves a call of this one: the message must be in place before the first such call.
 void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   const hplcast_message& message = sent->message;
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
-  if (!sent->detached) sent->sender_blocked_in = take_mailbox();
+  if (!sent->detached) sent->sender_waits_in = take_mailbox();
   Rank& destination = at(message.channel.destination);
   destination.sent.push_back(sent);
   if (sent->starts_alone) {
-    start(*sent);
+    sent->flow = begin_flow(shape_of(*sent));
   } else if (!sent->detached) {
-    sent->flow = put_flow(sent->sender_blocked_in, wire_bytes(*sent));
-    sent->flow->start();
+    sent->flow = offer_flow(sent->sender_waits_in, shape_of(*sent));
   }
   if (destination.polled != nullptr && same_ends(*destination.polled, message.channel)) {
     destination.polled = nullptr;
@@ -170,14 +154,14 @@ void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
 
 /// On a half duplex network what the destination is already sending here comes first.
 void Messages::let_opposite_pass(const hplcast_channel& channel) {
-  if (!costs_.is_half_duplex(path(channel.source, channel.destination).scope)) return;
+  if (!costs_.is_half_duplex(scope(channel.source, channel.destination))) return;
   for (const MessageRequest* request : at(channel.source).receiving) {
     if (request->wanted.channel.source != channel.destination) continue;
     const SentMessage* opposite = request->message.get();
     if (opposite == nullptr || opposite->detached || opposite->sent_s == s4u::Engine::get_clock()) continue;
-    const s4u::CommPtr flow = request->flow == nullptr ? opposite->flow : request->flow;
+    const Flow flow = request->flow == nullptr ? opposite->flow : request->flow;
     if (flow == nullptr) continue;
-    wait_for(flow);
+    wait_for_end(flow);
     return;
   }
 }
@@ -189,7 +173,7 @@ void Messages::send(const hplcast_message& message, bool synchronous) {
     have_mailbox();
   }
   if (!match_posted(sent)) publish(sent);
-  if (!sent->detached) wait_for(sent->flow);
+  if (!sent->detached) wait_for_end(sent->flow);
 }
 
 std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous) {
@@ -217,13 +201,13 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
   request->message = *found;
   rank.sent.erase(found);
   SentMessage& sent = *request->message;
-  if (sent.sender_blocked_in != nullptr) {
-    request->flow = get_flow(sent.sender_blocked_in);
-    request->flow->start();
-    idle_mailboxes_.push_back(sent.sender_blocked_in);
-    sent.sender_blocked_in = nullptr;
+  if (sent.sender_waits_in != nullptr) {
+    s4u::Mailbox* const mailbox = sent.sender_waits_in;
+    sent.sender_waits_in = nullptr;
+    request->flow = take_flow(mailbox, shape_of(sent));
+    idle_mailboxes_.push_back(mailbox);
   } else if (!sent.starts_alone) {
-    start(sent);
+    sent.flow = begin_flow(shape_of(sent));
   }
   return request;
 }
@@ -232,17 +216,17 @@ void Messages::wait(MessageRequest& request) {
   Rank& rank = at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
   flush(*rank.state);
   if (!request.receives) {
-    if (!request.message->detached) wait_for(request.message->flow);
+    if (!request.message->detached) wait_for_end(request.message->flow);
     return;
   }
   if (request.message == nullptr) have_mailbox();
   if (request.message == nullptr) {
-    request.receiver_blocked_in = take_mailbox();
-    get_flow(request.receiver_blocked_in)->wait();
+    request.receiver_waits_in = take_mailbox();
+    wait_for_offer(request.receiver_waits_in);
   } else {
-    const s4u::CommPtr& flow = request.flow == nullptr ? request.message->flow : request.flow;
+    const Flow& flow = request.flow == nullptr ? request.message->flow : request.flow;
     while (flow == nullptr) s4u::this_actor::yield();  // the sender is just about to start it
-    wait_for(flow);
+    wait_for_end(flow);
   }
   finish_receive(request);
 }
@@ -253,8 +237,7 @@ void Messages::finish_receive(MessageRequest& request) {
   const SentMessage& sent = *request.message;
   copy_content(sent, request.wanted);
   if (sent.detached) {
-    at(request.wanted.channel.destination).state->pending_s +=
-        std::max(0.0, overhead_s(core::MessageCost::recv, sent.message));
+    at(request.wanted.channel.destination).state->pending_s += overhead_s(core::MessageCost::recv, sent);
   }
 }
 

@@ -1,13 +1,14 @@
 #pragma once
 
-#include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/Mailbox.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "flow.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "network_costs.hpp"
 #include "polling.hpp"
@@ -21,12 +22,14 @@ struct RankState;
 /// A message from its sending to its receiving.
 struct SentMessage {
   hplcast_message message;
-  double sent_s = 0;           ///< when its sender called
-  bool detached = false;       ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
-  std::vector<char> copy;      ///< its content: the sender may go on before the receiver looks
-  bool starts_alone = false;   ///< without the receiver
-  simgrid::s4u::CommPtr flow;  ///< null: not started
-  simgrid::s4u::Mailbox* sender_blocked_in = nullptr;
+  MessageName name;
+  double sent_s = 0;          ///< when its sender called
+  bool detached = false;      ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
+  std::vector<char> copy;     ///< its content: the sender may go on before the receiver looks
+  core::MessageFlow as;       ///< in the network
+  bool starts_alone = false;  ///< without the receiver
+  Flow flow;                  ///< null: nobody has begun or offered it
+  simgrid::s4u::Mailbox* sender_waits_in = nullptr;
 };
 
 /// A receive or a sending that does not block; what MPI_Request is for.
@@ -34,8 +37,8 @@ struct MessageRequest {
   bool receives = false;
   hplcast_message wanted;                ///< of a receive
   std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
-  simgrid::s4u::CommPtr flow;            ///< of a receive from a sender that blocks: the receiver's end of it
-  simgrid::s4u::Mailbox* receiver_blocked_in = nullptr;
+  Flow flow;                             ///< of a receive from a sender that waits: the receiver's end of it
+  simgrid::s4u::Mailbox* receiver_waits_in = nullptr;
 };
 
 /// Point-to-point messages on SimGrid's flows, with the three semantics of MPI_Send that SMPI has (eager, detached,
@@ -48,10 +51,10 @@ struct MessageRequest {
 class Messages {
  public:
   /// Reads thresholds and the cost of probes from SMPI's settings. All must outlive this.
-  Messages(const Runtime& runtime, NetworkCosts& costs, Polling& polling);
+  Messages(const Runtime& runtime, const NetworkCosts& costs, Polling& polling);
 
   /// One more rank of MPI_COMM_WORLD, in order. `state` must outlive this.
-  void add_rank(RankState& state, simgrid::s4u::Host* host, int host_index);
+  void add_rank(RankState& state, simgrid::s4u::Host* host);
 
   /// Blocks as MPI_Send does, or MPI_Ssend.
   void send(const hplcast_message& message, bool synchronous);
@@ -64,7 +67,9 @@ class Messages {
   double async_small_bytes() const { return async_small_bytes_; }
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
-  MessagePath path(int source, int destination) const;
+  core::Scope scope(int source, int destination) const;
+  /// Names the next message of the rank `channel.source` there.
+  MessageName next_name(const hplcast_channel& channel);
 
   /// As MPI_Iprobe.
   bool probe(const hplcast_channel& channel);
@@ -80,18 +85,18 @@ class Messages {
   struct Rank {
     RankState* state = nullptr;
     simgrid::s4u::Host* host = nullptr;
-    int host_index = 0;
     std::vector<std::shared_ptr<SentMessage>> sent;  // to this rank, not matched
     std::vector<MessageRequest*> posted;             // by this rank, not matched
     const hplcast_channel* polled = nullptr;         // it sleeps until something is sent there
     std::vector<MessageRequest*> receiving;          // by this rank, not waited for
     CatchUp catch_up;
+    std::unordered_map<std::uint64_t, std::uint64_t> sendings;  // by destination and tag; only if names matter
   };
 
   std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost);
   bool match_posted(const std::shared_ptr<SentMessage>& sent);
   void publish(const std::shared_ptr<SentMessage>& sent);
-  void start(SentMessage& sent) const;
+  FlowShape shape_of(const SentMessage& sent) const;
   void finish_receive(MessageRequest& request);
   static bool in_sight(const Rank& rank, const hplcast_channel& channel);
   void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
@@ -101,13 +106,14 @@ class Messages {
   static bool catches_up(Rank& rank);
   bool spend_probe(Rank& rank, const hplcast_channel& channel);
   void let_opposite_pass(const hplcast_channel& channel);
-  double overhead_s(core::MessageCost which, const hplcast_message& message);
+  double overhead_s(core::MessageCost which, const SentMessage& sent) const;
   void have_mailbox();
   simgrid::s4u::Mailbox* take_mailbox();
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
   const Runtime& runtime_;
-  NetworkCosts& costs_;
+  const NetworkCosts& costs_;
   Polling& polling_;
   std::vector<Rank> ranks_;
   std::vector<simgrid::s4u::Mailbox*> idle_mailboxes_;

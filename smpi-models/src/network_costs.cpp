@@ -14,54 +14,75 @@ bool has_noise(const core::SegmentedLaw& law) {
                      [](const core::Segment& s) { return s.sd_s > 0 || !s.modes.empty(); });
 }
 
+core::StreamName stream_of(std::uint64_t seed, core::MessageCost which, const MessageName& name) {
+  return {seed, name.by_smpi ? core::stream_smpi_message : core::stream_message, name.source,
+          static_cast<std::uint32_t>(which), (static_cast<std::uint64_t>(name.destination) << 32) | name.tag};
+}
+
+double time_alone_s(const core::MessageFlow& flow, double wire_bytes) {
+  return flow.latency_s + wire_bytes / flow.bandwidth_bytes_per_s;
+}
+
 }  // namespace
 
-NetworkCosts::NetworkCosts(core::NetworkModel network, int hosts, std::uint64_t seed, bool noise)
-    : network_(std::move(network)), seed_(seed), calls_(static_cast<std::size_t>(hosts)) {
-  // Far from the draws of the messages that SimGrid sees.
-  for (auto& calls : calls_) calls[unseen_counter] = std::uint64_t{1} << 63;
+NetworkCosts::NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise)
+    : network_(std::move(network)), seed_(seed) {
   for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
     for (std::size_t i = 0; i < core::message_cost_count; ++i) {
-      draws_[static_cast<std::size_t>(scope)][i] = noise && has_noise(network_.scope(scope).costs[i]);
+      const bool draws = noise && has_noise(network_.scope(scope).costs[i]);
+      draws_[static_cast<std::size_t>(scope)][i] = draws;
+      draws_any_ = draws_any_ || draws;
     }
   }
 }
 
-double NetworkCosts::duration_s(core::MessageCost which, const MessagePath& path, double size_bytes, Counter counter) {
-  const core::SegmentedLaw& law = network_.scope(path.scope).cost(which);
-  if (!draws_[static_cast<std::size_t>(path.scope)][static_cast<std::size_t>(which)]) return law.mean_s(size_bytes);
-  const auto host = static_cast<std::size_t>(path.source_host);
-  const core::StreamName stream{seed_, core::stream_message, static_cast<std::uint32_t>(path.source_host),
-                                static_cast<std::uint32_t>(which)};
-  return law.sample_s(size_bytes, core::draw(stream, calls_[host][counter]++));
+double NetworkCosts::noise_s(core::MessageCost which, core::Scope scope, double size_bytes, double mean_s,
+                             const MessageName& name) const {
+  if (!draws_[static_cast<std::size_t>(scope)][static_cast<std::size_t>(which)]) return 0;
+  const core::SegmentedLaw& law = network_.scope(scope).cost(which);
+  return law.sample_s(size_bytes, core::draw(stream_of(seed_, which, name), name.number)) - mean_s;
 }
 
-double NetworkCosts::overhead_s(core::MessageCost which, const MessagePath& path, double size_bytes) {
-  const Counter counter = which == core::MessageCost::send    ? send_counter
-                          : which == core::MessageCost::isend ? isend_counter
-                                                              : recv_counter;
-  return duration_s(which, path, size_bytes, counter);
+double NetworkCosts::overhead_s(core::MessageCost which, core::Scope scope, double size_bytes,
+                                const MessageName& name) const {
+  const double mean_s = mean_overhead_s(which, scope, size_bytes);
+  return mean_s + noise_s(which, scope, size_bytes, mean_s, name);
 }
 
-double NetworkCosts::transfer_s(const MessagePath& path, double size_bytes) {
-  return duration_s(core::MessageCost::transfer, path, size_bytes, unseen_counter);
+core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, double mean_s, double noise_s) const {
+  const core::ScopeModel& model = network_.scope(scope);
+  return core::message_flow(mean_s, noise_s, model.cost(core::MessageCost::transfer).at(size_bytes).slope_s_per_byte,
+                            size_bytes + core::smpi_envelope_bytes, core::link_limit(model, scope));
 }
 
-core::MessageFlow NetworkCosts::flow(const MessagePath& path, double wire_bytes, Counter counter) {
-  const core::ScopeModel& scope = network_.scope(path.scope);
-  const double size_bytes = std::max(0.0, wire_bytes - core::smpi_envelope_bytes);
-  const double duration = duration_s(core::MessageCost::transfer, path, size_bytes, counter);
-  return core::message_flow(duration, scope.cost(core::MessageCost::transfer).at(size_bytes).slope_s_per_byte,
-                            wire_bytes, scope.bandwidth_bytes_per_s);
+core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const MessageName& name) const {
+  const double mean_s = mean_overhead_s(core::MessageCost::transfer, scope, size_bytes);
+  return flow(scope, size_bytes, mean_s, noise_s(core::MessageCost::transfer, scope, size_bytes, mean_s, name));
 }
 
-double NetworkCosts::latency_factor(const MessagePath& path, double wire_bytes) {
-  return flow(path, wire_bytes, latency_counter).latency_s / network_.scope(path.scope).latency_s;
+double NetworkCosts::transfer_s(core::Scope scope, double size_bytes, const MessageName& name) const {
+  return time_alone_s(flow(scope, size_bytes, name), size_bytes + core::smpi_envelope_bytes);
 }
 
-double NetworkCosts::bandwidth_factor(const MessagePath& path, double wire_bytes) {
-  return flow(path, wire_bytes, bandwidth_counter).bandwidth_bytes_per_s /
-         network_.scope(path.scope).bandwidth_bytes_per_s;
+double NetworkCosts::mean_overhead_s(core::MessageCost which, core::Scope scope, double size_bytes) const {
+  return network_.scope(scope).cost(which).mean_s(size_bytes);
+}
+
+double NetworkCosts::mean_transfer_s(core::Scope scope, double size_bytes) const {
+  const double mean_s = mean_overhead_s(core::MessageCost::transfer, scope, size_bytes);
+  return time_alone_s(flow(scope, size_bytes, mean_s, 0), size_bytes + core::smpi_envelope_bytes);
+}
+
+double NetworkCosts::latency_factor(core::Scope scope, const core::MessageFlow& flow) const {
+  return flow.latency_s / network_.scope(scope).latency_s;
+}
+
+double NetworkCosts::bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
+  return std::max(1.0, smpi_bandwidth_factor(scope, flow));
+}
+
+double NetworkCosts::smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
+  return flow.bandwidth_bytes_per_s / network_.scope(scope).link_bytes_per_s();
 }
 
 }  // namespace hplcast::smpi_models

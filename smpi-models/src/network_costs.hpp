@@ -9,50 +9,57 @@
 
 namespace hplcast::smpi_models {
 
-/// Which message a cost is asked for.
-struct MessagePath {
-  core::Scope scope = core::Scope::local;
-  int source_host = 0;  ///< index of the sending host, from 0: names the stream of draws
+/// Which message of a simulation: names the draws of its costs, so that they do not depend on the order of events.
+struct MessageName {
+  std::uint32_t source = 0;       ///< rank in MPI_COMM_WORLD
+  std::uint32_t destination = 0;  ///< likewise
+  std::uint32_t tag = 0;
+  std::uint64_t number = 0;  ///< among those with these ends and this tag, from 0
+  bool by_smpi =
+      false;  ///< SMPI knows hosts and no tags: then `source` is a host's index, `number` counts its messages
 };
 
-/// The message costs of a network model as SimGrid asks for them, message by message. Where a law has noise, every
-/// message draws from the stream (seed, host that sends, operation); a model without noise draws nothing.
+/// The message costs of a network model, message by message. Where a law has noise, every message draws from the stream
+/// of its name; a model without noise draws nothing.
 class NetworkCosts {
  public:
   /// `noise` false: every message takes its expected time.
-  NetworkCosts(core::NetworkModel network, int hosts, std::uint64_t seed, bool noise);
+  NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise);
+
+  /// Whether names matter.
+  bool draws() const { return draws_any_; }
 
   /// Time in s that a rank spends in its send, isend or recv. `size_bytes` without SMPI's envelope.
-  double overhead_s(core::MessageCost which, const MessagePath& path, double size_bytes);
+  double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName& name) const;
+  /// The message in the network.
+  core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName& name) const;
+  /// Time in s of a message that has its way to itself.
+  double transfer_s(core::Scope scope, double size_bytes, const MessageName& name) const;
 
-  /// Time in s of a message that has its way to itself, for those that SimGrid does not see. Draws of its own.
-  double transfer_s(const MessagePath& path, double size_bytes);
+  /// The same, expected. Nothing is drawn.
+  double mean_overhead_s(core::MessageCost which, core::Scope scope, double size_bytes) const;
+  double mean_transfer_s(core::Scope scope, double size_bytes) const;
 
   /// Whether messages that wait for their receivers go one way at a time between two ranks.
   bool is_half_duplex(core::Scope scope) const { return network_.scope(scope).half_duplex; }
 
-  /// Factors on the latency of the route and the bandwidth of its narrowest link, for a message of `wire_bytes` with
-  /// SMPI's envelope. SimGrid asks once for each of them, in any order: both see the same draw.
-  double latency_factor(const MessagePath& path, double wire_bytes);
-  double bandwidth_factor(const MessagePath& path, double wire_bytes);
+  /// SimGrid's factors on the latency of the route and the bandwidth of its links for a flow with a bound of its own:
+  /// the second is 1 but where noise makes a message faster than the link.
+  double latency_factor(core::Scope scope, const core::MessageFlow& flow) const;
+  double bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
+  /// The second factor for a message of SMPI, whose flow has no bound: its share of a link, rate / capacity. Several
+  /// such flows together get as much as one, less than the link has.
+  double smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
 
  private:
-  enum Counter {
-    send_counter,
-    isend_counter,
-    recv_counter,
-    latency_counter,
-    bandwidth_counter,
-    unseen_counter,
-    counter_count
-  };
-  double duration_s(core::MessageCost which, const MessagePath& path, double size_bytes, Counter counter);
-  core::MessageFlow flow(const MessagePath& path, double wire_bytes, Counter counter);
+  double noise_s(core::MessageCost which, core::Scope scope, double size_bytes, double mean_s,
+                 const MessageName& name) const;
+  core::MessageFlow flow(core::Scope scope, double size_bytes, double mean_s, double noise_s) const;
 
   core::NetworkModel network_;
   std::uint64_t seed_;
   std::array<std::array<bool, core::message_cost_count>, 2> draws_{};  // by scope and cost
-  std::vector<std::array<std::uint64_t, counter_count>> calls_;        // by host
+  bool draws_any_ = false;
 };
 
 }  // namespace hplcast::smpi_models

@@ -6,10 +6,13 @@
 #include <simgrid/s4u/Host.hpp>
 #include <xbt/config.hpp>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <unordered_map>
 
 #include "c_boundary.hpp"
+#include "flow.hpp"
 #include "network_costs.hpp"
 #include "session.hpp"
 #include "zones.hpp"
@@ -20,32 +23,68 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// The callbacks that SimGrid and SMPI hold.
+/// The callbacks that SimGrid and SMPI hold. They ask for one cost of a message at a time: messages of SMPI have their
+/// names by the order in which they are asked for.
 class Callbacks {
  public:
   Callbacks(const Model& model, const Settings& settings)
-      : costs_(model.cluster.network, model.cluster.hosts.count(), settings.seed, settings.network_noise) {
+      : costs_(model.cluster.network, settings.seed, settings.network_noise) {
     for (const std::string& name : model.cluster.hosts.names()) {
-      index_.emplace(s4u::Host::by_name(name), static_cast<int>(index_.size()));
+      hosts_.emplace(s4u::Host::by_name(name), Counts{static_cast<std::uint32_t>(hosts_.size()), {}});
     }
-  }
-
-  MessagePath path(const s4u::Host* source, const s4u::Host* destination) const {
-    return {source == destination ? core::Scope::local : core::Scope::remote, index_.at(source)};
   }
 
   NetworkCosts& costs() { return costs_; }
 
+  /// `source` is null where SMPI does not know it (receives from any rank, as in MPI_Reduce): taken for another host.
+  double overhead_s(core::MessageCost which, double size_bytes, const s4u::Host* source, const s4u::Host* destination) {
+    return costs_.overhead_s(which, scope_of(source, destination), size_bytes,
+                             next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
+  }
+
+  double latency_factor(double wire_bytes, const s4u::Host* source, const s4u::Host* destination) {
+    const core::Scope scope = scope_of(source, destination);
+    if (const auto flow = announced_flow(source, destination, wire_bytes)) return costs_.latency_factor(scope, *flow);
+    return costs_.latency_factor(scope, smpi_flow(scope, wire_bytes, next(source, latency_count)));
+  }
+
+  double bandwidth_factor(double wire_bytes, const s4u::Host* source, const s4u::Host* destination) {
+    const core::Scope scope = scope_of(source, destination);
+    if (const auto flow = announced_flow(source, destination, wire_bytes)) return costs_.bandwidth_factor(scope, *flow);
+    return costs_.smpi_bandwidth_factor(scope, smpi_flow(scope, wire_bytes, next(source, bandwidth_count)));
+  }
+
  private:
+  // SimGrid asks once for each factor of a message, in any order: both must see the same draw.
+  static constexpr std::size_t latency_count = static_cast<std::size_t>(core::MessageCost::transfer);
+  static constexpr std::size_t bandwidth_count = latency_count + 1;
+  struct Counts {
+    std::uint32_t host;  // index
+    std::array<std::uint64_t, bandwidth_count + 1> messages;
+  };
+
+  static core::Scope scope_of(const s4u::Host* source, const s4u::Host* destination) {
+    return source == destination ? core::Scope::local : core::Scope::remote;
+  }
+
+  MessageName next(const s4u::Host* source, std::size_t count) {
+    Counts& counts = hosts_.at(source);
+    return {counts.host, 0, 0, counts.messages[count]++, true};
+  }
+
+  core::MessageFlow smpi_flow(core::Scope scope, double wire_bytes, const MessageName& name) const {
+    return costs_.flow(scope, std::max(0.0, wire_bytes - core::smpi_envelope_bytes), name);
+  }
+
   NetworkCosts costs_;
-  std::unordered_map<const s4u::Host*, int> index_;
+  std::unordered_map<const s4u::Host*, Counts> hosts_;
 };
 
 void register_overhead(SmpiOperation operation, core::MessageCost which, const std::shared_ptr<Callbacks>& callbacks) {
-  smpi_register_op_cost_callback(
-      operation, [which, callbacks](std::size_t size, s4u::Host* source, s4u::Host* destination) {
-        return callbacks->costs().overhead_s(which, callbacks->path(source, destination), static_cast<double>(size));
-      });
+  smpi_register_op_cost_callback(operation,
+                                 [which, callbacks](std::size_t size, s4u::Host* source, s4u::Host* destination) {
+                                   return callbacks->overhead_s(which, static_cast<double>(size), source, destination);
+                                 });
 }
 
 void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
@@ -55,11 +94,11 @@ void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
   simgrid::kernel::resource::NetworkModelIntf* network = zone->get_network_model();
   network->set_lat_factor_cb([callbacks](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,
                                          const std::vector<s4u::Link*>&, const std::unordered_set<s4u::NetZone*>&) {
-    return callbacks->costs().latency_factor(callbacks->path(source, destination), wire_bytes);
+    return callbacks->latency_factor(wire_bytes, source, destination);
   });
   network->set_bw_factor_cb([callbacks](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,
                                         const std::vector<s4u::Link*>&, const std::unordered_set<s4u::NetZone*>&) {
-    return callbacks->costs().bandwidth_factor(callbacks->path(source, destination), wire_bytes);
+    return callbacks->bandwidth_factor(wire_bytes, source, destination);
   });
 }
 

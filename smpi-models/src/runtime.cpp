@@ -121,8 +121,7 @@ void Runtime::add_ranks() {
   if (direct) {
     messages_.emplace(*this, *platform_costs(), *polling_);
     for (const s4u::ActorPtr& actor : actors) {
-      messages_->add_rank(ranks_[static_cast<std::size_t>(actor->get_pid())], actor->get_host(),
-                          host_index.at(actor->get_host()->get_name()));
+      messages_->add_rank(ranks_[static_cast<std::size_t>(actor->get_pid())], actor->get_host());
     }
     statistics_.fast = settings_.fast;
     if (settings_.fast) columns_.emplace(*this, *messages_, *platform_costs(), settings_.real_exchanges);

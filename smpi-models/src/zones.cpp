@@ -38,8 +38,8 @@ class HostBuilder {
 
   s4u::Link* loopback(s4u::NetZone* zone, const std::string& name) const {
     const core::ScopeModel& local = cluster_.network.scope(core::Scope::local);
-    return zone->create_link(name + "_loopback", local.bandwidth_bytes_per_s)
-        ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
+    return zone->create_link(name + "_loopback", local.link_bytes_per_s())
+        ->set_sharing_policy(local.capacity ? s4u::Link::SharingPolicy::SHARED : s4u::Link::SharingPolicy::FATPIPE)
         ->set_latency(local.latency_s)
         ->seal();
   }
@@ -65,7 +65,7 @@ s4u::NetZone* single_switch(const HostBuilder& builder) {
     const s4u::Host* host = builder.host(zone, name);
     zone->add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr,
                     {s4u::LinkInRoute(builder.loopback(zone, name))});
-    const s4u::Link* link = zone->create_split_duplex_link(name + "_link", remote.bandwidth_bytes_per_s)
+    const s4u::Link* link = zone->create_split_duplex_link(name + "_link", remote.link_bytes_per_s())
                                 ->set_latency(core::host_link_latency_s(cluster.network))
                                 ->seal();
     std::vector<s4u::LinkInRoute> route{{link, s4u::LinkInRoute::Direction::UP}};
@@ -141,7 +141,7 @@ s4u::DragonflyParams dragonfly_parameters(const core::ClusterModel& cluster) {
 s4u::NetZone* hierarchical(const HostBuilder& builder) {
   const core::ClusterModel& cluster = builder.cluster();
   const std::string& kind = cluster.network.values().topology.kind;
-  const double bandwidth = cluster.network.scope(core::Scope::remote).bandwidth_bytes_per_s;
+  const double bandwidth = cluster.network.scope(core::Scope::remote).link_bytes_per_s();
   const double latency = core::host_link_latency_s(cluster.network);
   constexpr auto policy = s4u::Link::SharingPolicy::SPLITDUPLEX;
   const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };

@@ -19,6 +19,7 @@ static hplcast_column column_of(const HPL_T_panel* panel) {
   column.position = MModSub(grid->myrow, panel->prow, grid->nprow);
   column.panel_columns = panel->jb;
   column.panel = (panel->ja - panel->jb) / panel->nb; /* HPL_pdfact has begun with ja += jb */
+  column.tag = MSGID_BEGIN_PFACT;
   return column;
 }
 

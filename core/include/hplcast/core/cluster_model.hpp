@@ -57,7 +57,8 @@ struct PowerModel {
 
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 1;
+  static constexpr int schema_version = 2;
+  static constexpr int oldest_schema_version = 1;  ///< that can be read: without link capacities
   std::string name;
   Hosts hosts;
   std::map<std::string, KernelModel>

@@ -51,15 +51,34 @@ class SegmentedLaw {
   std::vector<Segment> segments_{Segment{}};
 };
 
+/// What several messages at once get through together: scope remote: through the link of a host, each direction for
+/// itself; scope local: inside a host.
+struct LinkCapacity {
+  /// measured: the plateau of more and more pairs of ranks at once; published: the bandwidth of a published platform;
+  /// given: said by the user.
+  enum class Origin { measured, published, given };
+  double bytes_per_s = 0;
+  double low_bytes_per_s = 0, high_bytes_per_s = 0;  ///< 95 % interval of a measured one; both 0: not known
+  Origin origin = Origin::given;
+};
+
+const char* to_string(LinkCapacity::Origin origin);
+/// @throws DomainError for an unknown name.
+LinkCapacity::Origin capacity_origin_from_name(const std::string& name);
+
 /// The costs of one scope.
 struct ScopeModel {
   std::array<SegmentedLaw, message_cost_count> costs;
-  double bandwidth_bytes_per_s = 0;  ///< of the link that the factors refer to
-  double latency_s = 0;              ///< of the whole route
-  double max_bytes = 0;              ///< largest size measured; 0: not known
-  bool half_duplex = false;          ///< a message that has to wait for its receiver, to a rank that is just sending
-                                     ///< such a message here, begins after that one
+  double bandwidth_bytes_per_s = 0;      ///< what a single flow of long messages reaches
+  std::optional<LinkCapacity> capacity;  ///< absent: not measured, see link_bytes_per_s()
+  double latency_s = 0;                  ///< of the whole route
+  double max_bytes = 0;                  ///< largest size measured; 0: not known
+  bool half_duplex = false;  ///< a message that has to wait for its receiver, to a rank that is just sending
+                             ///< such a message here, begins after that one
   std::vector<std::string> notes;
+
+  /// What the link of a host carries: the capacity; where that is not known, what a single flow reaches.
+  double link_bytes_per_s() const noexcept { return capacity ? capacity->bytes_per_s : bandwidth_bytes_per_s; }
 
   const SegmentedLaw& cost(MessageCost which) const { return costs[static_cast<std::size_t>(which)]; }
   SegmentedLaw& cost(MessageCost which) { return costs[static_cast<std::size_t>(which)]; }
@@ -88,8 +107,8 @@ class NetworkModel {
     Topology topology;
   };
   NetworkModel() = default;
-  /// @throws DomainError for negative costs, bandwidths that are not positive, detached_bytes < async_small_bytes, or
-  /// an unknown topology.
+  /// @throws DomainError for negative costs, bandwidths and capacities that are not positive, detached_bytes <
+  /// async_small_bytes, or an unknown topology.
   static NetworkModel make(Values values);
 
   const Values& values() const noexcept { return values_; }

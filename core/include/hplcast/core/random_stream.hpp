@@ -17,6 +17,7 @@ struct StreamName {
   std::uint32_t domain = 0;
   std::uint32_t rank = 0;
   std::uint32_t kernel = 0;
+  std::uint64_t detail = 0;  ///< for uses that need a longer name
 };
 
 /// Domains in use.
@@ -27,6 +28,7 @@ enum StreamDomain : std::uint32_t {
   stream_generate = 4,
   stream_design = 5,
   stream_fit = 6,
+  stream_smpi_message = 7,
 };
 
 /// The draw number `call` of a stream.

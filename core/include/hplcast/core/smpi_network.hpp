@@ -17,12 +17,25 @@ struct MessageFlow {
   double bandwidth_bytes_per_s = 0;
 };
 
-/// The flow of `wire_bytes` > 0 (envelope included) that takes `duration_s` >= 0 in an empty network. The rate is 1 /
-/// slope, so that contention acts as on the measured machine; where that alone would take longer than `duration_s` (a
-/// line with a negative intercept), or the slope is not positive, the rate gives way. It never exceeds a million times
-/// `link_bandwidth_bytes_per_s`.
-MessageFlow message_flow(double duration_s, double slope_s_per_byte, double wire_bytes,
-                         double link_bandwidth_bytes_per_s) noexcept;
+/// What a link lets through, in bytes/s.
+struct LinkLimit {
+  double bytes_per_s = 0;
+  bool is_shared = false;  ///< false: as much for every flow, however many there are
+};
+
+/// The flow of `wire_bytes` > 0 (envelope included) that takes `mean_s` + `noise_s` >= 0 in an empty network.
+///
+/// Its rate is 1 / slope: several such flows go on side by side until they fill the link, as on the measured machine.
+/// It is that of the link where the line says more, and where the slope is not positive; the time that the bytes do not
+/// take at that rate is latency. A shared link is never faster on average than it can: a message takes at least
+/// `wire_bytes` / capacity. If the rate alone would make the message longer than it is (a line that starts below zero,
+/// noise), the rate gives way; by noise it can exceed that of the link, which then carries these bytes for less.
+/// It never exceeds a million times that of the link.
+MessageFlow message_flow(double mean_s, double noise_s, double slope_s_per_byte, double wire_bytes,
+                         const LinkLimit& link) noexcept;
+
+/// The link that the messages of a scope cross.
+LinkLimit link_limit(const ScopeModel& scope, Scope which) noexcept;
 
 /// Latency in s of the link that joins a host to its switch: two of them and a backbone, if there is one, have together
 /// the latency of the route that was measured.

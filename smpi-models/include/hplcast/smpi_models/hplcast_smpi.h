@@ -159,6 +159,7 @@ typedef struct {
   int position;      /* of the caller, counted from the process that owns the diagonal block */
   int panel_columns; /* JB */
   int panel;         /* number of the panel, from 0 */
+  int tag;           /* of the messages of its exchanges */
 } hplcast_column;
 
 /* What is to be done with exchange `index` of the panel, counted from 0: nothing special in exact mode (0); to note it
