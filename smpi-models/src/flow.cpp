@@ -62,7 +62,9 @@ Flow offer_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {
 }
 
 void wait_for_offer(s4u::Mailbox* mailbox) {
-  get(mailbox)->wait();
+  Flow flow = get(mailbox);
+  flow->start();
+  wait_for_end(flow);
 }
 
 Flow take_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {

@@ -51,8 +51,12 @@ double NetworkCosts::overhead_s(core::MessageCost which, core::Scope scope, doub
 
 core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, double mean_s, double noise_s) const {
   const core::ScopeModel& model = network_.scope(scope);
-  return core::message_flow(mean_s, noise_s, model.cost(core::MessageCost::transfer).at(size_bytes).slope_s_per_byte,
-                            size_bytes + core::smpi_envelope_bytes, core::link_limit(model, scope));
+  const core::LinkLimit link = core::link_limit(model, scope);
+  // Nobody else is concerned by the rate on a link that is not shared: all is latency, which SimGrid need not share
+  // out.
+  const double slope_s_per_byte =
+      link.is_shared ? model.cost(core::MessageCost::transfer).at(size_bytes).slope_s_per_byte : 0;
+  return core::message_flow(mean_s, noise_s, slope_s_per_byte, size_bytes + core::smpi_envelope_bytes, link);
 }
 
 core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const MessageName& name) const {

@@ -17,12 +17,10 @@ class PlainCosts final : public ColumnCosts {
     async_small_bytes = 1e9;
     detached_bytes = 1e9;
   }
-  double send_s(int /*from*/, int /*to*/, double /*bytes*/) override { return 1; }
-  double recv_s(int /*from*/, int /*to*/, double /*bytes*/) override { return 0.1; }
-  double transfer_s(int from, int to, double bytes) override {
+  ExchangeMessage message(int from, int to, double bytes) override {
     ++messages[{from, to}];
     sent_bytes += bytes;
-    return 10;
+    return {1, 10, 0.1};
   }
   double copy_s(int /*position*/, int /*count*/) override { return 0; }
 

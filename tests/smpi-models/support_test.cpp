@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "core/errors_in.hpp"
@@ -109,21 +111,26 @@ TEST(KernelFlop, CountsMultiplicationsAndAdditions) {
   EXPECT_EQ(kernel_flop(core::KernelId::dlacpy, {3, 4, 1}), 0);
 }
 
-/// The time that SimGrid gives a message: latency, then bytes at the rate, both as the factors say.
-double simulated_s(NetworkCosts& costs, const core::ScopeModel& scope, const MessagePath& path, double size_bytes) {
-  const double wire = size_bytes + core::smpi_envelope_bytes;
-  const double rate = costs.bandwidth_factor(path, wire) * scope.bandwidth_bytes_per_s;
-  return costs.latency_factor(path, wire) * scope.latency_s + wire / rate;
+/// The time that SimGrid gives a message alone: latency, then bytes at the rate, both as the factors say.
+double simulated_s(const NetworkCosts& costs, const core::NetworkModel& network, core::Scope scope, double size_bytes,
+                   const MessageName& name = {}) {
+  const core::MessageFlow flow = costs.flow(scope, size_bytes, name);
+  const double link = network.scope(scope).link_bytes_per_s();
+  // A flow is never faster than its links, but a factor above 1 makes its bytes lighter.
+  const double rate = std::min(flow.bandwidth_bytes_per_s, costs.bandwidth_factor(scope, flow) * link);
+  return costs.latency_factor(scope, flow) * network.scope(scope).latency_s +
+         (size_bytes + core::smpi_envelope_bytes) / rate;
 }
 
-TEST(NetworkCosts, FactorsGiveTheTransferOfEveryScope) {
+TEST(NetworkCosts, FlowsTakeTheTransferOfEveryScope) {
   const core::NetworkModel network = tests::example_cluster(false).network;
-  NetworkCosts costs(network, 2, 1, true);
+  const NetworkCosts costs(network, 1, true);
   for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
     for (const double size : {0.0, 1.0, 8000.0, 8001.0, 64000.0, 1e8, 5e9}) {
       const double expected = network.scope(scope).cost(core::MessageCost::transfer).mean_s(size);
       // 1e-12: a dozen roundings.
-      EXPECT_NEAR(simulated_s(costs, network.scope(scope), {scope, 0}, size), expected, 1e-12 * expected) << size;
+      EXPECT_NEAR(simulated_s(costs, network, scope, size), expected, 1e-12 * expected) << size;
+      EXPECT_NEAR(costs.mean_transfer_s(scope, size), expected, 1e-12 * expected) << size;
     }
   }
 }
@@ -132,12 +139,30 @@ TEST(NetworkCosts, LinesThatStartBelowZeroOrFallAreStillExact) {
   auto values = tests::example_cluster(false).network.values();
   values.local.cost(core::MessageCost::transfer) =
       core::SegmentedLaw::make({{0, 1e-6, 0}, {1000, -1e-7, 2e-10}, {1e6, 3e-4, -1e-11}});
+  values.remote->cost(core::MessageCost::transfer) = values.local.cost(core::MessageCost::transfer);
+  values.remote->bandwidth_bytes_per_s = 1e13;
   const core::NetworkModel network = core::NetworkModel::make(values);
-  NetworkCosts costs(network, 1, 1, true);
-  for (const double size : {1.0, 1000.0, 1e5, 1e7}) {
-    const double expected = values.local.cost(core::MessageCost::transfer).mean_s(size);
-    EXPECT_NEAR(simulated_s(costs, values.local, {core::Scope::local, 0}, size), expected, 1e-12 * expected) << size;
+  const NetworkCosts costs(network, 1, true);
+  for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
+    for (const double size : {1.0, 1000.0, 1e5, 1e7}) {
+      const double expected = values.local.cost(core::MessageCost::transfer).mean_s(size);
+      EXPECT_NEAR(simulated_s(costs, network, scope, size), expected, 1e-12 * expected) << size;
+    }
   }
+}
+
+TEST(NetworkCosts, AFlowHasTheRateOfItsLineBelowTheCapacityOfTheLink) {
+  auto values = tests::example_cluster(false).network.values();
+  values.remote->cost(core::MessageCost::transfer) =
+      core::SegmentedLaw::make({{0, 1e-6, 2e-10}, {1000, 1e-5, 1e-11}, {1e6, 0, 1e-11}});
+  values.remote->capacity = core::LinkCapacity{1e10};
+  const NetworkCosts costs(core::NetworkModel::make(values), 1, true);
+  EXPECT_DOUBLE_EQ(costs.flow(core::Scope::remote, 100, {}).bandwidth_bytes_per_s, 5e9);
+  // A line faster than the link: the rate is the link's, the time of a message alone that of the line ...
+  EXPECT_DOUBLE_EQ(costs.flow(core::Scope::remote, 1e5, {}).bandwidth_bytes_per_s, 1e10);
+  EXPECT_DOUBLE_EQ(costs.mean_transfer_s(core::Scope::remote, 1e5), 1e-5 + 1e-6);
+  // ... but no message is faster than the link can.
+  EXPECT_DOUBLE_EQ(costs.mean_transfer_s(core::Scope::remote, 1e7), (1e7 + core::smpi_envelope_bytes) / 1e10);
 }
 
 core::NetworkModel noisy_network() {
@@ -148,26 +173,50 @@ core::NetworkModel noisy_network() {
   return core::NetworkModel::make(values);
 }
 
-TEST(NetworkCosts, EveryMessageDrawsOnceForLatencyAndBandwidth) {
+TEST(NetworkCosts, EveryMessageDrawsByItsName) {
   const core::NetworkModel network = noisy_network();
-  NetworkCosts costs(network, 2, 7, true);
-  NetworkCosts again(network, 2, 7, true);
+  const NetworkCosts costs(network, 7, true);
   double sum = 0;
   constexpr int messages = 4000;
   for (int i = 0; i < messages; ++i) {
-    const double time = simulated_s(costs, *network.values().remote, {core::Scope::remote, 1}, 1000);
-    EXPECT_EQ(time, simulated_s(again, *network.values().remote, {core::Scope::remote, 1}, 1000));
+    const MessageName name{3, 5, 11, static_cast<std::uint64_t>(i)};
+    const double time = simulated_s(costs, network, core::Scope::remote, 1000, name);
+    EXPECT_EQ(time, simulated_s(costs, network, core::Scope::remote, 1000, name));
     sum += time;
   }
   const double expected = network.values().remote->cost(core::MessageCost::transfer).mean_s(1000);
   // The mean of 4000 draws with a standard deviation below 0.9 us: five standard errors.
   EXPECT_NEAR(sum / messages, expected, 5 * 0.9e-6 / std::sqrt(messages));
+  const auto draw_of = [&](const MessageName& name) {
+    return costs.overhead_s(core::MessageCost::recv, core::Scope::remote, 1000, name);
+  };
+  std::set<double> draws;
+  for (const MessageName& name : std::initializer_list<MessageName>{
+           {3, 5, 11, 0}, {4, 5, 11, 0}, {3, 6, 11, 0}, {3, 5, 12, 0}, {3, 5, 11, 1}, {3, 5, 11, 0, true}}) {
+    draws.insert(draw_of(name));
+  }
+  EXPECT_EQ(draws.size(), 6u) << "every part of the name counts";
+}
+
+TEST(NetworkCosts, NoiseMayExceedTheLinkButOnlyAroundItsMean) {
+  auto values = tests::example_cluster(false).network.values();
+  values.remote->cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 0, 1e-10, 1e-5, {}}});
+  values.remote->capacity = core::LinkCapacity{1e10};
+  const core::NetworkModel network = core::NetworkModel::make(values);
+  const NetworkCosts costs(network, 7, true);
+  double sum = 0;
+  constexpr int messages = 4000;
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    sum += simulated_s(costs, network, core::Scope::remote, 1e6, {0, 1, 2, i});
+  }
+  // Five standard errors around the time that the link needs: cut off below, the mean would be 4 us more.
+  EXPECT_NEAR(sum / messages, (1e6 + core::smpi_envelope_bytes) / 1e10, 5 * 1e-5 / std::sqrt(messages));
 }
 
 TEST(NetworkCosts, WithoutNoiseEveryMessageTakesItsExpectedTime) {
-  const core::NetworkModel network = noisy_network();
-  NetworkCosts costs(network, 2, 7, false);
-  EXPECT_EQ(costs.overhead_s(core::MessageCost::recv, {core::Scope::remote, 0}, 100), 2e-6);
+  const NetworkCosts costs(noisy_network(), 7, false);
+  EXPECT_FALSE(costs.draws());
+  EXPECT_EQ(costs.overhead_s(core::MessageCost::recv, core::Scope::remote, 100, {}), 2e-6);
 }
 
 }  // namespace
