@@ -77,10 +77,6 @@ double NetworkCosts::mean_transfer_s(core::Scope scope, double size_bytes) const
   return time_alone_s(flow(scope, size_bytes, mean_s, 0), size_bytes + core::smpi_envelope_bytes);
 }
 
-double NetworkCosts::latency_factor(core::Scope scope, const core::MessageFlow& flow) const {
-  return flow.latency_s / network_.scope(scope).latency_s;
-}
-
 double NetworkCosts::bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
   return std::max(1.0, smpi_bandwidth_factor(scope, flow));
 }

@@ -43,11 +43,12 @@ class NetworkCosts {
   /// Whether messages that wait for their receivers go one way at a time between two ranks.
   bool is_half_duplex(core::Scope scope) const { return network_.scope(scope).half_duplex; }
 
-  /// SimGrid's factors on the latency of the route and the bandwidth of its links for a flow with a bound of its own:
-  /// the second is 1 but where noise makes a message faster than the link.
-  double latency_factor(core::Scope scope, const core::MessageFlow& flow) const;
+  const core::Topology& topology() const { return network_.values().topology; }
+
+  /// SimGrid's factor on the bandwidth of links for a flow with a bound of its own: 1 but where noise makes a message
+  /// faster than the link.
   double bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
-  /// The second factor for a message of SMPI, whose flow has no bound: its share of a link, rate / capacity. Several
+  /// The same for a message of SMPI, whose flow has no bound: its share of a link, rate / capacity. Several
   /// such flows together get as much as one, less than the link has.
   double smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
 

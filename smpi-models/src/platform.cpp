@@ -42,10 +42,11 @@ class Callbacks {
                              next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
   }
 
-  double latency_factor(double wire_bytes, const s4u::Host* source, const s4u::Host* destination) {
-    const core::Scope scope = scope_of(source, destination);
-    if (const auto flow = announced_flow(source, destination, wire_bytes)) return costs_.latency_factor(scope, *flow);
-    return costs_.latency_factor(scope, smpi_flow(scope, wire_bytes, next(source, latency_count)));
+  double latency_factor(double wire_bytes, const s4u::Host* source, const s4u::Host* destination, std::size_t links) {
+    const auto announced = announced_flow(source, destination, wire_bytes);
+    const core::MessageFlow flow =
+        announced ? *announced : smpi_flow(scope_of(source, destination), wire_bytes, next(source, latency_count));
+    return smpi_models::latency_factor(costs_.topology(), flow, links);
   }
 
   double bandwidth_factor(double wire_bytes, const s4u::Host* source, const s4u::Host* destination) {
@@ -93,8 +94,9 @@ void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
   register_overhead(SmpiOperation::RECV, core::MessageCost::recv, callbacks);
   simgrid::kernel::resource::NetworkModelIntf* network = zone->get_network_model();
   network->set_lat_factor_cb([callbacks](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,
-                                         const std::vector<s4u::Link*>&, const std::unordered_set<s4u::NetZone*>&) {
-    return callbacks->latency_factor(wire_bytes, source, destination);
+                                         const std::vector<s4u::Link*>& links,
+                                         const std::unordered_set<s4u::NetZone*>&) {
+    return callbacks->latency_factor(wire_bytes, source, destination, links.size());
   });
   network->set_bw_factor_cb([callbacks](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,
                                         const std::vector<s4u::Link*>&, const std::unordered_set<s4u::NetZone*>&) {
@@ -107,7 +109,8 @@ NetworkCosts* built_costs = nullptr;
 /// Before any zone exists: SimGrid refuses settings afterwards. What the user set on the command line stays.
 void apply_settings(const core::NetworkModel& network) {
   for (const auto& [name, value] : core::smpi_settings(network)) {
-    if (simgrid::config::is_default(name.c_str())) s4u::Engine::set_config(name + ":" + value);
+    const bool weight = name == "network/weight-S";  // the zones see to it
+    if (simgrid::config::is_default(name.c_str())) s4u::Engine::set_config(name + ":" + (weight ? "0" : value));
   }
 }
 

@@ -1,9 +1,11 @@
 #include "zones.hpp"
 
+#include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
 
 #include <numeric>
+#include <set>
 #include <sstream>
 
 #include "hplcast/core/csv.hpp"
@@ -40,7 +42,7 @@ class HostBuilder {
     const core::ScopeModel& local = cluster_.network.scope(core::Scope::local);
     return zone->create_link(name + "_loopback", local.link_bytes_per_s())
         ->set_sharing_policy(local.capacity ? s4u::Link::SharingPolicy::SHARED : s4u::Link::SharingPolicy::FATPIPE)
-        ->set_latency(local.latency_s)
+        ->set_latency(route_latency_s)
         ->seal();
   }
 
@@ -57,16 +59,14 @@ s4u::NetZone* single_switch(const HostBuilder& builder) {
   const core::Topology& topology = cluster.network.values().topology;
   const s4u::Link* backbone = nullptr;
   if (topology.backbone_bandwidth_bytes_per_s > 0) {
-    backbone = zone->create_link("backbone", topology.backbone_bandwidth_bytes_per_s)
-                   ->set_latency(topology.backbone_latency_s)
-                   ->seal();
+    backbone = zone->create_link("backbone", topology.backbone_bandwidth_bytes_per_s)->set_latency(0)->seal();
   }
   for (const std::string& name : cluster.hosts.names()) {
     const s4u::Host* host = builder.host(zone, name);
     zone->add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr,
                     {s4u::LinkInRoute(builder.loopback(zone, name))});
     const s4u::Link* link = zone->create_split_duplex_link(name + "_link", remote.link_bytes_per_s())
-                                ->set_latency(core::host_link_latency_s(cluster.network))
+                                ->set_latency(route_latency_s / 2)
                                 ->seal();
     std::vector<s4u::LinkInRoute> route{{link, s4u::LinkInRoute::Direction::UP}};
     if (backbone != nullptr) route.emplace_back(backbone);
@@ -142,7 +142,7 @@ s4u::NetZone* hierarchical(const HostBuilder& builder) {
   const core::ClusterModel& cluster = builder.cluster();
   const std::string& kind = cluster.network.values().topology.kind;
   const double bandwidth = cluster.network.scope(core::Scope::remote).link_bytes_per_s();
-  const double latency = core::host_link_latency_s(cluster.network);
+  constexpr double latency = route_latency_s / 2;
   constexpr auto policy = s4u::Link::SharingPolicy::SPLITDUPLEX;
   const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
   const s4u::ClusterCallbacks callbacks(
@@ -168,14 +168,35 @@ s4u::NetZone* hierarchical(const HostBuilder& builder) {
                                     policy);
 }
 
+/// Where the first and the last link of every route belong to hosts, these have all of its latency.
+void leave_latency_to_host_links(const core::ClusterModel& cluster) {
+  const std::vector<std::string>& names = cluster.hosts.names();
+  std::set<s4u::Link*> of_hosts;
+  for (std::size_t i = 0; i < names.size() && names.size() > 1; ++i) {
+    std::vector<s4u::Link*> route;
+    s4u::Host::by_name(names[i])->route_to(s4u::Host::by_name(names[(i + 1) % names.size()]), route, nullptr);
+    of_hosts.insert({route.front(), route.back()});
+  }
+  for (s4u::Link* link : s4u::Engine::get_instance()->get_all_links()) {
+    if (link->get_latency() == route_latency_s / 2 && of_hosts.count(link) == 0) link->set_latency(0);
+  }
+}
+
 }  // namespace
 
 s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
   const HostBuilder builder(cluster);
-  const bool flat = cluster.network.values().topology.kind == "single_switch";
-  s4u::NetZone* zone = flat ? single_switch(builder) : hierarchical(builder);
+  const std::string& kind = cluster.network.values().topology.kind;
+  s4u::NetZone* zone = kind == "single_switch" ? single_switch(builder) : hierarchical(builder);
   zone->seal();
+  if (kind == "fat_tree" || kind == "dragonfly") leave_latency_to_host_links(cluster);
   return zone;
+}
+
+double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept {
+  // A route as it was measured has two links; on a torus SimGrid itself counts them.
+  const bool by_links = links > 1 && (topology.kind == "fat_tree" || topology.kind == "dragonfly");
+  return flow.latency_s / route_latency_s * (by_links ? static_cast<double>(links) / 2 : 1);
 }
 
 }  // namespace hplcast::smpi_models

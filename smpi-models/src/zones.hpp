@@ -3,13 +3,22 @@
 #include <simgrid/s4u/NetZone.hpp>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/smpi_network.hpp"
 
 namespace hplcast::smpi_models {
+
+/// Latency in s of the route between any two hosts (on a torus: half of it per link). It is a weight: SimGrid gives a
+/// flow a share of a link in proportion to 1 / the latency of its route (network/weight-S is 0), or to 1 if it has no
+/// latency. So all flows share alike. How long a message really waits is up to latency_factor().
+inline constexpr double route_latency_s = 1;
 
 /// The hosts and links of a cluster as the root zone of the platform, with the names that platform.xml gives them;
 /// sealed.
 /// @throws DomainError for topology parameters that cannot be read, or that make another number of leaves than there
 /// are hosts.
 simgrid::s4u::NetZone* build_zone(const core::ClusterModel& cluster);
+
+/// SimGrid's factor on the latency of a route of `links` links: it grows with their number.
+double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept;
 
 }  // namespace hplcast::smpi_models

@@ -118,8 +118,7 @@ double simulated_s(const NetworkCosts& costs, const core::NetworkModel& network,
   const double link = network.scope(scope).link_bytes_per_s();
   // A flow is never faster than its links, but a factor above 1 makes its bytes lighter.
   const double rate = std::min(flow.bandwidth_bytes_per_s, costs.bandwidth_factor(scope, flow) * link);
-  return costs.latency_factor(scope, flow) * network.scope(scope).latency_s +
-         (size_bytes + core::smpi_envelope_bytes) / rate;
+  return flow.latency_s + (size_bytes + core::smpi_envelope_bytes) / rate;
 }
 
 TEST(NetworkCosts, FlowsTakeTheTransferOfEveryScope) {
