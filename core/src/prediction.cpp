@@ -44,6 +44,7 @@ Json to_json(const Prediction& prediction) {
   json["gflops"] = prediction.gflops;
   json["seed"] = prediction.seed;
   json["mode"] = prediction.mode;
+  if (prediction.mode == "fast") json["fast_error_95_s"] = prediction.fast_error_95_s;
   json["cluster"] = prediction.cluster;
   json["model_sha256"] = prediction.model_sha256;
   if (!prediction.model_levels.empty()) json["model_levels"] = prediction.model_levels;
@@ -81,6 +82,7 @@ Prediction from_json(const Node& root) {
   result.gflops = root.at("gflops").number();
   result.seed = root.at("seed").integer<std::uint64_t>();
   result.mode = root.at("mode").text();
+  result.fast_error_95_s = root.number_or("fast_error_95_s", 0);
   result.cluster = root.at("cluster").text();
   result.model_sha256 = root.at("model_sha256").text();
   if (root.has("model_levels")) {

@@ -3,6 +3,8 @@
 #include <simgrid/s4u/Engine.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 #include "runtime.hpp"
 
@@ -39,6 +41,7 @@ class ColumnMeetings::Costs final : public ColumnCosts {
     ExchangeMessage message;
     if (real_) {
       meetings_.runtime_.count_message(HPLCAST_MPI_SEND, bytes);
+      if (scope == core::Scope::remote) note_sent(from, to, bytes + core::smpi_envelope_bytes);
       const MessageName name = meetings_.messages_.next_name({source, destination, column_.tag});
       message = {costs.overhead_s(core::MessageCost::send, scope, bytes, name), costs.transfer_s(scope, bytes, name),
                  costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
@@ -56,6 +59,14 @@ class ColumnMeetings::Costs final : public ColumnCosts {
   }
 
  private:
+  void note_sent(int from, int to, double wire_bytes) {
+    auto& sent = member(from).sent;
+    const auto found = std::find_if(sent.begin(), sent.end(), [to](const auto& one) { return one.first == to; });
+    if (found == sent.end())
+      sent.emplace_back(to, wire_bytes);
+    else
+      found->second += wire_bytes;
+  }
   Member& member(int position) { return column_.members[static_cast<std::size_t>(position)]; }
   ColumnMeetings& meetings_;
   Column& column_;
@@ -67,10 +78,9 @@ ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, const Netwo
                                const RealExchanges& real)
     : runtime_(runtime), messages_(messages), costs_(costs), real_(real) {}
 
-double& ColumnMeetings::extra_s(int part) {
-  const auto index = static_cast<std::size_t>(part);
-  if (index >= extra_s_.size()) extra_s_.resize(index + 1);
-  return extra_s_[index];
+double ColumnMeetings::extra_s(int part) const {
+  const auto found = extra_s_.find(part);
+  return found == extra_s_.end() ? 0 : found->second;
 }
 
 ColumnMeetings::Column& ColumnMeetings::open(const hplcast_column& column) {
@@ -137,7 +147,22 @@ void ColumnMeetings::learn(Column& column) {
     excess_s += column.members[i].real.back().left_s - times_s[i];
     column.members[i].real.clear();
   }
-  extra_s(column.real_part) = excess_s / static_cast<double>(size * run) / exchange_steps(static_cast<int>(size));
+  const int steps = exchange_steps(static_cast<int>(size));
+  const double learned_s = excess_s / static_cast<double>(size * run) / steps;
+  const auto [before, is_first] = extra_s_.emplace(column.real_part, learned_s);
+  if (is_first) return;
+  const double change_s = (learned_s - before->second) * steps;
+  before->second = learned_s;
+  squared_changes_s2_ += change_s * change_s;
+  ++runs_;
+}
+
+double ColumnMeetings::error_95_s() const {
+  if (runs_ == 0) return 0;
+  // Half the mean square of the differences of neighbours is the variance, whatever slow trend there is (von Neumann,
+  // 1941); the mean of the runs, which stands for every computed exchange, has this over their number.
+  const auto runs = static_cast<double>(runs_);
+  return 2 * static_cast<double>(computed_) * std::sqrt(squared_changes_s2_ / 2) / runs;
 }
 
 void ColumnMeetings::compute(Column& column) {
@@ -147,7 +172,9 @@ void ColumnMeetings::compute(Column& column) {
   std::vector<PivotCandidate> candidates(size);
   for (std::size_t i = 0; i < size; ++i) times_s[i] = column.members[i].finish_s;
   column.pivot_rows.clear();
-  for (std::size_t j = 0; j < column.members.front().notes.size(); ++j) {
+  const std::size_t exchanges = column.members.front().notes.size();
+  computed_ += exchanges;
+  for (std::size_t j = 0; j < exchanges; ++j) {
     costs.set_extra_s(extra_s(real_.part(column.first_index + static_cast<int>(j), column.panel_columns)));
     for (std::size_t i = 0; i < size; ++i) {
       const Note& note = column.members[i].notes[j];
@@ -163,6 +190,25 @@ void ColumnMeetings::compute(Column& column) {
   }
 }
 
+/// The computed exchanges take their part of the links until their members are done: as one flow per member, whose
+/// bytes go now to this, now to that of the members that it has sent to.
+void ColumnMeetings::load_links(Column& column) {
+  const std::size_t turn = column.loads++;
+  for (Member& member : column.members) {
+    const double left_s = member.finish_s - now_s();
+    double wire_bytes = 0;
+    for (const auto& [to, bytes] : member.sent) wire_bytes += bytes;
+    if (wire_bytes >= 1 && left_s > 0) {
+      const Member& other = column.members[static_cast<std::size_t>(member.sent[turn % member.sent.size()].first)];
+      begin_load({messages_.host(member.rank),
+                  messages_.host(other.rank),
+                  static_cast<std::uint64_t>(wire_bytes),
+                  {0, wire_bytes / left_s}});
+    }
+    member.sent.clear();
+  }
+}
+
 void ColumnMeetings::settle(const hplcast_column& column, double* pivot_rows) {
   Column& here = open(column);
   Member& member = here.members[static_cast<std::size_t>(column.position)];
@@ -171,6 +217,7 @@ void ColumnMeetings::settle(const hplcast_column& column, double* pivot_rows) {
   if (++here.arrived == column.size) {
     here.arrived = 0;
     compute(here);
+    load_links(here);
   }
   here.barrier->wait();
   member.state->pending_s += std::max(0.0, member.finish_s - now_s());

@@ -3,6 +3,7 @@
 #include <simgrid/s4u/Barrier.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -39,6 +40,10 @@ class ColumnMeetings {
 
   /// Notes exchange `index`; costs no simulated time yet.
   void note(const hplcast_column& column, int index, const PivotCandidate& candidate);
+  /// Twice the standard error in s of the time of all computed exchanges, as the scatter of what real ones teach says:
+  /// how far the time of a run in fast mode may be off by chance.
+  double error_95_s() const;
+
   /// Blocks until all of the column are here; then the noted exchanges are over and their pivot rows known.
   void settle(const hplcast_column& column, double* pivot_rows);
 
@@ -58,7 +63,8 @@ class ColumnMeetings {
     int rank = 0;  ///< in MPI_COMM_WORLD
     std::vector<Note> notes;
     double finish_s = 0;
-    std::vector<RealExchange> real;  ///< of the run that goes on
+    std::vector<std::pair<int, double>> sent;  ///< bytes of noted exchanges that left its host, by position
+    std::vector<RealExchange> real;            ///< of the run that goes on
   };
   struct Column {
     std::vector<Member> members;  ///< by position
@@ -66,23 +72,28 @@ class ColumnMeetings {
     int tag = 0;
     int first_index = 0;  ///< of the notes
     int arrived = 0;
-    int through = 0;    ///< members that have made the last real exchange of the run
-    int real_part = 0;  ///< of the panel, in which it was
+    int through = 0;        ///< members that have made the last real exchange of the run
+    int real_part = 0;      ///< of the panel, in which it was
+    std::size_t loads = 0;  ///< times that load_links() was called
     std::vector<double> pivot_rows;
     simgrid::s4u::BarrierPtr barrier;
   };
   class Costs;
 
-  double& extra_s(int part);
+  double extra_s(int part) const;
   Column& open(const hplcast_column& column);
   void learn(Column& column);
   void compute(Column& column);
+  void load_links(Column& column);
 
   Runtime& runtime_;
   Messages& messages_;
   const NetworkCosts& costs_;
   RealExchanges real_;
-  std::vector<double> extra_s_;  // a step, beyond what an empty network would take, by part of the panel
+  std::uint64_t computed_ = 0;               // exchanges
+  std::uint64_t runs_ = 0;                   // of real exchanges that came after another of the same part
+  double squared_changes_s2_ = 0;            // from one to the next, of the time of an exchange
+  std::unordered_map<int, double> extra_s_;  // a step, beyond what an empty network would take, by part of the panel
   std::unordered_map<int, std::unique_ptr<Column>> columns_;
 };
 

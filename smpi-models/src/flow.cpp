@@ -44,15 +44,28 @@ Flow get(s4u::Mailbox* mailbox) {
   return mailbox->get_init()->set_dst_data(&carried, sizeof carried)->set_copy_data_callback(copy_nothing);
 }
 
-}  // namespace
-
-Flow begin_flow(const FlowShape& shape) {
+/// With both ends known it begins.
+Flow new_flow(const FlowShape& shape) {
   Flow flow = s4u::Comm::sendto_init();
   flow->set_payload_size(shape.wire_bytes)->set_source(shape.source);
   reinterpret_cast<simgrid::kernel::activity::CommImpl*>(flow->get_impl())->set_rate(shape.as.bandwidth_bytes_per_s);
-  announced.push_back({shape});
-  flow->set_destination(shape.destination);  // with both ends known it begins
   return flow;
+}
+
+}  // namespace
+
+Flow begin_flow(const FlowShape& shape) {
+  Flow flow = new_flow(shape);
+  announced.push_back({shape});
+  flow->set_destination(shape.destination);
+  return flow;
+}
+
+void begin_load(const FlowShape& shape) {
+  const Flow flow = new_flow(shape);
+  flow->detach();
+  announced.push_back({shape});
+  flow->set_destination(shape.destination);
 }
 
 Flow offer_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {

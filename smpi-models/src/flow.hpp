@@ -27,6 +27,8 @@ struct FlowShape {
 
 /// Begins now.
 Flow begin_flow(const FlowShape& shape);
+/// The same for one that nobody waits for.
+void begin_load(const FlowShape& shape);
 
 /// One that has one end only so far, with the actor that waits there. It begins when the other end comes, with
 /// take_flow() or give_flow(); then the mailbox can be used again.

@@ -68,6 +68,7 @@ class Messages {
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
   core::Scope scope(int source, int destination) const;
+  simgrid::s4u::Host* host(int rank) const { return at(rank).host; }
   /// Names the next message of the rank `channel.source` there.
   MessageName next_name(const hplcast_channel& channel);
 

@@ -238,6 +238,7 @@ void Runtime::write() {
   if (activity_.measures()) statistics.phases = activity_.phase_times();
   if (statistics.deadlock) statistics.blocked = activity_.blocked();
   statistics.end_s = s4u::Engine::get_clock();
+  if (columns_) statistics.fast_error_95_s = columns_->error_95_s();
   core::write_file(settings_.stats_path, [&](std::ostream& out) { write_statistics(out, statistics); });
 }
 

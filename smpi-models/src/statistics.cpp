@@ -67,6 +67,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
                {"times_s", statistics.times_s},
                {"kernels", kernels},
                {"messages", messages}};
+  if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
   if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);
   out << json.dump(2) << '\n';

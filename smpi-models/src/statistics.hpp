@@ -19,8 +19,9 @@ struct Statistics {
   std::string cluster;       ///< name; empty without a model
   std::string model_sha256;  ///< empty without a model
   std::string model_source;
-  std::string simulator;  ///< name and version
-  bool fast = false;      ///< the mode
+  std::string simulator;       ///< name and version
+  bool fast = false;           ///< the mode
+  double fast_error_95_s = 0;  ///< ColumnMeetings::error_95_s()
   std::uint64_t seed = 0;
   bool noise = true;
   int ranks = 0;

@@ -200,6 +200,7 @@ core::Prediction simulate(const PredictionRequest& request, const fs::path& fold
   prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
   prediction.seed = request.seed;
   prediction.mode = statistics.mode;
+  prediction.fast_error_95_s = statistics.fast_error_95_s;
   prediction.cluster = request.cluster.name;
   prediction.simulator = statistics.simulator;
   prediction.wall_s = result.wall_s;

@@ -37,6 +37,7 @@ Statistics read_statistics(std::istream& in, const std::string& name) {
     const auto json = nlohmann::ordered_json::parse(in);  // phases keep their order
     statistics.simulator = json.at("simulator").get<std::string>();
     statistics.mode = json.value("mode", "exact");
+    statistics.fast_error_95_s = json.value("fast_error_95_s", 0.0);
     statistics.model_sha256 = json.at("model_sha256").get<std::string>();
     statistics.deadlock = json.at("deadlock").get<bool>();
     statistics.times_s = json.at("times_s").get<std::vector<double>>();

@@ -28,6 +28,7 @@ struct BlockedRank {
 struct Statistics {
   std::string simulator;        ///< name and version
   std::string mode;             ///< exact or fast
+  double fast_error_95_s = 0;   ///< of fast mode, see core::Prediction
   std::string model_sha256;     ///< of the cluster that it used
   bool deadlock = false;        ///< the ranks waited for each other for ever
   std::vector<double> times_s;  ///< exact simulated time of every HPL run

@@ -43,7 +43,8 @@ struct Prediction {
   double time_s = 0;
   double gflops = 0;
   std::uint64_t seed = 0;
-  std::string mode;  ///< exact or fast
+  std::string mode;            ///< exact or fast
+  double fast_error_95_s = 0;  ///< of fast mode: how far time_s may be off because exchanges are computed, by chance
   std::string cluster;
   std::string model_sha256;                         ///< of the model that was simulated, after the switches below
   std::map<std::string, std::string> model_levels;  ///< switches of model levels that were used, by option
