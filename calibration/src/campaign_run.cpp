@@ -43,6 +43,7 @@ class CampaignRun {
   }
 
   void run() {
+    for (const std::string& note : plan_.notes) tell(note);
     if (std::all_of(chunks_.begin(), chunks_.end(), [&](const CampaignChunk& c) { return is_done(c); })) {
       tell("everything is measured already");
     } else {

@@ -90,21 +90,25 @@ DgemmDesign read_dgemm_design(std::istream& in, const std::string& name) {
 }
 
 void write_design(std::ostream& out, const MpiDesign& design) {
-  out << "order,operation,size_bytes,repetition\n";
+  const bool has_pairs = !design.empty() && design.front().pairs > 0;
+  out << "order,operation,size_bytes,repetition" << (has_pairs ? ",pairs" : "") << '\n';
   std::size_t order = 0;
   for (const MpiCall& call : design) {
-    out << order++ << ',' << to_string(call.operation) << ',' << call.size_bytes << ',' << call.repetition << '\n';
+    out << order++ << ',' << to_string(call.operation) << ',' << call.size_bytes << ',' << call.repetition;
+    if (has_pairs) out << ',' << call.pairs;
+    out << '\n';
   }
 }
 
 MpiDesign read_mpi_design(std::istream& in, const std::string& name) {
   core::CsvReader csv(in, name);
   const std::size_t operation = csv.column("operation"), size = csv.column("size_bytes");
-  const std::size_t repetition = csv.find_column("repetition");
+  const std::size_t repetition = csv.find_column("repetition"), pairs = csv.find_column("pairs");
   MpiDesign design;
   while (csv.next()) {
     design.push_back({operation_of(csv, operation), integer_between(csv, size, 0, "a number of bytes"),
-                      repetition_of(csv, repetition)});
+                      repetition_of(csv, repetition),
+                      pairs == core::CsvReader::npos ? 0 : integer_between(csv, pairs, 1, "a number of pairs")});
   }
   refuse_empty(design.empty(), name);
   return design;

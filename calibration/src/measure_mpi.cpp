@@ -1,11 +1,14 @@
 #include "hplcast/calibration/measure_mpi.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <ostream>
 
 #include "background_load.hpp"
+#include "common_start.hpp"
 #include "hplcast/calibration/clock.hpp"
+#include "hplcast/calibration/mpi_steps.hpp"
 #include "hplcast/core/errors.hpp"
 #include "mpi_exchange.hpp"
 
@@ -13,7 +16,7 @@ namespace hplcast::calibration {
 
 namespace {
 
-/// One rank's way through the whole design. A step is one turn of one row; all ranks know all steps. When the
+/// One rank's way through the whole design. All ranks know all steps. When the
 /// initiators of a turn are done they pass batons to the ranks of the next one: a rank that has all of them begins. No
 /// rank is asked for anything while messages are timed. At the end the leader tells everybody to stop.
 class Walk {
@@ -22,14 +25,13 @@ class Walk {
       : world_(world),
         design_(design),
         options_(options),
-        turns_(choose_turns(world.hosts(), options.pattern, options.scope)),
-        leader_(turns_.back().front().initiator),
-        load_(options.background, options.seed * 7 + static_cast<std::uint64_t>(world.rank())),
-        warm_up_steps_(static_cast<std::size_t>(options.warm_up_calls) * turns_.size()),
-        steps_(warm_up_steps_ + design_.size() * turns_.size()) {
-    const auto is_mine = [&](const MpiTurn& turn) { return mine(turn); };
-    may_sleep_ = !std::all_of(turns_.begin(), turns_.end(), is_mine);
-    if (std::any_of(turns_.begin(), turns_.end(), is_mine)) {
+        schedule_(world.hosts(), design, options.pattern, options.scope, options.warm_up_calls),
+        steps_(schedule_.steps()),
+        leader_(schedule_.leader()),
+        load_(options.background, options.seed * 7 + static_cast<std::uint64_t>(world.rank())) {
+    const auto is_mine = [&](const MpiStep& step) { return takes_part(*step.turn, world_.rank()); };
+    may_sleep_ = !std::all_of(steps_.begin(), steps_.end(), is_mine);
+    if (std::any_of(steps_.begin(), steps_.end(), is_mine)) {
       buffers_.emplace(max_bytes(design), options.seed + 2 * static_cast<std::uint64_t>(world.rank()));
     }
   }
@@ -37,21 +39,27 @@ class Walk {
   std::vector<MpiRow> run() {
     world_.barrier();
     start_s_ = now_s();
-    for (std::size_t step = 0; step < steps_; ++step) {
-      if (!mine(turn_of(step))) continue;
+    for (std::size_t step = 0; step < steps_.size(); ++step) {
+      if (!mine(step)) continue;
       if (step > 0 && !wait_for_turn(step)) break;
       load_.compute();
       if (!exchange(step)) continue;
-      if (leads(step) && (step + 1 == steps_ || is_over(step))) break;
-      if (step + 1 < steps_) pass_on(step + 1);
+      if (leads(step) && (step + 1 == steps_.size() || is_over(step))) break;
+      if (step + 1 < steps_.size()) pass_on(step + 1);
     }
     end();
     return std::move(rows_);
   }
 
  private:
-  bool mine(const MpiTurn& turn) const { return takes_part(turn, world_.rank()); }
-  const MpiTurn& turn_of(std::size_t step) const { return turns_[step % turns_.size()]; }
+  const MpiTurn& turn_of(std::size_t step) const { return *steps_[step].turn; }
+  bool mine(std::size_t step) const { return takes_part(turn_of(step), world_.rank()); }
+
+  static std::vector<int> initiators_of(const MpiTurn& turn) {
+    std::vector<int> ranks;
+    for (const MpiPair& pair : turn) ranks.push_back(pair.initiator);
+    return ranks;
+  }
 
   static bool arrived(int from, int tag) {
     int flag = 0;
@@ -91,9 +99,9 @@ class Walk {
   }
 
   /// The leader decides at the end of each row whether there is time for another.
-  bool leads(std::size_t step) const { return world_.rank() == leader_ && (step + 1) % turns_.size() == 0; }
+  bool leads(std::size_t step) const { return world_.rank() == leader_ && steps_[step].ends_row; }
   bool is_over(std::size_t step) const {
-    return step >= warm_up_steps_ && options_.budget_s > 0 && now_s() - start_s_ > options_.budget_s;
+    return !steps_[step].warm_up && options_.budget_s > 0 && now_s() - start_s_ > options_.budget_s;
   }
 
   /// This rank's part in a step; true if it had the clock.
@@ -102,16 +110,23 @@ class Walk {
     const auto pair = std::find_if(turn.begin(), turn.end(), [&](const MpiPair& p) {
       return p.initiator == world_.rank() || p.responder == world_.rank();
     });
-    const bool warm_up = step < warm_up_steps_;
-    const std::size_t row = warm_up ? 0 : (step - warm_up_steps_) / turns_.size();
+    const bool warm_up = steps_[step].warm_up;
+    const std::size_t row = steps_[step].row;
     const MpiCall call = warm_up ? MpiCall{MpiOperation::pingpong, 1, 0} : design_[row];
     const Waiting waiting = polls(options_.background) ? Waiting::polling : Waiting::blocking;
     if (pair->responder == world_.rank()) {
       respond(call, pair->initiator, waiting, *buffers_);
       return false;
     }
-    const double begin_s = now_s() - (options_.epoch_s > 0 ? options_.epoch_s : start_s_);
-    const double duration_s = initiate(call, pair->responder, waiting, *buffers_);
+    const double epoch_s = options_.epoch_s > 0 ? options_.epoch_s : start_s_;
+    double begin_s = now_s() - epoch_s;
+    const auto together = [&] {
+      const double moment_s = wait_for_common_start(initiators_of(turn), world_.rank());
+      begin_s = moment_s - epoch_s;
+      return moment_s;
+    };
+    const double duration_s = initiate(call, pair->responder, waiting, *buffers_,
+                                       schedule_.is_series() ? together : std::function<double()>());
     if (!warm_up) rows_.push_back(row_of(row, *pair, turn.size(), begin_s, duration_s));
     if (options_.progress && !warm_up)
       options_.progress(static_cast<double>(row) / static_cast<double>(design_.size()));
@@ -139,10 +154,10 @@ class Walk {
   const World& world_;
   const MpiDesign& design_;
   const MpiMeasureOptions& options_;
-  std::vector<MpiTurn> turns_;
+  MpiSteps schedule_;
+  const std::vector<MpiStep>& steps_;
   int leader_;
   BackgroundLoad load_;
-  std::size_t warm_up_steps_, steps_;
   std::optional<ExchangeBuffers> buffers_;
   std::vector<MpiRow> rows_;
   double start_s_ = 0;
@@ -164,7 +179,6 @@ void require_memory(const World& world, const MpiDesign& design) {
 }  // namespace
 
 std::vector<MpiRow> measure_mpi(const World& world, const MpiDesign& design, const MpiMeasureOptions& options) {
-  if (design.empty()) throw core::DomainError("rows of the design", 0.0, "at least 1");
   require_memory(world, design);
   std::vector<MpiRow> rows = Walk(world, design, options).run();
   world.sleep_until_all_arrive();

@@ -12,8 +12,8 @@ namespace hplcast::calibration {
 
 namespace {
 
-constexpr std::array<const char*, 9> operation_names = {"recv", "isend", "send",     "pingpong",      "iprobe",
-                                                        "test", "wtime", "exchange", "send_unmatched"};
+constexpr std::array<const char*, 10> operation_names = {"recv", "isend", "send",     "pingpong",       "iprobe",
+                                                         "test", "wtime", "exchange", "send_unmatched", "one_way"};
 constexpr long smallest_unmatched_bytes = 64;
 constexpr long largest_message_bytes = std::numeric_limits<int>::max();
 
@@ -105,7 +105,9 @@ MpiOperation mpi_operation_from_name(const std::string& name) {
 
 std::vector<MpiOperation> all_mpi_operations() {
   std::vector<MpiOperation> all;
-  for (std::size_t i = 0; i < operation_names.size(); ++i) all.push_back(static_cast<MpiOperation>(i));
+  for (std::size_t i = 0; i < operation_names.size(); ++i) {
+    if (static_cast<MpiOperation>(i) != MpiOperation::one_way) all.push_back(static_cast<MpiOperation>(i));
+  }
   return all;
 }
 
@@ -130,6 +132,38 @@ MpiDesign make_mpi_design(const MpiDesignOptions& given) {
   return design;
 }
 
+std::vector<long> doubling_pairs(long most) {
+  if (most < 1) throw core::DomainError("pairs", static_cast<double>(most), "at least 1");
+  std::vector<long> pairs;
+  for (long count = 1; count < most; count *= 2) pairs.push_back(count);
+  pairs.push_back(most);
+  return pairs;
+}
+
+MpiDesign make_saturation_design(const SaturationDesignOptions& options) {
+  MpiDesignOptions sizes_of_it;
+  sizes_of_it.min_bytes = options.min_bytes;
+  sizes_of_it.max_bytes = options.max_bytes;
+  sizes_of_it.count = options.count;
+  sizes_of_it.repetitions = options.repetitions;
+  validate(sizes_of_it);
+  if (options.pairs.empty()) throw core::DomainError("numbers of pairs", 0.0, "at least one");
+  core::RandomStream random({options.seed, core::stream_design, 2, 0});
+  const std::vector<long> sizes = log_uniform_sizes(sizes_of_it, random);
+  MpiDesign design;
+  for (const long pairs : options.pairs) {
+    if (pairs < 1) throw core::DomainError("pairs", static_cast<double>(pairs), "at least 1");
+    if (std::count(options.pairs.begin(), options.pairs.end(), pairs) > 1)
+      throw core::DomainError("pairs", static_cast<double>(pairs), "each number once");
+    for (const long size : sizes) {
+      for (int repetition = 0; repetition < options.repetitions; ++repetition)
+        design.push_back({MpiOperation::one_way, size, repetition, pairs});
+    }
+  }
+  shuffle(design, random);
+  return design;
+}
+
 double estimated_s(const MpiDesign& design, double bandwidth_bytes_per_s) {
   if (!(bandwidth_bytes_per_s > 0)) {
     throw core::DomainError("bandwidth", bandwidth_bytes_per_s, "a positive number of bytes/s");
@@ -139,7 +173,8 @@ double estimated_s(const MpiDesign& design, double bandwidth_bytes_per_s) {
   for (const MpiCall& call : design) {
     // recv waits twice the time of a message; an exchange has three that may come one after the other.
     const bool three = call.operation == MpiOperation::recv || call.operation == MpiOperation::exchange;
-    const double legs = three ? 3 : 2;
+    double legs = three ? 3 : 2;
+    if (call.operation == MpiOperation::one_way) legs = static_cast<double>(std::max(1L, call.pairs));
     total_s += per_call_s + legs * static_cast<double>(call.size_bytes) / bandwidth_bytes_per_s;
     if (call.operation == MpiOperation::send_unmatched) total_s += late_receiver_s;
   }

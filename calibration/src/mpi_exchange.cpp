@@ -31,8 +31,8 @@ void both_ways(void* out, void* in, long bytes, int peer) {
 /// The initiator's side of every operation.
 class Initiator {
  public:
-  Initiator(int peer, Waiting waiting, ExchangeBuffers& buffers)
-      : peer_(peer), waiting_(waiting), out_(buffers.outgoing), in_(buffers.incoming) {}
+  Initiator(int peer, Waiting waiting, ExchangeBuffers& buffers, const std::function<double()>& start)
+      : peer_(peer), waiting_(waiting), out_(buffers.outgoing), in_(buffers.incoming), start_(start) {}
 
   double run(const MpiCall& call) {
     receive_signal(peer_, tag_ready);
@@ -55,6 +55,8 @@ class Initiator {
         return wtime();
       case MpiOperation::exchange:
         return exchange(call.size_bytes);
+      case MpiOperation::one_way:
+        return one_way(call.size_bytes);
     }
     return 0;
   }
@@ -134,10 +136,19 @@ class Initiator {
     return now_s() - begin_s;
   }
 
+  double one_way(long bytes) {
+    void* const data = out_.next(bytes);
+    const double begin_s = start_ ? start_() : now_s();
+    send(data, bytes, peer_, tag_data);
+    receive_signal(peer_, tag_answer);
+    return now_s() - begin_s;
+  }
+
   int peer_;
   Waiting waiting_;
   RotatingBuffer& out_;
   RotatingBuffer& in_;
+  const std::function<double()>& start_;
 };
 
 /// The responder's side.
@@ -173,6 +184,10 @@ class Responder {
         receive(in_.next(bytes), bytes, peer_, tag_data);
         both_ways(out_.next(bytes), in_.next(bytes), bytes, peer_);
         break;
+      case MpiOperation::one_way:
+        await(waiting_, in_.next(bytes), bytes, peer_, tag_data);
+        send_signal(peer_, tag_answer);
+        break;
       case MpiOperation::send_unmatched:
         std::this_thread::sleep_for(std::chrono::duration<double>(late_receiver_s));
         receive(in_.next(bytes), bytes, peer_, tag_data);
@@ -195,8 +210,9 @@ class Responder {
 
 }  // namespace
 
-double initiate(const MpiCall& call, int responder, Waiting waiting, ExchangeBuffers& buffers) {
-  return Initiator(responder, waiting, buffers).run(call);
+double initiate(const MpiCall& call, int responder, Waiting waiting, ExchangeBuffers& buffers,
+                const std::function<double()>& start) {
+  return Initiator(responder, waiting, buffers, start).run(call);
 }
 
 void respond(const MpiCall& call, int initiator, Waiting waiting, ExchangeBuffers& buffers) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "hplcast/calibration/mpi_design.hpp"
 #include "messages.hpp"
 
@@ -18,8 +20,11 @@ struct ExchangeBuffers {
       : outgoing(largest_bytes, seed), incoming(largest_bytes, seed + 1) {}
 };
 
-/// The side that has the clock: makes one call of a design with a responder. Returns the duration in s.
-double initiate(const MpiCall& call, int responder, Waiting waiting, ExchangeBuffers& buffers);
+/// The side that has the clock: makes one call of a design with a responder. Returns the duration in s. `start`, if
+/// there is one, is called when both sides are ready for a one_way message, and returns the moment on the clock of
+/// now_s() that its duration counts from.
+double initiate(const MpiCall& call, int responder, Waiting waiting, ExchangeBuffers& buffers,
+                const std::function<double()>& start = {});
 
 /// The other side of that call.
 void respond(const MpiCall& call, int initiator, Waiting waiting, ExchangeBuffers& buffers);

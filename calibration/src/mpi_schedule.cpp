@@ -103,6 +103,26 @@ std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPatt
   return turns;
 }
 
+std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerChoice choice, long pairs) {
+  std::vector<std::size_t> here, there;  // ranks of the host of rank 0, of the next one
+  const auto other = std::find_if(hosts.begin(), hosts.end(), [&](const std::string& h) { return h != hosts[0]; });
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (hosts[rank] == hosts[0]) here.push_back(rank);
+    if (other != hosts.end() && hosts[rank] == *other) there.push_back(rank);
+  }
+  const auto count = static_cast<std::size_t>(pairs);
+  MpiTurn remote, local;
+  for (std::size_t i = 0; i < count && count <= std::min(here.size(), there.size()); ++i)
+    remote.push_back(pair_of(hosts, here[i], there[i]));
+  for (std::size_t i = 0; i < count && 2 * count <= here.size(); ++i)
+    local.push_back(pair_of(hosts, here[2 * i], here[2 * i + 1]));
+  std::vector<MpiTurn> turns;
+  for (MpiTurn* turn : {&remote, &local}) {
+    if (!turn->empty() && wanted(choice, turn->front().scope)) turns.push_back(std::move(*turn));
+  }
+  return turns;
+}
+
 bool takes_part(const MpiTurn& turn, int rank) {
   return std::any_of(turn.begin(), turn.end(),
                      [&](const MpiPair& pair) { return pair.initiator == rank || pair.responder == rank; });

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "capacity_options.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
@@ -34,6 +35,7 @@ struct AssembleOptions {
   std::vector<std::string> kernels;
   std::string network;
   PublishedParts published;
+  CapacityOptions capacities;
   std::string provenance;
   std::string output;
 };
@@ -110,7 +112,7 @@ core::NetworkModel read_network(const AssembleOptions& options) {
       network = core::with_mixtures(network, in, name);
     });
   }
-  return network;
+  return with_capacities(network, options.capacities);
 }
 
 /// What was taken from where; file names without their folders, which say nothing elsewhere.
@@ -193,6 +195,7 @@ void setup_assemble(CLI::App& app) {
   command.add_option("--kernel-fits", options->kernels, "JSON objects of kernel models, by kernel name")
       ->type_name("FILE");
   command.add_option("--network-fit", options->network, "JSON object of the network model")->type_name("FILE");
+  add_capacity_options(command, options->capacities);
   add_published(command, options->published);
   command.add_option("--provenance", options->provenance, "JSON object: what was measured, when, where")
       ->type_name("FILE");

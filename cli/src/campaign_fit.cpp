@@ -53,24 +53,23 @@ void add_kernels(const std::string& name, const std::string& text, CampaignData&
                          " rows are left out: their matrices do not hold random numbers, as HPL's do");
 }
 
-/// Whether several pairs exchanged messages at once: that tells where bandwidth is shared, not what a message costs.
-bool is_saturated(const std::string& name, const std::string& text) {
-  std::istringstream in(text);
-  core::CsvReader csv(in, name);
-  const std::size_t pairs = csv.find_column("pairs");
-  while (pairs != core::CsvReader::npos && csv.next()) {
-    if (csv.integer(pairs) > 1) return true;
-  }
-  return false;
-}
-
+/// Several pairs at once tell where bandwidth is shared, not what a message costs.
 void add_messages(const std::string& name, const std::string& text, CampaignData& data) {
-  if (is_saturated(name, text)) {
-    data.notes.push_back(name + " is left out: several pairs exchanged messages at once");
-    return;
-  }
   std::istringstream in(text);
-  core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) { data.messages.push_back(row); });
+  long left_out = 0;
+  core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
+    if (row.operation == "one_way") {
+      data.saturation.push_back(row);
+    } else if (row.pairs > 1) {
+      ++left_out;
+    } else {
+      data.messages.push_back(row);
+    }
+  });
+  if (left_out > 0)
+    data.notes.push_back(name + ": " + std::to_string(left_out) +
+                         " rows are left out: several pairs exchanged messages at once (a step `saturation` measures "
+                         "what they get together)");
 }
 
 /// Messages as HPL sends them, while ranks compute and poll, if they were measured so; others then do not count.
@@ -165,7 +164,9 @@ fit::NetworkFit fit_messages(const CampaignData& data) {
     std::istringstream in(data.thresholds);
     set_thresholds(in, "thresholds", options);
   }
-  fit::NetworkFit fit = fit::fit_network(data.messages, options);
+  std::vector<core::MpiMeasurement> rows = data.messages;
+  rows.insert(rows.end(), data.saturation.begin(), data.saturation.end());
+  fit::NetworkFit fit = fit::fit_network(rows, options);
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
   return fit;
 }
@@ -242,6 +243,7 @@ CampaignFit fit_campaign(const CampaignFiles& files, const std::optional<calibra
   fit.network = fit_messages(data);
   fit.cluster.network = fit.network.model;
   fit.flags = campaign_flags(files, data, fit.cluster, for_hpl);
+  fit.flags.insert(fit.flags.end(), fit.network.flags.begin(), fit.network.flags.end());
   fit.cluster.provenance = provenance_of(files, data, fit);
   return fit;
 }

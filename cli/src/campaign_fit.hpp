@@ -29,6 +29,7 @@ struct CampaignData {
   std::vector<core::KernelMeasurement> designed;    ///< dgemm calls of a design, in random order
   std::map<std::string, fit::KernelTable> kernels;  ///< all calls by kernel, also those that HPL made
   std::vector<core::MpiMeasurement> messages;       ///< one pair at a time
+  std::vector<core::MpiMeasurement> saturation;     ///< operation one_way: of several pairs at once
   std::string thresholds;                           ///< JSON; empty: not measured
   std::vector<std::string> notes;                   ///< what was left out, and why
 };

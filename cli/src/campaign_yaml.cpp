@@ -109,6 +109,8 @@ class Section {
 struct Common {
   std::uint64_t seed = 1;
   fs::path programs;
+  int ranks_per_host = 1;
+  bool several_hosts = false;
 };
 
 calibration::HplGrid read_grid(Section& section) {
@@ -211,6 +213,50 @@ calibration::CampaignStep mpi_step(Section& section, const Common& common) {
   return step;
 }
 
+/// As many pairs at once as there are ranks for, unless the file says how many. No design and a reason in `left_out` if
+/// there are too few ranks for two pairs.
+calibration::CampaignStep saturation_step(Section& section, const Common& common, std::string& left_out) {
+  calibration::SaturationDesignOptions options;
+  options.seed = common.seed;
+  double max_bytes = static_cast<double>(options.max_bytes), min_bytes = 0;
+  section.read_quantity("max_bytes", max_bytes, parse_bytes);
+  section.read_quantity("min_bytes", min_bytes, parse_bytes);
+  options.max_bytes = static_cast<long>(max_bytes);
+  options.min_bytes = min_bytes > 0 ? static_cast<long>(min_bytes) : std::min(options.min_bytes, options.max_bytes);
+  section.read("count", options.count);
+  section.read("repetitions", options.repetitions);
+  section.read("seed", options.seed);
+  calibration::CampaignStep step;
+  step.program = common.programs / "hplcast-measure-mpi";
+  step.arguments = {"--pattern", "saturated"};
+  std::string scope, background;
+  section.read("scope", scope);
+  section.read("background", background);
+  if (!scope.empty()) step.arguments.insert(step.arguments.end(), {"--scope", scope});
+  if (!background.empty()) step.arguments.insert(step.arguments.end(), {"--background", background});
+  const bool between_hosts = common.several_hosts && scope != "local";
+  const int most = between_hosts ? common.ranks_per_host : common.ranks_per_host / 2;
+  options.pairs = calibration::doubling_pairs(std::max(1, most));
+  section.read("pairs", options.pairs);
+  if (most < 2) {
+    left_out = "two pairs of ranks at once need " +
+               std::string(between_hosts ? "two ranks on each host" : "four ranks on the host") + ", and there " +
+               (common.ranks_per_host == 1 ? "is 1" : "are " + std::to_string(common.ranks_per_host)) +
+               "; what several messages get through together stays unknown";
+    return step;
+  }
+  if (!options.pairs.empty() && *std::max_element(options.pairs.begin(), options.pairs.end()) > most)
+    section.fail("pairs", "there are ranks for at most " + std::to_string(most) + " pairs at once");
+  section.at("", [&] {
+    const calibration::MpiDesign design = calibration::make_saturation_design(options);
+    step.design = csv_of(design);
+    step.rows = design.size();
+    step.may_be_shortened = true;
+    step.estimated_s = calibration::estimated_s(design) * (between_hosts ? 2 : 1);
+  });
+  return step;
+}
+
 calibration::CampaignStep thresholds_step(Section& section, const Common& common) {
   calibration::CampaignStep step;
   step.program = common.programs / "hplcast-measure-thresholds";
@@ -264,7 +310,7 @@ int slurm_hosts() {
 }
 
 /// Who measures: the hosts of the file, those of the Slurm job (the launcher knows them), or this machine.
-void read_launch(Section& section, calibration::CampaignPlan& plan) {
+void read_launch(Section& section, calibration::CampaignPlan& plan, Common& common) {
   const int cores = static_cast<int>(calibration::Topology::of_this_machine().cores().size());
   std::vector<std::string> hosts;
   section.read("hosts", hosts);
@@ -279,7 +325,10 @@ void read_launch(Section& section, calibration::CampaignPlan& plan) {
                                        " cores; `allow_oversubscription: true` allows it, and marks the results");
   }
   section.read("bind", plan.launch.bind);
-  plan.launch.ranks = ranks_per_host * static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());
+  const int host_count = static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());
+  plan.launch.ranks = ranks_per_host * host_count;
+  common.ranks_per_host = ranks_per_host;
+  common.several_hosts = host_count > 1;
   section.read("launcher", plan.launch.mpirun);
   // Slurm's own launcher knows the nodes of the job; Open MPI's is for lists of hosts.
   if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
@@ -294,12 +343,13 @@ void read_launch(Section& section, calibration::CampaignPlan& plan) {
   plan.launch.options.insert(plan.launch.options.end(), more.begin(), more.end());
 }
 
-calibration::CampaignStep read_step(const YAML::Node& node, const std::string& file, std::size_t number,
-                                    Common common) {
+/// `left_out` says why there is nothing to measure; empty: there is.
+calibration::CampaignStep read_step(const YAML::Node& node, const std::string& file, std::size_t number, Common common,
+                                    std::string& left_out) {
   const std::string place = "steps[" + std::to_string(number) + "]";
   Section outer(node, file, place);
   if (!node.IsMap() || node.size() != 1)
-    outer.fail("", "expected one of dgemm, kernels, mpi or thresholds with its values");
+    outer.fail("", "expected one of dgemm, kernels, mpi, saturation or thresholds with its values");
   const std::string kind = node.begin()->first.as<std::string>();
   Section section(node.begin()->second, file, place + "." + kind);
   common.seed += number;  // two steps of one kind measure different calls
@@ -308,12 +358,14 @@ calibration::CampaignStep read_step(const YAML::Node& node, const std::string& f
     step = dgemm_step(section, common);
   } else if (kind == "mpi") {
     step = mpi_step(section, common);
+  } else if (kind == "saturation") {
+    step = saturation_step(section, common, left_out);
   } else if (kind == "thresholds") {
     step = thresholds_step(section, common);
   } else if (kind == "kernels") {
     step = kernels_step(section, common);
   } else {
-    outer.fail(kind, "unknown step; expected one of dgemm, kernels, mpi, thresholds");
+    outer.fail(kind, "unknown step; expected one of dgemm, kernels, mpi, saturation, thresholds");
   }
   std::vector<std::string> options;
   section.read("options", options);
@@ -348,10 +400,19 @@ calibration::CampaignPlan read_campaign(const std::string& text, const std::stri
   section.read_quantity("chunk", plan.chunk_s, parse_seconds);
   section.read("monitoring", plan.monitoring);
   section.read("strict", plan.strict);
-  read_launch(section, plan);
+  read_launch(section, plan, common);
   const YAML::Node steps = section.list("steps");
   if (!steps.IsDefined() || steps.size() == 0) section.fail("steps", "expected a list with at least one step");
-  for (std::size_t i = 0; i < steps.size(); ++i) plan.steps.push_back(read_step(steps[i], name, i, common));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    std::string left_out;
+    calibration::CampaignStep step = read_step(steps[i], name, i, common, left_out);
+    if (left_out.empty()) {
+      plan.steps.push_back(std::move(step));
+    } else {
+      plan.notes.push_back(step.name + " is left out: " + left_out);
+    }
+  }
+  if (plan.steps.empty()) section.fail("steps", "nothing to measure: " + plan.notes.front());
   if (double total_s = 0; section.has("duration")) {
     section.read_quantity("duration", total_s, parse_seconds);
     section.at("duration", [&] { shorten(plan, total_s); });

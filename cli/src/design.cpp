@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -149,12 +150,46 @@ void setup_mpi(CLI::App& parent) {
   command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
   command.add_option("--repetitions", design.repetitions, "calls of each size and operation")->capture_default_str();
   command
-      .add_option("--operations", options->operations,
-                  "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched (default: all)")
+      .add_option(
+          "--operations", options->operations,
+          "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched (default: all), one_way")
       ->delimiter(',');
   command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");
   command.callback([options] { run_mpi(*options); });
+}
+
+struct SaturationOptions {
+  calibration::SaturationDesignOptions design;
+  double min_bytes = 1 << 20;
+  double max_bytes = 8 << 20;
+  std::string output;
+};
+
+void run_saturation(SaturationOptions options) {
+  options.design.max_bytes = static_cast<long>(options.max_bytes);
+  options.design.min_bytes = static_cast<long>(std::min(options.min_bytes, options.max_bytes));
+  const calibration::MpiDesign design = calibration::make_saturation_design(options.design);
+  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " rows, about " << duration_text(calibration::estimated_s(design))
+            << " where all pairs together move 1 GB/s\n";
+}
+
+void setup_saturation(CLI::App& parent) {
+  const auto options = std::make_shared<SaturationOptions>();
+  calibration::SaturationDesignOptions& design = options->design;
+  CLI::App& command = add_command(parent, "saturation", "Choose long messages of 1, 2, 4 ... pairs of ranks at once",
+                                  "hplcast design saturation --pairs 1,2,4 --max-bytes 8MiB -o saturation.csv");
+  command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8")
+      ->delimiter(',')
+      ->required();
+  command.add_option("--min-bytes", options->min_bytes, "smallest message")->transform(as_bytes())->default_str("1MiB");
+  command.add_option("--max-bytes", options->max_bytes, "largest message")->transform(as_bytes())->default_str("8MiB");
+  command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
+  command.add_option("--repetitions", design.repetitions, "of each size and number of pairs")->capture_default_str();
+  command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
+  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
+  command.callback([options] { run_saturation(*options); });
 }
 
 struct KernelOptions {
@@ -193,6 +228,7 @@ void setup_design(CLI::App& app) {
   setup_dgemm(design);
   setup_kernels(design);
   setup_mpi(design);
+  setup_saturation(design);
 }
 
 }  // namespace hplcast::cli

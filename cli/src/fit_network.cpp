@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "capacity_options.hpp"
 #include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
@@ -25,8 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* known_operations[] = {"send", "isend", "recv",     "pingpong",      "iprobe",
-                                            "test", "wtime", "exchange", "send_unmatched"};
+constexpr const char* known_operations[] = {"send", "isend", "recv",     "pingpong",       "iprobe",
+                                            "test", "wtime", "exchange", "send_unmatched", "one_way"};
 
 struct FitNetworkOptions {
   std::vector<std::string> inputs;
@@ -43,6 +44,7 @@ struct FitNetworkOptions {
   std::optional<double> async_small_bytes, detached_bytes;
   double bandwidth_bytes_per_s = 0, latency_s = 0;
   double wtime_calls = 1;
+  CapacityOptions capacities;
   fit::NetworkFitOptions fit;
   std::string plot;
   bool quiet = false;
@@ -157,6 +159,11 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   if (given.bandwidth_bytes_per_s > 0) options.bandwidth_bytes_per_s = given.bandwidth_bytes_per_s;
   if (given.latency_s > 0) options.latency_s = given.latency_s;
   options.wtime_calls_per_row = given.wtime_calls;
+  const auto give = [&](core::Scope scope, double bytes_per_s) {
+    if (bytes_per_s > 0) options.capacity_bytes_per_s[static_cast<std::size_t>(scope)] = bytes_per_s;
+  };
+  give(core::Scope::local, given.capacities.local_bytes_per_s);
+  give(core::Scope::remote, given.capacities.remote_bytes_per_s);
   return options;
 }
 
@@ -180,6 +187,28 @@ Json smpi_json(const core::ScopeModel& scope) {
   return json;
 }
 
+Json rate_json(const fit::RateEstimate& rate) {
+  return {{"bytes_per_s", rate.bytes_per_s}, {"interval_bytes_per_s", {rate.low_bytes_per_s, rate.high_bytes_per_s}}};
+}
+
+/// What so many pairs at once get, per scope; empty where nothing was measured.
+Json saturation_json(const fit::NetworkFit& fit) {
+  Json json = Json::object();
+  for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
+    const fit::LinkCapacityFit& capacity = fit.capacities[static_cast<std::size_t>(scope)];
+    if (capacity.status == fit::SaturationStatus::no_rows) continue;
+    Json& one = json[to_string(scope)] = {{"status", to_string(capacity.status)}};
+    if (capacity.single) one["single_pair"] = rate_json(*capacity.single);
+    if (capacity.ok()) one["plateau_pairs"] = {capacity.plateau_from_pairs, capacity.plateau_to_pairs};
+    for (const fit::SaturationPoint& point : capacity.points) {
+      Json entry = {{"pairs", point.pairs}, {"rows", point.turns}};
+      entry.update(rate_json(point.total));
+      one["points"].push_back(std::move(entry));
+    }
+  }
+  return json;
+}
+
 Json report_json(const fit::NetworkFit& fit) {
   Json operations = Json::array();
   for (const fit::OperationReport& r : fit.operations) {
@@ -194,7 +223,13 @@ Json report_json(const fit::NetworkFit& fit) {
                           {"segments", r.segments.size()},
                           {"relative_sd", r.relative_sd}});
   }
-  return {{"operations", std::move(operations)}, {"notes", fit.notes}};
+  Json flags = Json::array();
+  for (const fit::QualityFlag& flag : fit.flags)
+    flags.push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
+  return {{"operations", std::move(operations)},
+          {"saturation", saturation_json(fit)},
+          {"flags", std::move(flags)},
+          {"notes", fit.notes}};
 }
 
 Json to_json(const fit::NetworkFit& fit) {
@@ -242,9 +277,12 @@ void run_fit_network(const FitNetworkOptions& given) {
     fit::validate(checked);
     return checked;
   });
-  const fit::NetworkFit fit = fit::fit_network(rows_of(sources, given.scope), options);
+  fit::NetworkFit fit = fit::fit_network(rows_of(sources, given.scope), options);
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
+  fit.model = with_capacities(fit.model, given.capacities);
   if (!given.quiet) summarise(fit);
+  for (const fit::QualityFlag& flag : fit.flags)
+    std::cerr << "hplcast fit network: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
   if (!given.plot.empty()) draw(fit, given.plot);
   write_result(given.output, [&](std::ostream& out) { out << to_json(fit).dump(2) << '\n'; });
 }
@@ -331,6 +369,7 @@ void setup_fit_network(CLI::App& app) {
       ->transform(as_bytes_per_s());
   command.add_option("--latency", options->latency_s, "that factors refer to (default: of the shortest messages)")
       ->transform(as_seconds());
+  add_capacity_options(command, options->capacities);
   command.add_option("--wtime-calls", options->wtime_calls, "calls that one row of wtime covers")
       ->capture_default_str();
   command.add_option("--plot", options->plot, "pictures (gnuplot), .png or .svg: FILE-SCOPE-OPERATION.png")

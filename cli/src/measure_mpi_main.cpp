@@ -5,6 +5,7 @@
 #include "checks.hpp"
 #include "choice.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
+#include "hplcast/calibration/mpi_steps.hpp"
 #include "measuring_program.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -39,6 +40,10 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
   if (progress) {
     progress->clear();
     const std::size_t measured = rows.empty() ? 0 : rows.back().order + 1 - first_row;
+    if (design.front().pairs > 0) {
+      const calibration::MpiSteps steps(rank.world.hosts(), design, options.pattern, options.scope, 0);
+      std::cerr << "pairs of ranks at once: " << steps.summary() << '\n';
+    }
     std::cerr << "measured " << measured << " of " << design.size() << " rows of the design on " << rank.world.size()
               << " ranks\n";
   }
@@ -54,12 +59,13 @@ int main(int argc, char** argv) {
   calibration::MpiMeasureOptions options;
   cli::add_measuring_options(app, common);
   cli::add_scope_option(app, options.scope);
-  cli::add_choice<calibration::MpiPattern>(
-      app, "--pattern", options.pattern,
-      {{"pair", calibration::MpiPattern::pair},
-       {"ring", calibration::MpiPattern::ring},
-       {"saturated", calibration::MpiPattern::saturated}},
-      "pair: rank 0 with its peers; ring: each rank with the next; saturated: disjoint pairs, all at once");
+  cli::add_choice<calibration::MpiPattern>(app, "--pattern", options.pattern,
+                                           {{"pair", calibration::MpiPattern::pair},
+                                            {"ring", calibration::MpiPattern::ring},
+                                            {"saturated", calibration::MpiPattern::saturated}},
+                                           "pair: rank 0 with its peers; ring: each rank with the next; saturated: "
+                                           "disjoint pairs, all at once; a design with "
+                                           "a column `pairs` says itself how many pairs are at it at once");
   cli::add_choice<calibration::Background>(app, "--background", options.background,
                                            {{"none", calibration::Background::none},
                                             {"dgemm", calibration::Background::dgemm},

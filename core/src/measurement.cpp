@@ -36,6 +36,15 @@ struct Optional {
   int integer(int otherwise) const {
     return there() && !csv.text(index).empty() ? static_cast<int>(csv.integer(index)) : otherwise;
   }
+  /// @throws ParseError for a number below `least`.
+  long at_least(long least, long otherwise) const {
+    if (!there() || csv.text(index).empty()) return otherwise;
+    const long long value = csv.integer(index);
+    if (value < least)
+      throw ParseError(csv.at(index),
+                       "found " + std::to_string(value) + "; expected at least " + std::to_string(least));
+    return static_cast<long>(value);
+  }
 };
 
 double size_at_least_one(const CsvReader& csv, const Optional& column) {
@@ -88,7 +97,7 @@ void read_mpi_csv(std::istream& in, const std::string& name, const std::string& 
   CsvReader csv(in, name);
   const std::size_t size = csv.column("size_bytes");
   const Optional operation(csv, "operation"), scope(csv, "scope"), start(csv, "start_s"), host(csv, "host"),
-      peer(csv, "peer"), background(csv, "background"), error(csv, "error");
+      peer(csv, "peer"), background(csv, "background"), error(csv, "error"), pairs(csv, "pairs"), order(csv, "order");
   const bool round_trip =
       csv.find_column("duration_s") == CsvReader::npos && csv.find_column("send_s") != CsvReader::npos;
   const std::size_t duration = round_trip ? csv.column("send_s") : csv.column("duration_s");
@@ -106,6 +115,8 @@ void read_mpi_csv(std::istream& in, const std::string& name, const std::string& 
     row.host = host.text("");
     row.peer = peer.text("");
     row.background = background.text("none");
+    row.pairs = pairs.at_least(1, 1);
+    row.order = order.at_least(0, -1);
     each(row);
     if (round_trip && row.error.empty()) {
       row.operation = "pingpong";

@@ -94,6 +94,7 @@ NetworkModel network_from(const Node& entry) {
     NetworkModel::Values values;
     const Link remote{platform.at("link_bandwidth_Bps").number(), platform.at("route_latency_s").number()};
     values.remote = scope_from(calibration, remote, "bw_factor", "lat_factor");
+    values.remote->capacity = LinkCapacity{remote.bandwidth_bytes_per_s, 0, 0, LinkCapacity::Origin::published};
     // Without a loopback SimGrid sends messages of a host to itself through the links of its route.
     const bool loopback = platform.has("loopback_bandwidth_Bps");
     const Link local =

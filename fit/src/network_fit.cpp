@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/network_checks.hpp"
 #include "mpi_residuals.hpp"
 #include "mpi_samples.hpp"
 #include "scope_fit.hpp"
@@ -111,7 +112,8 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   rows([&](const core::MpiMeasurement& row) {
     if (row.operation != "exchange" || !row.error.empty() || row.size_bytes < detached_bytes) return;
     const auto s = static_cast<std::size_t>(core::scope_from_name(row.scope));
-    if (models[s]) messages[s].add(row.duration_s / models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes));
+    if (models[s])
+      messages[s].add(row.duration_s / models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes));
   });
   for (const core::Scope scope : scopes) {
     const auto s = static_cast<std::size_t>(scope);
@@ -126,6 +128,65 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   }
 }
 
+/// Rows that tell what a message costs alone. Those of several pairs at once tell where bandwidth is shared.
+MpiRows of_one_pair(const MpiRows& rows, NetworkFit& fit) {
+  long others = 0;
+  rows([&](const core::MpiMeasurement& row) {
+    if (row.pairs > 1 && row.operation != "one_way") ++others;
+  });
+  if (others > 0) {
+    fit.notes.push_back(std::to_string(others) +
+                        " rows are left out: several pairs exchanged messages at once (of those, `one_way` counts)");
+  }
+  return [rows](const std::function<void(const core::MpiMeasurement&)>& each) {
+    rows([&](const core::MpiMeasurement& row) {
+      if (row.pairs <= 1) each(row);
+    });
+  };
+}
+
+/// The capacity of each scope that has a model; where it was not measured, a note in the model says so.
+void find_capacities(const MpiRows& rows, const NetworkFitOptions& options,
+                     std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
+  SaturatedTurns turns;
+  rows([&](const core::MpiMeasurement& row) { turns.add(row); });
+  for (const core::Scope scope : scopes) {
+    auto& model = models[static_cast<std::size_t>(scope)];
+    LinkCapacityFit& capacity = fit.capacities[static_cast<std::size_t>(scope)];
+    capacity = fit_link_capacity(scope, turns.of(scope));
+    const std::string where = std::string(to_string(scope)) + ": ";
+    if (const long missing = turns.incomplete(scope); missing > 0)
+      fit.notes.push_back(where + std::to_string(missing) + " rows of the design lack that of a pair: left out");
+    if (capacity.status != SaturationStatus::no_rows)
+      for (const std::string& note : capacity.notes) fit.notes.push_back(where + note);
+    if (!model) continue;
+    if (const auto given = options.capacity_bytes_per_s[static_cast<std::size_t>(scope)]) {
+      model->capacity = core::LinkCapacity{*given, 0, 0, core::LinkCapacity::Origin::given};
+      continue;
+    }
+    if (!capacity.ok()) continue;
+    model->capacity = measured_capacity(capacity);
+    fit.flags.insert(fit.flags.end(), capacity.flags.begin(), capacity.flags.end());
+  }
+}
+
+/// Says in the model what is assumed where a capacity was not measured.
+core::NetworkModel with_notes(const core::NetworkModel& network, NetworkFit& fit) {
+  core::NetworkModel::Values values = network.values();
+  for (const core::Scope scope : scopes) {
+    const auto unknown = core::capacity_unknown(network, scope);
+    if (!unknown) continue;
+    std::string note = unknown->detail;
+    const LinkCapacityFit& capacity = fit.capacities[static_cast<std::size_t>(scope)];
+    if (capacity.status != SaturationStatus::no_rows) note += " (" + capacity.reason + ")";
+    (scope == core::Scope::remote ? *values.remote : values.local).notes.push_back("capacity: " + note);
+    fit.notes.push_back(unknown->subject + ": " + note);
+  }
+  for (const core::NetworkDoubt& doubt : core::contradictions(network))
+    fit.flags.push_back({doubt.subject, doubt.flag, doubt.detail});
+  return core::NetworkModel::make(std::move(values));
+}
+
 }  // namespace
 
 void validate(const NetworkFitOptions& options) {
@@ -133,8 +194,9 @@ void validate(const NetworkFitOptions& options) {
     throw core::DomainError("receive_delay_s", options.receive_delay_s, "a number > 0");
   if (!(options.wtime_calls_per_row > 0))
     throw core::DomainError("wtime_calls_per_row", options.wtime_calls_per_row, "a number > 0");
-  for (const auto& value : {options.bandwidth_bytes_per_s, options.latency_s})
-    if (value && !(*value > 0)) throw core::DomainError("bandwidth_bytes_per_s or latency_s", *value, "a number > 0");
+  for (const auto& value : {options.bandwidth_bytes_per_s, options.latency_s, options.capacity_bytes_per_s[0],
+                            options.capacity_bytes_per_s[1]})
+    if (value && !(*value > 0)) throw core::DomainError("bandwidth, latency or capacity", *value, "a number > 0");
   if (options.detached_bytes && *options.detached_bytes < options.async_small_bytes.value_or(0))
     throw core::DomainError("detached_bytes", static_cast<double>(*options.detached_bytes),
                             "at least async_small_bytes");
@@ -174,9 +236,10 @@ NetworkFitOptions published_network_options(std::vector<double> breakpoints, std
   return options;
 }
 
-NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
+NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options) {
   validate(options);
   NetworkFit fit;
+  const MpiRows rows = of_one_pair(all_rows, fit);
   const detail::InterruptedCalls interrupted =
       options.filter == RowFilter::robust ? detail::InterruptedCalls(rows) : detail::InterruptedCalls();
   const MpiSamples samples = detail::collect(
@@ -205,6 +268,7 @@ NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
   }
   if (options.filter == RowFilter::robust) note_interruptions(fit);
   find_half_duplex(rows, thresholds.detached_bytes, models, fit);
+  find_capacities(all_rows, options, models, fit);
   core::NetworkModel::Values values;
   const auto& local = models[static_cast<std::size_t>(core::Scope::local)];
   values.remote = models[static_cast<std::size_t>(core::Scope::remote)];
@@ -212,10 +276,11 @@ NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options) {
   if (!local)
     fit.notes.push_back("no usable rows of scope `local`: messages inside a host cost what those between hosts do");
   values.local = local ? *local : *values.remote;
+  if (!local) values.local.capacity.reset();
   values.async_small_bytes = static_cast<std::uint64_t>(thresholds.async_small_bytes);
   values.detached_bytes = static_cast<std::uint64_t>(thresholds.detached_bytes);
   add_probe_costs(samples, options, values, fit);
-  fit.model = core::NetworkModel::make(std::move(values));
+  fit.model = with_notes(core::NetworkModel::make(std::move(values)), fit);
   fit.status = NetworkStatus::ok;
   fit.reason.clear();
   return fit;

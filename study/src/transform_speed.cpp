@@ -1,6 +1,7 @@
 #include "hplcast/study/transform_speed.hpp"
 
 #include "cluster_edit.hpp"
+#include "hplcast/core/errors.hpp"
 
 namespace hplcast::study {
 
@@ -21,8 +22,15 @@ core::ScopeModel& network_scope(core::NetworkModel::Values& network) {
   return network.remote ? *network.remote : network.local;
 }
 
+void scale_link_capacity(core::ScopeModel& scope, double factor) {
+  if (!scope.capacity) return;
+  core::LinkCapacity& capacity = *scope.capacity;
+  for (double* rate : {&capacity.bytes_per_s, &capacity.low_bytes_per_s, &capacity.high_bytes_per_s}) *rate *= factor;
+}
+
 void scale_scope(core::ScopeModel& scope, double factor) {
   scope.bandwidth_bytes_per_s *= factor;
+  scale_link_capacity(scope, factor);
   scope.latency_s /= factor;
   for (core::SegmentedLaw& law : scope.costs) {
     edit_segments(law, [&](core::Segment& segment) {
@@ -54,9 +62,23 @@ core::ClusterModel scale_bandwidth(core::ClusterModel cluster, double factor) {
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     core::ScopeModel& scope = network_scope(network);
     scope.bandwidth_bytes_per_s *= factor;
+    scale_link_capacity(scope, factor);
     network.topology.backbone_bandwidth_bytes_per_s *= factor;
     edit_segments(scope.cost(core::MessageCost::transfer),
                   [&](core::Segment& segment) { segment.slope_s_per_byte /= factor; });
+  });
+}
+
+core::ClusterModel scale_capacity(core::ClusterModel cluster, double factor) {
+  require_positive("factor", factor);
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    core::ScopeModel& scope = network_scope(network);
+    if (!scope.capacity && !network.remote) {
+      throw core::DomainError("capacity of messages inside a host", "not known",
+                              "one that can be scaled", "`hplcast assemble --local-capacity` gives one");
+    }
+    if (!scope.capacity) scope.capacity = core::LinkCapacity{scope.link_bytes_per_s()};
+    scale_link_capacity(scope, factor);
   });
 }
 

@@ -239,6 +239,18 @@ TEST_F(StudyCommands, AssembleTakesPublishedCoefficients) {
   EXPECT_EQ(cluster.kernels.size(), 2U);
   EXPECT_THAT(cluster.provenance, HasSubstr("simple_model"));
 
+  EXPECT_EQ(cluster.network.scope(core::Scope::remote).capacity->origin, core::LinkCapacity::Origin::published);
+
+  arguments = assemble(parts);
+  arguments.insert(arguments.end(), {"--capacity", "100Gbps", "--local-capacity", "20GBps", "-o", "given.json"});
+  expect(arguments, 0, "");
+  std::ifstream with_given(programs_.folder() / "given.json");
+  const core::NetworkModel given = core::read_cluster(with_given, "given.json").network;
+  EXPECT_EQ(given.scope(core::Scope::remote).capacity->bytes_per_s, 12.5e9);
+  EXPECT_EQ(given.scope(core::Scope::remote).capacity->origin, core::LinkCapacity::Origin::given);
+  EXPECT_EQ(given.scope(core::Scope::local).capacity->bytes_per_s, 20e9);
+
+  expect(assemble({"--capacity", "fast"}), 2, "fast");
   expect(assemble({"--dgemm", "dgemm.csv", "--network", "networks.json", "--network-id", "fast"}), 2, "--model-id");
   expect(assemble({"--kernels", "kernels.csv"}), 2, "no network");
   expect(assemble({"--network", "networks.json", "--network-id", "fast"}), 2, "no kernels");

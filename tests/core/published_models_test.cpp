@@ -147,6 +147,14 @@ TEST(PublishedNetwork, ASegmentHoldsStrictlyAboveItsMinSize) {
   EXPECT_EQ(model.values().detached_bytes, 64000U);
 }
 
+TEST(PublishedNetwork, TheLinkHasItsBandwidthAsCapacityAndALoopbackNone) {
+  const NetworkModel model = network(network_table, "one");
+  ASSERT_TRUE(model.scope(Scope::remote).capacity);
+  EXPECT_EQ(model.scope(Scope::remote).capacity->bytes_per_s, 1e10);
+  EXPECT_EQ(model.scope(Scope::remote).capacity->origin, LinkCapacity::Origin::published);
+  EXPECT_FALSE(model.scope(Scope::local).capacity);
+}
+
 TEST(PublishedNetwork, LocalMessagesMayHaveFactorsOfTheirOwnAndNoLatency) {
   const ScopeModel local = network(network_table, "one").scope(Scope::local);
   EXPECT_DOUBLE_EQ(local.cost(MessageCost::transfer).mean_s(1000), 1000 / 2.5e9);

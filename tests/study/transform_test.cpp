@@ -82,6 +82,46 @@ TEST(TransformSpeed, BandwidthMovesSlopesAndLatencyMovesIntercepts) {
   EXPECT_DOUBLE_EQ(remote(quick).latency_s, remote(before).latency_s / 4);
 }
 
+TEST(TransformSpeed, CapacitiesScaleWithTheirIntervalsAndAlone) {
+  const auto with_capacities = [] {
+    core::NetworkModel::Values values = dahu_like().network.values();
+    values.remote->capacity = core::LinkCapacity{12e9, 11e9, 13e9, core::LinkCapacity::Origin::measured};
+    values.local.capacity = core::LinkCapacity{20e9};
+    core::ClusterModel cluster = dahu_like();
+    cluster.network = core::NetworkModel::make(values);
+    return cluster;
+  }();
+  const auto scaled = [&](const std::string& name) { return transformed(with_capacities, {{name, "2"}}).network; };
+  for (const char* name : {"scale-bandwidth", "scale-capacity", "scale-all"}) {
+    const core::NetworkModel network = scaled(name);
+    const core::LinkCapacity& capacity = *network.scope(core::Scope::remote).capacity;
+    EXPECT_EQ(capacity.bytes_per_s, 24e9) << name;
+    EXPECT_EQ(capacity.low_bytes_per_s, 22e9) << name;
+    EXPECT_EQ(capacity.high_bytes_per_s, 26e9) << name;
+  }
+  EXPECT_EQ(scaled("scale-all").scope(core::Scope::local).capacity->bytes_per_s, 40e9);
+  EXPECT_EQ(scaled("scale-capacity").scope(core::Scope::local).capacity->bytes_per_s, 20e9);
+  const auto& before = with_capacities.network.scope(core::Scope::remote);
+  const core::NetworkModel after = scaled("scale-capacity");
+  EXPECT_EQ(after.scope(core::Scope::remote).bandwidth_bytes_per_s, before.bandwidth_bytes_per_s);
+  EXPECT_EQ(after.scope(core::Scope::remote).cost(core::MessageCost::transfer).mean_s(1e6),
+            before.cost(core::MessageCost::transfer).mean_s(1e6));
+}
+
+TEST(TransformSpeed, AnUnknownCapacityScalesFromWhatIsAssumed) {
+  core::ClusterModel cluster = dahu_like();
+  core::NetworkModel::Values values = cluster.network.values();
+  values.remote->capacity.reset();
+  cluster.network = core::NetworkModel::make(values);
+  const double assumed = values.remote->bandwidth_bytes_per_s;
+  EXPECT_EQ(transformed(cluster, {{"scale-capacity", "3"}}).network.scope(core::Scope::remote).capacity->bytes_per_s,
+            3 * assumed);
+  values.remote.reset();
+  values.local.capacity.reset();
+  cluster.network = core::NetworkModel::make(values);
+  EXPECT_THROW(transformed(cluster, {{"scale-capacity", "3"}}), core::DomainError);
+}
+
 TEST(TransformVariability, SetsTheCoefficientOfVariationOfEveryCall) {
   const auto cluster = with("temporal-cv", "0.07");
   for (const core::KernelShape& call : {core::KernelShape{100, 100, 100}, shape}) {

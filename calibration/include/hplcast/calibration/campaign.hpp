@@ -32,6 +32,7 @@ struct CampaignPlan {
   std::vector<CampaignStep> steps;
   core::MpiLaunch launch;          ///< on all hosts and cores
   std::vector<std::string> hosts;  ///< their names, if the campaign names them
+  std::vector<std::string> notes;  ///< what is not measured, and why
   bool strict = false;             ///< warnings of the check before are errors
   bool monitoring = true;
   double chunk_s = 30;                  ///< about what an interruption may lose

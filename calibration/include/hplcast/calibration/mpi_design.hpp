@@ -18,6 +18,7 @@ enum class MpiOperation {
   wtime,           ///< one MPI_Wtime, mean over many
   exchange,        ///< a message, then one in each direction at once, as HPL swaps rows between two ranks
   send_unmatched,  ///< MPI_Send to a receiver that comes only after late_receiver_s
+  one_way,         ///< a message one way until an empty answer says that it has arrived; of all pairs of a turn at once
 };
 
 /// How long the receiver of send_unmatched stays away, in s: far more than any message of a design takes to leave.
@@ -26,7 +27,7 @@ inline constexpr double late_receiver_s = 0.02;
 const char* to_string(MpiOperation operation);
 /// @throws DomainError that lists the names for anything else.
 MpiOperation mpi_operation_from_name(const std::string& name);
-/// What designs have unless asked otherwise: everything.
+/// What designs have unless asked otherwise: everything but one_way, which is for saturation.
 std::vector<MpiOperation> all_mpi_operations();
 
 /// One row of a design: one measured call.
@@ -34,6 +35,7 @@ struct MpiCall {
   MpiOperation operation = MpiOperation::pingpong;
   long size_bytes = 0;
   int repetition = 0;
+  long pairs = 0;  ///< of ranks that do this at once; 0: as the pattern of the measurement has it
 };
 
 using MpiDesign = std::vector<MpiCall>;
@@ -58,18 +60,35 @@ struct MpiDesignOptions {
 /// @throws DomainError for options outside their domain.
 MpiDesign make_mpi_design(const MpiDesignOptions& given);
 
+/// What a design of a saturation measurement is made from.
+struct SaturationDesignOptions {
+  long min_bytes = 1 << 20;  ///< long messages only: what they cost is their bytes
+  long max_bytes = 8 << 20;
+  long count = 4;                 ///< sizes, log-uniform as those of other designs
+  std::vector<long> pairs = {1};  ///< numbers of pairs of ranks at once
+  int repetitions = 6;            ///< of each size and number of pairs
+  std::uint64_t seed = 1;
+};
+
+/// Messages one_way of all sizes by all numbers of pairs, in one random order.
+/// @throws DomainError for options outside their domain, a number of pairs twice.
+MpiDesign make_saturation_design(const SaturationDesignOptions& options);
+
+/// 1, 2, 4 ... and `most` itself. @throws DomainError if that is below 1.
+std::vector<long> doubling_pairs(long most);
+
 /// A rough time in s of the whole design on a network of this bandwidth.
 double estimated_s(const MpiDesign& design, double bandwidth_bytes_per_s = 1e9);
 
 /// Largest message of a design, in bytes.
 long max_bytes(const MpiDesign& design);
 
-/// CSV with the columns order, operation, size_bytes, repetition.
+/// CSV with the columns order, operation, size_bytes, repetition, and pairs if there are any.
 void write_design(std::ostream& out, const MpiDesign& design);
 
 /// Reads such a CSV; operation and size_bytes are required.
-/// @throws ParseError for missing columns, unknown operations, sizes below 0 or above 2^31 - 1 (one MPI message), no
-/// rows.
+/// @throws ParseError for missing columns, unknown operations, sizes below 0 or above 2^31 - 1 (one MPI message),
+/// pairs below 1, no rows.
 MpiDesign read_mpi_design(std::istream& in, const std::string& name);
 
 }  // namespace hplcast::calibration

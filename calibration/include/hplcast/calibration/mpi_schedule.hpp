@@ -41,6 +41,11 @@ using MpiTurn = std::vector<MpiPair>;
 /// @throws core::Error (bad_input) if there is no pair of the scope asked for.
 std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice);
 
+/// Turns in which exactly `pairs` of ranks are at it at the same time, of the scopes asked for that have so many: first
+/// between the host of rank 0 and the next one, then inside the host of rank 0. All initiators are on that host, rank 0
+/// first. Empty if there are too few ranks.
+std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerChoice choice, long pairs);
+
 /// Whether a rank has a part in a turn.
 bool takes_part(const MpiTurn& turn, int rank);
 

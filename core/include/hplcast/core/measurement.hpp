@@ -24,7 +24,7 @@ struct KernelMeasurement {
 
 /// One MPI call (or round trip for `pingpong`).
 struct MpiMeasurement {
-  std::string operation;  ///< send, isend, recv, pingpong, iprobe, test, wtime, send_unmatched ...
+  std::string operation;  ///< send, isend, recv, pingpong, iprobe, test, wtime, send_unmatched, one_way ...
   std::string scope;      ///< local or remote
   double size_bytes = 0;
   double duration_s = 0;
@@ -33,6 +33,8 @@ struct MpiMeasurement {
   std::string peer;
   std::string background;  ///< none, dgemm, iprobe, dgemm+iprobe
   std::string error;
+  long pairs = 1;   ///< of ranks that exchanged messages at the same time (columns pairs and order: read, not written)
+  long order = -1;  ///< of the row in its design, the same for all those pairs; -1: not known
 };
 
 /// Header lines of the two files, without newline.
@@ -56,7 +58,7 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
 
 /// Calls `each` for every row of an MPI CSV. Required: size_bytes and duration_s, or size_bytes, send_s and recv_s (a
 /// ping-pong: gives two rows, `send` with send_s and `pingpong` with the sum). Without a column `operation` it is
-/// `default_operation`.
+/// `default_operation`. Columns `pairs` and `order` may be there.
 void read_mpi_csv(std::istream& in, const std::string& name, const std::string& default_operation,
                   const std::function<void(const MpiMeasurement&)>& each);
 

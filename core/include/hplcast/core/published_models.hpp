@@ -30,7 +30,8 @@ std::map<std::string, KernelModel> read_kernel_table(std::istream& in, const std
 
 /// The network `network_id` of a JSON list of SMPI calibrations: os, ois, or, bw_factor, lat_factor (and
 /// loopback_bw_factor, loopback_lat_factor where local messages have their own), thresholds and the links they refer
-/// to. A segment of SMPI holds for sizes strictly above its min_size.
+/// to. A segment of SMPI holds for sizes strictly above its min_size. The link between hosts has its bandwidth as
+/// capacity; a published loopback does not share.
 /// @throws ParseError that names the networks there are.
 NetworkModel read_network_table(std::istream& in, const std::string& name, const std::string& network_id);
 

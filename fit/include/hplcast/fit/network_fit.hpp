@@ -9,6 +9,8 @@
 
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/fit/link_capacity.hpp"
+#include "hplcast/fit/quality.hpp"
 #include "hplcast/fit/segment_noise.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 
@@ -52,6 +54,8 @@ struct NetworkFitOptions {
 
   std::optional<double> bandwidth_bytes_per_s;  ///< that the factors refer to; nothing: of the fastest long messages
   std::optional<double> latency_s;              ///< that the factors refer to; nothing: of the shortest messages
+  std::array<std::optional<double>, 2>
+      capacity_bytes_per_s;  ///< by scope, as the user gives it; nothing: from rows `one_way`
 };
 
 /// @throws DomainError for options outside their domain.
@@ -87,6 +91,8 @@ struct NetworkFit {
   std::string reason;
   core::NetworkModel model;
   std::vector<OperationReport> operations;
+  std::array<LinkCapacityFit, 2> capacities;  ///< by scope
+  std::vector<QualityFlag> flags;             ///< of the capacities, and what in the model contradicts itself
   std::vector<std::string> notes;
   bool ok() const noexcept { return status == NetworkStatus::ok; }
 };
@@ -96,8 +102,10 @@ struct NetworkFit {
 using MpiRows = std::function<void(const std::function<void(const core::MpiMeasurement&)>&)>;
 
 /// Fits the network from rows of send, isend, recv, pingpong, iprobe, test, wtime, exchange and send_unmatched, of one
-/// scope or both; other operations are ignored. Memory grows with the distinct sizes. With rows of one scope only, they become
-/// that scope (rows of scope `remote` alone: the model has them as `remote`, and as `local` too, with a note).
+/// scope or both, made by one pair of ranks at a time; and the capacities from rows of one_way, made by several at once
+/// (fit_link_capacity()). Other operations are ignored, and so are the first when several pairs were at it. Memory
+/// grows with the distinct sizes. With rows of one scope only, they become that scope (rows of scope `remote` alone:
+/// the model has them as `remote`, and as `local` too, with a note).
 /// @throws DomainError for options outside their domain.
 NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options = {});
 NetworkFit fit_network(const std::vector<core::MpiMeasurement>& rows, const NetworkFitOptions& options = {});

@@ -12,9 +12,14 @@ core::ClusterModel scale_kernel(core::ClusterModel cluster, const std::string& k
 /// Every kernel on all CPUs.
 core::ClusterModel scale_kernels(core::ClusterModel cluster, double factor);
 
-/// Bandwidth of the network between hosts (within the host, if there is only one): links, backbone, and the slopes of
-/// the transfer times. What the CPU spends on a message (send, isend, recv) stays.
+/// Bandwidth of the network between hosts (within the host, if there is only one): links and their capacity, backbone,
+/// and the slopes of the transfer times. What the CPU spends on a message (send, isend, recv) stays.
 core::ClusterModel scale_bandwidth(core::ClusterModel cluster, double factor);
+
+/// What several messages at once get through the link of a host together (through the host itself, if there is only
+/// one); a single message stays as fast as the link allows. Where the capacity is not known, that which is assumed.
+/// @throws core::DomainError also for a single host whose messages do not slow each other down.
+core::ClusterModel scale_capacity(core::ClusterModel cluster, double factor);
 
 /// The same for latency, with 2 for half the latency: links, backbone, intercepts of the transfer times.
 core::ClusterModel scale_latency(core::ClusterModel cluster, double factor);

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "hplcast/core/network_model.hpp"
+
+namespace hplcast::cli {
+
+/// What several messages at once get through together, as the user says it, in bytes/s. 0: not said.
+struct CapacityOptions {
+  double remote_bytes_per_s = 0;
+  double local_bytes_per_s = 0;
+};
+
+/// Adds --capacity and --local-capacity.
+void add_capacity_options(CLI::App& command, CapacityOptions& options);
+
+/// The network with these capacities (origin given) in place of its own.
+/// @throws core::UsageError for --capacity if the network has no messages between hosts.
+core::NetworkModel with_capacities(const core::NetworkModel& network, const CapacityOptions& options);
+
+}  // namespace hplcast::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/network_model.hpp"
+
+/// What in a network model makes its predictions doubtful, where messages share links. All texts about it are here.
+namespace hplcast::core {
+
+/// One doubt, in words for people.
+struct NetworkDoubt {
+  std::string subject;  ///< remote, local, topology
+  std::string flag;     ///< capacity_below_rate, slow_backbone, capacity_unknown
+  std::string detail;   ///< with numbers
+};
+
+/// A size of message and what a single one of it gets through an empty network.
+struct SingleFlow {
+  double size_bytes = 0;
+  double bytes_per_s = 0;  ///< wire bytes over expected time in the network
+};
+
+/// The fastest message of a scope, among the sizes measured (up to the start of the last segment where that is not
+/// known). Messages that cost nothing are left out; nothing if all are such.
+std::optional<SingleFlow> fastest_flow(const ScopeModel& scope);
+
+/// capacity_below_rate: a single message is faster than all messages together are said to be, by more than 2 % and the
+/// interval of the capacity. The simulator keeps it to the capacity. On a fat tree, torus or dragonfly every link has
+/// that capacity.
+std::optional<NetworkDoubt> capacity_below_rate(const NetworkModel& network, Scope which);
+
+/// slow_backbone: a single message between hosts is faster than the backbone that all of them share.
+std::optional<NetworkDoubt> slow_backbone(const NetworkModel& network);
+
+/// capacity_unknown: it was neither measured nor published nor given; says what is assumed.
+std::optional<NetworkDoubt> capacity_unknown(const NetworkModel& network, Scope which);
+
+/// capacity_below_rate() of each scope that there is, and slow_backbone().
+std::vector<NetworkDoubt> contradictions(const NetworkModel& network);
+
+/// "12.5 GB/s": a rate for people, three digits.
+std::string rate_text(double bytes_per_s);
+
+}  // namespace hplcast::core
