@@ -6,12 +6,13 @@ usage() {
   cat <<'HELP'
 Usage: bench/dahu.sh [-o FOLDER] [--build DIR] [--data DIR] [--orders N,N,...] [PART ...]
 
-Parts (default: all but large and ratio, in this order):
+Parts (default: all but geometry, large and ratio, in this order):
   assemble   cluster.json of dahu and of the rungs of the ladder, from the published coefficients
   sizes      14 matrix orders, 50,000 to 500,000, fast mode
   exact      N = 50,000 and 100,000, exact mode
   ladder     model levels, from one homogeneous linear model to one per CPU with noise, N = 100,000 and 300,000
              (--orders: other matrix orders for sizes and ladder)
+  geometry   960 ranks, N = 50,000 on five process grids and N = 20,000 on 60 x 16, the network as measured under load in 2020
   large      4096 ranks on a fat tree, N = 4,000,000 (examples/stampede-like.json)
   ratio      bench/ratio.sh at 8 x 8 and 32 x 32 (at most an hour each)
   table      FOLDER/table.md of all that is there
@@ -37,7 +38,7 @@ while (($# > 0)); do
       [[ $# -ge 2 ]] || fail 2 "$1 needs a value"
       case $1 in -o) out=$2 ;; --build) build=$2 ;; --data) data=$2 ;; --orders) IFS=, read -ra orders <<< "$2"; ladder_orders=("${orders[@]}") ;; esac
       shift 2 ;;
-    assemble | sizes | exact | ladder | large | ratio | table) parts+=("$1"); shift ;;
+    assemble | sizes | exact | ladder | geometry | large | ratio | table) parts+=("$1"); shift ;;
     *) fail 2 "unknown part '$1'; see bench/dahu.sh --help" ;;
   esac
 done
@@ -49,6 +50,7 @@ mkdir -p "$out"
 
 readonly real=$data/hpl-reality/dahu-2019-03.csv
 # HPL.dat of the real runs.
+readonly geometries=('20000 60 16' '50000 30 32' '50000 16 60' '50000 8 120' '50000 120 8' '50000 60 16')
 readonly hpl=(--nb 128 -P 32 -Q 32 --pfact crout --rfact right --nbmin 2 --ndiv 2 --bcast 2ring --depth 1 --swap bin-exch --swap-threshold 128)
 
 cluster() { # NAME MODEL_ID KERNEL_SET [MIXTURES]
@@ -96,6 +98,20 @@ part_ladder() {
   done
 }
 
+# Single flows of this network are slower than the card: what matters is how messages share a link.
+part_geometry() {
+  [[ -e $out/realistic.cluster.json ]] || "$hplcast" assemble --hosts 'dahu-[1-30]' --cores 32 --cpus 2 --rank-to-cpu cyclic --name "dahu, realistic" \
+    --dgemm "$data/models/dahu/dgemm_models.csv" --model-id 2020-07-08_poly_k128_277bbf0 \
+    --kernels "$data/models/dahu/kernel_models.csv" --kernel-set full_model \
+    --network "$data/models/dahu/network_models.json" --network-id 2020-08-20_realistic -o "$out/realistic.cluster.json" || fail 6 "assemble failed"
+  local grid
+  for grid in "${geometries[@]}"; do
+    IFS=' ' read -r N P Q <<< "$grid"
+    predict "geometry-$N-${P}x$Q" "$out/realistic.cluster.json" "$N" --nb 128 -P "$P" -Q "$Q" --pfact crout --rfact right --nbmin 2 --ndiv 2 --bcast 2ring \
+      --depth 1 --swap bin-exch --swap-threshold 128 --mode fast
+  done
+}
+
 part_large() {
   predict large-4000000 "$project/examples/stampede-like.json" 4000000 --nb 1024 -P 64 -Q 64 --pfact crout --rfact right --bcast 2ring \
     --depth 1 --swap bin-exch --mode fast --force
@@ -118,10 +134,10 @@ real_mean() {
     NR > 1 && $c["N"] == N && !$c["first_run_outlier"] { s += $c["gflops"]; ++n } END { if (n) print s / n }' "$real"
 }
 
-row() { # LABEL NAME N: label, N, real, predicted, error, took, memory
+row() { # LABEL NAME N [unknown]: label, N, real (if known), predicted, error, took, memory
   local file=$out/$2.json
   [[ -e $file ]] || return 0
-  awk -v label="$1" -v N="$3" -v r="$(real_mean "$3")" -v p="$(field "$file" gflops)" -v w="$(field "$file" wall_s)" \
+  awk -v label="$1" -v N="$3" -v r="${4+0}$([[ $# -ge 4 ]] || real_mean "$3")" -v p="$(field "$file" gflops)" -v w="$(field "$file" wall_s)" \
     -v m="$(field "$file" peak_pss_bytes)" 'BEGIN {
       e = r > 0 ? sprintf("%+.2f", 100 * (p - r) / r) : ""
       real = r > 0 ? sprintf("%.0f", r) : ""
@@ -148,6 +164,11 @@ part_table() {
       row 'polynomial per CPU, no noise' "ladder-4-$N" "$N"
       row 'polynomial per CPU, noise' "ladder-5-$N" "$N"
       row 'the same, and noise of the network' "fast-$N" "$N"
+    done
+    printf '\n## Process grids of 960 ranks, realistic network\n\n%s\n' "$header"
+    for grid in "${geometries[@]}"; do
+      IFS=' ' read -r N P Q <<< "$grid"
+      row "$P x $Q" "geometry-$N-${P}x$Q" "$N" unknown
     done
     printf '\n## Large\n\n%s\n' "$header"
     row '4096 ranks, fat tree' large-4000000 4000000
