@@ -306,7 +306,7 @@ TEST(MessageEngine, TakesTheTimesOfSmpiForAllAtOnceOnEveryTopology) {
     SCOPED_TRACE(topology.kind + " " + topology.parameters);
     const core::ClusterModel cluster = tests::with_network(
         full_link_cluster(), [&](core::NetworkModel::Values& network) { network.topology = topology; });
-    expect_same_times(RandomSchedule(++seed).make(3000, 1e-6), {cluster}, tolerance, "engine_random");
+    expect_same_times(RandomSchedule(++seed).make(2000, 1e-6), {cluster}, tolerance, "engine_random");
   }
 }
 
