@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <tuple>
 
 #include "platforms/example_cluster.hpp"
 #include "smpi-models/simulation.hpp"

@@ -198,13 +198,13 @@ TEST(MessageEngine, TakesTheTimesOfSmpiWhereNoMessageIsEagerOrNoneIsDetached) {
   }
 }
 
-TEST(MessageEngine, TakesTheTimesOfSmpiForMessagesOfAllSizesOnOneLink) {
+/// Batches of messages of different kinds and sizes, which begin together or one after the other.
+MessageSchedule all_sizes_on_one_link() {
   MessageSchedule schedule;
   schedule.ranks.resize(hosts * ranks_per_host);
   double start_s = 0;
+  std::vector<int> turned = sizes;
   for (std::size_t turn = 0; turn < sizes.size(); ++turn) {
-    std::vector<int> turned = sizes;
-    std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(turn), turned.end());
     for (const Receiving& receiving : receivings) {
       for (const double apart_s : {0.0, 1.3e-6, 1.7e-5}) {
         for (const bool local : {false, true}) {
@@ -213,8 +213,25 @@ TEST(MessageEngine, TakesTheTimesOfSmpiForMessagesOfAllSizesOnOneLink) {
         }
       }
     }
+    std::rotate(turned.begin(), turned.begin() + 1, turned.end());
   }
-  expect_same_times(schedule, {full_link_cluster()}, tolerance, "engine_sizes");
+  return schedule;
+}
+
+TEST(MessageEngine, TakesTheTimesOfSmpiForMessagesOfAllSizesOnOneLink) {
+  expect_same_times(all_sizes_on_one_link(), {full_link_cluster()}, tolerance, "engine_sizes");
+}
+
+TEST(MessageEngine, TakesTheTimesOfSmpiForMessagesWithAndWithoutLatencyOnOneLink) {
+  const core::ClusterModel cluster = tests::with_network(full_link_cluster(), [](core::NetworkModel::Values& network) {
+    for (core::ScopeModel* scope : {&network.local, &*network.remote}) {
+      std::vector<core::Segment> transfer = scope->cost(core::MessageCost::transfer).segments();
+      transfer.front().intercept_s = 0;
+      transfer.back().intercept_s = 0;
+      scope->cost(core::MessageCost::transfer) = core::SegmentedLaw::make(transfer);
+    }
+  });
+  expect_same_times(all_sizes_on_one_link(), {cluster}, tolerance, "engine_latencies");
 }
 
 // --- everything at once
