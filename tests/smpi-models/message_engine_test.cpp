@@ -103,7 +103,7 @@ std::string to_string(const Batch& batch) {
   return text.str();
 }
 
-/// One message of a batch, with a part of the schedule of its own.
+/// One message of a batch: what its sender and its receiver do. `of_all`: what they have in common.
 void add_message(MessageSchedule& schedule, const MessageAction& of_all, int source, int destination,
                  const Receiving& receiving) {
   MessageAction sending = of_all;
