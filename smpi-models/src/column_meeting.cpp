@@ -30,8 +30,11 @@ class ColumnMeetings::Costs final : public ColumnCosts {
     detached_bytes = meetings.messages_.detached_bytes();
   }
 
-  /// Of every message from now on.
-  void set_extra_s(double extra_s) { extra_s_ = extra_s; }
+  /// For all exchanges from now on.
+  void learn_from(const Lesson& lesson) {
+    extra_s_ = lesson.extra_s;
+    load_share_ = lesson.load_share();
+  }
 
   ExchangeMessage message(int from, int to, double bytes) override {
     const int source = member(from).rank;
@@ -41,7 +44,7 @@ class ColumnMeetings::Costs final : public ColumnCosts {
     ExchangeMessage message;
     if (real_) {
       meetings_.runtime_.count_message(HPLCAST_MPI_SEND, bytes);
-      if (scope == core::Scope::remote) note_sent(from, to, bytes + core::smpi_envelope_bytes);
+      if (scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
       const MessageName name = meetings_.messages_.next_name({source, destination, column_.tag});
       message = {costs.overhead_s(core::MessageCost::send, scope, bytes, name), costs.transfer_s(scope, bytes, name),
                  costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
@@ -72,15 +75,29 @@ class ColumnMeetings::Costs final : public ColumnCosts {
   Column& column_;
   bool real_;
   double extra_s_ = 0;
+  double load_share_ = 1;
 };
 
 ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, const NetworkCosts& costs,
                                const RealExchanges& real)
     : runtime_(runtime), messages_(messages), costs_(costs), real_(real) {}
 
-double ColumnMeetings::extra_s(int part) const {
-  const auto found = extra_s_.find(part);
-  return found == extra_s_.end() ? 0 : found->second;
+const ColumnMeetings::Lesson& ColumnMeetings::lesson(int part) const {
+  static const Lesson nothing;
+  const auto found = lessons_.find(part);
+  return found == lessons_.end() ? nothing : found->second;
+}
+
+/// How much of the bytes of computed exchanges the links feel, see load_links(). Say that a share p of the exchanges
+/// meets busy links and then takes x longer than the time t alone; all others take t. Busy links get the bytes of p
+/// exchanges; a flow of constant rate would give them p (t + x) / (t + p x), as they are busy for so much of the time.
+/// The mean excess is p x, its mean square p x^2.
+double ColumnMeetings::Lesson::load_share() const {
+  if (!(excesses_s > 0)) return 1;
+  const double time_s = times_s / runs;
+  const double excess_s = excesses_s / runs;
+  const double busy_s = std::max(excess_s, squared_excesses_s2 / excesses_s);
+  return time_s > excess_s ? time_s / (time_s - excess_s + busy_s) : 1;
 }
 
 ColumnMeetings::Column& ColumnMeetings::open(const hplcast_column& column) {
@@ -143,18 +160,26 @@ void ColumnMeetings::learn(Column& column) {
     exchange_column(column.panel_columns, costs, times_s, candidates);
   }
   double excess_s = 0;
+  double took_s = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    excess_s += column.members[i].real.back().left_s - times_s[i];
+    const double left_s = column.members[i].real.back().left_s;
+    excess_s += left_s - times_s[i];
+    took_s += left_s - column.members[i].real.front().entered_s;
     column.members[i].real.clear();
   }
+  const double one_s = excess_s / static_cast<double>(size * run);
+  Lesson& lesson = lessons_[column.real_part];
   const int steps = exchange_steps(static_cast<int>(size));
-  const double learned_s = excess_s / static_cast<double>(size * run) / steps;
-  const auto [before, is_first] = extra_s_.emplace(column.real_part, learned_s);
-  if (is_first) return;
-  const double change_s = (learned_s - before->second) * steps;
-  before->second = learned_s;
-  squared_changes_s2_ += change_s * change_s;
-  ++runs_;
+  if (lesson.runs > 0) {
+    const double change_s = one_s - lesson.extra_s * steps;
+    squared_changes_s2_ += change_s * change_s;
+    ++runs_;
+  }
+  lesson.extra_s = one_s / steps;
+  lesson.runs += 1;
+  lesson.times_s += took_s / static_cast<double>(size * run);
+  lesson.excesses_s += one_s;
+  lesson.squared_excesses_s2 += one_s * one_s;
 }
 
 double ColumnMeetings::error_95_s() const {
@@ -175,7 +200,7 @@ void ColumnMeetings::compute(Column& column) {
   const std::size_t exchanges = column.members.front().notes.size();
   computed_ += exchanges;
   for (std::size_t j = 0; j < exchanges; ++j) {
-    costs.set_extra_s(extra_s(real_.part(column.first_index + static_cast<int>(j), column.panel_columns)));
+    costs.learn_from(lesson(real_.part(column.first_index + static_cast<int>(j), column.panel_columns)));
     for (std::size_t i = 0; i < size; ++i) {
       const Note& note = column.members[i].notes[j];
       times_s[i] += note.compute_s;

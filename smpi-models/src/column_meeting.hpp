@@ -78,9 +78,17 @@ class ColumnMeetings {
     std::vector<double> pivot_rows;
     simgrid::s4u::BarrierPtr barrier;
   };
+  /// What real exchanges have taught of one part of the panel.
+  struct Lesson {
+    double extra_s = 0;  ///< of the last run: per step, beyond what an empty network would take
+    // Of all runs, per exchange: how long it took with the work before it, and how much of that was excess.
+    double runs = 0, times_s = 0, excesses_s = 0, squared_excesses_s2 = 0;
+
+    double load_share() const;
+  };
   class Costs;
 
-  double extra_s(int part) const;
+  const Lesson& lesson(int part) const;
   Column& open(const hplcast_column& column);
   void learn(Column& column);
   void compute(Column& column);
@@ -93,7 +101,7 @@ class ColumnMeetings {
   std::uint64_t computed_ = 0;               // exchanges
   std::uint64_t runs_ = 0;                   // of real exchanges that came after another of the same part
   double squared_changes_s2_ = 0;            // from one to the next, of the time of an exchange
-  std::unordered_map<int, double> extra_s_;  // a step, beyond what an empty network would take, by part of the panel
+  std::unordered_map<int, Lesson> lessons_;  // by part of the panel
   std::unordered_map<int, std::unique_ptr<Column>> columns_;
 };
 

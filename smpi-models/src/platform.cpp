@@ -36,7 +36,8 @@ class Callbacks {
 
   NetworkCosts& costs() { return costs_; }
 
-  /// `source` is null where SMPI does not know it (receives from any rank, as in MPI_Reduce): taken for another host.
+  /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
+  /// another one.
   double overhead_s(core::MessageCost which, double size_bytes, const s4u::Host* source, const s4u::Host* destination) {
     return costs_.overhead_s(which, scope_of(source, destination), size_bytes,
                              next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
