@@ -78,7 +78,10 @@ double NetworkCosts::mean_transfer_s(core::Scope scope, double size_bytes) const
 }
 
 double NetworkCosts::latency_factor(core::Scope scope, const core::MessageFlow& flow) const {
-  return flow.latency_s / network_.scope(scope).latency_s;
+  // SimGrid gives a flow without latency a weight of 1 in the sharing of links, others one that depends on their route:
+  // all must have some. This is far below the rounding of any clock.
+  constexpr double some_latency_s = 1e-21;
+  return std::max(flow.latency_s, some_latency_s) / network_.scope(scope).latency_s;
 }
 
 double NetworkCosts::bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
