@@ -199,6 +199,48 @@ TEST(MaxMin, MessagesOfALineFasterThanTheLinkTakeTheTimeOfTheLink) {
   expect_times(network, std::vector<Sent>(3, {'A', 'B', 8, 0, 24}));
 }
 
+/// A slow message and a fast one, on one link. Their receivers call `receive_ms` after the senders, wait from `wait_ms`
+/// on; the messages begin `delay_ms` after the senders' calls.
+void expect_shares(std::uint64_t async_small_bytes, std::uint64_t detached_bytes, const std::string& call,
+                   double receive_ms, double wait_ms, double delay_ms) {
+  core::NetworkModel::Values network = units_network();
+  network.async_small_bytes = async_small_bytes;
+  network.detached_bytes = detached_bytes;
+  FlowScript script;
+  for (const auto& [index, units] : {std::pair{0, 10.0}, std::pair{1, 6.0}}) {
+    script.add({index, cores + index, units * unit_bytes - core::smpi_envelope_bytes, 100 * ms, (100 + receive_ms) * ms,
+                (100 + wait_ms) * ms, call});
+  }
+  const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::vector<double> received = script.received_s(simulation_of(network), "max_min_" + name);
+  EXPECT_NEAR(received[0] / ms, 100 + delay_ms + 1 + 40, 1e-6);
+  EXPECT_NEAR(received[1] / ms, 100 + delay_ms + 1 + 8, 1e-6);
+}
+
+constexpr std::uint64_t none = 0;
+constexpr std::uint64_t all = 1000000000;
+
+TEST(Shares, AreTheSameIfTheReceiverWaits) {
+  expect_shares(none, none, "isend", -2, -2, 0);
+  expect_shares(none, none, "ssend", -2, -2, 0);
+  expect_shares(none, all, "send", -2, -2, 0);
+  expect_shares(all, all, "send", -2, -2, 0);
+}
+
+TEST(Shares, AreTheSameIfTheReceiverHasCalledAndDoesSomethingElse) {
+  expect_shares(none, none, "isend", -2, 2, 0);
+  expect_shares(none, none, "ssend", -2, 2, 0);
+  expect_shares(none, all, "send", -2, 2, 0);
+  expect_shares(all, all, "send", -2, 2, 0);
+}
+
+TEST(Shares, AreTheSameIfTheReceiverIsLate) {
+  expect_shares(none, none, "isend", 2, 2, 2);
+  expect_shares(none, all, "ssend", 2, 2, 2);
+  expect_shares(none, all, "isend", 2, 2, 2);
+  expect_shares(all, all, "isend", 2, 2, 0);  // eager: under way before the receiver calls
+}
+
 /// Messages of 5 units without latency, of fewer with 1 ms: on any route they weigh alike. The long one is alone until
 /// the bytes of the other begin.
 core::NetworkModel::Values network_of_long_and_short(const core::Topology& topology) {
