@@ -49,7 +49,8 @@ const std::vector<std::pair<std::string, Way>> ways = {
     {"fat_tree", {{"fat_tree", "2;2,2;1,2;1,1", 0, 0}, 4, 2}},
     {"fat_tree_far", {{"fat_tree", "2;1,2;1,1;1,1", 0, 0}, 2, 4}},
     {"torus", {{"torus", "2,2", 0, 0}, 4, 1}},
-    {"dragonfly", {{"dragonfly", "2,1;1,1;1,1;2", 0, 0}, 4, 2}},
+    {"dragonfly", {{"dragonfly", "2,1;1,1;2,1;2", 0, 0}, 8, 2}},
+    {"dragonfly_far", {{"dragonfly", "1,1;1,1;2,1;1", 0, 0}, 2, 3}},
 };
 
 /// Cases of n equal messages, one after the other in one simulation, and what is expected of them.
