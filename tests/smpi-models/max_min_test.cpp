@@ -273,6 +273,21 @@ TEST(FlowsWithoutLatency, ShareRoutesOfOtherLengthsAlikeWithOthers) {
                {{'A', 'B', 5, 0, 2 + 4 + 1}, {'A', 'B', 2, 0, 2 + 4}});
 }
 
+// Hosts in pairs on one switch, A and B on the first. From A, B is two links away, C four (or three, on a dragonfly).
+
+TEST(FatTree, FlowsOverRoutesOfAnyLengthShareALinkAlike) {
+  core::NetworkModel::Values network = units_network();
+  network.topology = {"fat_tree", "2;2,3;1,1;1,1", 0, 0};
+  // To B 1 unit alone, then both have half of A's link for 4 ms, then to C the rest, 2 units.
+  expect_times(network, {{'A', 'B', 3, 0, 1 + 1 + 4}, {'A', 'C', 4, 0, 2 + 4 + 2}});
+}
+
+TEST(Dragonfly, FlowsOverRoutesOfAnyLengthShareALinkAlike) {
+  core::NetworkModel::Values network = units_network();
+  network.topology = {"dragonfly", "1,1;1,1;3,1;2", 0, 0};
+  expect_times(network, {{'A', 'B', 3, 0, 1 + 0.5 + 5}, {'A', 'C', 4, 0, 1.5 + 5 + 1.5}});
+}
+
 TEST(Torus, AFlowOverMoreLinksHasLessOfEach) {
   // A to C goes over B. 0.5 units alone; then 2/3 and 1/3 of the link, as two links and one weigh.
   core::NetworkModel::Values network = units_network();
