@@ -4,6 +4,7 @@
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -132,6 +133,12 @@ s4u::DragonflyParams dragonfly_parameters(const core::ClusterModel& cluster) {
     if (lists[i].size() != (i < 3 ? 2U : 1U)) throw core::DomainError("topology.parameters", topology.parameters, form);
   }
   require_leaves(cluster, lists[0][0] * lists[1][0] * lists[2][0] * lists[3][0]);
+  // SimGrid crashes otherwise: it looks for the link to group i at router i of a chassis.
+  if (lists[0][0] > lists[2][0]) {
+    throw core::DomainError("topology.parameters", topology.parameters,
+                            "at most as many groups as a chassis has routers, found " + std::to_string(lists[0][0]) +
+                                " groups and " + std::to_string(lists[2][0]) + " routers");
+  }
   const auto level = [&](std::size_t i) {
     return std::pair(static_cast<unsigned>(lists[i][0]), static_cast<unsigned>(lists[i][1]));
   };
@@ -196,7 +203,9 @@ s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept {
   // A route as it was measured has two links; on a torus SimGrid itself counts them.
   const bool by_links = links > 1 && (topology.kind == "fat_tree" || topology.kind == "dragonfly");
-  return flow.latency_s / route_latency_s * (by_links ? static_cast<double>(links) / 2 : 1);
+  // There a flow without latency would weigh less or more than others: far below the rounding of any clock, it has some.
+  const double least_s = topology.kind == "torus" ? 1e-21 : 0;
+  return std::max(flow.latency_s, least_s) / route_latency_s * (by_links ? static_cast<double>(links) / 2 : 1);
 }
 
 }  // namespace hplcast::smpi_models
