@@ -40,6 +40,10 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
   study::PredictionRequest base = options.request;
   base.cluster = study::at_levels(read_cluster_file(options.cluster), options.levels);
   warn_about_quality(base.cluster);
+  if (base.cluster.network.values().growing_probes)
+    std::cerr << "hplcast predict: note: growing_probes is on in " << options.cluster
+              << ": failed probes of any rank slow those of all others, as in the simulations that its network was "
+                 "published with (docs/accuracy.md); --growing-probes off leaves that out\n";
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
     core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
@@ -246,8 +250,10 @@ void setup_predict(CLI::App& app) {
   command.add_option("--smpirun", options->request.programs.smpirun, "SimGrid's smpirun")->type_name("PATH");
   command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)")
       ->transform(as_seconds());
-  command.add_flag("--force", options->request.force,
-                   "also predict what does not fit the memory of the cluster, or of this machine");
+  command.add_flag(
+      "--force", options->request.force,
+      "also predict what does not fit the memory of the cluster, or of this machine, and without the platform "
+      "library what only that can say");
   command.add_flag("--estimate", options->estimate, "only tell how long it would take");
   command.callback([options, N, configurations] {
     if (N->empty() && configurations->empty()) throw core::UsageError("give -N or --hpl-dat");

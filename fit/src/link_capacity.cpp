@@ -36,17 +36,15 @@ ByPairs by_pairs(const std::vector<SaturatedTurn>& turns) {
   return groups;
 }
 
-/// The total rate of turns; nothing if they scatter so much that it might be anything.
-std::optional<RateEstimate> total_rate(const std::vector<std::vector<Point>>& groups) {
-  if (const auto slope = detail::theil_sen_slope(groups)) {
-    if (!(slope->low > 0)) return std::nullopt;
-    return RateEstimate{1 / slope->value, 1 / slope->high, 1 / slope->low};
-  }
+/// The total rate of turns.
+RateEstimate total_rate(const std::vector<std::vector<Point>>& groups) {
+  const auto slope = detail::theil_sen_slope(groups);
+  if (slope && slope->low > 0) return {1 / slope->value, 1 / slope->high, 1 / slope->low};
   std::vector<double> rates;
   for (const auto& group : groups)
     for (const Point& point : group) rates.push_back(point.x / point.y);
   const detail::RobustEstimate median = detail::median_interval(std::move(rates));
-  return RateEstimate{median.value, median.low, median.high};
+  return {median.value, median.low, median.high};
 }
 
 bool is_more(const RateEstimate& one, const RateEstimate& other) {
@@ -71,12 +69,8 @@ void find_points(const ByPairs& groups, LinkCapacityFit& fit) {
                           " rows of long messages, at least " + std::to_string(least_turns) + " are needed; left out");
       continue;
     }
-    const std::optional<RateEstimate> total = total_rate({turns});
-    if (!total) {
-      fit.notes.push_back(pairs_text(pairs) + " at once: durations do not grow with the size; left out");
-      continue;
-    }
-    fit.points.push_back({pairs, static_cast<long>(turns.size()), *total});
+    const RateEstimate total = total_rate({turns});
+    fit.points.push_back({pairs, static_cast<long>(turns.size()), total});
     if (pairs == 1) fit.single = total;
   }
 }
@@ -169,7 +163,7 @@ LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<Saturated
   const bool several = groups.rbegin()->first > 1;
   if (fit.points.empty() || (several && fit.points.back().pairs == 1)) {
     fit.status = SaturationStatus::too_few_rows;
-    fit.reason = "too few rows of several pairs at once that agree";
+    fit.reason = "too few rows of several pairs at once";
     return fit;
   }
   if (!several) {
@@ -182,7 +176,7 @@ LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<Saturated
   fit.plateau_to_pairs = fit.points[end - 1].pairs;
   std::vector<std::vector<Point>> level;
   for (std::size_t i = first; i < end; ++i) level.push_back(groups.at(fit.points[i].pairs));
-  fit.capacity = total_rate(level).value_or(fit.points[first].total);
+  fit.capacity = total_rate(level);
   fit.status = SaturationStatus::ok;
   flag_plateau(scope, first, end, fit);
   fit.notes.push_back("capacity " + text(fit.capacity) + ", from " + pairs_text(fit.plateau_from_pairs) + " to " +

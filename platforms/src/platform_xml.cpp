@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <ostream>
 
@@ -9,6 +10,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/smpi_network.hpp"
 #include "hplcast/core/xml.hpp"
+#include "hplcast/platforms/sharing_losses.hpp"
 #include "xml_costs.hpp"
 
 namespace hplcast::platforms {
@@ -150,9 +152,19 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster) {
 
 std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
-  if (!cluster.network.values().remote) return xml_cost_losses(local, "local");
+  std::vector<std::string> losses;
+  const auto add = [&](std::vector<std::string> more) {
+    losses.insert(losses.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  for (const SharingLoss& loss : sharing_losses(cluster)) losses.push_back(to_string(loss));
+  if (local.capacity && cluster.network.values().topology.kind != "single_switch")
+    losses.push_back("local capacity: messages inside a host do not slow each other down (a <cluster> cannot say it)");
+  if (!cluster.network.values().remote) {
+    add(xml_cost_losses(local, core::Scope::local));
+    return losses;
+  }
   const core::ScopeModel& remote = main_scope(cluster);
-  std::vector<std::string> losses = xml_cost_losses(remote, "remote");
+  add(xml_cost_losses(remote, core::Scope::remote));
   const XmlCosts remote_costs = xml_costs(remote);
   const XmlCosts local_costs = xml_costs(local);
   const auto differ = [&](const char* what, const std::string XmlCosts::*list) {
@@ -166,7 +178,7 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   differ("recv", &XmlCosts::overhead_recv);
   differ("bandwidth factors", &XmlCosts::bw_factor);
   differ("latency factors", &XmlCosts::lat_factor);
-  for (std::string& loss : xml_cost_losses(local, "local")) losses.push_back(std::move(loss));
+  add(xml_cost_losses(local, core::Scope::local));
   return losses;
 }
 

@@ -1,6 +1,8 @@
 #include "xml_costs.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/smpi_network.hpp"
@@ -31,6 +33,12 @@ double mean_intercept_s(const Segment& segment) {
 /// Duration of a message of no bytes but its envelope, so that slope * wire bytes + this is the whole transfer.
 double intercept_on_wire_s(const Segment& segment) {
   return mean_intercept_s(segment) - core::smpi_envelope_bytes * segment.slope_s_per_byte;
+}
+
+std::string factor_text(double factor) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", factor);
+  return text;
 }
 
 std::string join(const std::string& list, const std::string& item) {
@@ -82,19 +90,50 @@ XmlCosts xml_costs(const core::ScopeModel& scope) {
     const double bound = xml_bound(segments[i], core::smpi_envelope_bytes);
     if (bound >= bound_limit) break;
     const core::MessageFlow flow = representative_flow(scope, i);
-    costs.bw_factor = join(costs.bw_factor,
-                           shortest(bound) + ":" + shortest(flow.bandwidth_bytes_per_s / scope.link_bytes_per_s()));
+    costs.bw_factor =
+        join(costs.bw_factor, shortest(bound) + ":" + shortest(flow.bandwidth_bytes_per_s / scope.link_bytes_per_s()));
     costs.lat_factor = join(costs.lat_factor, shortest(bound) + ":" + shortest(flow.latency_s / scope.latency_s));
   }
   return costs;
 }
 
-std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, const std::string& name) {
+std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope) {
+  std::vector<XmlFactor> factors;
+  const std::vector<Segment>& segments = scope.cost(MessageCost::transfer).segments();
+  constexpr double short_message_bytes = 1024;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    factors.push_back({segments[i].min_bytes,
+                       representative_flow(scope, i).bandwidth_bytes_per_s / scope.link_bytes_per_s(),
+                       i + 1 < segments.size() && segments[i + 1].min_bytes <= short_message_bytes});
+  }
+  return factors;
+}
+
+namespace {
+
+/// A message that is faster alone than its link carries.
+std::vector<std::string> faster_than_link(const core::ScopeModel& scope, core::Scope which) {
   std::vector<std::string> losses;
+  if (!core::link_limit(scope, which).is_shared) return losses;
+  constexpr double rounding = 1e-6;
+  for (const XmlFactor& one : bandwidth_factors(scope)) {
+    if (one.factor <= 1 + rounding || one.only_short_messages) continue;
+    losses.push_back(std::string(core::to_string(which)) + " transfer from " + shortest(one.min_bytes) +
+                     " bytes: a single message is faster than its link (bandwidth factor " + factor_text(one.factor) +
+                     "); platform.xml lets it, the platform library keeps it to the link");
+  }
+  return losses;
+}
+
+}  // namespace
+
+std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which) {
+  const std::string name = core::to_string(which);
+  std::vector<std::string> losses = faster_than_link(scope, which);
   if (scope.half_duplex) losses.push_back(name + " half_duplex: messages in both directions overlap");
   for (std::size_t i = 0; i < core::message_cost_count; ++i) {
-    const auto which = static_cast<MessageCost>(i);
-    for (const Segment& segment : scope.cost(which).segments()) {
+    const auto cost = static_cast<MessageCost>(i);
+    for (const Segment& segment : scope.cost(cost).segments()) {
       const std::string where =
           name + " " + core::message_cost_names[i] + " from " + shortest(segment.min_bytes) + " bytes: ";
       if (segment.min_bytes + core::smpi_envelope_bytes > bound_limit) {
@@ -104,7 +143,7 @@ std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, const st
       if (!segment.modes.empty() || segment.sd_s > 0) {
         losses.push_back(where + "noise is left out, every message takes its expected time");
       }
-      if (which == MessageCost::transfer && !is_carried(segment)) {
+      if (cost == MessageCost::transfer && !is_carried(segment)) {
         losses.push_back(
             where +
             "a line that starts below zero or falls becomes one through zero, right in the middle of the segment");

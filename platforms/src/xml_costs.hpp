@@ -15,7 +15,15 @@ struct XmlCosts {
 
 XmlCosts xml_costs(const core::ScopeModel& scope);
 
-/// What xml_costs() loses of this scope, one sentence each. `name` is "local" or "remote".
-std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, const std::string& name);
+/// What a segment of the transfer makes of the bandwidth of the scope's link.
+struct XmlFactor {
+  double min_bytes = 0;
+  double factor = 1;
+  bool only_short_messages = false;  ///< of less than 1 KiB, which fill no link
+};
+std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope);
+
+/// What xml_costs() loses of a single message of this scope, one sentence each.
+std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which);
 
 }  // namespace hplcast::platforms

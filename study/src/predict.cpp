@@ -7,8 +7,10 @@
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/network_checks.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/platforms/sharing_losses.hpp"
 #include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/simulation_needs.hpp"
 #include "hplcast/study/workspace.hpp"
@@ -87,6 +89,67 @@ void check_mode(const PredictionRequest& request) {
         "the fast mode needs libhplcast-platform.so; expected in ../lib beside hplcast, or where "
         "HPLCAST_PLATFORM_LIBRARY says");
   }
+}
+
+/// Hosts that a run uses, and ranks on each: hosts are filled in order.
+struct RanksOfHosts {
+  int hosts = 1;
+  int per_host = 1;
+};
+
+RanksOfHosts ranks_of_hosts(const PredictionRequest& request) {
+  const int ranks = request.parameters.P * request.parameters.Q;
+  const int cores = std::max(1, request.cluster.hosts.values().cores);
+  return {(ranks + cores - 1) / cores, std::min(ranks, cores)};
+}
+
+/// What messages that go through SMPI itself lose in this run.
+std::vector<std::string> lost_by_sharing(const PredictionRequest& request) {
+  const RanksOfHosts used = ranks_of_hosts(request);
+  std::vector<std::string> lost;
+  for (const platforms::SharingLoss& loss : platforms::sharing_losses(request.cluster)) {
+    const bool there = loss.scope == core::Scope::local || used.hosts > 1;
+    if (there && used.per_host >= loss.matters_from_ranks) lost.push_back(to_string(loss));
+  }
+  return lost;
+}
+
+/// platform.xml lets flows share links by their factors, which no machine does.
+void check_platform(const PredictionRequest& request) {
+  if (request.force || !platform_library(request.programs).empty()) return;
+  const std::vector<std::string> lost = lost_by_sharing(request);
+  if (lost.empty()) return;
+  std::string message = "without libhplcast-platform.so this network cannot be predicted with several ranks per host:";
+  for (const std::string& one : lost) message += "\n  " + one;
+  throw core::Error(core::ExitCode::bad_input,
+                    message +
+                        "\n  hint: it is expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY says; "
+                        "--force predicts with platform.xml all the same");
+}
+
+/// What the model does not know, or says in two ways, about links that messages of this run share.
+std::vector<std::string> network_warnings(const PredictionRequest& request) {
+  const core::NetworkModel& network = request.cluster.network;
+  const RanksOfHosts used = ranks_of_hosts(request);
+  const bool between_hosts = used.hosts > 1 && network.values().remote.has_value();
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& subject, const std::string& detail) {
+    warnings.push_back("the network model of " + request.cluster.name + ", " + subject + ": " + detail);
+  };
+  const auto unknown = core::capacity_unknown(network, core::Scope::remote);
+  if (unknown && between_hosts && used.per_host > 1)
+    warn(unknown->subject, std::to_string(used.per_host) + " ranks share the card of a host, but " + unknown->detail);
+  // Where that between hosts was measured, that inside a host could have been: one of both is a mistake, or too few
+  // cores. Two messages at once inside a host need three ranks.
+  const auto unknown_local = core::capacity_unknown(network, core::Scope::local);
+  const auto& remote_capacity = network.scope(core::Scope::remote).capacity;
+  const bool only_remote_measured =
+      network.values().remote && remote_capacity && remote_capacity->origin == core::LinkCapacity::Origin::measured;
+  if (unknown_local && only_remote_measured && used.per_host > 2) warn(unknown_local->subject, unknown_local->detail);
+  for (const core::NetworkDoubt& doubt : core::contradictions(network)) {
+    if (doubt.subject == core::to_string(core::Scope::local) || between_hosts) warn(doubt.subject, doubt.detail);
+  }
+  return warnings;
 }
 
 fs::path simulated_hpl(const SimulatorPrograms& programs) {
@@ -238,7 +301,12 @@ std::vector<std::string> check(const PredictionRequest& request) {
   check_memory(request, ranks);
   check_machine(request);
   check_mode(request);
-  std::vector<std::string> warnings;
+  check_platform(request);
+  std::vector<std::string> warnings = network_warnings(request);
+  if (!request.observation.paje.empty()) {
+    for (const std::string& loss : lost_by_sharing(request))
+      warnings.push_back("with --paje messages go through SMPI, which shares links in another way: " + loss);
+  }
   if (platform_library(request.programs).empty()) {
     for (const std::string& loss : platforms::platform_xml_losses(request.cluster)) {
       warnings.push_back("without libhplcast-platform.so the simulation knows less than cluster.json: " + loss);

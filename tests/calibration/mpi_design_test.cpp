@@ -103,6 +103,60 @@ TEST(MpiDesign, RefusesImpossibleOptions) {
   EXPECT_THAT(error_in([] { mpi_operation_from_name("bcast"); }), HasSubstr("one of recv, isend"));
 }
 
+TEST(SaturationDesign, HasEverySizeWithEveryNumberOfPairsInRandomOrder) {
+  SaturationDesignOptions options;
+  options.pairs = {1, 2, 4};
+  options.repetitions = 5;
+  const MpiDesign design = make_saturation_design(options);
+  ASSERT_EQ(design.size(), 3U * 4 * 5);
+  std::map<std::pair<long, long>, int> cells;
+  std::vector<double> sizes, pairs;
+  for (const MpiCall& call : design) {
+    EXPECT_EQ(call.operation, MpiOperation::one_way);
+    ++cells[{call.pairs, call.size_bytes}];
+    sizes.push_back(static_cast<double>(call.size_bytes));
+    pairs.push_back(static_cast<double>(call.pairs));
+  }
+  EXPECT_EQ(cells.size(), 12U);
+  EXPECT_EQ(*std::min_element(sizes.begin(), sizes.end()), 1 << 20);
+  EXPECT_EQ(*std::max_element(sizes.begin(), sizes.end()), 8 << 20);
+  for (const std::vector<double>& values : {sizes, pairs})
+    EXPECT_LT(std::abs(tests::correlation_with_order(values)), tests::correlation_bound(values.size()));
+}
+
+TEST(SaturationDesign, NumbersOfPairsDoubleUpToTheMost) {
+  EXPECT_EQ(doubling_pairs(1), (std::vector<long>{1}));
+  EXPECT_EQ(doubling_pairs(4), (std::vector<long>{1, 2, 4}));
+  EXPECT_EQ(doubling_pairs(6), (std::vector<long>{1, 2, 4, 6}));
+  EXPECT_THAT(error_in([] { doubling_pairs(0); }), HasSubstr("`pairs` is 0"));
+}
+
+TEST(SaturationDesign, RefusesImpossibleOptions) {
+  const auto refused = [](std::vector<long> pairs, long max_bytes) {
+    SaturationDesignOptions options;
+    options.pairs = std::move(pairs);
+    options.max_bytes = max_bytes;
+    return error_in([&] { make_saturation_design(options); });
+  };
+  EXPECT_THAT(refused({0}, 1 << 21), HasSubstr("`pairs` is 0"));
+  EXPECT_THAT(refused({2, 1, 2}, 1 << 21), HasSubstr("each number once"));
+  EXPECT_THAT(refused({}, 1 << 21), HasSubstr("numbers of pairs"));
+  EXPECT_THAT(refused({1}, 1000), HasSubstr("`max bytes` is 1000"));
+}
+
+TEST(SaturationDesign, ItsTimeIsThatOfAllBytesOneAfterTheOther) {
+  const MpiDesign design{{MpiOperation::one_way, 1000000, 0, 8}};
+  EXPECT_NEAR(estimated_s(design, 1e8), 0.08, 0.001);  // and a handshake of 0.1 ms
+}
+
+TEST(MpiDesignCsv, ReadsBackNumbersOfPairs) {
+  const MpiDesign design{{MpiOperation::one_way, 5, 0, 3}, {MpiOperation::one_way, 7, 1, 1}};
+  std::stringstream file;
+  write_design(file, design);
+  EXPECT_EQ(file.str(), "order,operation,size_bytes,repetition,pairs\n0,one_way,5,0,3\n1,one_way,7,1,1\n");
+  EXPECT_EQ(read_mpi_design(file, "design.csv")[0].pairs, 3);
+}
+
 TEST(MpiDesignCsv, ReadsBackWhatWasWritten) {
   const MpiDesign design = make_mpi_design({});
   std::stringstream file;
@@ -127,6 +181,7 @@ TEST(MpiDesignCsv, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(reading("operation,size_bytes\nrecv,-1\n"), HasSubstr("d.csv:2, field `size_bytes`"));
   EXPECT_THAT(reading("operation,size_bytes\nrecv,3000000000\n"), HasSubstr("2^31 - 1"));
   EXPECT_THAT(reading("operation,size_bytes\nscatter,1\n"), HasSubstr("one of recv"));
+  EXPECT_THAT(reading("operation,size_bytes,pairs\none_way,1,0\n"), HasSubstr("found 0, expected a number of pairs"));
   EXPECT_THAT(reading("operation,size_bytes\n"), HasSubstr("no rows"));
 }
 

@@ -206,6 +206,52 @@ TEST_F(Programs, EveryPatternMeasuresEveryRowUnderEveryBackground) {
   }
 }
 
+TEST_F(Programs, ADesignOfSaturationMeasuresEachRowWithItsNumberOfPairs) {
+  SaturationDesignOptions options;
+  options.pairs = {1, 2, 4};
+  options.max_bytes = 1 << 20;
+  options.min_bytes = 1 << 18;
+  options.count = 2;
+  options.repetitions = 3;
+  const MpiDesign design = make_saturation_design(options);
+  write("design.csv", design);
+  const core::CommandResult result =
+      run(5, "hplcast-measure-mpi",
+          {"--design", "design.csv", "-o", "out.csv", "--allow-oversubscription", "--warm-up-calls", "1"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("pairs of ranks at once: local 1, 2; too few ranks for 4"));
+  std::map<long, std::vector<core::MpiMeasurement>> turns;
+  core::read_file(file("out.csv"), [&](std::istream& in, const std::string& name) {
+    core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) { turns[row.order].push_back(row); });
+  });
+  EXPECT_EQ(turns.size(), 12U) << "the rows of one and of two pairs";
+  for (const auto& [order, rows] : turns) {
+    const MpiCall& call = design[static_cast<std::size_t>(order)];
+    EXPECT_EQ(rows.size(), static_cast<std::size_t>(call.pairs));
+    for (const core::MpiMeasurement& row : rows) {
+      EXPECT_EQ(row.operation, "one_way");
+      EXPECT_EQ(row.pairs, call.pairs);
+      EXPECT_EQ(row.size_bytes, static_cast<double>(call.size_bytes));
+      EXPECT_EQ(row.scope, "local");
+      // All count from one moment; their clocks start within the barrier before, 0.2 s on a crowded machine.
+      EXPECT_NEAR(row.start_s, rows.front().start_s, 0.2);
+    }
+  }
+}
+
+TEST_F(Programs, ABudgetEndsAllRanksOfASeries) {
+  SaturationDesignOptions options;
+  options.pairs = {1, 2};
+  options.max_bytes = 1 << 20;
+  options.repetitions = 20000;
+  write("design.csv", make_saturation_design(options));
+  const core::CommandResult result = run(4, "hplcast-measure-mpi",
+                                         {"--design", "design.csv", "-o", "out.csv", "--budget", "1s",
+                                          "--allow-oversubscription", "--warm-up-calls", "1"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("of 160000 rows of the design on 4 ranks"));
+}
+
 TEST_F(Programs, ABudgetEndsAllRanksOfAPattern) {
   MpiDesignOptions options;
   options.operations = {MpiOperation::send_unmatched};

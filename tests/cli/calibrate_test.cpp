@@ -332,7 +332,53 @@ TEST_F(Calibrate, MarksOversubscribedMeasurements) {
   EXPECT_EQ(fit.status, 4) << fit.output;  // several ranks, and no network
 }
 
+/// Two pairs at once inside this machine, whatever its cores: what comes out is worth nothing, but comes out.
+TEST_F(Calibrate, MeasuresWhatSeveralPairsGetTogether) {
+  write("pairs.yaml",
+        "name: pairs\nwarm_up: 0\nranks_per_host: 4\nallow_oversubscription: true\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
+        "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n"
+        "  - saturation: {max_bytes: 1MiB, min_bytes: 256KiB, count: 3, repetitions: 4, options: "
+        "[--warm-up-calls, \"1\"]}\n");
+  const Outcome outcome = run({"calibrate", "pairs.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const auto files = calibration::read_archive(folder_ / "pairs.zip");
+  EXPECT_EQ(lines_of(files.at("designs/03-saturation.csv")).size(), 24U);
+  EXPECT_EQ(lines_of(files.at("measurements/03-saturation.csv")).size(), 12U + 2 * 12U);
+  const Outcome fitted = run({"fit", "cluster", "pairs.zip", "-o", "pairs.json"});
+  ASSERT_EQ(fitted.status, 0) << fitted.output;
+  std::ifstream in(folder_ / "pairs.json");
+  const core::ScopeModel local = core::read_cluster(in, "pairs.json").network.scope(core::Scope::local);
+  ASSERT_TRUE(local.capacity) << fitted.output;
+  EXPECT_EQ(local.capacity->origin, core::LinkCapacity::Origin::measured);
+  EXPECT_GT(local.capacity->low_bytes_per_s, 0);
+  EXPECT_THAT(fitted.output, HasSubstr("network: local: capacity "));
+  EXPECT_THAT(fitted.output, HasSubstr("one pair alone gets"));
+}
+
+TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
+  write("few.yaml",
+        "name: few\nwarm_up: 0\nranks_per_host: 2\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
+        "  - saturation: {}\n"
+        "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n");
+  const Outcome outcome = run({"calibrate", "few.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("02-saturation is left out: two pairs of ranks at once need four ranks on the "
+                                        "host, and there are 2"));
+  EXPECT_THAT(outcome.output, HasSubstr("03-mpi: about"));
+  ASSERT_EQ(run({"fit", "cluster", "few.zip", "--quiet", "-o", "few.json"}).status, 0);
+  EXPECT_THAT(text_of(folder_ / "few.json"), HasSubstr("capacity: what several messages inside a host get through"));
+  expect_campaign("name: a\nranks_per_host: 2\nsteps:\n  - saturation: {}\n", 3, "nothing to measure");
+}
+
 TEST_F(Calibrate, SaysWhatIsWrongWithACampaignFile) {
+  const std::string pairs = "name: a\nranks_per_host: 4\nallow_oversubscription: true\nsteps:\n  - saturation: ";
+  expect_campaign(pairs + "{pairs: [1, 3]}\n", 3, "there are ranks for at most 2 pairs at once");
+  expect_campaign(pairs + "{pairs: [0, 1]}\n", 3, "`pairs` is 0");
+  expect_campaign(pairs + "{pairs: []}\n", 3, "numbers of pairs");
+  expect_campaign(pairs + "{max_bytes: 3GiB}\n", 3, "max bytes");
+
   expect({"calibrate", "missing.yaml"}, 3, "missing.yaml");
   expect_campaign("name: [", 3, "bad.yaml:1");
   expect_campaign("steps:\n  - dgemm: {}\n", 3, "expected a name");
@@ -355,7 +401,8 @@ TEST_F(Calibrate, SaysWhatIsWrongWithACampaignFile) {
 TEST_F(Calibrate, SaysWhenTheMachineCannotMeasure) {
   const std::string steps = "steps:\n  - dgemm: {nb: 16, max_size: 60, count: 20";
   expect_campaign("name: bad\nwarm_up: 0\n" + steps + ", options: [--footprint, 1000TB]}\n", 3, "are available on");
-  expect_campaign("name: bad\nhosts: [no-such-host.invalid]\n" + steps + "}\n", 6, "looking at the hosts no-such-host.invalid");
+  expect_campaign("name: bad\nhosts: [no-such-host.invalid]\n" + steps + "}\n", 6,
+                  "looking at the hosts no-such-host.invalid");
   expect_campaign("name: bad\nhosts: [localhost]\nranks_per_host: 4096\n" + steps + "}\n", 6, "looking at the hosts");
   expect_campaign("name: bad\nlauncher: no-such-mpirun\n" + steps + "}\n", 6, "no-such-mpirun");
 }
@@ -418,7 +465,8 @@ class LocalSlurm {
 
  private:
   core::CommandResult call(const std::string& what) const {
-    return core::run(shell_command(HPLCAST_SOURCE_DIR "/tests/study/local_slurm " + what + " " + folder_.path().string()));
+    return core::run(
+        shell_command(HPLCAST_SOURCE_DIR "/tests/study/local_slurm " + what + " " + folder_.path().string()));
   }
 
   core::TemporaryFolder folder_{"hplcast-slurm"};  // short: paths of sockets are

@@ -82,6 +82,42 @@ TEST_F(FitCommands, NetworkReproducesAPublishedCalibrationFromItsFolder) {
   }
 }
 
+TEST_F(FitCommands, NetworkFindsTheCapacityOfTheLink) {
+  // 1, 2, 4 pairs, each turn with a row a pair; the last pair of a turn says how long all took: 8 GB/s from two on.
+  std::string rows = "order,pairs,operation,scope,size_bytes,duration_s\n";
+  int order = 0;
+  for (const int pairs : {1, 2, 4}) {
+    for (int size = 1; size <= 8; ++size, ++order) {
+      const double all_s = 1e-5 + pairs * size * 1e6 / (pairs == 1 ? 4e9 : 8e9);
+      for (int pair = 0; pair < pairs; ++pair) {
+        rows += std::to_string(order) + "," + std::to_string(pairs) + ",one_way,remote," + std::to_string(size) +
+                "000000," + std::to_string(all_s * (pair == 0 ? 1 : 0.9)) + "\n";
+      }
+    }
+  }
+  const std::string command = "fit network " + example + " " + file("saturation.csv", rows);
+  const json result = result_of(command);
+  const json capacity = result.at("remote").at("capacity");
+  EXPECT_NEAR(capacity.at("bytes_per_s").get<double>(), 8e9, 0.01 * 8e9);  // durations have six decimals
+  EXPECT_EQ(capacity.at("origin"), "measured");
+  const json& found = result.at("report").at("saturation").at("remote");
+  EXPECT_EQ(found.at("points").size(), 3u);
+  EXPECT_EQ(found.at("plateau_pairs"), json({2, 4}));
+  EXPECT_NEAR(found.at("single_pair").at("bytes_per_s").get<double>(), 4e9, 0.01 * 4e9);
+  EXPECT_FALSE(result.at("local").contains("capacity"));
+
+  const json given = result_of(command + " --capacity 100Gbps --local-capacity 20GBps");
+  EXPECT_EQ(given.at("remote").at("capacity").at("bytes_per_s"), 12.5e9);
+  EXPECT_EQ(given.at("local").at("capacity").at("origin"), "given");
+  const Outcome wrong = run_hplcast(command + " --capacity 1MBps -o " + path("result.json"));
+  EXPECT_EQ(wrong.status, 0);
+  EXPECT_THAT(wrong.output, HasSubstr("fit network: warning: remote: capacity_below_rate: a single message of"));
+  const Outcome zero =
+      run_hplcast("fit network --one-way " + file("pairs.csv", "size_bytes,duration_s,pairs\n1,1,0\n"));
+  EXPECT_EQ(zero.status, 3);
+  EXPECT_THAT(zero.output, HasSubstr("pairs.csv:2, field `pairs`: found 0; expected at least 1"));
+}
+
 TEST_F(FitCommands, NetworkSaysWhatItCannotUse) {
   const Outcome nothing = run_hplcast("fit network");
   EXPECT_EQ(nothing.status, 2);

@@ -17,6 +17,7 @@ namespace hplcast::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string example_cluster = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
 
@@ -69,6 +70,20 @@ TEST_F(StudyCommands, PredictNamesWhatIsWrongWithItsInput) {
   expect({"predict", example_cluster, "-N", "1000000"}, 3, "--force");
   expect({"predict", example_cluster, "--hpl-dat", file("HPL.dat", "title\n")}, 3, "HPL.dat:2");
   expect({"predict", example_cluster, "-N", "100", "-o", programs_.folder().string()}, 3, "it is a folder");
+}
+
+TEST_F(StudyCommands, PredictSaysThatProbesGrow) {
+  std::ifstream in(example_cluster);
+  core::ClusterModel cluster = core::read_cluster(in, example_cluster);
+  core::NetworkModel::Values network = cluster.network.values();
+  network.growing_probes = true;
+  cluster.network = core::NetworkModel::make(network);
+  std::ostringstream text;
+  core::write_cluster(text, cluster);
+  const std::string path = file("growing.json", text.str());
+  expect({"predict", path, "-N", "100", "--estimate"}, 0, "note: growing_probes is on in " + path);
+  const auto off = run_hplcast_words({"predict", path, "-N", "100", "--estimate", "--growing-probes", "off"});
+  EXPECT_THAT(off.output, Not(HasSubstr("growing_probes is on")));
 }
 
 TEST_F(StudyCommands, PredictExitsWithSixIfTheSimulatorFails) {

@@ -146,6 +146,16 @@ TEST(LinkCapacity, OneSizeIsEnoughWhereThereAreManyRows) {
   EXPECT_GT(fit.capacity.high_bytes_per_s, capacity);
 }
 
+TEST(LinkCapacity, DurationsThatHardlyGrowWithTheSizeStillGiveAWideInterval) {
+  Measurement how;
+  how.relative_sd = 2;
+  how.repetitions = 3;
+  const LinkCapacityFit fit = fitted(how);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_GT(fit.capacity.low_bytes_per_s, 0);
+  EXPECT_GT(fit.capacity.high_bytes_per_s, 1.5 * fit.capacity.low_bytes_per_s);
+}
+
 TEST(LinkCapacity, ShortMessagesDoNotCount) {
   std::vector<SaturatedTurn> turns = measured({});
   for (int i = 0; i < 1000; ++i) turns.push_back({4, 1000, 1.0});

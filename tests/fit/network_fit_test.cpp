@@ -347,5 +347,68 @@ TEST(NetworkFit, CountsFailedRowsAndRefusesBrokenOnes) {
   EXPECT_THROW(fit_network(rows), core::DomainError);
 }
 
+/// Turns of 1, 2, 4 pairs at once over a link of 8 GB/s, of which one flow gets 4 GB/s.
+std::vector<MpiMeasurement> saturated_rows(const std::string& scope) {
+  std::vector<MpiMeasurement> rows;
+  for (const long pairs : {1L, 2L, 4L}) {
+    for (int i = 0; i < 12; ++i) {
+      MpiMeasurement row;
+      row.operation = "one_way";
+      row.scope = scope;
+      row.pairs = pairs;
+      row.size_bytes = 1e6 * (1 + i % 4);
+      row.duration_s =
+          1e-5 + static_cast<double>(pairs) * row.size_bytes / std::min(4e9 * static_cast<double>(pairs), 8e9);
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+TEST(NetworkFit, TakesCapacitiesFromSeveralPairsAtOnceAndCostsFromOne) {
+  std::vector<MpiMeasurement> rows = RowMaker({}, 0.01).rows("remote", 300);
+  const std::vector<MpiMeasurement> local = RowMaker({}, 0.01, 2).rows("local", 300);
+  rows.insert(rows.end(), local.begin(), local.end());
+  const core::NetworkModel before = fit_network(rows).model;
+  const std::vector<MpiMeasurement> more = saturated_rows("remote");
+  rows.insert(rows.end(), more.begin(), more.end());
+  MpiMeasurement crowded = rows.front();
+  crowded.pairs = 2;
+  crowded.duration_s *= 1000;
+  rows.push_back(crowded);
+  const NetworkFit fit = fit_network(rows);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  const core::ScopeModel& remote = fit.model.scope(Scope::remote);
+  ASSERT_TRUE(remote.capacity);
+  EXPECT_NEAR(remote.capacity->bytes_per_s, 8e9, 1);
+  EXPECT_EQ(remote.capacity->origin, core::LinkCapacity::Origin::measured);
+  EXPECT_NEAR(fit.capacities[1].single->bytes_per_s, 4e9, 1);
+  for (const double size : probed_sizes)
+    EXPECT_EQ(simulated_round_trip(fit.model, Scope::remote, size), simulated_round_trip(before, Scope::remote, size));
+  EXPECT_FALSE(fit.model.scope(Scope::local).capacity);
+  EXPECT_THAT(fit.model.scope(Scope::local).notes,
+              Contains(HasSubstr("capacity: what several messages inside a host")));
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("1 rows are left out: several pairs")));
+  EXPECT_TRUE(fit.flags.empty());
+  EXPECT_THAT(before.scope(Scope::remote).notes, Contains(HasSubstr("what a single flow reaches")));
+}
+
+TEST(NetworkFit, AGivenCapacityPrevailsAndIsComparedWithTheRate) {
+  std::vector<MpiMeasurement> rows = RowMaker({}, 0.01).rows("remote", 300);
+  const std::vector<MpiMeasurement> more = saturated_rows("remote");
+  rows.insert(rows.end(), more.begin(), more.end());
+  NetworkFitOptions options;
+  options.capacity_bytes_per_s[1] = 1e9;
+  const NetworkFit fit = fit_network(rows, options);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_EQ(fit.model.scope(Scope::remote).capacity->bytes_per_s, 1e9);
+  EXPECT_EQ(fit.model.scope(Scope::remote).capacity->origin, core::LinkCapacity::Origin::given);
+  ASSERT_EQ(fit.flags.size(), 1U);
+  EXPECT_EQ(fit.flags.front().flag, "capacity_below_rate");
+  EXPECT_FALSE(fit.model.scope(Scope::local).capacity) << "costs inside a host are those between hosts, links are not";
+  options.capacity_bytes_per_s[1] = -1;
+  EXPECT_THROW(fit_network(rows, options), core::DomainError);
+}
+
 }  // namespace
 }  // namespace hplcast::fit

@@ -13,11 +13,13 @@
 #include "hplcast/platforms/hostfile.hpp"
 #include "hplcast/platforms/model_h.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/platforms/sharing_losses.hpp"
 #include "platforms/example_cluster.hpp"
 
 namespace hplcast::platforms {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -65,10 +67,65 @@ TEST(PlatformXml, EqualsTheGoldenFiles) {
   expect_golden("fat_tree.xml", xml(fat_tree()));
 }
 
-TEST(PlatformXml, LosesNothingWhenLocalMessagesCostWhatRemoteOnesDo) {
-  EXPECT_THAT(platform_xml_losses(example_cluster(true)), IsEmpty());
-  EXPECT_FALSE(needs_platform_library(example_cluster(true)));
-  EXPECT_THAT(xml(example_cluster(true)), Not(HasSubstr("Not carried")));
+/// One rank per host: links are not shared.
+core::ClusterModel one_core_per_host(core::ClusterModel cluster) {
+  cluster.hosts = core::Hosts::make({"n-[1-2]", 1, 1, {}, 0});
+  return cluster;
+}
+
+TEST(PlatformXml, LosesNothingWhenLocalMessagesCostWhatRemoteOnesDoAndLinksAreNotShared) {
+  const auto cluster = one_core_per_host(example_cluster(true));
+  EXPECT_THAT(platform_xml_losses(cluster), IsEmpty());
+  EXPECT_FALSE(needs_platform_library(cluster));
+  EXPECT_THAT(xml(cluster), Not(HasSubstr("Not carried")));
+}
+
+TEST(PlatformXml, LosesNothingBySharingLinksThatEveryFlowFills) {
+  const auto full = with_network(example_cluster(true), [](core::NetworkModel::Values& network) {
+    network.remote->cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 1 / 1.25e10}});
+    network.local = *network.remote;
+  });
+  EXPECT_THAT(sharing_losses(full), IsEmpty());
+  EXPECT_THAT(platform_xml_losses(full), IsEmpty());
+}
+
+TEST(PlatformXml, SaysHowMuchIsLostWhereFlowsThatDoNotFillALinkShareIt) {
+  const auto losses = sharing_losses(example_cluster(true));
+  ASSERT_EQ(losses.size(), 1U);
+  EXPECT_DOUBLE_EQ(losses.front().least_factor, 0.5);
+  EXPECT_EQ(losses.front().least_from_bytes, 0);
+  EXPECT_DOUBLE_EQ(losses.front().longest_factor, 1);
+  EXPECT_EQ(losses.front().matters_from_ranks, 2);
+  EXPECT_THAT(to_string(losses.front()), HasSubstr("f is 0.5 at least (messages from 0 bytes on), 1 for the longest"));
+  EXPECT_THAT(xml(example_cluster(true)), HasSubstr("matters from 2 ranks per host on"));
+
+  // Twice the capacity: every flow takes half of what it took.
+  const auto wide = with_network(example_cluster(true), [](core::NetworkModel::Values& network) {
+    network.remote->capacity = core::LinkCapacity{2.5e10};
+    network.local.capacity = core::LinkCapacity{5e10};
+  });
+  ASSERT_EQ(sharing_losses(wide).size(), 2U);
+  EXPECT_DOUBLE_EQ(sharing_losses(wide)[0].longest_factor, 0.5);
+  EXPECT_DOUBLE_EQ(sharing_losses(wide)[1].least_factor, 0.125);
+  EXPECT_EQ(sharing_losses(wide)[1].scope, core::Scope::local);
+}
+
+TEST(PlatformXml, HostsOfATreeShareItsLinksWithOneRankEach) {
+  EXPECT_THAT(sharing_losses(one_core_per_host(example_cluster(true))), IsEmpty());
+  const auto tree = one_core_per_host(fat_tree());
+  ASSERT_EQ(sharing_losses(tree).size(), 1U);
+  EXPECT_THAT(to_string(sharing_losses(tree).front()), HasSubstr("from 1 rank per host on"));
+}
+
+TEST(PlatformXml, SaysThatASingleMessageIsFasterThanItsLink) {
+  const auto narrow = with_network(example_cluster(true), [](core::NetworkModel::Values& network) {
+    network.remote->capacity = core::LinkCapacity{1e10};
+    network.local = *network.remote;
+    network.local.capacity.reset();
+  });
+  EXPECT_THAT(platform_xml_losses(narrow),
+              Contains(HasSubstr("remote transfer from 64000 bytes: a single message is faster than its link "
+                                 "(bandwidth factor 1.25)")));
 }
 
 TEST(PlatformXml, AMachineOfOneHostHasItsLocalCosts) {
@@ -80,9 +137,10 @@ TEST(PlatformXml, AMachineOfOneHostHasItsLocalCosts) {
 }
 
 TEST(PlatformXml, SaysThatLocalCostsNoiseLargeBoundsAndNegativeStartsAreLost) {
-  EXPECT_THAT(platform_xml_losses(example_cluster(false)),
-              ElementsAre(HasSubstr("local send"), HasSubstr("local isend"), HasSubstr("local recv"),
-                          HasSubstr("local bandwidth factors"), HasSubstr("local latency factors")));
+  EXPECT_THAT(
+      platform_xml_losses(example_cluster(false)),
+      ElementsAre(HasSubstr("remote messages that share a link"), HasSubstr("local send"), HasSubstr("local isend"),
+                  HasSubstr("local recv"), HasSubstr("local bandwidth factors"), HasSubstr("local latency factors")));
   const auto lossy = with_network(example_cluster(true), [](core::NetworkModel::Values& network) {
     auto& scope = *network.remote;
     scope.cost(core::MessageCost::recv) =
@@ -93,7 +151,8 @@ TEST(PlatformXml, SaysThatLocalCostsNoiseLargeBoundsAndNegativeStartsAreLost) {
   });
   EXPECT_THAT(
       platform_xml_losses(lossy),
-      ElementsAre(HasSubstr("remote half_duplex"), HasSubstr("remote recv from 0 bytes: noise"),
+      ElementsAre(HasSubstr("remote messages that share a link"), HasSubstr("remote half_duplex"),
+                  HasSubstr("remote recv from 0 bytes: noise"),
                   HasSubstr("remote recv from 3e+09 bytes: SimGrid's bounds"),
                   HasSubstr("remote transfer from 1000 bytes: a line that starts below zero"),
                   HasSubstr("local recv from 0"), HasSubstr("local recv from 3e+09"), HasSubstr("local transfer")));

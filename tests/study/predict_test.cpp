@@ -13,7 +13,11 @@
 namespace hplcast::study {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using tests::error_in;
 
@@ -173,6 +177,83 @@ TEST_F(Predict, AMatrixLargerThanTheMemoryIsRefusedUnlessForced) {
   asked.cluster.hosts = core::Hosts::make(hosts);
   asked.force = false;
   EXPECT_EQ(error_of(asked), "");
+}
+
+/// Flows of 4 GB/s on cards that two ranks share.
+core::NetworkModel::Values slow_flows() {
+  core::NetworkModel::Values values;
+  values.local.bandwidth_bytes_per_s = 1e10;
+  values.local.latency_s = 1e-6;
+  values.local.max_bytes = 1e7;
+  values.local.cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 1e-10}});
+  values.remote = values.local;
+  values.remote->bandwidth_bytes_per_s = 4e9;
+  values.remote->cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 0.25e-9}});
+  return values;
+}
+
+PredictionRequest with_network(PredictionRequest asked, const core::NetworkModel::Values& values) {
+  asked.cluster.network = core::NetworkModel::make(values);
+  return asked;
+}
+
+TEST_F(Predict, WarnsIfRanksShareACardOfUnknownCapacity) {
+  auto asked = with_network(request("true"), slow_flows());
+  EXPECT_THAT(check(asked), ElementsAre(AllOf(HasSubstr("2 ranks share the card of a host, but"),
+                                              HasSubstr("it is taken to be what a single flow reaches, 4 GB/s"))));
+  asked.parameters.P = 1;  // both ranks on one host
+  EXPECT_THAT(check(asked), IsEmpty());
+  asked.parameters.P = 2;
+  asked.parameters.Q = 1;
+  auto hosts = asked.cluster.hosts.values();
+  hosts.cores = 1;  // a card each
+  asked.cluster.hosts = core::Hosts::make(hosts);
+  EXPECT_THAT(check(asked), IsEmpty());
+}
+
+TEST_F(Predict, WarnsIfOnlyTheCapacityBetweenHostsWasMeasured) {
+  auto values = slow_flows();
+  values.remote->capacity = core::LinkCapacity{12e9, 0, 0, core::LinkCapacity::Origin::measured};
+  auto asked = with_network(request("true"), values);
+  EXPECT_THAT(check(asked), IsEmpty()) << "two ranks of a host have one message at a time";
+  auto hosts = asked.cluster.hosts.values();
+  hosts.cores = 3;
+  asked.cluster.hosts = core::Hosts::make(hosts);
+  EXPECT_THAT(check(asked), ElementsAre(HasSubstr("local: what several messages inside a host get")));
+}
+
+TEST_F(Predict, WarnsOfANetworkThatContradictsItself) {
+  auto values = slow_flows();
+  values.remote->capacity = core::LinkCapacity{1e9};
+  values.topology.backbone_bandwidth_bytes_per_s = 2e9;
+  EXPECT_THAT(check(with_network(request("true"), values)),
+              ElementsAre(HasSubstr("but the capacity is 1 GB/s"), HasSubstr("all hosts share has 2 GB/s")));
+}
+
+TEST_F(Predict, SaysWhatAPajeTraceCosts) {
+  auto values = slow_flows();
+  values.remote->capacity = core::LinkCapacity{16e9};
+  auto asked = with_network(request("true"), values);
+  asked.observation.paje = programs_.folder() / "paje.trace";
+  asked.mode = SimulationMode::exact;
+  EXPECT_THAT(check(asked),
+              ElementsAre(AllOf(HasSubstr("with --paje messages go through SMPI"), HasSubstr("f is 0.25 at least"))));
+}
+
+TEST_F(Predict, RefusesPlatformXmlWhereFlowsShareLinksUnlessForced) {
+  setenv("HPLCAST_PLATFORM_LIBRARY", "/nowhere.so", 1);
+  auto values = slow_flows();
+  values.remote->capacity = core::LinkCapacity{16e9};
+  auto asked = with_network(request(testing::print_hpl_result("2.00", "9.0") + good_statistics), values);
+  EXPECT_THAT(error_of(asked), HasSubstr("cannot be predicted with several ranks per host"));
+  EXPECT_THAT(error_of(asked), HasSubstr("HPLCAST_PLATFORM_LIBRARY says; --force"));
+  asked.force = true;
+  EXPECT_EQ(error_of(asked), "");
+  EXPECT_THAT(check(asked), Contains(HasSubstr("remote messages that share a link")));
+  asked.force = false;
+  values.remote->cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 1 / 16e9}});
+  EXPECT_EQ(error_of(with_network(asked, values)), "") << "every flow fills the link";
+  unsetenv("HPLCAST_PLATFORM_LIBRARY");
 }
 
 TEST_F(Predict, WrongParametersAreRefusedBeforeAnythingRuns) {

@@ -82,8 +82,9 @@ struct LinkCapacityFit {
 ///
 /// Only long messages count: those of a sixteenth of the largest size or more. A turn of n pairs takes a constant and
 /// n size / rate; the total rate of n pairs is one over the slope of its turns over n size: the median of the slopes
-/// between any two of them (Theil 1950), its interval that of Sen (1968, with ties). Where all sizes are equal, the
-/// median of n size / duration, and the interval of its order statistics. A number of pairs needs five turns.
+/// between any two of them (Theil 1950), its interval that of Sen (1968, with ties). Where all sizes are equal, or
+/// durations scatter so much that they might not grow with the size at all: the median of n size / duration, and the
+/// interval of its order statistics. A number of pairs needs five turns.
 ///
 /// From one number of pairs to the next the total grows if the intervals do not overlap and it is more than 3 % more.
 /// The plateau begins where it grows no more; its rate is that of all its turns together, slopes being taken between

@@ -15,8 +15,9 @@ namespace hplcast::platforms {
 /// (`n-[1-32]`), because SimGrid's <cluster> names its hosts itself.
 void write_platform_xml(std::ostream& out, const core::ClusterModel& cluster);
 
-/// What platform.xml cannot say of this cluster, one sentence each: costs that differ between local and remote
-/// messages, noise of messages, segments from 2^31 bytes on, lines that start below zero.
+/// What platform.xml cannot say of this cluster, one sentence each: how flows share links (sharing_losses()), messages
+/// faster than their link, costs that differ between local and remote messages, noise of messages, segments from 2^31
+/// bytes on, lines that start below zero.
 std::vector<std::string> platform_xml_losses(const core::ClusterModel& cluster);
 
 /// True if something is lost in platform.xml, so that the platform library should be used instead

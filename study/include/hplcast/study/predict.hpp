@@ -42,7 +42,7 @@ struct PredictionRequest {
   std::uint64_t seed = 1;  ///< names the random streams: equal requests give equal times
   SimulationMode mode = SimulationMode::automatic;
   bool noise = true;     ///< false: every call takes its expected time
-  bool force = false;    ///< simulate also what does not fit the memory of the cluster
+  bool force = false;    ///< simulate also what does not fit the memory of the cluster, or would be told wrong
   double timeout_s = 0;  ///< 0: none
   std::filesystem::path
       keep;  ///< folder for HPL.dat, platform.xml, log ...; empty: a temporary one, removed at the end
@@ -55,7 +55,8 @@ struct PredictionRequest {
 /// What could make a request fail or mislead: things to tell the user, not errors.
 /// @throws core::DomainError for wrong parameters, more ranks than the cluster has cores, panels that HPL cannot count,
 /// or a matrix that is larger than the memory of the cluster (where that is known); core::Error for a simulation that
-/// this machine cannot hold (shortages()). The last two not if forced.
+/// this machine cannot hold (shortages()), or that only platform.xml is there for although ranks share links of a
+/// network whose flows do not fill them. The last three not if forced.
 std::vector<std::string> check(const PredictionRequest& request);
 
 /// exact or fast: what `automatic` stands for here.
