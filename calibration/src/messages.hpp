@@ -11,7 +11,17 @@
 // Small helpers of the programs that measure MPI: blocking messages of bytes in MPI_COMM_WORLD, and their buffers.
 namespace hplcast::calibration {
 
-enum Tag : int { tag_ready = 10, tag_go, tag_data, tag_answer, tag_step, tag_stop, tag_together, tag_start, tag_never_sent };
+enum Tag : int {
+  tag_ready = 10,
+  tag_go,
+  tag_data,
+  tag_answer,
+  tag_step,
+  tag_stop,
+  tag_together,
+  tag_start,
+  tag_never_sent
+};
 
 /// The peer needs this long in s from its handshake into its receive.
 inline constexpr double settle_s = 5e-6;

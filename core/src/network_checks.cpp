@@ -10,11 +10,12 @@ namespace hplcast::core {
 
 namespace {
 
-/// Less than that is the uncertainty of any measurement.
-constexpr double worth_telling = 1.02;
+/// Two measurements of one network agree no better: rates of single messages and capacities are of different programs.
+constexpr double worth_telling = 1.05;
 
-/// Latency rules messages shorter than this; no link is filled with them.
-constexpr double short_message_bytes = 1024;
+/// Buffers on the way (sockets, cards, shapers) take in shorter messages faster than the link carries them, and no link
+/// is filled with these.
+constexpr double short_message_bytes = 65536;
 
 std::string size_text(double bytes) {
   return std::to_string(std::llround(bytes)) + " bytes";

@@ -74,8 +74,8 @@ core::ClusterModel scale_capacity(core::ClusterModel cluster, double factor) {
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     core::ScopeModel& scope = network_scope(network);
     if (!scope.capacity && !network.remote) {
-      throw core::DomainError("capacity of messages inside a host", "not known",
-                              "one that can be scaled", "`hplcast assemble --local-capacity` gives one");
+      throw core::DomainError("capacity of messages inside a host", "not known", "one that can be scaled",
+                              "`hplcast assemble --local-capacity` gives one");
     }
     if (!scope.capacity) scope.capacity = core::LinkCapacity{scope.link_bytes_per_s()};
     scale_link_capacity(scope, factor);

@@ -36,7 +36,7 @@ TEST(NetworkChecks, TheFastestFlowIsLookedForUpToTheLargestSizeMeasured) {
   EXPECT_EQ(flow->size_bytes, 1e7);
   EXPECT_NEAR(flow->bytes_per_s, (1e7 + 16) / (5e-5 + 1e7 * 0.25e-9), 1);
   const auto unknown_end = fastest_flow(network([](auto& v) { v.remote->max_bytes = 0; }).scope(Scope::remote));
-  EXPECT_EQ(unknown_end->size_bytes, 63999) << "nothing is known of longer ones";
+  EXPECT_EQ(unknown_end->size_bytes, 65536) << "nothing is known of longer ones";
   EXPECT_FALSE(fastest_flow(
       network([](auto& v) { v.remote->cost(MessageCost::transfer) = SegmentedLaw(); }).scope(Scope::remote)))
       << "messages that cost nothing";
@@ -55,7 +55,13 @@ TEST(NetworkChecks, ACapacityBelowTheRateOfASingleFlowIsFound) {
   EXPECT_THAT(doubt->detail,
               HasSubstr("a single message of 10000000 bytes goes at 3.92 GB/s, but the capacity is 3 GB/s"));
   EXPECT_FALSE(capacity_below_rate(small(3.5e9, 4.5e9), Scope::remote)) << "its interval holds the rate";
-  EXPECT_FALSE(capacity_below_rate(small(3.9e9, 0), Scope::remote)) << "less than two percent";
+  EXPECT_FALSE(capacity_below_rate(small(3.9e9, 0), Scope::remote)) << "less than five percent";
+}
+
+TEST(NetworkChecks, ShortMessagesThatBuffersTakeInFasterAreNoContradiction) {
+  EXPECT_TRUE(contradictions(network([](auto& v) {
+                v.remote->cost(MessageCost::transfer) = SegmentedLaw::make({{0, 1e-6, 1e-12}, {64000, 5e-5, 0.25e-9}});
+              })).empty());
 }
 
 TEST(NetworkChecks, LinksOfATreeSlowerThanTheFlowsAreNamedSo) {

@@ -35,9 +35,9 @@ struct MpiRow {
 };
 
 /// Measures a design, row by row, with each turn of the pattern, or with the number of pairs that the rows have: these
-/// then begin one_way messages together, and their durations count from the same moment. Ranks without a part in a turn are the background
-/// (with Background::none they sleep); the pair itself computes before a message and polls for it, as the background
-/// says. Collective; returns the rows of which this rank had the clock.
+/// then begin one_way messages together, and their durations count from the same moment. Ranks without a part in a turn
+/// are the background (with Background::none they sleep); the pair itself computes before a message and polls for it,
+/// as the background says. Collective; returns the rows of which this rank had the clock.
 /// @throws core::Error (bad_input) for a pattern without pairs, or too little memory.
 std::vector<MpiRow> measure_mpi(const World& world, const MpiDesign& design, const MpiMeasureOptions& options);
 

@@ -22,11 +22,11 @@ struct SingleFlow {
   double bytes_per_s = 0;  ///< wire bytes over expected time in the network
 };
 
-/// The fastest message of a scope, among the sizes measured (up to the start of the last segment where that is not
-/// known). Messages that cost nothing are left out; nothing if all are such.
+/// The fastest message of a scope of 64 KiB or more, among the sizes measured (up to the start of the last segment
+/// where that is not known). Messages that cost nothing are left out; nothing if there are no others.
 std::optional<SingleFlow> fastest_flow(const ScopeModel& scope);
 
-/// capacity_below_rate: a single message is faster than all messages together are said to be, by more than 2 % and the
+/// capacity_below_rate: a single message is faster than all messages together are said to be, by more than 5 % and the
 /// interval of the capacity. The simulator keeps it to the capacity. On a fat tree, torus or dragonfly every link has
 /// that capacity.
 std::optional<NetworkDoubt> capacity_below_rate(const NetworkModel& network, Scope which);
