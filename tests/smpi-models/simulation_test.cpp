@@ -276,9 +276,9 @@ TEST(Messages, ThatShareALinkShareItAlikeWithAndWithoutLatency) {
       });
   const Simulation simulation{
       cluster, 8, {"together", "3999000", "3999000", "4001000", "4001000"}, PlatformKind::library};
-  for (const std::string& crosstraffic : {"no", "yes"}) {
+  for (const char* crosstraffic : {"no", "yes"}) {
     Simulation variant = simulation;
-    variant.options = {"--cfg=network/crosstraffic:" + crosstraffic};
+    variant.options = {std::string("--cfg=network/crosstraffic:") + crosstraffic};
     const core::CommandResult result = simulate(variant, "together");
     ASSERT_EQ(result.status, 0) << result.output;
     for (int rank = 4; rank < 8; ++rank) {
