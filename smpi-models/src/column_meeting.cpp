@@ -3,7 +3,6 @@
 #include <simgrid/s4u/Engine.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "runtime.hpp"
@@ -30,10 +29,10 @@ class ColumnMeetings::Costs final : public ColumnCosts {
     detached_bytes = meetings.messages_.detached_bytes();
   }
 
-  /// For all exchanges from now on.
-  void learn_from(const Lesson& lesson) {
-    extra_s_ = lesson.extra_s;
-    load_share_ = lesson.load_share();
+  /// For all exchanges from now on: what sampled ones taught, and how many messages of one follow on each other.
+  void learn_from(const ExchangeLessons& lessons, int part, int steps) {
+    extra_s_ = lessons.excess_s(part) / steps;
+    load_share_ = lessons.load_share(part);
   }
 
   ExchangeMessage message(int from, int to, double bytes) override {
@@ -81,24 +80,6 @@ class ColumnMeetings::Costs final : public ColumnCosts {
 ColumnMeetings::ColumnMeetings(Runtime& runtime, Messages& messages, const NetworkCosts& costs,
                                const RealExchanges& real)
     : runtime_(runtime), messages_(messages), costs_(costs), real_(real) {}
-
-const ColumnMeetings::Lesson& ColumnMeetings::lesson(int part) const {
-  static const Lesson nothing;
-  const auto found = lessons_.find(part);
-  return found == lessons_.end() ? nothing : found->second;
-}
-
-/// How much of the bytes of computed exchanges the links feel, see load_links(). Say that a share p of the exchanges
-/// meets busy links and then takes x longer than the time t alone; all others take t. Busy links get the bytes of p
-/// exchanges; a flow of constant rate would give them p (t + x) / (t + p x), as they are busy for so much of the time.
-/// The mean excess is p x, its mean square p x^2.
-double ColumnMeetings::Lesson::load_share() const {
-  if (!(excesses_s > 0)) return 1;
-  const double time_s = times_s / runs;
-  const double excess_s = excesses_s / runs;
-  const double busy_s = std::max(excess_s, squared_excesses_s2 / excesses_s);
-  return time_s > excess_s ? time_s / (time_s - excess_s + busy_s) : 1;
-}
 
 ColumnMeetings::Column& ColumnMeetings::open(const hplcast_column& column) {
   std::unique_ptr<Column>& found = columns_[column.ranks[0]];
@@ -167,27 +148,8 @@ void ColumnMeetings::learn(Column& column) {
     took_s += left_s - column.members[i].real.front().entered_s;
     column.members[i].real.clear();
   }
-  const double one_s = excess_s / static_cast<double>(size * run);
-  Lesson& lesson = lessons_[column.real_part];
-  const int steps = exchange_steps(static_cast<int>(size));
-  if (lesson.runs > 0) {
-    const double change_s = one_s - lesson.extra_s * steps;
-    squared_changes_s2_ += change_s * change_s;
-    ++runs_;
-  }
-  lesson.extra_s = one_s / steps;
-  lesson.runs += 1;
-  lesson.times_s += took_s / static_cast<double>(size * run);
-  lesson.excesses_s += one_s;
-  lesson.squared_excesses_s2 += one_s * one_s;
-}
-
-double ColumnMeetings::error_95_s() const {
-  if (runs_ == 0) return 0;
-  // Half the mean square of the differences of neighbours is the variance, whatever slow trend there is (von Neumann,
-  // 1941); the mean of the runs, which stands for every computed exchange, has this over their number.
-  const auto runs = static_cast<double>(runs_);
-  return 2 * static_cast<double>(computed_) * std::sqrt(squared_changes_s2_ / 2) / runs;
+  const auto exchanges = static_cast<double>(size * run);
+  lessons_.add(column.real_part, {took_s / exchanges, excess_s / exchanges});
 }
 
 void ColumnMeetings::compute(Column& column) {
@@ -198,9 +160,11 @@ void ColumnMeetings::compute(Column& column) {
   for (std::size_t i = 0; i < size; ++i) times_s[i] = column.members[i].finish_s;
   column.pivot_rows.clear();
   const std::size_t exchanges = column.members.front().notes.size();
-  computed_ += exchanges;
+  lessons_.count_computed(exchanges);
+  const int steps = exchange_steps(static_cast<int>(size));
   for (std::size_t j = 0; j < exchanges; ++j) {
-    costs.learn_from(lesson(real_.part(column.first_index + static_cast<int>(j), column.panel_columns)));
+    const int part = real_.part(column.first_index + static_cast<int>(j), column.panel_columns);
+    costs.learn_from(lessons_, part, steps);
     for (std::size_t i = 0; i < size; ++i) {
       const Note& note = column.members[i].notes[j];
       times_s[i] += note.compute_s;

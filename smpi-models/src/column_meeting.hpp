@@ -3,12 +3,12 @@
 #include <simgrid/s4u/Barrier.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "column_exchange.hpp"
+#include "exchange_lessons.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "messages.hpp"
 #include "settings.hpp"
@@ -40,9 +40,8 @@ class ColumnMeetings {
 
   /// Notes exchange `index`; costs no simulated time yet.
   void note(const hplcast_column& column, int index, const PivotCandidate& candidate);
-  /// Twice the standard error in s of the time of all computed exchanges, as the scatter of what real ones teach says:
-  /// how far the time of a run in fast mode may be off by chance.
-  double error_95_s() const;
+  /// How far the time of a run in fast mode may be off by chance, in s: ExchangeLessons::error_95_s().
+  double error_95_s() const { return lessons_.error_95_s(); }
 
   /// Blocks until all of the column are here; then the noted exchanges are over and their pivot rows known.
   void settle(const hplcast_column& column, double* pivot_rows);
@@ -78,17 +77,8 @@ class ColumnMeetings {
     std::vector<double> pivot_rows;
     simgrid::s4u::BarrierPtr barrier;
   };
-  /// What real exchanges have taught of one part of the panel.
-  struct Lesson {
-    double extra_s = 0;  ///< of the last run: per step, beyond what an empty network would take
-    // Of all runs, per exchange: how long it took with the work before it, and how much of that was excess.
-    double runs = 0, times_s = 0, excesses_s = 0, squared_excesses_s2 = 0;
-
-    double load_share() const;
-  };
   class Costs;
 
-  const Lesson& lesson(int part) const;
   Column& open(const hplcast_column& column);
   void learn(Column& column);
   void compute(Column& column);
@@ -98,10 +88,7 @@ class ColumnMeetings {
   Messages& messages_;
   const NetworkCosts& costs_;
   RealExchanges real_;
-  std::uint64_t computed_ = 0;               // exchanges
-  std::uint64_t runs_ = 0;                   // of real exchanges that came after another of the same part
-  double squared_changes_s2_ = 0;            // from one to the next, of the time of an exchange
-  std::unordered_map<int, Lesson> lessons_;  // by part of the panel
+  ExchangeLessons lessons_;
   std::unordered_map<int, std::unique_ptr<Column>> columns_;
 };
 
