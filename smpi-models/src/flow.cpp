@@ -2,7 +2,11 @@
 
 #include <simgrid/s4u/Activity.hpp>
 
+#include <cstdint>
 #include <deque>
+
+#include "c_boundary.hpp"
+#include "hplcast/core/errors.hpp"
 
 namespace simgrid::kernel::activity {
 
@@ -28,6 +32,20 @@ struct Announced {
   bool asked_for_one = false;  // of its two factors
 };
 std::deque<Announced> announced;
+std::uint64_t flows_announced = 0;
+std::uint64_t flows_begun = 0;
+
+/// Makes a flow begin by `call`. If SimGrid did not ask for its factors then, it has none: nothing would be right.
+template <typename Call>
+void announce(const FlowShape& shape, const Call& call) {
+  announced.push_back({shape});
+  const std::uint64_t number = ++flows_announced;
+  call();
+  if (flows_begun >= number) return;
+  end_simulation(
+      "SimGrid did not ask for the factors of a flow when it began; expected a SimGrid that hplcast supports",
+      core::ExitCode::external_failure);
+}
 
 /// SimGrid wants something to carry. SMPI would copy, and free, what it takes for its own.
 void copy_nothing(simgrid::kernel::activity::CommImpl* /*flow*/, void* /*data*/, std::size_t /*bytes*/) {}
@@ -56,16 +74,14 @@ Flow new_flow(const FlowShape& shape) {
 
 Flow begin_flow(const FlowShape& shape) {
   Flow flow = new_flow(shape);
-  announced.push_back({shape});
-  flow->set_destination(shape.destination);
+  announce(shape, [&] { flow->set_destination(shape.destination); });
   return flow;
 }
 
 void begin_load(const FlowShape& shape) {
   const Flow flow = new_flow(shape);
   flow->detach();
-  announced.push_back({shape});
-  flow->set_destination(shape.destination);
+  announce(shape, [&] { flow->set_destination(shape.destination); });
 }
 
 Flow offer_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {
@@ -82,20 +98,19 @@ void wait_for_offer(s4u::Mailbox* mailbox) {
 
 Flow take_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {
   Flow flow = get(mailbox);
-  announced.push_back({shape});
-  flow->start();
+  announce(shape, [&] { flow->start(); });
   return flow;
 }
 
 Flow give_flow(s4u::Mailbox* mailbox, const FlowShape& shape, bool nobody_waits) {
   Flow flow = put(mailbox, shape);
-  announced.push_back({shape});
-  if (nobody_waits) {
-    flow->detach();
-    return nullptr;
-  }
-  flow->start();
-  return flow;
+  announce(shape, [&] {
+    if (nobody_waits)
+      flow->detach();
+    else
+      flow->start();
+  });
+  return nobody_waits ? nullptr : flow;
 }
 
 void wait_for_end(const Flow& flow) {
@@ -113,10 +128,12 @@ std::optional<core::MessageFlow> announced_flow(const s4u::Host* source, const s
     return std::nullopt;
   }
   const core::MessageFlow as = shape.as;
-  if (next.asked_for_one)
+  if (next.asked_for_one) {
     announced.pop_front();
-  else
+    ++flows_begun;
+  } else {
     next.asked_for_one = true;
+  }
   return as;
 }
 

@@ -175,14 +175,24 @@ s4u::NetZone* hierarchical(const HostBuilder& builder) {
                                     policy);
 }
 
+/// Ways that lead away from a host: on a fat tree the number of the destination says which of them a route takes.
+std::size_t ways_up(const core::ClusterModel& cluster) {
+  if (cluster.network.values().topology.kind != "fat_tree") return 1;
+  const auto [levels, children, parents, links] = fat_tree_parameters(cluster);
+  return static_cast<std::size_t>(parents.front()) * links.front();
+}
+
 /// Where the first and the last link of every route belong to hosts, these have all of its latency.
 void leave_latency_to_host_links(const core::ClusterModel& cluster) {
   const std::vector<std::string>& names = cluster.hosts.names();
+  const std::size_t others = std::min(ways_up(cluster), names.size() - 1);
   std::set<s4u::Link*> of_hosts;
-  for (std::size_t i = 0; i < names.size() && names.size() > 1; ++i) {
-    std::vector<s4u::Link*> route;
-    s4u::Host::by_name(names[i])->route_to(s4u::Host::by_name(names[(i + 1) % names.size()]), route, nullptr);
-    of_hosts.insert({route.front(), route.back()});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t other = 1; other <= others; ++other) {
+      std::vector<s4u::Link*> route;
+      s4u::Host::by_name(names[i])->route_to(s4u::Host::by_name(names[(i + other) % names.size()]), route, nullptr);
+      of_hosts.insert({route.front(), route.back()});
+    }
   }
   for (s4u::Link* link : s4u::Engine::get_instance()->get_all_links()) {
     if (link->get_latency() == route_latency_s / 2 && of_hosts.count(link) == 0) link->set_latency(0);
@@ -203,7 +213,8 @@ s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept {
   // A route as it was measured has two links; on a torus SimGrid itself counts them.
   const bool by_links = links > 1 && (topology.kind == "fat_tree" || topology.kind == "dragonfly");
-  // There a flow without latency would weigh less or more than others: far below the rounding of any clock, it has some.
+  // There a flow without latency would weigh less or more than others: far below the rounding of any clock, it has
+  // some.
   const double least_s = topology.kind == "torus" ? 1e-21 : 0;
   return std::max(flow.latency_s, least_s) / route_latency_s * (by_links ? static_cast<double>(links) / 2 : 1);
 }

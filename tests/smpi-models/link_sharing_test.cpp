@@ -48,6 +48,7 @@ const std::vector<std::pair<std::string, Way>> ways = {
     {"single_switch", {{}, 2, 2}},
     {"fat_tree", {{"fat_tree", "2;2,2;1,2;1,1", 0, 0}, 4, 2}},
     {"fat_tree_far", {{"fat_tree", "2;1,2;1,1;1,1", 0, 0}, 2, 4}},
+    {"fat_tree_of_three_ways", {{"fat_tree", "1;4;3;1", 0, 0}, 4, 2}},
     {"torus", {{"torus", "2,2", 0, 0}, 4, 1}},
     {"dragonfly", {{"dragonfly", "2,1;1,1;2,1;2", 0, 0}, 8, 2}},
     {"dragonfly_far", {{"dragonfly", "1,1;1,1;2,1;1", 0, 0}, 2, 3}},
