@@ -1,8 +1,11 @@
-#include "flow.hpp"
+#include "simgrid_port.hpp"
 
-#include <simgrid/s4u/Activity.hpp>
-
-#include <deque>
+#include <simgrid/version.h>
+#if SIMGRID_VERSION >= 40000
+#include <simgrid/s4u/ActivitySet.hpp>
+#else
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
+#endif
 
 namespace simgrid::kernel::activity {
 
@@ -15,19 +18,9 @@ class CommImpl {
 
 }  // namespace simgrid::kernel::activity
 
-namespace hplcast::smpi_models {
-
-namespace s4u = simgrid::s4u;
+namespace hplcast::smpi_models::port {
 
 namespace {
-
-/// SimGrid serves the calls of actors in the order in which they were made, so that flows begin in the order in which
-/// they are announced, each just before the call that makes it begin.
-struct Announced {
-  FlowShape shape;
-  bool asked_for_one = false;  // of its two factors
-};
-std::deque<Announced> announced;
 
 /// SimGrid wants something to carry. SMPI would copy, and free, what it takes for its own.
 void copy_nothing(simgrid::kernel::activity::CommImpl* /*flow*/, void* /*data*/, std::size_t /*bytes*/) {}
@@ -44,28 +37,16 @@ Flow get(s4u::Mailbox* mailbox) {
   return mailbox->get_init()->set_dst_data(&carried, sizeof carried)->set_copy_data_callback(copy_nothing);
 }
 
-/// With both ends known it begins.
-Flow new_flow(const FlowShape& shape) {
+}  // namespace
+
+Flow begin_flow(const FlowShape& shape, bool nobody_waits) {
   Flow flow = s4u::Comm::sendto_init();
   flow->set_payload_size(shape.wire_bytes)->set_source(shape.source);
   reinterpret_cast<simgrid::kernel::activity::CommImpl*>(flow->get_impl())->set_rate(shape.as.bandwidth_bytes_per_s);
-  return flow;
-}
-
-}  // namespace
-
-Flow begin_flow(const FlowShape& shape) {
-  Flow flow = new_flow(shape);
-  announced.push_back({shape});
-  flow->set_destination(shape.destination);
-  return flow;
-}
-
-void begin_load(const FlowShape& shape) {
-  const Flow flow = new_flow(shape);
-  flow->detach();
-  announced.push_back({shape});
-  flow->set_destination(shape.destination);
+  if (nobody_waits) flow->detach();
+  announce(shape);
+  flow->set_destination(shape.destination);  // with both ends known it begins
+  return nobody_waits ? Flow() : flow;
 }
 
 Flow offer_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {
@@ -82,42 +63,41 @@ void wait_for_offer(s4u::Mailbox* mailbox) {
 
 Flow take_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {
   Flow flow = get(mailbox);
-  announced.push_back({shape});
+  announce(shape);
   flow->start();
   return flow;
 }
 
 Flow give_flow(s4u::Mailbox* mailbox, const FlowShape& shape, bool nobody_waits) {
   Flow flow = put(mailbox, shape);
-  announced.push_back({shape});
-  if (nobody_waits) {
-    flow->detach();
-    return nullptr;
-  }
-  flow->start();
-  return flow;
+  announce(shape);
+  nobody_waits ? flow->detach() : flow->start();
+  return nobody_waits ? Flow() : flow;
 }
 
 void wait_for_end(const Flow& flow) {
   // flow->wait() would also make an action of the CPU to watch for a failure of the host.
+#if SIMGRID_VERSION >= 40000
+  s4u::ActivitySet({flow}).wait_any();
+#else
   s4u::Activity::wait_any_for({flow}, -1);
+#endif
 }
 
-std::optional<core::MessageFlow> announced_flow(const s4u::Host* source, const s4u::Host* destination,
-                                                double wire_bytes) {
-  if (announced.empty()) return std::nullopt;
-  Announced& next = announced.front();
-  const FlowShape& shape = next.shape;
-  if (shape.source != source || shape.destination != destination ||
-      static_cast<double>(shape.wire_bytes) != wire_bytes) {
-    return std::nullopt;
-  }
-  const core::MessageFlow as = shape.as;
-  if (next.asked_for_one)
-    announced.pop_front();
-  else
-    next.asked_for_one = true;
-  return as;
+void set_factors(s4u::NetZone* zone, const Factor& latency, const Factor& bandwidth) {
+  const auto answer = [](const Factor& factor) {
+    return [factor](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,
+                    const std::vector<s4u::Link*>& links, const std::unordered_set<s4u::NetZone*>& /*zones*/) {
+      return factor({source, destination, wire_bytes, links.size()});
+    };
+  };
+#if SIMGRID_VERSION >= 40000
+  zone->set_latency_factor_cb(answer(latency));
+  zone->set_bandwidth_factor_cb(answer(bandwidth));
+#else
+  zone->get_network_model()->set_lat_factor_cb(answer(latency));
+  zone->get_network_model()->set_bw_factor_cb(answer(bandwidth));
+#endif
 }
 
-}  // namespace hplcast::smpi_models
+}  // namespace hplcast::smpi_models::port
