@@ -1,7 +1,5 @@
 #include "column_meeting.hpp"
 
-#include <simgrid/s4u/Engine.hpp>
-
 #include <algorithm>
 #include <cstdint>
 
@@ -189,10 +187,11 @@ void ColumnMeetings::load_links(Column& column) {
     for (const auto& [to, bytes] : member.sent) wire_bytes += bytes;
     if (wire_bytes >= 1 && left_s > 0) {
       const Member& other = column.members[static_cast<std::size_t>(member.sent[turn % member.sent.size()].first)];
-      begin_load({messages_.host(member.rank),
-                  messages_.host(other.rank),
-                  static_cast<std::uint64_t>(wire_bytes),
-                  {0, wire_bytes / left_s}});
+      port::begin_flow({messages_.host(member.rank),
+                        messages_.host(other.rank),
+                        static_cast<std::uint64_t>(wire_bytes),
+                        {0, wire_bytes / left_s}},
+                       true);
     }
     member.sent.clear();
   }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <simgrid/s4u/Barrier.hpp>
-
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -12,6 +10,7 @@
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "messages.hpp"
 #include "settings.hpp"
+#include "simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 

@@ -1,13 +1,12 @@
 #include "hplcast/smpi_models/hplcast_activity.h"
 
-#include <simgrid/s4u/Engine.hpp>
-
 #include <cstdlib>
 
 #include "activity.hpp"
 #include "c_boundary.hpp"
 #include "progress_file.hpp"
 #include "runtime.hpp"
+#include "simgrid_port/simgrid_port.hpp"
 
 using hplcast::smpi_models::Activity;
 using hplcast::smpi_models::guarded;

@@ -1,12 +1,11 @@
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-#include <simgrid/s4u/Engine.hpp>
-
 #include <algorithm>
 #include <cmath>
 
 #include "c_boundary.hpp"
 #include "runtime.hpp"
+#include "simgrid_port/simgrid_port.hpp"
 
 using hplcast::smpi_models::guarded;
 using hplcast::smpi_models::MessageRequest;

@@ -1,8 +1,5 @@
 #include "messages.hpp"
 
-#include <simgrid/s4u/Engine.hpp>
-#include <xbt/config.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -42,11 +39,10 @@ Messages::Messages(const Runtime& runtime, const NetworkCosts& costs, Polling& p
     : runtime_(runtime),
       costs_(costs),
       polling_(polling),
-      async_small_bytes_(simgrid::config::get_value<int>("smpi/async-small-thresh")),
-      detached_bytes_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
-      probes_grow_(simgrid::config::get_value<bool>("smpi/grow-injected-times") &&
-                   simgrid::config::get_value<double>("smpi/iprobe") > 0),
-      probes_(simgrid::config::get_value<double>("smpi/iprobe"), probes_grow_) {}
+      async_small_bytes_(port::setting<int>("smpi/async-small-thresh")),
+      detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")),
+      probes_grow_(port::setting<bool>("smpi/grow-injected-times") && port::setting<double>("smpi/iprobe") > 0),
+      probes_(port::setting<double>("smpi/iprobe"), probes_grow_) {}
 
 void Messages::add_rank(RankState& state, s4u::Host* host) {
   Rank rank;
@@ -125,11 +121,11 @@ bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
   posted.erase(found);
   request.message = sent;
   if (request.receiver_waits_in == nullptr) {
-    sent->flow = begin_flow(shape_of(*sent));
+    sent->flow = port::begin_flow(shape_of(*sent));
   } else {
     s4u::Mailbox* const mailbox = request.receiver_waits_in;
     request.receiver_waits_in = nullptr;
-    sent->flow = give_flow(mailbox, shape_of(*sent), sent->detached);
+    sent->flow = port::give_flow(mailbox, shape_of(*sent), sent->detached);
     idle_mailboxes_.push_back(mailbox);
   }
   return true;
@@ -142,9 +138,9 @@ void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   Rank& destination = at(message.channel.destination);
   destination.sent.push_back(sent);
   if (sent->starts_alone) {
-    sent->flow = begin_flow(shape_of(*sent));
+    sent->flow = port::begin_flow(shape_of(*sent));
   } else if (!sent->detached) {
-    sent->flow = offer_flow(sent->sender_waits_in, shape_of(*sent));
+    sent->flow = port::offer_flow(sent->sender_waits_in, shape_of(*sent));
   }
   if (destination.polled != nullptr && same_ends(*destination.polled, message.channel)) {
     destination.polled = nullptr;
@@ -159,9 +155,9 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
     if (request->wanted.channel.source != channel.destination) continue;
     const SentMessage* opposite = request->message.get();
     if (opposite == nullptr || opposite->detached || opposite->sent_s == s4u::Engine::get_clock()) continue;
-    const Flow flow = request->flow == nullptr ? opposite->flow : request->flow;
+    const port::Flow flow = request->flow == nullptr ? opposite->flow : request->flow;
     if (flow == nullptr) continue;
-    wait_for_end(flow);
+    port::wait_for_end(flow);
     return;
   }
 }
@@ -173,7 +169,7 @@ void Messages::send(const hplcast_message& message, bool synchronous) {
     have_mailbox();
   }
   if (!match_posted(sent)) publish(sent);
-  if (!sent->detached) wait_for_end(sent->flow);
+  if (!sent->detached) port::wait_for_end(sent->flow);
 }
 
 std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous) {
@@ -204,10 +200,10 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
   if (sent.sender_waits_in != nullptr) {
     s4u::Mailbox* const mailbox = sent.sender_waits_in;
     sent.sender_waits_in = nullptr;
-    request->flow = take_flow(mailbox, shape_of(sent));
+    request->flow = port::take_flow(mailbox, shape_of(sent));
     idle_mailboxes_.push_back(mailbox);
   } else if (!sent.starts_alone) {
-    sent.flow = begin_flow(shape_of(sent));
+    sent.flow = port::begin_flow(shape_of(sent));
   }
   return request;
 }
@@ -216,17 +212,17 @@ void Messages::wait(MessageRequest& request) {
   Rank& rank = at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
   flush(*rank.state);
   if (!request.receives) {
-    if (!request.message->detached) wait_for_end(request.message->flow);
+    if (!request.message->detached) port::wait_for_end(request.message->flow);
     return;
   }
   if (request.message == nullptr) have_mailbox();
   if (request.message == nullptr) {
     request.receiver_waits_in = take_mailbox();
-    wait_for_offer(request.receiver_waits_in);
+    port::wait_for_offer(request.receiver_waits_in);
   } else {
-    const Flow& flow = request.flow == nullptr ? request.message->flow : request.flow;
+    const port::Flow& flow = request.flow == nullptr ? request.message->flow : request.flow;
     while (flow == nullptr) s4u::this_actor::yield();  // the sender is just about to start it
-    wait_for_end(flow);
+    port::wait_for_end(flow);
   }
   finish_receive(request);
 }

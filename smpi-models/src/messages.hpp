@@ -1,18 +1,16 @@
 #pragma once
 
-#include <simgrid/s4u/Host.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "flow.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "network_costs.hpp"
 #include "polling.hpp"
 #include "probe_series.hpp"
+#include "simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -28,7 +26,7 @@ struct SentMessage {
   std::vector<char> copy;     ///< its content: the sender may go on before the receiver looks
   core::MessageFlow as;       ///< in the network
   bool starts_alone = false;  ///< without the receiver
-  Flow flow;                  ///< null: nobody has begun or offered it
+  port::Flow flow;            ///< null: nobody has begun or offered it
   simgrid::s4u::Mailbox* sender_waits_in = nullptr;
 };
 
@@ -37,7 +35,7 @@ struct MessageRequest {
   bool receives = false;
   hplcast_message wanted;                ///< of a receive
   std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
-  Flow flow;                             ///< of a receive from a sender that waits: the receiver's end of it
+  port::Flow flow;                       ///< of a receive from a sender that waits: the receiver's end of it
   simgrid::s4u::Mailbox* receiver_waits_in = nullptr;
 };
 

@@ -1,10 +1,6 @@
 #include "platform.hpp"
 
 #include <smpi/smpi.h>
-#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
-#include <xbt/config.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,9 +8,10 @@
 #include <unordered_map>
 
 #include "c_boundary.hpp"
-#include "flow.hpp"
+#include "flow_shape.hpp"
 #include "network_costs.hpp"
 #include "session.hpp"
+#include "simgrid_port/simgrid_port.hpp"
 #include "zones.hpp"
 
 namespace hplcast::smpi_models {
@@ -43,17 +40,18 @@ class Callbacks {
                              next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
   }
 
-  double latency_factor(double wire_bytes, const s4u::Host* source, const s4u::Host* destination, std::size_t links) {
-    const auto announced = announced_flow(source, destination, wire_bytes);
-    const core::MessageFlow flow =
-        announced ? *announced : smpi_flow(scope_of(source, destination), wire_bytes, next(source, latency_count));
-    return smpi_models::latency_factor(costs_.topology(), flow, links);
+  double latency_factor(const port::FactorQuestion& asked) {
+    const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes);
+    const core::MessageFlow flow = announced ? *announced : smpi_flow(asked, latency_count);
+    return smpi_models::latency_factor(costs_.topology(), flow, asked.links);
   }
 
-  double bandwidth_factor(double wire_bytes, const s4u::Host* source, const s4u::Host* destination) {
-    const core::Scope scope = scope_of(source, destination);
-    if (const auto flow = announced_flow(source, destination, wire_bytes)) return costs_.bandwidth_factor(scope, *flow);
-    return costs_.smpi_bandwidth_factor(scope, smpi_flow(scope, wire_bytes, next(source, bandwidth_count)));
+  double bandwidth_factor(const port::FactorQuestion& asked) {
+    const core::Scope scope = scope_of(asked.source, asked.destination);
+    if (const auto flow = announced_flow(asked.source, asked.destination, asked.wire_bytes)) {
+      return costs_.bandwidth_factor(scope, *flow);
+    }
+    return costs_.smpi_bandwidth_factor(scope, smpi_flow(asked, bandwidth_count));
   }
 
  private:
@@ -74,8 +72,9 @@ class Callbacks {
     return {counts.host, 0, 0, counts.messages[count]++, true};
   }
 
-  core::MessageFlow smpi_flow(core::Scope scope, double wire_bytes, const MessageName& name) const {
-    return costs_.flow(scope, std::max(0.0, wire_bytes - core::smpi_envelope_bytes), name);
+  core::MessageFlow smpi_flow(const port::FactorQuestion& asked, std::size_t count) {
+    return costs_.flow(scope_of(asked.source, asked.destination),
+                       std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), next(asked.source, count));
   }
 
   NetworkCosts costs_;
@@ -93,16 +92,9 @@ void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
   register_overhead(SmpiOperation::SEND, core::MessageCost::send, callbacks);
   register_overhead(SmpiOperation::ISEND, core::MessageCost::isend, callbacks);
   register_overhead(SmpiOperation::RECV, core::MessageCost::recv, callbacks);
-  simgrid::kernel::resource::NetworkModelIntf* network = zone->get_network_model();
-  network->set_lat_factor_cb([callbacks](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,
-                                         const std::vector<s4u::Link*>& links,
-                                         const std::unordered_set<s4u::NetZone*>&) {
-    return callbacks->latency_factor(wire_bytes, source, destination, links.size());
-  });
-  network->set_bw_factor_cb([callbacks](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,
-                                        const std::vector<s4u::Link*>&, const std::unordered_set<s4u::NetZone*>&) {
-    return callbacks->bandwidth_factor(wire_bytes, source, destination);
-  });
+  port::set_factors(
+      zone, [callbacks](const port::FactorQuestion& asked) { return callbacks->latency_factor(asked); },
+      [callbacks](const port::FactorQuestion& asked) { return callbacks->bandwidth_factor(asked); });
 }
 
 NetworkCosts* built_costs = nullptr;
@@ -111,7 +103,7 @@ NetworkCosts* built_costs = nullptr;
 void apply_settings(const core::NetworkModel& network) {
   for (const auto& [name, value] : core::smpi_settings(network)) {
     const bool weight = name == "network/weight-S";  // the zones see to it
-    if (simgrid::config::is_default(name.c_str())) s4u::Engine::set_config(name + ":" + (weight ? "0" : value));
+    port::set_default(name, weight ? "0" : value);
   }
 }
 

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <simgrid/s4u/Semaphore.hpp>
-
 #include <cstddef>
 #include <unordered_map>
 #include <vector>
 
 #include "channel_key.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
+#include "simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 

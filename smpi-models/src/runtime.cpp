@@ -1,12 +1,5 @@
 #include "runtime.hpp"
 
-#include <simgrid/version.h>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
-
-#include <xbt/config.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -16,9 +9,9 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "injection.hpp"
 #include "platform.hpp"
 #include "session.hpp"
+#include "simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -28,26 +21,10 @@ namespace {
 
 const hplcast_model_table* registered_table = nullptr;
 
-std::string simulator_name() {
-  int major = 0;
-  int minor = 0;
-  int patch = 0;
-  sg_version_get(&major, &minor, &patch);
-  return "SimGrid " + std::to_string(major) + "." + std::to_string(minor) +
-         (patch == 0 ? "" : "." + std::to_string(patch));
-}
-
 std::optional<Model> load_model() {
   if (session().file_model) return session().file_model;
   if (registered_table != nullptr) return model_from_table(*registered_table);
   return std::nullopt;
-}
-
-/// The rank in MPI_COMM_WORLD: smpirun says it in a property, actors started otherwise are numbered from 1.
-std::uint32_t world_rank(const s4u::Actor& actor) {
-  const char* property = actor.get_property("rank");
-  return property == nullptr ? static_cast<std::uint32_t>(actor.get_pid() - 1)
-                             : static_cast<std::uint32_t>(std::strtoul(property, nullptr, 10));
 }
 
 }  // namespace
@@ -67,7 +44,7 @@ Runtime& Runtime::instance() {
 
 Runtime::Runtime()
     : settings_(session().settings), model_(load_model()), activity_(read_activity_settings(std::getenv)) {
-  statistics_.simulator = simulator_name();
+  statistics_.simulator = port::simulator_name();
   statistics_.seed = settings_.seed;
   statistics_.noise = settings_.noise;
   if (model_) {
@@ -85,8 +62,7 @@ Runtime::Runtime()
 }
 
 void Runtime::add_ranks() {
-  std::vector<s4u::ActorPtr> actors = s4u::Engine::get_instance()->get_all_actors();
-  std::sort(actors.begin(), actors.end(), [](const auto& a, const auto& b) { return world_rank(*a) < world_rank(*b); });
+  const std::vector<port::Process> processes = port::processes();
   std::unordered_map<std::string, int> host_index;
   if (model_) {
     for (const std::string& name : model_->cluster.hosts.names()) {
@@ -94,17 +70,18 @@ void Runtime::add_ranks() {
     }
   }
   std::unordered_map<const s4u::Host*, int> ranks_on;
-  for (const s4u::ActorPtr& actor : actors) {
-    const auto id = static_cast<std::size_t>(actor->get_pid());
+  for (const port::Process& process : processes) {
+    const std::size_t id = process.actor;
+    const std::string& host = process.host->get_name();
     if (id >= ranks_.size()) ranks_.resize(id + 1);
     ranks_[id].actor = id;
-    ranks_[id].rank = world_rank(*actor);
-    activity_.add_rank(static_cast<int>(ranks_[id].rank), actor->get_host()->get_name());
-    const int local_rank = ranks_on[actor->get_host()]++;
+    ranks_[id].rank = process.rank;
+    activity_.add_rank(static_cast<int>(process.rank), host);
+    const int local_rank = ranks_on[process.host]++;
     if (!model_) continue;
-    const auto found = host_index.find(actor->get_host()->get_name());
+    const auto found = host_index.find(host);
     if (found == host_index.end()) {
-      throw core::DomainError("host of rank " + std::to_string(ranks_[id].rank), actor->get_host()->get_name(),
+      throw core::DomainError("host of rank " + std::to_string(process.rank), host,
                               "a host of cluster " + model_->cluster.name + " (" + model_->source +
                                   "): " + model_->cluster.hosts.values().names,
                               "emit platform and hostfile from the same cluster.json");
@@ -113,20 +90,18 @@ void Runtime::add_ranks() {
   }
   const bool direct = platform_costs() != nullptr && settings_.direct_messages;
   // Where probes grow, those that fail are counted as they come: SMPI must see them all.
-  const bool probes_grow = simgrid::config::get_value<bool>("smpi/grow-injected-times");
+  const bool probes_grow = port::setting<bool>("smpi/grow-injected-times");
   Polling::Sleeps sleeps;
   sleeps.where_only_probing = settings_.poll_by_waiting && (direct || !probes_grow);
   sleeps.where_working_between = settings_.poll_by_waiting && direct;
   polling_.emplace(ranks_.size(), sleeps);
   if (direct) {
     messages_.emplace(*this, *platform_costs(), *polling_);
-    for (const s4u::ActorPtr& actor : actors) {
-      messages_->add_rank(ranks_[static_cast<std::size_t>(actor->get_pid())], actor->get_host());
-    }
+    for (const port::Process& process : processes) messages_->add_rank(ranks_[process.actor], process.host);
     statistics_.fast = settings_.fast;
     if (settings_.fast) columns_.emplace(*this, *messages_, *platform_costs(), settings_.real_exchanges);
   }
-  statistics_.ranks = static_cast<int>(actors.size());
+  statistics_.ranks = static_cast<int>(processes.size());
 }
 
 void Runtime::assign_laws(RankState& rank, int host, int local_rank) {
@@ -143,7 +118,7 @@ void flush(RankState& rank) {
   const double duration_s = rank.pending_s;
   rank.pending_s = 0;
   rank.worked = false;
-  rank.pending_s += inject(duration_s);
+  rank.pending_s += port::spend(duration_s);
 }
 
 RankState& Runtime::rank() {

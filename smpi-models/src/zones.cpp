@@ -1,9 +1,5 @@
 #include "zones.hpp"
 
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/Link.hpp>
-
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -12,6 +8,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/smpi_network.hpp"
+#include "simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -29,7 +26,7 @@ class HostBuilder {
   explicit HostBuilder(const core::ClusterModel& cluster) : cluster_(cluster) {}
 
   s4u::Host* host(s4u::NetZone* zone, const std::string& name) const {
-    s4u::Host* host = zone->create_host(name, core_speed_flop_per_s)->set_core_count(cluster_.hosts.values().cores);
+    s4u::Host* host = port::add_host(zone, name, core_speed_flop_per_s)->set_core_count(cluster_.hosts.values().cores);
     if (cluster_.power) {
       const core::PowerModel& power = *cluster_.power;
       host->set_property("wattage_per_state", core::shortest(power.idle_w) + ":" + core::shortest(power.one_core_w) +
@@ -41,7 +38,7 @@ class HostBuilder {
 
   s4u::Link* loopback(s4u::NetZone* zone, const std::string& name) const {
     const core::ScopeModel& local = cluster_.network.scope(core::Scope::local);
-    return zone->create_link(name + "_loopback", local.link_bytes_per_s())
+    return port::add_link(zone, name + "_loopback", local.link_bytes_per_s())
         ->set_sharing_policy(local.capacity ? s4u::Link::SharingPolicy::SHARED : s4u::Link::SharingPolicy::FATPIPE)
         ->set_latency(route_latency_s)
         ->seal();
@@ -56,22 +53,21 @@ class HostBuilder {
 s4u::NetZone* single_switch(const HostBuilder& builder) {
   const core::ClusterModel& cluster = builder.cluster();
   const core::ScopeModel& remote = cluster.network.scope(core::Scope::remote);
-  s4u::NetZone* zone = s4u::create_star_zone(cluster.name);
+  s4u::NetZone* zone = port::make_star(cluster.name);
   const core::Topology& topology = cluster.network.values().topology;
   const s4u::Link* backbone = nullptr;
   if (topology.backbone_bandwidth_bytes_per_s > 0) {
-    backbone = zone->create_link("backbone", topology.backbone_bandwidth_bytes_per_s)->set_latency(0)->seal();
+    backbone = port::add_link(zone, "backbone", topology.backbone_bandwidth_bytes_per_s)->set_latency(0)->seal();
   }
   for (const std::string& name : cluster.hosts.names()) {
     const s4u::Host* host = builder.host(zone, name);
-    zone->add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr,
-                    {s4u::LinkInRoute(builder.loopback(zone, name))});
-    const s4u::Link* link = zone->create_split_duplex_link(name + "_link", remote.link_bytes_per_s())
+    port::add_route(zone, host, host, {s4u::LinkInRoute(builder.loopback(zone, name))});
+    const s4u::Link* link = port::add_split_duplex_link(zone, name + "_link", remote.link_bytes_per_s())
                                 ->set_latency(route_latency_s / 2)
                                 ->seal();
     std::vector<s4u::LinkInRoute> route{{link, s4u::LinkInRoute::Direction::UP}};
     if (backbone != nullptr) route.emplace_back(backbone);
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true);
+    port::add_route(zone, host, nullptr, route);
   }
   return zone;
 }
@@ -113,7 +109,7 @@ unsigned long product(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 1UL, [](unsigned long a, unsigned long b) { return a * b; });
 }
 
-s4u::FatTreeParams fat_tree_parameters(const core::ClusterModel& cluster) {
+FatTree fat_tree(const core::ClusterModel& cluster) {
   constexpr const char* form = "levels;children per level;parents per level;links per level, such as 2;16,2;1,4;1,1";
   const core::Topology& topology = cluster.network.values().topology;
   const std::vector<Numbers> lists = parse_lists(topology, 4, form);
@@ -125,7 +121,7 @@ s4u::FatTreeParams fat_tree_parameters(const core::ClusterModel& cluster) {
   return {levels, to_unsigned(lists[1]), to_unsigned(lists[2]), to_unsigned(lists[3])};
 }
 
-s4u::DragonflyParams dragonfly_parameters(const core::ClusterModel& cluster) {
+Dragonfly dragonfly(const core::ClusterModel& cluster) {
   constexpr const char* form = "groups,links;chassis,links;routers,links;nodes, such as 3,4;3,2;3,1;2";
   const core::Topology& topology = cluster.network.values().topology;
   const std::vector<Numbers> lists = parse_lists(topology, 4, form);
@@ -145,41 +141,30 @@ s4u::DragonflyParams dragonfly_parameters(const core::ClusterModel& cluster) {
   return {level(0), level(1), level(2), static_cast<unsigned>(lists[3][0])};
 }
 
+Hierarchy hierarchy_of(const core::ClusterModel& cluster) {
+  const core::Topology& topology = cluster.network.values().topology;
+  if (topology.kind == "fat_tree") return fat_tree(cluster);
+  if (topology.kind == "dragonfly") return dragonfly(cluster);
+  const Numbers dimensions = parse_lists(topology, 1, "dimensions such as 4,4,2").front();
+  require_leaves(cluster, product(dimensions));
+  return Torus{dimensions};
+}
+
 s4u::NetZone* hierarchical(const HostBuilder& builder) {
   const core::ClusterModel& cluster = builder.cluster();
-  const std::string& kind = cluster.network.values().topology.kind;
-  const double bandwidth = cluster.network.scope(core::Scope::remote).link_bytes_per_s();
-  constexpr double latency = route_latency_s / 2;
-  constexpr auto policy = s4u::Link::SharingPolicy::SPLITDUPLEX;
   const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
-  const s4u::ClusterCallbacks callbacks(
-      [&](s4u::NetZone* zone, const Numbers& /*coordinates*/, unsigned long id) {
-        simgrid::kernel::routing::NetPoint* const no_gateway = nullptr;
-        return std::pair(builder.host(zone, name(id))->get_netpoint(), no_gateway);
-      },
-      [&](s4u::NetZone* zone, const Numbers& /*coordinates*/, unsigned long id) {
-        return builder.loopback(zone, name(id));
-      },
-      {});
-
-  if (kind == "torus") {
-    const Numbers dimensions = parse_lists(cluster.network.values().topology, 1, "dimensions such as 4,4,2").front();
-    require_leaves(cluster, product(dimensions));
-    return s4u::create_torus_zone(cluster.name, nullptr, dimensions, callbacks, bandwidth, latency, policy);
-  }
-  if (kind == "fat_tree") {
-    return s4u::create_fatTree_zone(cluster.name, nullptr, fat_tree_parameters(cluster), callbacks, bandwidth, latency,
-                                    policy);
-  }
-  return s4u::create_dragonfly_zone(cluster.name, nullptr, dragonfly_parameters(cluster), callbacks, bandwidth, latency,
-                                    policy);
+  const port::Leaves leaves{
+      [&builder, name](s4u::NetZone* zone, unsigned long id) { return builder.host(zone, name(id)); },
+      [&builder, name](s4u::NetZone* zone, unsigned long id) { return builder.loopback(zone, name(id)); }};
+  return port::make_hierarchy(cluster.name, hierarchy_of(cluster), leaves,
+                              cluster.network.scope(core::Scope::remote).link_bytes_per_s(), route_latency_s / 2);
 }
 
 /// Ways that lead away from a host: on a fat tree the number of the destination says which of them a route takes.
 std::size_t ways_up(const core::ClusterModel& cluster) {
   if (cluster.network.values().topology.kind != "fat_tree") return 1;
-  const auto [levels, children, parents, links] = fat_tree_parameters(cluster);
-  return static_cast<std::size_t>(parents.front()) * links.front();
+  const FatTree tree = fat_tree(cluster);
+  return static_cast<std::size_t>(tree.parents.front()) * tree.links.front();
 }
 
 /// Where the first and the last link of every route belong to hosts, these have all of its latency.

@@ -1,9 +1,11 @@
 #pragma once
 
-#include <simgrid/s4u/NetZone.hpp>
-
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/smpi_network.hpp"
+
+namespace simgrid::s4u {
+class NetZone;
+}
 
 namespace hplcast::smpi_models {
 

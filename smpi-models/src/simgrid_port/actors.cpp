@@ -1,0 +1,91 @@
+#include "simgrid_port.hpp"
+
+#include <simgrid/version.h>
+#include <simgrid/kernel/Timer.hpp>
+#include <xbt/config.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace hplcast::smpi_models::port {
+
+namespace {
+
+/// smpirun says it in a property; actors started otherwise are numbered from 1.
+std::uint32_t world_rank(const s4u::Actor& actor) {
+  const char* property = actor.get_property("rank");
+  return property == nullptr ? static_cast<std::uint32_t>(actor.get_pid() - 1)
+                             : static_cast<std::uint32_t>(std::strtoul(property, nullptr, 10));
+}
+
+/// A timer of SimGrid's kernel that opens a semaphore. It ends with the stack of the actor that has set it.
+class Alarm {
+ public:
+  Alarm(double date_s, s4u::Semaphore& bell)
+      : timer_(simgrid::kernel::timer::Timer::set(date_s, [this, &bell] {
+          timer_ = nullptr;  // SimGrid deletes it
+          bell.release();
+        })) {}
+  ~Alarm() {
+    if (timer_ != nullptr) timer_->remove();
+  }
+  Alarm(const Alarm&) = delete;
+  Alarm& operator=(const Alarm&) = delete;
+
+ private:
+  simgrid::kernel::timer::Timer* timer_;
+};
+
+s4u::Semaphore& bell_of_this_actor() {
+  // By actor; never destroyed, because actors may outlive static objects.
+  static auto* const bells = new std::vector<s4u::SemaphorePtr>;
+  const auto id = static_cast<std::size_t>(s4u::this_actor::get_pid());
+  if (id >= bells->size()) bells->resize(id + 1);
+  s4u::SemaphorePtr& bell = (*bells)[id];
+  if (!bell) bell = s4u::Semaphore::create(0);
+  return *bell;
+}
+
+}  // namespace
+
+std::string simulator_name() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  const std::string name = "SimGrid " + std::to_string(major) + "." + std::to_string(minor);
+  return patch == 0 ? name : name + "." + std::to_string(patch);
+}
+
+template <typename T>
+T setting(const char* name) {
+  return simgrid::config::get_value<T>(name);
+}
+template bool setting(const char* name);
+template int setting(const char* name);
+template double setting(const char* name);
+
+void set_default(const std::string& name, const std::string& value) {
+  if (simgrid::config::is_default(name.c_str())) s4u::Engine::set_config(name + ":" + value);
+}
+
+std::vector<Process> processes() {
+  std::vector<Process> result;
+  for (const s4u::ActorPtr& actor : s4u::Engine::get_instance()->get_all_actors()) {
+    result.push_back({static_cast<std::size_t>(actor->get_pid()), world_rank(*actor), actor->get_host()});
+  }
+  std::sort(result.begin(), result.end(), [](const Process& a, const Process& b) { return a.rank < b.rank; });
+  return result;
+}
+
+double spend(double duration_s) {
+  constexpr double shortest_s = 1e-12;  // SimGrid resolves no less where flows end (surf/precision)
+  if (duration_s < shortest_s) return duration_s;
+  // A third of the work of sleep_for(), which makes an action of the CPU and rounds otherwise.
+  s4u::Semaphore& bell = bell_of_this_actor();
+  const Alarm alarm(s4u::Engine::get_clock() + duration_s, bell);
+  bell.acquire();
+  return 0;
+}
+
+}  // namespace hplcast::smpi_models::port

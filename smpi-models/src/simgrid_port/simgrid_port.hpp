@@ -1,0 +1,97 @@
+#pragma once
+
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Barrier.hpp>
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
+#include <simgrid/s4u/Mailbox.hpp>
+#include <simgrid/s4u/Semaphore.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../flow_shape.hpp"
+#include "../hierarchy.hpp"
+
+/// What hplcast needs of SimGrid beyond the classes above, which are public and the same in every version that CMake
+/// accepts. Only sources of this folder include SimGrid's headers, ask for its version or use what is not public
+/// (tools/check-includes).
+///
+/// Where a function blocks, other actors run meanwhile, and SimGrid may end the calling actor with an exception that is
+/// no std::exception: never call it inside guarded() (c_boundary.hpp).
+namespace hplcast::smpi_models::port {
+
+namespace s4u = simgrid::s4u;
+
+/// Such as "SimGrid 3.32": the library that runs.
+std::string simulator_name();
+/// T: bool, int or double, as SimGrid has it.
+template <typename T>
+T setting(const char* name);
+/// What the user has set on the command line stays. Before any zone exists: SimGrid refuses settings afterwards.
+void set_default(const std::string& name, const std::string& value);
+
+struct Process {
+  std::size_t actor = 0;   ///< its id, from 1
+  std::uint32_t rank = 0;  ///< in MPI_COMM_WORLD
+  s4u::Host* host = nullptr;
+};
+/// By rank. All exist before the first of them runs.
+std::vector<Process> processes();
+
+/// The calling actor spends `duration_s` > 0 seconds of simulated time, exact to the rounding of the clock. Blocks. The
+/// one place that decides how a delay enters the simulation: an idle wait, which occupies no core.
+/// @return what is left because SimGrid cannot resolve it (below 1e-12): the caller keeps it pending.
+double spend(double duration_s);
+
+/// A message on its way through SimGrid's network. Whoever has it can wait for its end.
+using Flow = s4u::CommPtr;
+
+// Each call lets other actors run before SimGrid has served it: what they look at must be in place before.
+
+/// Begins now. `nobody_waits`: for the end of what is returned, which is null then; likewise of give_flow().
+Flow begin_flow(const FlowShape& shape, bool nobody_waits = false);
+/// One that has one end only so far, with the actor that waits there. It begins when the other end comes, with
+/// take_flow() or give_flow(); then the mailbox can be used again.
+Flow offer_flow(s4u::Mailbox* mailbox, const FlowShape& shape);
+void wait_for_offer(s4u::Mailbox* mailbox);
+/// The destination joins an offered flow.
+Flow take_flow(s4u::Mailbox* mailbox, const FlowShape& shape);
+/// The source joins a destination that waits.
+Flow give_flow(s4u::Mailbox* mailbox, const FlowShape& shape, bool nobody_waits);
+/// Blocks until the flow has ended.
+void wait_for_end(const Flow& flow);
+
+s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double flop_per_s);
+s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double bytes_per_s);
+s4u::Link* add_split_duplex_link(s4u::NetZone* zone, const std::string& name, double bytes_per_s);
+/// And back. `to` null, in a star: to and from all others.
+void add_route(s4u::NetZone* zone, const s4u::Host* from, const s4u::Host* to,
+               const std::vector<s4u::LinkInRoute>& links);
+
+/// The one zone of a platform, as the root or below a root that SimGrid has made; to be sealed.
+s4u::NetZone* make_star(const std::string& name);
+/// What a hierarchy asks for, at the latest when it is sealed.
+struct Leaves {
+  std::function<s4u::Host*(s4u::NetZone* zone, unsigned long id)> host;
+  std::function<s4u::Link*(s4u::NetZone* zone, unsigned long id)> loopback;
+};
+/// As make_star(); its links are split duplex.
+s4u::NetZone* make_hierarchy(const std::string& name, const Hierarchy& hierarchy, const Leaves& leaves,
+                             double bytes_per_s, double latency_s);
+
+/// SimGrid asks once for each factor of a flow, in any order, when it begins.
+struct FactorQuestion {
+  const s4u::Host* source = nullptr;
+  const s4u::Host* destination = nullptr;
+  double wire_bytes = 0;
+  std::size_t links = 0;  ///< of its route
+};
+using Factor = std::function<double(const FactorQuestion&)>;
+void set_factors(s4u::NetZone* zone, const Factor& latency, const Factor& bandwidth);
+
+}  // namespace hplcast::smpi_models::port
