@@ -15,6 +15,16 @@ endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(SimGrid
   REQUIRED_VARS SimGrid_LIBRARY SimGrid_INCLUDE_DIR SimGrid_SMPICC SimGrid_SMPIRUN VERSION_VAR SimGrid_VERSION)
+
+# What smpi-models/src/simgrid_port/ was written for and tested with.
+set(SimGrid_TESTED 3.32 4.0 4.1)
+option(HPLCAST_ANY_SIMGRID "try a version of SimGrid that hplcast was not tested with" OFF)
+if(SimGrid_FOUND AND NOT HPLCAST_ANY_SIMGRID AND NOT SimGrid_VERSION IN_LIST SimGrid_TESTED)
+  list(JOIN SimGrid_TESTED ", " tested)
+  message(FATAL_ERROR "hplcast was not tested with SimGrid ${SimGrid_VERSION} (headers in ${SimGrid_INCLUDE_DIR}); expected one of "
+    "${tested}. Install one of these (Debian 12 has 3.32, Debian 13 has 4.0) and set CMAKE_PREFIX_PATH to it, or try this one "
+    "with -DHPLCAST_ANY_SIMGRID=ON and run ctest -L smpi")
+endif()
 mark_as_advanced(SimGrid_INCLUDE_DIR SimGrid_LIBRARY SimGrid_SMPICC SimGrid_SMPIRUN)
 
 if(SimGrid_FOUND AND NOT TARGET SimGrid::simgrid)

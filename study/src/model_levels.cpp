@@ -78,7 +78,7 @@ void to_level(core::ClusterModel& cluster, const std::string& level) {
     return;
   }
   if (level != "M2") throw core::DomainError("kernel model", level, "M1 or M2");
-  const std::string& dgemm = kernel_of(cluster, "dgemm").level();
+  const std::string dgemm = kernel_of(cluster, "dgemm").level();  // not a reference: GCC 14 fears the temporary
   if (dgemm == "M0" || dgemm == "M1") {
     throw core::DomainError("level of dgemm", dgemm, "M2: a model with one product says nothing of the others",
                             "fit dgemm as M2, or assemble the cluster with a polynomial model");

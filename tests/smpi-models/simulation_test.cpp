@@ -17,6 +17,7 @@
 namespace hplcast::smpi_models {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -131,7 +132,7 @@ TEST(Kernels, AreCountedWithWhatLiesOutsideTheFit) {
               HasSubstr("\"dswap\": {\n      \"calls\": 8,\n      \"outside_range\": 0,\n      \"time_s\": 0.0"));
   EXPECT_THAT(stats, HasSubstr("\"isend\": {\n      \"calls\": 2,\n      \"outside_range\": 1,"));
   EXPECT_THAT(stats, HasSubstr("\"ranks\": 8"));
-  EXPECT_THAT(stats, HasSubstr("\"simulator\": \"SimGrid 3."));
+  EXPECT_THAT(stats, ContainsRegex("\"simulator\": \"SimGrid [34]\\.[0-9]+\""));
   EXPECT_THAT(stats, HasSubstr(core::cluster_sha256(example_cluster(true))));
 }
 

@@ -236,7 +236,7 @@ void hplcast_find_content(const void* data, size_t bytes, hplcast_message* messa
 /* Part of a panel as a message: `length` doubles from the double `first` on. HPL describes them by a data type, which
  * SMPI would pack and unpack; here they are contiguous. */
 int HPL_packL(HPL_T_panel* panel, const int first, const int length, const int buffer) {
-  panel->buffers[buffer] = panel->DINFO + 1 - panel->len + first;
+  panel->buffers[buffer] = (void*)(panel->DINFO + 1 - panel->len + first);
   panel->counts[buffer] = length;
   panel->dtypes[buffer] = MPI_DOUBLE;
   return MPI_SUCCESS;
