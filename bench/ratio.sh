@@ -7,7 +7,7 @@ usage() {
 Usage: bench/ratio.sh CLUSTER.json [--build DIR] [--mode exact|fast] [--limit S] N:P:Q ...
 
 For each N:P:Q predicts HPL (NB 128, DEPTH 1, SWAP 0, BCAST 2, as dahu was run) and simulates the same with the yardstick: kernels replaced by one
-usleep a call, dlopen privatization, nothing else. Prints CSV: CPU seconds (user + system; wall-clock time means nothing on a machine
+usleep per call, dlopen privatization, nothing else. Prints CSV: CPU seconds (user + system; wall-clock time means nothing on a machine
 that does other things), peak memory, both results, and the ratio of the CPU seconds. After --limit CPU seconds (default: none) the yardstick is
 stopped: naive_finished is then "no", and the ratio would be larger still.
 Needs the targets hplcast_program, hplcast_platform, xhpl-smpi and xhpl-smpi-naive.

@@ -8,7 +8,7 @@
 
 namespace hplcast::calibration {
 
-/// What a rank does while it has no message to exchange.
+/// Activity of a rank while it has no message to exchange.
 class BackgroundLoad {
  public:
   /// `seed` of the matrices, if there is anything to compute.

@@ -80,7 +80,7 @@ class CampaignRun {
   }
 
   std::string how_to_go_on() const {
-    return "\n  hint: what was measured is kept in " + folder_.path().string() + "; continue with --resume";
+    return "\n  hint: finished measurements are kept in " + folder_.path().string() + "; continue with --resume";
   }
 
   /// Ctrl-C ends the command, and then us.

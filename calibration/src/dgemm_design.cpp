@@ -156,7 +156,7 @@ void validate(const DgemmDesignOptions& options) {
   require(options.nbmin >= 1, "nbmin", number(options.nbmin), "at least 1");
   require(options.minority >= 0 && options.minority <= 1, "minority", options.minority, "a share between 0 and 1");
   require(options.max_product >= 0 && options.max_product <= largest_product(options), "max product",
-          options.max_product, "0, or at most what max size allows");
+          options.max_product, "0, or at most the limit given by max size");
   require(!options.contents.empty(), "number of contents", 0, "at least 1");
   for (const long k : options.extra_k) require(k >= 1 && number(k) <= blas_max_size, "k", number(k), "1 to 2^31 - 1");
   for (const std::vector<DgemmShape>* shapes : {&options.common, &options.updates}) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-// Files of /proc and /sys: one value a file; they may be missing, and vanish at any time.
+// Files of /proc and /sys: one value per file; they may be missing, and vanish at any time.
 namespace hplcast::calibration {
 
 /// First line of a file; empty if it cannot be read.

@@ -38,7 +38,7 @@ std::vector<std::string> notes_on(const ScopeThresholds& thresholds) {
   if (!thresholds.detached) {
     notes.push_back("there is no rendezvous up to " + bytes_text(thresholds.max_bytes));
   } else if (*thresholds.detached > 0 && (!thresholds.copied || *thresholds.copied >= *thresholds.detached)) {
-    notes.push_back("there is no detached mode of its own: what MPI_Send does not wait for is copied");
+    notes.push_back("there is no detached mode of its own: messages for which MPI_Send does not wait are copied");
   }
   if (thresholds.unattended != thresholds.detached) {
     notes.push_back("from " + bytes_text(thresholds.unattended.value_or(thresholds.max_bytes)) +

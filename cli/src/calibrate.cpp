@@ -49,8 +49,9 @@ void run_calibrate(const CalibrateOptions& options) {
 
 void setup_calibrate(CLI::App& app) {
   const auto options = std::make_shared<CalibrateOptions>();
-  CLI::App& command = add_command(app, "calibrate", "Measure what a campaign file says, and pack it into one archive",
-                                  "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
+  CLI::App& command =
+      add_command(app, "calibrate", "Make the measurements of a campaign file, and pack them into one archive",
+                  "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
   command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/calibrate.md)")
       ->required()
       ->type_name("FILE");

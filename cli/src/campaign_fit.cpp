@@ -69,7 +69,7 @@ void add_messages(const std::string& name, const std::string& text, CampaignData
   if (left_out > 0)
     data.notes.push_back(name + ": " + std::to_string(left_out) +
                          " rows are left out: several pairs exchanged messages at once (a step `saturation` measures "
-                         "what they get together)");
+                         "their total bandwidth)");
 }
 
 /// Messages as HPL sends them, while ranks compute and poll, if they were measured so; others then do not count.
@@ -199,8 +199,9 @@ CampaignFiles read_campaign_files(const std::string& path) {
   CampaignFiles files =
       std::filesystem::is_directory(path) ? calibration::read_folder(path) : calibration::read_archive(path);
   if (files.count("campaign.yaml") == 0 || files.count(hosts_file) == 0) {
-    throw core::Error(core::ExitCode::bad_input, path + " is no campaign: it lacks campaign.yaml or " + hosts_file +
-                                                     "\n  hint: expected what `hplcast calibrate` writes");
+    throw core::Error(core::ExitCode::bad_input,
+                      path + " is no campaign: it lacks campaign.yaml or " + hosts_file +
+                          "\n  hint: expected an archive or folder made by `hplcast calibrate`");
   }
   return files;
 }

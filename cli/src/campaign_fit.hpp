@@ -22,7 +22,7 @@ using CampaignFiles = std::map<std::string, std::string>;
 /// @throws core::Error (bad_input) if that is no campaign.
 CampaignFiles read_campaign_files(const std::string& path);
 
-/// What fit_campaign() takes from the files.
+/// The input that fit_campaign() takes from the files.
 struct CampaignData {
   std::string name;
   calibration::MeasurementContext context;

@@ -103,7 +103,7 @@ void flag_hosts(const calibration::MeasurementContext& context, Flags& flags) {
       flags.push_back(
           {machine.host, "idle_cores",
            std::to_string(ranks) + " of " + std::to_string(machine.cores) +
-               " cores were measured: all of them together are slower, the model has so many cores a host"});
+               " cores were measured: all cores together are slower; the model has only the measured ones"});
   }
 }
 

@@ -45,7 +45,7 @@ class Section {
     try {
       value = node_[key].as<T>();
     } catch (const YAML::Exception&) {
-      fail(key, "the value cannot be read as what is expected here");
+      fail(key, "the value does not have the type expected here");
     }
   }
 
@@ -242,7 +242,7 @@ calibration::CampaignStep saturation_step(Section& section, const Common& common
     left_out = "two pairs of ranks at once need " +
                std::string(between_hosts ? "two ranks on each host" : "four ranks on the host") + ", and there " +
                (common.ranks_per_host == 1 ? "is 1" : "are " + std::to_string(common.ranks_per_host)) +
-               "; what several messages get through together stays unknown";
+               "; the capacity for several messages stays unknown";
     return step;
   }
   if (!options.pairs.empty() && *std::max_element(options.pairs.begin(), options.pairs.end()) > most)

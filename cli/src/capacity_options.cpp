@@ -10,8 +10,8 @@ namespace hplcast::cli {
 void add_capacity_options(CLI::App& command, CapacityOptions& options) {
   command
       .add_option("--capacity", options.remote_bytes_per_s,
-                  "what several messages get through the link of a host together, each direction: 100Gbps (default: "
-                  "what was measured or published)")
+                  "total bandwidth of several messages through the link of a host, per direction: 100Gbps (default: "
+                  "as measured or published)")
       ->transform(as_bytes_per_s());
   command.add_option("--local-capacity", options.local_bytes_per_s, "the same inside a host")
       ->transform(as_bytes_per_s());
@@ -21,7 +21,7 @@ core::NetworkModel with_capacities(const core::NetworkModel& network, const Capa
   core::NetworkModel::Values values = network.values();
   const auto give = [](core::ScopeModel& scope, double bytes_per_s) {
     if (!(bytes_per_s > 0)) return;
-    // What a fit has said about a capacity that it did not know.
+    // The note of a fit about an unknown capacity.
     const auto about_it = [](const std::string& note) { return note.compare(0, 10, "capacity: ") == 0; };
     scope.notes.erase(std::remove_if(scope.notes.begin(), scope.notes.end(), about_it), scope.notes.end());
     scope.capacity = core::LinkCapacity{bytes_per_s, 0, 0, core::LinkCapacity::Origin::given};

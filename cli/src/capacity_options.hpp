@@ -6,7 +6,7 @@
 
 namespace hplcast::cli {
 
-/// What several messages at once get through together, as the user says it, in bytes/s. 0: not said.
+/// Total bandwidth of several messages at once, given by the user, in bytes/s. 0: not given.
 struct CapacityOptions {
   double remote_bytes_per_s = 0;
   double local_bytes_per_s = 0;

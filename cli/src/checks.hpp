@@ -10,7 +10,7 @@
 
 namespace hplcast::cli {
 
-/// What `check()` returns. What it finds outside its domain came from an option: wrong usage, not bad input.
+/// The result of `check()`. A value outside its domain came from an option: wrong usage, not bad input.
 /// @throws core::UsageError in place of core::DomainError.
 template <typename Check>
 auto of_options(Check&& check) -> decltype(check()) {

@@ -49,7 +49,7 @@ study::Comparison compare_files(const CompareOptions& options) {
 
 void write_table(std::ostream& out, const study::Comparison& comparison) {
   TextTable table({"N", "NB", "PxQ", "BCAST", "DEPTH", "runs", "real [Gflop/s]", "spread", "predicted [Gflop/s]",
-                   "error", "95 % of it"});
+                   "error", "95 % interval"});
   for (const auto& row : comparison.rows) {
     const core::HplParameters& p = row.parameters;
     table.add({std::to_string(p.N), std::to_string(p.NB), std::to_string(p.P) + "x" + std::to_string(p.Q),

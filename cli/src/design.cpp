@@ -222,7 +222,7 @@ void setup_kernels(CLI::App& parent) {
 }  // namespace
 
 void setup_design(CLI::App& app) {
-  CLI::App& design = add_command(app, "design", "Choose what a calibration measures, in random order",
+  CLI::App& design = add_command(app, "design", "Choose the calls that a calibration measures, in random order",
                                  "hplcast design dgemm --nb 128 --max-size 4000 -o dgemm.csv");
   design.require_subcommand(1);
   setup_dgemm(design);

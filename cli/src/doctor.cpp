@@ -57,7 +57,7 @@ void run_doctor(const DoctorOptions& options) {
 
 void setup_doctor(CLI::App& app) {
   const auto options = std::make_shared<DoctorOptions>();
-  CLI::App& command = add_command(app, "doctor", "Look at this machine: what disturbs measurements or simulations?",
+  CLI::App& command = add_command(app, "doctor", "Check this machine for disturbances of measurements or simulations",
                                   "hplcast doctor --json");
   command.add_flag("--json", options->json, "write JSON with the whole description of the machine");
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");

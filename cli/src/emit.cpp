@@ -32,7 +32,7 @@ void run_emit(const EmitOptions& options) {
   if (!options.platform.empty()) {
     core::write_file(options.platform, [&](std::ostream& out) { platforms::write_platform_xml(out, cluster); });
     for (const std::string& loss : platforms::platform_xml_losses(cluster)) {
-      std::cerr << "hplcast emit: warning: " << options.platform << " cannot say all of the cluster: " << loss << '\n';
+      std::cerr << "hplcast emit: warning: " << options.platform << " loses a part of the cluster: " << loss << '\n';
     }
   }
   if (!options.hostfile.empty()) {
@@ -48,12 +48,13 @@ void run_emit(const EmitOptions& options) {
 
 void setup_emit(CLI::App& app) {
   auto options = std::make_shared<EmitOptions>();
-  CLI::App& command = add_command(app, "emit", "Write what SimGrid and a simulated program need of a cluster",
+  CLI::App& command = add_command(app, "emit", "Export a cluster for plain smpirun",
                                   "hplcast emit examples/dahu-like.json --platform platform.xml --hostfile hostfile "
                                   "--model-h model.h --ranks 64");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   command.add_option("--platform", options->platform, "SimGrid's platform")->type_name("platform.xml");
-  command.add_option("--hostfile", options->hostfile, "one line a rank, for smpirun and mpirun")->type_name("hostfile");
+  command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun")
+      ->type_name("hostfile");
   command.add_option("--model-h", options->model_h, "kernel models as C99 tables")->type_name("model.h");
   command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)")
       ->check(CLI::PositiveNumber);

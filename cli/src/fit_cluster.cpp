@@ -44,7 +44,7 @@ void run_fit_cluster(const FitClusterOptions& options) {
 
 void setup_fit_cluster(CLI::App& fit) {
   const auto options = std::make_shared<FitClusterOptions>();
-  CLI::App& command = add_command(fit, "cluster", "A cluster.json from the archive of a campaign: the whole way",
+  CLI::App& command = add_command(fit, "cluster", "A cluster.json from the archive of a campaign",
                                   "hplcast fit cluster laptop.zip -o cluster.json");
   command.add_option("campaign", options->campaign, "archive (or folder) of `hplcast calibrate`")
       ->required()

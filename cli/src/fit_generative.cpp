@@ -107,9 +107,9 @@ void run_fit_generative(FitGenerativeOptions options) {
 
 void setup_fit_generative(CLI::App& fit) {
   auto options = std::make_shared<FitGenerativeOptions>();
-  CLI::App& command = add_command(fit, "generative", "Fit how CPUs and days differ, to generate clusters",
+  CLI::App& command = add_command(fit, "generative", "Fit the differences between CPUs and days, to generate clusters",
                                   "hplcast fit generative examples/generative/daily.csv -o generative.json");
-  command.add_option("files", options->files, "CSV of one regression a CPU and day: node, cpu and the parameters")
+  command.add_option("files", options->files, "CSV of one regression per CPU and day: node, cpu and the parameters")
       ->required()
       ->type_name("FILE.csv");
   command.add_option("--kernel", options->fit.kernel, "the kernel that the regressions are of (dgemm)");

@@ -262,7 +262,7 @@ void setup_fit_segmented(CLI::App& app) {
   command.add_option("--by", options->by, "one fit for each combination of values of these columns")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_flag("--average", options->average, "one row a size: its mean duration");
+  command.add_flag("--average", options->average, "one row per size: its mean duration");
   command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture")
       ->capture_default_str();
   command.add_flag("--continuous", options->regression.continuous, "segments join at the breakpoints");

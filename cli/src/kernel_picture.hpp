@@ -7,7 +7,7 @@
 
 namespace hplcast::cli {
 
-/// What one looks at to trust a kernel model: measured over expected durations, relative residuals along the main
+/// Picture for judging a kernel model: measured over expected durations, relative residuals along the main
 /// product with the breaks of pieces, the scatter of single calls against the noise of the model, and, where there is a
 /// sigma, that of each shape against it. `fit` is ok.
 Picture kernel_picture(const std::string& title, const fit::KernelTable& table, const fit::KernelFit& fit);

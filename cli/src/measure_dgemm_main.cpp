@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   app.add_option("--warm-up", options.warm_up_s, "calls before the first recorded one")
       ->transform(cli::as_seconds())
       ->capture_default_str();
-  app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, whatever is left of the design")
+  app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished")
       ->transform(cli::as_seconds());
   app.add_option("--footprint", options.footprint_bytes, "smallest size of the local matrix of each rank")
       ->transform(cli::as_bytes())

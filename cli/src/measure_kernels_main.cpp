@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_flag("!--no-bind", options.request.launch.bind,
                "do not bind the ranks to cores, unless options of the launcher do");
-  app.add_flag("--allow-oversubscription", options.request.launch.oversubscribe, "allow several ranks on a core");
+  app.add_flag("--allow-oversubscription", options.request.launch.oversubscribe, "allow several ranks per core");
   app.add_option("--program", options.request.program,
                  "the instrumented HPL (default: xhpl-instrumented beside this program)")
       ->type_name("PATH");

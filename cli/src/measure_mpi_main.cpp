@@ -71,13 +71,13 @@ int main(int argc, char** argv) {
                                             {"dgemm", calibration::Background::dgemm},
                                             {"iprobe", calibration::Background::iprobe},
                                             {"dgemm+iprobe", calibration::Background::dgemm_iprobe}},
-                                           "what ranks do between messages");
+                                           "activity of the ranks between messages");
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say")
       ->check(CLI::IsMember({"local", "remote"}));
   app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call")
       ->check(cli::at_least_zero())
       ->capture_default_str();
-  app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, whatever is left of the design")
+  app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished")
       ->transform(cli::as_seconds());
   app.add_option("--seed", options.seed, "of the contents of the messages")->capture_default_str();
   return cli::run_measuring_program(app, common, argc, argv,

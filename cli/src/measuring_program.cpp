@@ -183,7 +183,7 @@ void add_measuring_options(CLI::App& app, MeasuringOptions& options) {
                  "with --describe: folder for hwloc's topology and lscpu's words about each host")
       ->type_name("DIR");
   app.add_flag("--allow-oversubscription", options.binding.allow_oversubscription,
-               "allow several ranks on a core (the results are then worthless)");
+               "allow several ranks per core (the results are then worthless)");
   app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)")
       ->transform(as_seconds())
       ->capture_default_str();

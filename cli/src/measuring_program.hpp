@@ -9,7 +9,7 @@
 
 namespace hplcast::cli {
 
-/// What all measuring programs understand.
+/// Options of all measuring programs.
 struct MeasuringOptions {
   bool takes_design = true;
   std::string design;

@@ -43,7 +43,7 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
   if (base.cluster.network.values().growing_probes)
     std::cerr << "hplcast predict: note: growing_probes is on in " << options.cluster
               << ": failed probes of any rank slow those of all others, as in the simulations that its network was "
-                 "published with (docs/accuracy.md); --growing-probes off leaves that out\n";
+                 "published with (docs/accuracy.md); --growing-probes off switches that off\n";
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
     core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
@@ -192,11 +192,11 @@ void run_predict(const PredictOptions& options) {
 
 void add_observation(CLI::App& command, study::Observation& observation) {
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
-    return command.add_option(name, value, description)->type_name(type)->group("Looking inside");
+    return command.add_option(name, value, description)->type_name(type)->group("Observation");
   };
-  command.add_flag("--phases", observation.phases, "print the time per phase of HPL")->group("Looking inside");
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL")->group("Observation");
   add("--phases-csv", observation.phases_csv, "time per phase of every rank", "FILE");
-  add("--trace", observation.trace, "what every rank does, for Perfetto (Chrome's JSON)", "FILE");
+  add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
   add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")->needs("--trace");
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
 }
@@ -213,7 +213,7 @@ void add_levels(CLI::App& command, study::ModelLevels& levels) {
   add("--per-cpu", levels.per_cpu, "off: all CPUs alike, with the mean of their models");
   command
       .add_option("--kernel-model", levels.kernel_model,
-                  "M1: one product of the sizes a kernel; M2: all that dgemm was fitted with (default: as it stands)")
+                  "M1: one product of the sizes per kernel; M2: the fitted polynomial of dgemm (default: unchanged)")
       ->check(CLI::IsMember({"M1", "M2"}))
       ->group("Model levels");
 }
@@ -252,9 +252,9 @@ void setup_predict(CLI::App& app) {
       ->transform(as_seconds());
   command.add_flag(
       "--force", options->request.force,
-      "also predict what does not fit the memory of the cluster, or of this machine, and without the platform "
-      "library what only that can say");
-  command.add_flag("--estimate", options->estimate, "only tell how long it would take");
+      "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "
+      "library, runs that platform.xml gets wrong");
+  command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
   command.callback([options, N, configurations] {
     if (N->empty() && configurations->empty()) throw core::UsageError("give -N or --hpl-dat");
     run_predict(*options);

@@ -21,7 +21,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `fraction` of the work is done. Draws at most ten times a second.
+  /// `fraction` of the work is done. Draws at most ten times per second.
   void update(double fraction, const std::string& detail = "");
   /// Wipes the line, so that a message can be written; the next update draws again.
   void clear();

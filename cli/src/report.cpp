@@ -60,7 +60,7 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
   }
   if (data.predictions.empty()) {
     throw core::Error(core::ExitCode::bad_input,
-                      "no predictions in what was given\n  hint: `hplcast predict -o FILE.json` makes them");
+                      "no predictions in the files given\n  hint: `hplcast predict -o FILE.json` makes them");
   }
   return data;
 }

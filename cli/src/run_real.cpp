@@ -60,12 +60,12 @@ void run_run_real(RunRealOptions& options) {
 void setup_run_real(CLI::App& app) {
   auto options = std::make_shared<RunRealOptions>();
   auto& request = options->request;
-  CLI::App& command = add_command(app, "run-real", "Run the real HPL on this machine, to compare predictions with",
+  CLI::App& command = add_command(app, "run-real", "Run the real HPL on this machine, for comparison with predictions",
                                   "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
   command.add_option("configurations", options->configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
       ->required()
       ->type_name("FILE");
-  command.add_option("-o,--output", request.results, "CSV that runs are added to; what it has is not run again")
+  command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated")
       ->required()
       ->type_name("RUNS.csv");
   command.add_option("--repetitions", request.repetitions, "runs of each configuration")->capture_default_str();

@@ -8,7 +8,7 @@
 
 namespace hplcast::cli {
 
-/// What a segmented fit is drawn from. `noise` is empty or has an entry a segment.
+/// Data of the picture of a segmented fit. `noise` is empty or has one entry per segment.
 struct SegmentsToDraw {
   std::string title;
   std::string x_name = "size [bytes]";

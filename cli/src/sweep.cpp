@@ -51,8 +51,7 @@ void read_plan(SweepOptions& options) {
   if (options.request.database.empty()) options.request.database = database_of(options.plan);
   const double count = study::run_count(options.request.plan);
   if (count > many_runs && !options.yes) {
-    throw core::UsageError(options.plan + " asks for " + significant(count, 6) +
-                           " runs; give --yes if that is what you want");
+    throw core::UsageError(options.plan + " asks for " + significant(count, 6) + " runs; give --yes to run them all");
   }
 }
 
@@ -135,7 +134,7 @@ void run_export(const SweepOptions& options) {
 }
 
 void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) {
-  CLI::App& status = add_command(command, "status", "How far a sweep is", "hplcast sweep status study.db");
+  CLI::App& status = add_command(command, "status", "Show the progress of a sweep", "hplcast sweep status study.db");
   CLI::App& export_csv =
       add_command(command, "export", "The results of a sweep as CSV", "hplcast sweep export study.db -o study.csv");
   CLI::App& cancel = add_command(command, "cancel", "Cancel the Slurm jobs of a sweep that was killed",
@@ -186,7 +185,7 @@ void setup_sweep(CLI::App& app) {
   command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)")
       ->type_name("PATH");
   command.add_option("--smpirun", options->request.programs.smpirun, "SimGrid's smpirun")->type_name("PATH");
-  command.add_flag("--retry-failed", options->request.retry_failed, "make runs again that failed before");
+  command.add_flag("--retry-failed", options->request.retry_failed, "repeat runs that failed");
   command.add_flag("--dry-run", options->dry_run, "only count the runs and show what would be skipped");
   command.add_flag("--yes", options->yes, "also for more than 10000 runs");
   add_parts(command, options);

@@ -25,7 +25,7 @@ void set_thresholds(std::istream& in, const std::string& name, fit::NetworkFitOp
     options.async_small_bytes = async_small;
     options.detached_bytes = std::max(async_small, std::min(size("detached_bytes"), unattended));
   } catch (const nlohmann::json::exception& error) {
-    throw core::ParseError({name, 0, ""}, error.what(), "expected what hplcast-measure-thresholds writes");
+    throw core::ParseError({name, 0, ""}, error.what(), "expected a file written by hplcast-measure-thresholds");
   }
 }
 

@@ -46,7 +46,7 @@ void run_transform(const CLI::App& command, const TransformOptions& options) {
 void setup_transform(CLI::App& app) {
   auto options = std::make_shared<TransformOptions>();
   CLI::App& command =
-      add_command(app, "transform", "Change a cluster: what if it were faster, larger, other",
+      add_command(app, "transform", "Change a cluster for what-if studies: faster, larger, different",
                   "hplcast transform examples/dahu-like.json --remove-nodes 2:slowest --scale-bandwidth 2 "
                   "-o what-if.json");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");

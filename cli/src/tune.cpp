@@ -137,7 +137,7 @@ void setup_tune(CLI::App& app) {
   auto options = std::make_shared<TuneOptions>();
   study::TuneRequest& request = options->request;
   request.defaults.N = 0;
-  CLI::App& command = add_command(app, "tune", "Look for the best HPL.dat of a cluster",
+  CLI::App& command = add_command(app, "tune", "Search for the best HPL.dat of a cluster",
                                   "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   command.add_option("--budget", request.budget_s, "time for all predictions together")

@@ -21,7 +21,7 @@ std::string size_text(double bytes) {
   return std::to_string(std::llround(bytes)) + " bytes";
 }
 
-/// What the capacity may be at most.
+/// Upper limit of the capacity.
 double most_bytes_per_s(const ScopeModel& scope) {
   const double high = scope.capacity ? scope.capacity->high_bytes_per_s : 0;
   return std::max(scope.link_bytes_per_s(), high);
@@ -78,7 +78,7 @@ std::optional<NetworkDoubt> capacity_below_rate(const NetworkModel& network, Sco
   return NetworkDoubt{to_string(which), "capacity_below_rate",
                       "a single message of " + size_text(fastest->size_bytes) + " goes at " +
                           rate_text(fastest->bytes_per_s) + ", but " + links + " is " +
-                          rate_text(scope.link_bytes_per_s()) + ": no message goes faster than that in the simulation"};
+                          rate_text(scope.link_bytes_per_s()) + ": in the simulation no message goes faster than that"};
 }
 
 std::optional<NetworkDoubt> slow_backbone(const NetworkModel& network) {
@@ -97,12 +97,12 @@ std::optional<NetworkDoubt> capacity_unknown(const NetworkModel& network, Scope 
   if (!exists(network, which) || network.scope(which).capacity) return std::nullopt;
   if (which == Scope::local) {
     return NetworkDoubt{to_string(which), "capacity_unknown",
-                        "what several messages inside a host get through together was not measured: they are taken "
-                        "not to slow each other down"};
+                        "the capacity for several messages inside a host was not measured: it is assumed that they "
+                        "do not slow each other down"};
   }
   return NetworkDoubt{to_string(which), "capacity_unknown",
-                      "what several ranks get through the link of a host together was not measured: it is taken to be "
-                      "what a single flow reaches, " +
+                      "the capacity of the link of a host was not measured: it is assumed to be the bandwidth of a "
+                      "single flow, " +
                           rate_text(network.scope(which).link_bytes_per_s())};
 }
 

@@ -180,7 +180,7 @@ std::map<std::string, KernelModel> read_kernel_table(std::istream& in, const std
     const std::optional<Monomial> product = product_of(csv, duration, size);
     if (!product || how == "0") continue;
     const auto times_product = [&](double coefficient) { return Polynomial::make({*product}, {coefficient}); };
-    // The coefficient is drawn once a call, so the duration scatters in proportion to the product.
+    // The coefficient is drawn per call, so the duration scatters in proportion to the product.
     const Polynomial scatter = how == "stochastic" ? times_product(csv.non_negative(sigma)) : Polynomial();
     const PiecewiseLaw law(law_of(times_product(csv.non_negative(mu)), scatter));
     if (!kernels.emplace(kernel_name, KernelModel::make(*product == Monomial{} ? "M0" : "M1", law)).second) {

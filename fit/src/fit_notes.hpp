@@ -8,10 +8,10 @@
 
 namespace hplcast::fit::detail {
 
-/// What the measurements can not support, and what was set aside: sizes that never vary, narrow ranges, few shapes.
+/// Gaps of the measurements, and rows set aside: sizes that never vary, narrow ranges, few shapes.
 std::vector<std::string> data_notes(const KernelTable& table, const std::vector<core::Monomial>& terms);
 
-/// What single calls show against the fitted law: a slow start, outliers. Nothing is removed for it.
+/// Contradictions between single calls and the fitted law: a slow start, outliers. Nothing is removed for it.
 std::vector<std::string> call_notes(const KernelTable& table, const core::PiecewiseLaw& law);
 
 /// A shape that alone decides a coefficient (leverage above 0.95): the others are all on one side of the range.

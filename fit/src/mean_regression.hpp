@@ -20,11 +20,11 @@ struct PolynomialRegression {
   std::optional<core::Monomial> main;  ///< stays, significant or not
 };
 
-/// What is regressed: one row a shape.
+/// Data of the regression: one row per shape.
 struct RegressionRows {
   std::vector<double> y;
   std::vector<double> counts;   ///< how often the row counts, > 0
-  std::vector<double> squares;  ///< sum of squares around y of the calls behind the row; empty: one call a row
+  std::vector<double> squares;  ///< sum of squares around y of the calls behind the row; empty: one call per row
   std::vector<double> weights;  ///< on top of `weighting`; empty: 1
 };
 

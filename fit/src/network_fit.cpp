@@ -274,7 +274,7 @@ NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options
   values.remote = models[static_cast<std::size_t>(core::Scope::remote)];
   if (!local && !values.remote) return fit;
   if (!local)
-    fit.notes.push_back("no usable rows of scope `local`: messages inside a host cost what those between hosts do");
+    fit.notes.push_back("no usable rows of scope `local`: messages inside a host get the costs of those between hosts");
   values.local = local ? *local : *values.remote;
   if (!local) values.local.capacity.reset();
   values.async_small_bytes = static_cast<std::uint64_t>(thresholds.async_small_bytes);

@@ -16,7 +16,7 @@ namespace hplcast::fit::detail {
 /// ten in size, nobody is an outlier: there is too little to judge by.
 class OutlierLimits {
  public:
-  /// All calls first, in any order. Memory: a sample of at most 16 calls a size.
+  /// All calls first, in any order. Memory: a sample of at most 16 calls per size.
   void add(double size, double duration_s);
   /// Ends the adding.
   void close();

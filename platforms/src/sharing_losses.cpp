@@ -53,8 +53,8 @@ std::string to_string(const SharingLoss& loss) {
                 loss.least_factor, core::shortest(loss.least_from_bytes).c_str(), loss.longest_factor);
   return std::string(core::to_string(loss.scope)) +
          " messages that share a link: a flow of bandwidth factor f takes 1/f of it for each byte, so that all "
-         "together "
-         "get f of what the link carries; " +
+         "have "
+         "a total of f of its bandwidth; " +
          factors + "; matters from " + std::to_string(loss.matters_from_ranks) +
          (loss.matters_from_ranks == 1 ? " rank" : " ranks") + " per host on";
 }

@@ -15,7 +15,7 @@ struct XmlCosts {
 
 XmlCosts xml_costs(const core::ScopeModel& scope);
 
-/// What a segment of the transfer makes of the bandwidth of the scope's link.
+/// Bandwidth factor of a segment of the transfer, relative to the scope's link.
 struct XmlFactor {
   double min_bytes = 0;
   double factor = 1;
@@ -23,7 +23,7 @@ struct XmlFactor {
 };
 std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope);
 
-/// What xml_costs() loses of a single message of this scope, one sentence each.
+/// Losses of xml_costs() for a single message of this scope, one sentence each.
 std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which);
 
 }  // namespace hplcast::platforms

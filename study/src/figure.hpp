@@ -7,7 +7,7 @@
 
 namespace hplcast::study {
 
-/// What a kind of mark in a figure stands for.
+/// Meaning of a kind of mark in a figure.
 struct LegendEntry {
   std::string css_class;
   Marker marker = Marker::circle;

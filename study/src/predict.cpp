@@ -47,7 +47,7 @@ void check_memory(const PredictionRequest& request, int ranks) {
   throw core::DomainError("N", std::to_string(request.parameters.N),
                           "a matrix that fits a host: this one needs " + std::to_string(needed_bytes / gib) +
                               " GiB of its " + std::to_string(memory_bytes / gib) + " GiB",
-                          "--force predicts it all the same");
+                          "--force predicts it nevertheless");
 }
 
 /// HPL counts the elements of a panel and of a swap in int.
@@ -69,7 +69,7 @@ void check_machine(const PredictionRequest& request) {
   if (missing.empty()) return;
   std::string message = "this machine cannot simulate " + core::to_string(request.parameters) + ":";
   for (const std::string& one : missing) message += "\n  " + one;
-  throw core::Error(core::ExitCode::bad_input, message + "\n  hint: --force tries it all the same");
+  throw core::Error(core::ExitCode::bad_input, message + "\n  hint: --force tries it nevertheless");
 }
 
 fs::path platform_library(const SimulatorPrograms& programs) {
@@ -124,7 +124,7 @@ void check_platform(const PredictionRequest& request) {
   throw core::Error(core::ExitCode::bad_input,
                     message +
                         "\n  hint: it is expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY says; "
-                        "--force predicts with platform.xml all the same");
+                        "--force predicts with platform.xml nevertheless");
 }
 
 /// What the model does not know, or says in two ways, about links that messages of this run share.
@@ -309,7 +309,7 @@ std::vector<std::string> check(const PredictionRequest& request) {
   }
   if (platform_library(request.programs).empty()) {
     for (const std::string& loss : platforms::platform_xml_losses(request.cluster)) {
-      warnings.push_back("without libhplcast-platform.so the simulation knows less than cluster.json: " + loss);
+      warnings.push_back("without libhplcast-platform.so the simulation loses a part of cluster.json: " + loss);
     }
   }
   return warnings;

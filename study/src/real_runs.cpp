@@ -117,14 +117,15 @@ void check(const RealRunRequest& request) {
     if (request.hostfile.empty() && !request.oversubscribe && ranks > machine.cores) {
       throw core::DomainError("P x Q", std::to_string(p.P) + " x " + std::to_string(p.Q),
                               "at most " + std::to_string(machine.cores) + " ranks, the cores of this machine",
-                              "--oversubscribe runs it all the same and marks the data");
+                              "--oversubscribe runs it nevertheless and marks the data");
     }
     const double needed_bytes = core::hpl_matrix_bytes(static_cast<double>(p.N)) / hosts;
     if (machine.available_bytes > 0 && needed_bytes > machine.available_bytes) {
-      throw core::DomainError(
-          "N", std::to_string(p.N),
-          "a matrix that fits the free memory: it needs " + std::to_string(static_cast<long long>(needed_bytes / 1e6)) +
-              " MB a host, " + std::to_string(static_cast<long long>(machine.available_bytes / 1e6)) + " MB are free");
+      throw core::DomainError("N", std::to_string(p.N),
+                              "a matrix that fits the free memory: it needs " +
+                                  std::to_string(static_cast<long long>(needed_bytes / 1e6)) + " MB per host, " +
+                                  std::to_string(static_cast<long long>(machine.available_bytes / 1e6)) +
+                                  " MB are free");
     }
   }
 }

@@ -20,7 +20,7 @@ std::string short_name(const core::HplParameters& parameters);
 /// (ratio) around it. None without rows.
 std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfiguration>& rows, double band);
 
-/// Gflop/s over N, one a process grid: measured medians with their range, and predictions.
+/// Gflop/s over N, one plot per process grid: measured medians with their range, and predictions.
 std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
                                    const std::vector<core::Prediction>& predictions);
 

@@ -53,7 +53,7 @@ Anova influence_of(const std::vector<SweepResult>& results, const std::vector<Vi
 /// "128: +9.6 %, 256: -9.6 %" in the order of the levels.
 std::string effects_text(const AnovaRow& row, const std::vector<ViewFactor>& factors) {
   const auto factor = std::find_if(factors.begin(), factors.end(), [&](const auto& f) { return f.name == row.name; });
-  if (factor == factors.end()) return "what is best of one depends on the other";
+  if (factor == factors.end()) return "the best level of one depends on the other";
   std::string text;
   constexpr std::size_t most_levels = 12;
   if (factor->levels.size() > most_levels) return std::to_string(factor->levels.size()) + " levels";
@@ -121,7 +121,7 @@ std::string SweepReport::findings_html() const {
     if (row.share < (interaction ? least_interaction : least_factor) || ++told > most) continue;
     std::string text = row.name + ": " + share_text(row.share) + " of the variance";
     if (interaction) {
-      text += "; what is best of one depends on the other.";
+      text += "; the best level of one depends on the other.";
     } else {
       const auto by_effect = [](const auto& a, const auto& b) { return a.second < b.second; };
       const auto [low, high] = std::minmax_element(row.effects.begin(), row.effects.end(), by_effect);

@@ -8,16 +8,16 @@
 
 namespace hplcast::study {
 
-/// What smpirun is given, below one folder.
+/// The files and options of smpirun, below one folder.
 struct SimulationFiles {
   std::filesystem::path cluster;     ///< cluster.json, for the runtime of the simulated program
-  std::filesystem::path platform;    ///< platform.xml, or the library that makes the platform
-  std::filesystem::path hostfile;    ///< one host a rank
+  std::filesystem::path platform;    ///< the platform library; without it platform.xml
+  std::filesystem::path hostfile;    ///< one host per rank
   std::vector<std::string> options;  ///< --cfg=... of SimGrid
 };
 
-/// Writes the files of a simulation of `ranks` ranks. The platform library stands in for platform.xml where that would
-/// lose something of the cluster's network; empty: platform.xml in any case.
+/// Writes the files of a simulation of `ranks` ranks. The platform is `platform_library`, which reads cluster.json; if
+/// that is empty, a platform.xml is written, with its losses (docs/platform.md).
 /// @throws core::Error if a file cannot be written.
 SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ranks,
                                        const std::filesystem::path& platform_library,

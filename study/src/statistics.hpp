@@ -24,7 +24,7 @@ struct BlockedRank {
   std::string phase;  ///< empty: none
 };
 
-/// What the runtime of the simulated program says of a simulation (HPLCAST_STATS, docs/smpi-runtime.md).
+/// Statistics that the runtime of the simulated program writes (HPLCAST_STATS, docs/smpi-runtime.md).
 struct Statistics {
   std::string simulator;        ///< name and version
   std::string mode;             ///< exact or fast

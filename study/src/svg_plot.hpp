@@ -11,7 +11,7 @@ struct PlotPoint {
   double y = 0;
 };
 
-/// What an axis shows: its name with the unit, and its range (min < max).
+/// An axis: its name with the unit, and its range (min < max).
 struct PlotAxis {
   std::string label;
   double min = 0;

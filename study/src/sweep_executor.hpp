@@ -15,7 +15,7 @@ struct SweepTask {
   const core::ClusterModel* cluster = nullptr;
 };
 
-/// What became of it: a prediction, or a failure.
+/// The result: a prediction, or a failure.
 struct SweepOutcome {
   const SweepTask* task = nullptr;
   std::optional<core::Prediction> prediction;

@@ -90,7 +90,7 @@ std::vector<Entry> speed_entries() {
                     [](const ClusterModel& c, double f) { return scale_kernel(c, "dgemm", f); }),
           of_number({"scale-kernels", "FACTOR", "speed of all kernels"}, scale_kernels),
           of_number({"scale-bandwidth", "FACTOR", "bandwidth between hosts"}, scale_bandwidth),
-          of_number({"scale-capacity", "FACTOR", "what several messages get through the link of a host together"},
+          of_number({"scale-capacity", "FACTOR", "total bandwidth of several messages through the link of a host"},
                     scale_capacity),
           of_number({"scale-latency", "FACTOR", "latency between hosts; 2 is half the latency"}, scale_latency),
           of_number({"scale-all", "FACTOR", "speed of everything: kernels and network"}, scale_all)};

@@ -210,7 +210,7 @@ std::vector<core::HplParameters> TuneRounds::survivors(const std::vector<TunedCo
   return list;
 }
 
-/// The best with another SWAP, DEPTH or NB: what is best of these changes with N, and the last round has the largest.
+/// The best with another SWAP, DEPTH or NB: the best of these changes with N, and the last round has the largest.
 void TuneRounds::add_neighbours(std::vector<core::HplParameters>& candidates) const {
   using P = core::HplParameters;
   const P best = candidates.front();

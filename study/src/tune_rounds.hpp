@@ -47,7 +47,7 @@ class TuneRounds {
   std::map<core::HplParameters, TunedConfiguration> last_of_;  ///< by parameters with N = 0
 };
 
-/// A matrix smaller than so many panels says nothing of look-ahead and broadcasts.
+/// A matrix with fewer panels does not show the effect of look-ahead and broadcasts.
 inline constexpr long long least_panels = 16;
 
 }  // namespace hplcast::study

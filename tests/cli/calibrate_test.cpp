@@ -368,7 +368,7 @@ TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
                                         "host, and there are 2"));
   EXPECT_THAT(outcome.output, HasSubstr("03-mpi: about"));
   ASSERT_EQ(run({"fit", "cluster", "few.zip", "--quiet", "-o", "few.json"}).status, 0);
-  EXPECT_THAT(text_of(folder_ / "few.json"), HasSubstr("capacity: what several messages inside a host get through"));
+  EXPECT_THAT(text_of(folder_ / "few.json"), HasSubstr("capacity: the capacity for several messages inside a host"));
   expect_campaign("name: a\nranks_per_host: 2\nsteps:\n  - saturation: {}\n", 3, "nothing to measure");
 }
 

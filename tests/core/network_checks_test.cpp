@@ -93,8 +93,8 @@ TEST(NetworkChecks, AMessageInsideAHostIsOnlyComparedWithACapacity) {
 
 TEST(NetworkChecks, AnUnknownCapacitySaysWhatIsAssumed) {
   const auto unknown = network([](auto& v) { v.remote->capacity.reset(); });
-  EXPECT_THAT(capacity_unknown(unknown, Scope::remote)->detail, HasSubstr("what a single flow reaches, 4 GB/s"));
-  EXPECT_THAT(capacity_unknown(unknown, Scope::local)->detail, HasSubstr("not to slow each other down"));
+  EXPECT_THAT(capacity_unknown(unknown, Scope::remote)->detail, HasSubstr("the bandwidth of a single flow, 4 GB/s"));
+  EXPECT_THAT(capacity_unknown(unknown, Scope::local)->detail, HasSubstr("do not slow each other down"));
   EXPECT_FALSE(capacity_unknown(network([](auto& v) { v.remote.reset(); }), Scope::remote)) << "there are no others";
 }
 

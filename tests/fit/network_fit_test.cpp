@@ -387,10 +387,10 @@ TEST(NetworkFit, TakesCapacitiesFromSeveralPairsAtOnceAndCostsFromOne) {
     EXPECT_EQ(simulated_round_trip(fit.model, Scope::remote, size), simulated_round_trip(before, Scope::remote, size));
   EXPECT_FALSE(fit.model.scope(Scope::local).capacity);
   EXPECT_THAT(fit.model.scope(Scope::local).notes,
-              Contains(HasSubstr("capacity: what several messages inside a host")));
+              Contains(HasSubstr("capacity: the capacity for several messages inside a host")));
   EXPECT_THAT(fit.notes, Contains(HasSubstr("1 rows are left out: several pairs")));
   EXPECT_TRUE(fit.flags.empty());
-  EXPECT_THAT(before.scope(Scope::remote).notes, Contains(HasSubstr("what a single flow reaches")));
+  EXPECT_THAT(before.scope(Scope::remote).notes, Contains(HasSubstr("the bandwidth of a single flow")));
 }
 
 TEST(NetworkFit, AGivenCapacityPrevailsAndIsComparedWithTheRate) {

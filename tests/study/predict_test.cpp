@@ -199,8 +199,9 @@ PredictionRequest with_network(PredictionRequest asked, const core::NetworkModel
 
 TEST_F(Predict, WarnsIfRanksShareACardOfUnknownCapacity) {
   auto asked = with_network(request("true"), slow_flows());
-  EXPECT_THAT(check(asked), ElementsAre(AllOf(HasSubstr("2 ranks share the card of a host, but"),
-                                              HasSubstr("it is taken to be what a single flow reaches, 4 GB/s"))));
+  EXPECT_THAT(check(asked),
+              ElementsAre(AllOf(HasSubstr("2 ranks share the card of a host, but"),
+                                HasSubstr("it is assumed to be the bandwidth of a single flow, 4 GB/s"))));
   asked.parameters.P = 1;  // both ranks on one host
   EXPECT_THAT(check(asked), IsEmpty());
   asked.parameters.P = 2;
@@ -219,7 +220,7 @@ TEST_F(Predict, WarnsIfOnlyTheCapacityBetweenHostsWasMeasured) {
   auto hosts = asked.cluster.hosts.values();
   hosts.cores = 3;
   asked.cluster.hosts = core::Hosts::make(hosts);
-  EXPECT_THAT(check(asked), ElementsAre(HasSubstr("local: what several messages inside a host get")));
+  EXPECT_THAT(check(asked), ElementsAre(HasSubstr("local: the capacity for several messages inside a host")));
 }
 
 TEST_F(Predict, WarnsOfANetworkThatContradictsItself) {

@@ -61,7 +61,7 @@ static void read_rows_max(void) {
   errno = 0;
   const long value = strtol(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most_rows)
-    stop("HPLCAST_KERNEL_TRACE_MAX must be a number of rows a kernel from 1 to 1000000", text);
+    stop("HPLCAST_KERNEL_TRACE_MAX must be a number of rows per kernel from 1 to 1000000", text);
   rows_max = (uint64_t)value;
 }
 

@@ -1,4 +1,4 @@
-/* What the runtime is told of the messages of HPL, so that it can turn polling loops into waits. */
+/* Tells the runtime of the messages of HPL, so that it can turn polling loops into waits. */
 #ifndef HPLCAST_CHANNELS_H
 #define HPLCAST_CHANNELS_H
 

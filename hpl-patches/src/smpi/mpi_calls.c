@@ -9,8 +9,8 @@
 #endif
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-/* Only bytes matter in messages without content: a strided piece of U is sent as as many doubles in a row, because
- * packing and unpacking would read and write memory that is there in name only. What has content (pivots) is
+/* Only bytes matter in messages without content: a strided piece of U is sent as as many contiguous doubles, because
+ * packing and unpacking would read and commit memory without content. Messages with content (pivots) are
  * contiguous, see shared_panel.c. */
 static void flatten(int* count, MPI_Datatype* type) {
 #ifdef HPLCAST_NO_CONTENT

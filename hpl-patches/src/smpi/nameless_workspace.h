@@ -1,5 +1,5 @@
-/* Put before the sources of HPL_pdlaswp00N and T, and of HPL_pdtrsv: their workspace is memory in name only, the same for all
- * ranks. It holds rows of the matrix, or parts of the solution, which nobody looks at. */
+/* Put before the sources of HPL_pdlaswp00N and T, and of HPL_pdtrsv: their workspace is uncommitted memory, shared by all
+ * ranks. It holds rows of the matrix, or parts of the solution, which are never read. */
 #ifndef HPLCAST_NAMELESS_WORKSPACE_H
 #define HPLCAST_NAMELESS_WORKSPACE_H
 

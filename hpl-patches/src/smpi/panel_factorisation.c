@@ -1,5 +1,5 @@
 /* HPL_pdmxswp.c and HPL_pdfact.c with the fast mode: exchanges inside a panel are noted, and settled at its end or before
- * one that is made with real messages. */
+ * a sampled exchange, which is made with messages. */
 #include "hpl.h"
 
 #define HPL_pdmxswp exchange_with_messages

@@ -1,4 +1,4 @@
-/* HPL_pipid.c, computed once a panel. Every rank makes the same list of rows to be swapped from the same pivots, in time that grows
+/* HPL_pipid.c, computed once per panel. Every rank makes the same list of rows to be swapped from the same pivots, in time that grows
  * with the square of NB. */
 #include "hpl.h"
 
@@ -26,7 +26,7 @@ static void make(known_list* known, HPL_T_panel* panel) {
   known->first_row = panel->ia;
   known->columns = panel->jb;
   known->pivots = malloc(columns * sizeof(double));
-  known->list = malloc(4 * columns * sizeof(int)); /* two rows a column, with source and destination */
+  known->list = malloc(4 * columns * sizeof(int)); /* two rows per column, with source and destination */
   if (known->pivots == NULL || known->list == NULL) HPL_pabort(__LINE__, "HPL_pipid", "Memory allocation failed");
   memcpy(known->pivots, panel->DPIV, columns * sizeof(double));
   list_rows_to_swap(panel, &known->length, known->list);

@@ -1,9 +1,9 @@
 /* HPL_pdtest.c and HPL_pdmatgen for a matrix without content.
  *
  * Nothing computes with the matrix and no message is sent from it (panels have a workspace of their own,
- * shared_panel.c), but for a few vectors in the final triangular solve, of which only the size matters. So it is memory
- * of which hardly a page is ever touched: reserved, not counted as used, and the same for all ranks of this copy of the
- * program. One mapping a rank would need more addresses than a process has from N = 4 million on. */
+ * shared_panel.c), except a few vectors in the final triangular solve, of which only the size matters. So it is
+ * uncommitted memory, of which hardly a page is ever touched, the same for all ranks of this copy of the
+ * program. One mapping per rank would need more addresses than a process has from N = 4 million on. */
 #include <stddef.h>
 #include <sys/mman.h>
 

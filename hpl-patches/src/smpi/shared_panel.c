@@ -1,12 +1,12 @@
-/* HPL_pdpanel_init.c and HPL_pdpanel_free.c with panels that are memory in name only, and HPL_packL to send them.
+/* HPL_pdpanel_init.c and HPL_pdpanel_free.c with panels in uncommitted memory, and HPL_packL to send them.
  *
  * A panel in memory, alike on every rank:
  *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      addresses only
- *     middle: DPIV (jb), DINFO (1): pivots, which are looked at            private to the rank
+ *     middle: DPIV (jb), DINFO (1): pivots, which are read                 private to the rank
  *     tail:   U                                                            as the head
  * HPL's own layout is the same but for the process column that owns the panel: there L2 lies in the matrix. Here it
  * lies in front of WORK, so that a panel is sent as one piece of memory, of which only the pivots are copied. Where
- * SMPI itself carries the messages, it would touch all of it: there head and tail are one page mapped again and again.
+ * SMPI itself carries the messages, it would touch all of it: there head and tail are one page mapped repeatedly.
  */
 #include "shared_panel.h"
 
@@ -26,8 +26,8 @@ typedef struct block {
   char* work; /* what HPL got; the key of live_blocks */
   char* base;
   block_sizes sizes;
-  int shared;         /* memory in name only but for the middle; else plain memory */
-  int reserved;       /* so by reserving addresses; else by mapping one page again and again */
+  int shared;         /* uncommitted, or mapped repeatedly, except the middle; else plain memory */
+  int reserved;       /* by reserving addresses; else by mapping one page repeatedly */
   struct block* next; /* in idle_blocks */
 } block;
 
@@ -85,7 +85,7 @@ static void* required(void* pointer) {
 static const char* reserved_begin = (const char*)UINTPTR_MAX;
 static const char* reserved_end;
 
-/* Addresses without memory behind them, until somebody writes there. */
+/* Uncommitted memory: addresses without pages until they are written. */
 static void* reserve(size_t bytes) {
   char* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return NULL;

@@ -8,14 +8,13 @@
 /* Gives back the memory of panels that no rank uses at the moment. At the end of a run: the next has other sizes. */
 void hplcast_drop_idle_panels(void);
 
-/* Memory without content, the same for all callers. Not to be freed. */
+/* Uncommitted memory, the same for all callers. Not to be freed. */
 void* hplcast_nameless(size_t bytes);
 
-/* Whether what is written to this address is never looked at: memory of panels that must not be touched, or it would be
- * there. */
+/* True for uncommitted memory that is never read; writing would commit it. */
 int hplcast_without_content(const void* address);
 
-/* Sets what is content of the message of `bytes` bytes at `data`: the pivots of a panel, all of what is no panel. */
+/* Sets the content of the message of `bytes` bytes at `data`: the pivots of a panel; all of any other message. */
 void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message);
 
 #endif

@@ -25,7 +25,7 @@ struct CampaignStep {
   bool is_mpi = true;             ///< started by the launcher; false: it starts MPI programs itself
 };
 
-/// What a campaign does, in order.
+/// The steps of a campaign, in order.
 struct CampaignPlan {
   std::string name;
   std::string source;  ///< the campaign file as it was given
@@ -36,7 +36,7 @@ struct CampaignPlan {
   bool strict = false;             ///< warnings of the check before are errors
   bool monitoring = true;
   double chunk_s = 30;                  ///< about what an interruption may lose
-  double warm_up_s = 20;                ///< all cores compute so long before the first measurement
+  double warm_up_s = 20;                ///< time for which all cores compute before the first measurement
   std::filesystem::path measure_dgemm;  ///< the program that warms up and describes hosts
 };
 
@@ -55,7 +55,7 @@ void shorten(CampaignPlan& plan, double total_s);
 /// The pieces of all steps in order, of about chunk_s each.
 std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan);
 
-/// What a campaign tells while it runs.
+/// Progress of a running campaign.
 struct CampaignReport {
   std::function<void(const std::string&)> message;                         ///< a line for people
   std::function<void(double fraction, const std::string& what)> progress;  ///< of the estimated time

@@ -7,7 +7,7 @@
 
 namespace hplcast::calibration {
 
-/// What the elements of a matrix are during a measurement. The speed of dgemm depends on it by several percent on CPUs
+/// Contents of the matrices during a measurement. The speed of dgemm depends on it by several percent on CPUs
 /// that are limited by power (Cornebize 2021, chapter on experimental biases), so every row of a measurement names it.
 class Content {
  public:

@@ -49,7 +49,7 @@ using DgemmDesign = std::vector<DgemmCall>;
 /// Whether B is transposed in update calls.
 enum class Transposition { yes, no, both };
 
-/// What a design of dgemm calls is made from.
+/// Parameters of a design of dgemm calls.
 struct DgemmDesignOptions {
   long max_size = 4000;  ///< bound on m and n (and k where it is free)
   long count = 100;      ///< shapes to ask for; permutations of a shape count
@@ -82,7 +82,7 @@ std::vector<DgemmShape> common_shapes(long max_size);
 /// @throws DomainError for options outside their domain.
 DgemmDesign make_dgemm_design(const DgemmDesignOptions& given);
 
-/// The same design with so many fewer shapes that it takes at most `budget_s` at `rate_flop_per_s` per core.
+/// The same design with as many shapes as take at most `budget_s` at `rate_flop_per_s` per core.
 /// @throws DomainError if not even 10 shapes fit.
 DgemmDesign make_dgemm_design_within(DgemmDesignOptions options, double budget_s, double rate_flop_per_s);
 

@@ -6,7 +6,7 @@
 
 namespace hplcast::calibration {
 
-/// What decides the sizes in an HPL run, under HPL's names.
+/// The parameters that determine the sizes in an HPL run, under HPL's names.
 struct HplGrid {
   long N = 0;
   int NB = 0;
@@ -18,7 +18,7 @@ struct HplGrid {
 /// at process 0 (ScaLAPACK's numroc).
 long local_rows(long rows, long block, int index, int count) noexcept;
 
-/// The updates of the trailing matrix (m, n local sizes, k = NB or what is left of the last panel) that the run makes
+/// The updates of the trailing matrix (m, n local sizes, k = NB or the rest in the last panel) that the run makes
 /// on the first, the middle and the last process of a column and of a row; the others are within a block of these.
 /// Sorted, every shape once. @throws DomainError for sizes that are no HPL run.
 std::vector<DgemmShape> hpl_update_shapes(const HplGrid& grid);

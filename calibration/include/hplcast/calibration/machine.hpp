@@ -10,7 +10,7 @@
 
 namespace hplcast::calibration {
 
-/// What a host is and in which state: travels with measurements, and is what the doctor examines. Optional values are
+/// A host and its state: stored with measurements, examined by the doctor. Optional values are
 /// absent where the system does not tell (virtual machines often hide frequencies).
 struct MachineDescription {
   std::string host;
@@ -74,7 +74,7 @@ struct RankPlace {
 
 /// Everything about the surroundings of a measurement.
 struct MeasurementContext {
-  std::vector<MachineDescription> machines;  ///< one a host
+  std::vector<MachineDescription> machines;  ///< one per host
   SoftwareDescription software;
   std::vector<RankPlace> ranks;
 };

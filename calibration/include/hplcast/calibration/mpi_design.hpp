@@ -7,7 +7,7 @@
 
 namespace hplcast::calibration {
 
-/// What is timed on the measuring rank, always with one message (docs/calibration.md has the exact protocols).
+/// The operation timed on the measuring rank, always with one message (docs/calibration.md has the exact protocols).
 enum class MpiOperation {
   recv,            ///< MPI_Recv of a message that has arrived
   isend,           ///< MPI_Isend, the call alone
@@ -27,7 +27,7 @@ inline constexpr double late_receiver_s = 0.02;
 const char* to_string(MpiOperation operation);
 /// @throws DomainError that lists the names for anything else.
 MpiOperation mpi_operation_from_name(const std::string& name);
-/// What designs have unless asked otherwise: everything but one_way, which is for saturation.
+/// The default operations of designs: all except one_way, which is for saturation.
 std::vector<MpiOperation> all_mpi_operations();
 
 /// One row of a design: one measured call.
@@ -40,7 +40,7 @@ struct MpiCall {
 
 using MpiDesign = std::vector<MpiCall>;
 
-/// What a design of MPI calls is made from.
+/// Parameters of a design of MPI calls.
 struct MpiDesignOptions {
   long min_bytes = 1;
   long max_bytes = 1 << 20;
@@ -60,9 +60,9 @@ struct MpiDesignOptions {
 /// @throws DomainError for options outside their domain.
 MpiDesign make_mpi_design(const MpiDesignOptions& given);
 
-/// What a design of a saturation measurement is made from.
+/// Parameters of a design of a saturation measurement.
 struct SaturationDesignOptions {
-  long min_bytes = 1 << 20;  ///< long messages only: what they cost is their bytes
+  long min_bytes = 1 << 20;  ///< long messages only: bandwidth dominates their cost
   long max_bytes = 8 << 20;
   long count = 4;                 ///< sizes, log-uniform as those of other designs
   std::vector<long> pairs = {1};  ///< numbers of pairs of ranks at once

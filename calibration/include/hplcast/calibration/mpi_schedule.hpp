@@ -41,7 +41,7 @@ using MpiTurn = std::vector<MpiPair>;
 /// @throws core::Error (bad_input) if there is no pair of the scope asked for.
 std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice);
 
-/// Turns in which exactly `pairs` of ranks are at it at the same time, of the scopes asked for that have so many: first
+/// Turns in which exactly `pairs` of ranks exchange at the same time, of the requested scopes with enough ranks: first
 /// between the host of rank 0 and the next one, then inside the host of rank 0. All initiators are on that host, rank 0
 /// first. Empty if there are too few ranks.
 std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerChoice choice, long pairs);
@@ -49,7 +49,7 @@ std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerC
 /// Whether a rank has a part in a turn.
 bool takes_part(const MpiTurn& turn, int rank);
 
-/// What ranks do between messages, and how they wait for them.
+/// Activity of the ranks between messages, and how they wait for them.
 enum class Background {
   none,
   dgemm,         ///< they compute

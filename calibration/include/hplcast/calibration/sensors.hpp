@@ -7,7 +7,7 @@
 
 namespace hplcast::calibration {
 
-/// What a sensor measures; units are in the names that files have.
+/// The quantity of a sensor; units are in the names used in files.
 enum class Quantity {
   frequency_hz,         ///< of a hardware thread, now
   temperature_celsius,  ///< of whatever the sensor's name says
@@ -25,8 +25,8 @@ struct Reading {
   double value = 0;
 };
 
-/// The sensors of this host that can be read. What a machine does not have is left out; a sensor that stops working
-/// gives no more readings.
+/// The sensors of this host that can be read. Sensors that a machine does not have are left out; a sensor that stops
+/// working gives no more readings.
 class Sensors {
  public:
   /// Looks for sensors below root/sys and root/proc.

@@ -34,7 +34,7 @@ struct ScopeThresholds {
   FirstSize unattended;
 };
 
-/// What follows for a model: modes that do not exist, limits beyond what was tested.
+/// Consequences for a model: modes that do not exist, limits beyond what was tested.
 std::vector<std::string> notes_on(const ScopeThresholds& thresholds);
 
 /// {"thresholds": [{scope, host, peer, max_bytes, async_small_bytes, detached_bytes, unattended_bytes, notes}]}; a size

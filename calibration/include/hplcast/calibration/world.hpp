@@ -8,7 +8,7 @@
 
 namespace hplcast::calibration {
 
-/// MPI_Init and MPI_Finalize. One object a program, in main().
+/// MPI_Init and MPI_Finalize. One object per program, in main().
 class MpiSession {
  public:
   MpiSession(int& argc, char**& argv);
@@ -56,7 +56,7 @@ class World {
 
 /// How ranks are placed on cores.
 struct Binding {
-  int threads = 1;                      ///< cores a rank
+  int threads = 1;                      ///< cores per rank
   bool bind = true;                     ///< false: leave the process where the launcher put it
   bool allow_oversubscription = false;  ///< several ranks on one core: for tests of the programs only
 };

@@ -10,7 +10,7 @@
 
 namespace hplcast::core {
 
-/// "dahu-[1-32].site" or "a,b,n[01-03,7]" to one name a host, in order. Zero padding is kept.
+/// "dahu-[1-32].site" or "a,b,n[01-03,7]" to one name per host, in order. Zero padding is kept.
 /// @throws DomainError for unbalanced or empty brackets and ranges that go down.
 std::vector<std::string> expand_hosts(const std::string& radical);
 
@@ -39,7 +39,7 @@ class Hosts {
   const std::vector<std::string>& names() const noexcept { return names_; }
   int count() const noexcept { return static_cast<int>(names_.size()); }
   int total_cores() const noexcept { return count() * values_.cores; }
-  /// CPU of a local rank, 0 <= local_rank. With several ranks a core the ranks wrap around.
+  /// CPU of a local rank, 0 <= local_rank. With several ranks per core the ranks wrap around.
   int cpu_of(int local_rank) const noexcept;
 
  private:

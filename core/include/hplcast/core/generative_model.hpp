@@ -32,8 +32,8 @@ struct NodeKind {
   std::vector<double> mean;   ///< mu
   SquareMatrix between_cpus;  ///< Sigma_S: covariance of the CPUs' long-term means
   SquareMatrix between_days;  ///< Sigma_T: covariance of the days around the mean of their CPU
-  long cpus = 0;              ///< fitted on so many CPUs
-  long rows = 0;              ///< and so many regressions (one a CPU and day)
+  long cpus = 0;              ///< number of CPUs that it was fitted on
+  long rows = 0;              ///< number of regressions (one per CPU and day)
 };
 
 /// How the law of one kernel differs between CPUs (spatial) and days (temporal variability), T. Cornebize (2021),

@@ -94,7 +94,7 @@ struct ShapeRange {
 
 bool contains(const ShapeRange& range, const KernelShape& shape) noexcept;
 
-/// What a fit says of itself. Vectors go with the terms of mu (or sigma), piece after piece; empty where unknown.
+/// Quality of a fit. Vectors go with the terms of mu (or sigma), piece after piece; empty where unknown.
 struct FitQuality {
   long rows = 0;
   long shapes = 0;

@@ -8,8 +8,8 @@
 
 namespace hplcast::core {
 
-/// How an MPI program is started on this machine or on the hosts of a file: one rank a core, one BLAS thread a rank,
-/// because the model of a kernel is that of one core.
+/// How an MPI program is started on this machine or on the hosts of a file: one rank per core, one BLAS thread per
+/// rank, because the model of a kernel is that of one core.
 struct MpiLaunch {
   int ranks = 1;
   std::filesystem::path hostfile;          ///< empty: this machine

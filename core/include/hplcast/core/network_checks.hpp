@@ -6,7 +6,7 @@
 
 #include "hplcast/core/network_model.hpp"
 
-/// What in a network model makes its predictions doubtful, where messages share links. All texts about it are here.
+/// Doubts about a network model where messages share links. All texts about them are here.
 namespace hplcast::core {
 
 /// One doubt, in words for people.
@@ -16,7 +16,7 @@ struct NetworkDoubt {
   std::string detail;   ///< with numbers
 };
 
-/// A size of message and what a single one of it gets through an empty network.
+/// A message size, and the bandwidth of a single message of that size in an empty network.
 struct SingleFlow {
   double size_bytes = 0;
   double bytes_per_s = 0;  ///< wire bytes over expected time in the network
@@ -26,15 +26,15 @@ struct SingleFlow {
 /// where that is not known). Messages that cost nothing are left out; nothing if there are no others.
 std::optional<SingleFlow> fastest_flow(const ScopeModel& scope);
 
-/// capacity_below_rate: a single message is faster than all messages together are said to be, by more than 5 % and the
-/// interval of the capacity. The simulator keeps it to the capacity. On a fat tree, torus or dragonfly every link has
-/// that capacity.
+/// capacity_below_rate: a single message is faster than the capacity, the total of all messages, by more than 5 % and
+/// the interval of the capacity. The simulator limits it to the capacity. On a fat tree, torus or dragonfly every link
+/// has that capacity.
 std::optional<NetworkDoubt> capacity_below_rate(const NetworkModel& network, Scope which);
 
 /// slow_backbone: a single message between hosts is faster than the backbone that all of them share.
 std::optional<NetworkDoubt> slow_backbone(const NetworkModel& network);
 
-/// capacity_unknown: it was neither measured nor published nor given; says what is assumed.
+/// capacity_unknown: it was neither measured nor published nor given; states the assumption.
 std::optional<NetworkDoubt> capacity_unknown(const NetworkModel& network, Scope which);
 
 /// capacity_below_rate() of each scope that there is, and slow_backbone().

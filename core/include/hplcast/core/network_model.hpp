@@ -17,7 +17,7 @@ const char* to_string(Scope scope);
 /// @throws DomainError for an unknown name.
 Scope scope_from_name(const std::string& name);
 
-/// What a message costs, piece by piece. send, isend, recv: time that the calling rank spends in the call (SMPI's os,
+/// The costs of a message. send, isend, recv: time that the calling rank spends in the call (SMPI's os,
 /// ois, or). transfer: time of one message in the network, from which SMPI's latency and bandwidth factors follow.
 enum class MessageCost { send, isend, recv, transfer };
 inline constexpr int message_cost_count = 4;
@@ -51,11 +51,11 @@ class SegmentedLaw {
   std::vector<Segment> segments_{Segment{}};
 };
 
-/// What several messages at once get through together: scope remote: through the link of a host, each direction for
-/// itself; scope local: inside a host.
+/// Total bandwidth of several messages at once. Scope remote: through the link of a host, per direction; scope local:
+/// inside a host.
 struct LinkCapacity {
-  /// measured: the plateau of more and more pairs of ranks at once; published: the bandwidth of a published platform;
-  /// given: said by the user.
+  /// measured: the plateau with an increasing number of pairs of ranks; published: the bandwidth of a published
+  /// platform; given: by the user.
   enum class Origin { measured, published, given };
   double bytes_per_s = 0;
   double low_bytes_per_s = 0, high_bytes_per_s = 0;  ///< 95 % interval of a measured one; both 0: not known
@@ -69,15 +69,15 @@ LinkCapacity::Origin capacity_origin_from_name(const std::string& name);
 /// The costs of one scope.
 struct ScopeModel {
   std::array<SegmentedLaw, message_cost_count> costs;
-  double bandwidth_bytes_per_s = 0;      ///< what a single flow of long messages reaches
+  double bandwidth_bytes_per_s = 0;      ///< of a single flow of long messages
   std::optional<LinkCapacity> capacity;  ///< absent: not measured, see link_bytes_per_s()
   double latency_s = 0;                  ///< of the whole route
   double max_bytes = 0;                  ///< largest size measured; 0: not known
-  bool half_duplex = false;  ///< a message that has to wait for its receiver, to a rank that is just sending
-                             ///< such a message here, begins after that one
+  bool half_duplex = false;              ///< opposite rendezvous messages between two ranks are serialised: the second
+                                         ///< begins when the first has ended
   std::vector<std::string> notes;
 
-  /// What the link of a host carries: the capacity; where that is not known, what a single flow reaches.
+  /// Bandwidth of the link of a host: the capacity or, where that is not known, the bandwidth of a single flow.
   double link_bytes_per_s() const noexcept { return capacity ? capacity->bytes_per_s : bandwidth_bytes_per_s; }
 
   const SegmentedLaw& cost(MessageCost which) const { return costs[static_cast<std::size_t>(which)]; }

@@ -10,7 +10,7 @@
 
 namespace hplcast::core {
 
-/// What the simulated calls of one kernel were.
+/// Statistics of the simulated calls of one kernel.
 struct KernelCount {
   std::uint64_t calls = 0;
   std::uint64_t outside_range = 0;  ///< calls whose sizes the model was not fitted on
@@ -18,7 +18,7 @@ struct KernelCount {
   double flop = 0;                  ///< sum over all ranks
 };
 
-/// What the simulated MPI calls of one operation were.
+/// Statistics of the simulated MPI calls of one operation.
 struct MessageCount {
   std::uint64_t calls = 0;
   std::uint64_t outside_range = 0;

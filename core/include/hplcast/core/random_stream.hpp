@@ -4,7 +4,7 @@
 
 namespace hplcast::core {
 
-/// What one call of a stochastic model consumes: independent draws of its own, whatever the order of the calls.
+/// The draws of one call of a stochastic model: independent of all others and of the order of the calls.
 struct Draw {
   double uniform = 0.5;  ///< in (0, 1)
   double normal = 0.0;   ///< standard normal, independent of `uniform`

@@ -17,7 +17,7 @@ struct MessageFlow {
   double bandwidth_bytes_per_s = 0;
 };
 
-/// What a link lets through, in bytes/s.
+/// The limit of a link, in bytes/s.
 struct LinkLimit {
   double bytes_per_s = 0;
   bool is_shared = false;  ///< false: as much for every flow, however many there are

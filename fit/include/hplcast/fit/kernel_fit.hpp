@@ -9,7 +9,7 @@
 
 namespace hplcast::fit {
 
-/// What the squared residuals are divided by, docs/kernel-models.md.
+/// The divisor of the squared residuals, docs/kernel-models.md.
 ///   ordinary: nothing; the longest calls decide.
 ///   relative: mu^2; every call counts alike, errors are relative.
 ///   totals:   mu; the residuals of the calls sum to zero, so that the predicted total time of the calls measured is
@@ -39,7 +39,7 @@ enum class NoiseLevel { n0, n1, n2, mixture };
 /// Terms are removed by robust errors where this is not classical, since sigma comes after mu.
 enum class StandardErrors { automatic, classical, robust, noise };
 
-/// What to fit. The defaults are those of `hplcast fit kernel`.
+/// Options of a fit. The defaults are those of `hplcast fit kernel`.
 struct KernelFitOptions {
   std::string level = "M2";  ///< M0, M1, M2 or M' (see `split`)
   /// The products without the constant, in order of importance. Empty: mnk for M1, mnk mn mk nk for M2, the split for

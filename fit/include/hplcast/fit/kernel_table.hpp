@@ -34,7 +34,7 @@ struct SampledCall {
   double duration_s = 0;
 };
 
-/// What a fit needs to know of the measurements of one kernel (of one group). Memory grows with the number of distinct
+/// Summary of the measurements of one kernel (of one group), for a fit. Memory grows with the number of distinct
 /// shapes, not with the number of calls: of the calls themselves it keeps the first ones (warm-up) and a random sample
 /// of fixed size (shape of the noise, plots), drawn by reservoir sampling (Vitter 1985, algorithm R) from a fixed seed.
 class KernelTable {

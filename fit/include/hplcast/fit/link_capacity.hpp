@@ -49,7 +49,7 @@ struct RateEstimate {
   double low_bytes_per_s = 0, high_bytes_per_s = 0;
 };
 
-/// What so many pairs at once get through together.
+/// Total rate of a number of pairs at once.
 struct SaturationPoint {
   long pairs = 1;
   long turns = 0;
@@ -60,7 +60,7 @@ enum class SaturationStatus {
   ok,
   no_rows,
   too_few_rows,  ///< for every number of pairs
-  one_pair_only  ///< nothing says what several get
+  one_pair_only  ///< no row gives the rate of several
 };
 
 const char* to_string(SaturationStatus status);
@@ -88,9 +88,9 @@ struct LinkCapacityFit {
 ///
 /// From one number of pairs to the next the total grows if the intervals do not overlap and it is more than 3 % more.
 /// The plateau begins where it grows no more; its rate is that of all its turns together, slopes being taken between
-/// turns of the same number of pairs. If it still grows at the most pairs, the total there is a lower bound of the
-/// capacity (flag). If it falls after the plateau, by the same measure, those numbers of pairs do not count: the
-/// plateau is what the link can do (flag).
+/// turns of the same number of pairs. If it still grows with the largest number of pairs, the total there is a lower
+/// bound of the capacity (flag). If it falls after the plateau, by the same criterion, those numbers of pairs do not
+/// count: the plateau is the capacity (flag).
 LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<SaturatedTurn>& turns);
 
 /// The capacity as the network model has it. @throws nothing; `fit` must be ok.

@@ -66,7 +66,7 @@ NetworkFitOptions published_network_options(std::vector<double> breakpoints, std
                                             std::uint64_t detached_bytes, double bandwidth_bytes_per_s,
                                             double latency_s);
 
-/// What became of the rows of one operation.
+/// Use of the rows of one operation.
 struct OperationReport {
   core::Scope scope = core::Scope::remote;
   std::string operation;

@@ -18,7 +18,7 @@ struct RelativeCall {
   double ratio = 1;
 };
 
-/// What makes a model doubtful, from calls that were made in random order (else the sizes are mistaken for the time):
+/// Doubts about a model, from calls that were made in random order (else the sizes are mistaken for the time):
 ///   too_few_repetitions: fewer than 30 calls: neither mean nor noise are certain;
 ///   drift: the last third of the time is slower or faster than the first by more than 3 percent (medians), and not by
 ///     chance (Mann and Whitney, p < 0.001);

@@ -33,7 +33,7 @@ class SamplesBySize {
   long rows_ = 0;
 };
 
-/// One row a size: its mean duration (arithmetic), as published fits take it. The spread inside a size is forgotten.
+/// One row per size: its mean duration (arithmetic), as published fits take it. The spread inside a size is forgotten.
 std::vector<SizeCell> averaged(std::vector<SizeCell> cells);
 
 }  // namespace hplcast::fit

@@ -8,7 +8,7 @@
 
 namespace hplcast::fit {
 
-/// What is fitted to the residuals y - f(x) of each segment: nothing, one standard deviation (N1), or a mixture of
+/// The law fitted to the residuals y - f(x) of each segment: nothing, one standard deviation (N1), or a mixture of
 /// normal laws whose number of modes the BIC chooses (N').
 enum class SegmentNoiseKind { none, n1, mixture };
 
@@ -31,7 +31,7 @@ class SegmentNoiseCollector {
   /// Segments as fit_segmented() gives them; not empty.
   explicit SegmentNoiseCollector(std::vector<FittedSegment> segments);
   void add(double x, double y);
-  /// One entry a segment.
+  /// One entry per segment.
   std::vector<SegmentNoise> noise(SegmentNoiseKind kind) const;
 
  private:

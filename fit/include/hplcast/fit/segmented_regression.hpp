@@ -8,7 +8,7 @@
 
 namespace hplcast::fit {
 
-/// What a segmented regression y = intercept + slope x minimises, over all rows:
+/// The objective of a segmented regression y = intercept + slope x, over all rows:
 ///   ols:      sum (y - f(x))^2
 ///   weighted: sum (y - f(x))^2 / x          (x > 0)
 ///   log:      sum (log y - log f(x))^2      (the relative error; T. Cornebize 2021, pycewise)

@@ -10,17 +10,17 @@ namespace hplcast::platforms {
 
 /// A SimGrid platform file (version 4.1): hosts, links and the message costs as far as XML can say them.
 /// A route between two hosts has two links of half the latency each; a host sends to itself over a link of its own.
-/// What is lost stands in a comment, see platform_xml_losses(). See docs/platform.md.
+/// Losses are listed in a comment, see platform_xml_losses(). See docs/platform.md.
 /// @throws DomainError for a topology other than single_switch whose hosts are not numbered without padding
 /// (`n-[1-32]`), because SimGrid's <cluster> names its hosts itself.
 void write_platform_xml(std::ostream& out, const core::ClusterModel& cluster);
 
-/// What platform.xml cannot say of this cluster, one sentence each: how flows share links (sharing_losses()), messages
+/// The losses of platform.xml for this cluster, one sentence each: how flows share links (sharing_losses()), messages
 /// faster than their link, costs that differ between local and remote messages, noise of messages, segments from 2^31
 /// bytes on, lines that start below zero.
 std::vector<std::string> platform_xml_losses(const core::ClusterModel& cluster);
 
-/// True if something is lost in platform.xml, so that the platform library should be used instead
+/// True if platform.xml loses something, so that the platform library should be used instead
 /// (`smpirun -platform libhplcast-platform.so` with HPLCAST_CLUSTER).
 bool needs_platform_library(const core::ClusterModel& cluster);
 

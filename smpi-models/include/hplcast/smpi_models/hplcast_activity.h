@@ -1,5 +1,5 @@
-/* What the ranks of a simulated program are doing: for traces, tables of phases, progress, and the message of a deadlock
- * (docs/traces.md). Every function returns at once where nobody wants to know; none costs simulated time.
+/* Activities of the ranks of a simulated program: for traces, tables of phases, progress, and the message of a deadlock
+ * (docs/traces.md). Every function returns at once if no such setting is on; none costs simulated time.
  *
  * Settings from the environment: HPLCAST_TRACE (path of a Chrome trace), HPLCAST_TRACE_RANKS (first-last),
  * HPLCAST_PHASES (on or off), HPLCAST_PROGRESS (path). */
@@ -17,7 +17,7 @@ extern "C" {
 
 /* Parts of HPL. */
 typedef enum {
-  HPLCAST_PHASE_OTHER, /* what is in none of the others, from the beginning of HPL_pdgesv to its end */
+  HPLCAST_PHASE_OTHER, /* the rest, from the beginning of HPL_pdgesv to its end */
   HPLCAST_PHASE_FACTORISATION,
   HPLCAST_PHASE_BROADCAST,
   HPLCAST_PHASE_SWAP,
@@ -30,9 +30,9 @@ typedef enum {
 void hplcast_phase_begin(hplcast_phase phase);
 void hplcast_phase_end(void);
 
-/* The calling rank enters an MPI call, and leaves it. `peer` is the rank in MPI_COMM_WORLD of the other side, -1 if it is
- * not known; `request` is that of MPI_Wait on entry, and the one that MPI_Isend or MPI_Irecv made on return, else null.
- * `found` is 0 for a MPI_Iprobe that found nothing. */
+/* The calling rank enters an MPI call, and leaves it. `peer` is the rank in MPI_COMM_WORLD of the other side, -1 if it
+ * is not known; `request` is that of MPI_Wait on entry, and the one that MPI_Isend or MPI_Irecv made on return, else
+ * null. `found` is 0 for a MPI_Iprobe that found nothing. */
 void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request);
 void hplcast_call_end(const void* request, int found);
 

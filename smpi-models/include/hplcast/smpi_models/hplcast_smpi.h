@@ -71,7 +71,7 @@ const char* hplcast_kernel_name(hplcast_kernel kernel);
 const char* hplcast_mpi_name(hplcast_mpi operation);
 
 /* Hands over the tables of a generated model.h; before the first kernel call, for example from a constructor. Further
- * calls with the same model (one a privatised copy of the program) change nothing. HPLCAST_CLUSTER wins over it. */
+ * calls with the same model (one per privatised copy of the program) change nothing. HPLCAST_CLUSTER wins over it. */
 void hplcast_register_model(const hplcast_model_table* table);
 
 /* The calling rank spends the time of one call of `kernel`: drawn from the model of its CPU, added to its pending
@@ -107,17 +107,17 @@ typedef struct {
   int source, destination, tag;
 } hplcast_channel;
 
-/* What the calling rank does beside its probes. Outside of the two kinds of loops every probe is simulated, because the
- * rank has other messages to attend to whether it finds something or not. */
+/* Activity of the calling rank beside its probes. Outside of the two kinds of loops every probe is simulated, because
+ * the rank has other messages to attend to whether it finds something or not. */
 typedef enum {
   HPLCAST_LOOP_NONE,
-  HPLCAST_LOOP_ONLY_PROBES,  /* nothing: it probes one channel until it finds something */
+  HPLCAST_LOOP_ONLY_PROBES,  /* nothing: it probes one channel until it finds a message */
   HPLCAST_LOOP_WORKS_BETWEEN /* kernels, but no messages, until it finds something or goes on with only probes */
 } hplcast_loop;
 
-/* The calling rank enters or goes on in such a loop, or leaves it. `pieces`: of a loop with work, how many more times it
- * will call the kernels that it called since its last probe, or call of this with HPLCAST_LOOP_NONE, with the same
- * sizes, and probe after each, and then only probe; 0 if it does not know. */
+/* The calling rank enters or goes on in such a loop, or leaves it. `pieces`: of a loop with work, the
+ * remaining identical iterations (the same kernels and sizes as since its last probe, or since the call of this with
+ * HPLCAST_LOOP_NONE, then a probe), after which it only probes; 0 if unknown. */
 void hplcast_polling_loop(hplcast_loop loop, int pieces);
 
 /* Around MPI_Iprobe. hplcast_probe_begin() also flushes; wildcards (negative source or tag) are never waited for. */
@@ -137,22 +137,22 @@ int hplcast_direct_messages(void);
 typedef struct {
   hplcast_channel channel; /* no wildcards */
   double bytes;
-  void* content; /* what is really copied: `content_bytes` from the byte `content_first` of the message on */
+  void* content; /* the bytes to copy: `content_bytes` from byte `content_first` of the message on */
   size_t content_first;
   size_t content_bytes;
 } hplcast_message;
 
 typedef struct hplcast_request hplcast_request;
 
-/* As MPI_Send, MPI_Isend, MPI_Irecv, MPI_Wait, MPI_Iprobe; `synchronous`: as MPI_Ssend, MPI_Issend. The calling rank is the
- * source of what it sends and the destination of what it receives. They flush; hplcast_wait() frees the request. */
+/* As MPI_Send, MPI_Isend, MPI_Irecv, MPI_Wait, MPI_Iprobe; `synchronous`: as MPI_Ssend, MPI_Issend. The calling rank is
+ * the source of what it sends and the destination of what it receives. They flush; hplcast_wait() frees the request. */
 void hplcast_send(const hplcast_message* message, int synchronous);
 hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous);
 hplcast_request* hplcast_irecv(const hplcast_message* wanted);
 void hplcast_wait(hplcast_request* request);
 int hplcast_probe(const hplcast_channel* channel);
 
-/* Fast mode: the exchanges of HPL_pdmxswp, one a matrix column, become meetings of the process column. */
+/* Fast mode: the exchanges of HPL_pdmxswp, one per matrix column, become meetings of the process column. */
 typedef struct {
   const int* ranks;  /* in MPI_COMM_WORLD, of the processes of the column in the order of its communicator */
   int size;          /* how many */
@@ -162,8 +162,8 @@ typedef struct {
   int tag;           /* of the messages of its exchanges */
 } hplcast_column;
 
-/* What is to be done with exchange `index` of the panel, counted from 0: nothing special in exact mode (0); to note it
- * (1); or to settle, then to make it between the calls begin and end (2). */
+/* How to make exchange `index` of the panel, counted from 0: 0: as HPL does (exact mode); 1: note it; 2: it is sampled:
+ * settle, then make it between the calls begin and end. */
 int hplcast_column_mode(const hplcast_column* column, int index);
 /* `work`: HPL's WORK[0..3], the candidate of the calling process. */
 void hplcast_column_note(const hplcast_column* column, int index, const double* work);

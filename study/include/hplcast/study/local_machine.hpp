@@ -2,7 +2,7 @@
 
 namespace hplcast::study {
 
-/// What this machine offers to a run.
+/// Resources of this machine for a run.
 struct LocalMachine {
   int cores = 1;               ///< physical cores that this process may use
   double memory_bytes = 0;     ///< installed; 0: not known

@@ -7,7 +7,7 @@
 
 namespace hplcast::study {
 
-/// What to keep of a simulation besides its result (docs/traces.md). Empty paths: not kept.
+/// Observations of a simulation to keep besides its result (docs/traces.md). Empty paths: not kept.
 struct Observation {
   std::filesystem::path trace;       ///< Chrome's JSON, for Perfetto
   std::string trace_ranks;           ///< first-last: only these are in the trace; empty: all

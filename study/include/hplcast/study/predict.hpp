@@ -20,7 +20,7 @@ struct SimulatorPrograms {
   std::filesystem::path xhpl;       ///< HPL built for the simulator (xhpl-smpi); empty: next to the running program,
                                     ///< or what HPLCAST_XHPL_SMPI names
   std::filesystem::path
-      platform_library;  ///< libhplcast-platform.so, for networks that platform.xml cannot say; empty:
+      platform_library;  ///< libhplcast-platform.so; empty: in
                          ///< ../lib beside the running program, or what HPLCAST_PLATFORM_LIBRARY names
 };
 
@@ -29,10 +29,10 @@ enum class SimulationMode {
   automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages) and no trace is asked
               ///< for
   exact,      ///< every message
-  fast        ///< of the exchanges of a panel factorisation only a sample, the others are computed
+  fast        ///< samples the exchanges of a panel factorisation and computes the others
 };
 
-/// Messages in panel factorisations from which on `automatic` means fast: the exact mode takes some 10 s for so many.
+/// Messages in panel factorisations from which on `automatic` means fast: exact mode takes some 10 s for this number.
 inline constexpr double fast_from_messages = 1e6;
 
 /// Everything that one prediction depends on, and how to make it.
@@ -42,24 +42,24 @@ struct PredictionRequest {
   std::uint64_t seed = 1;  ///< names the random streams: equal requests give equal times
   SimulationMode mode = SimulationMode::automatic;
   bool noise = true;     ///< false: every call takes its expected time
-  bool force = false;    ///< simulate also what does not fit the memory of the cluster, or would be told wrong
+  bool force = false;    ///< also simulate runs that do not fit the memory, or that platform.xml gets wrong
   double timeout_s = 0;  ///< 0: none
   std::filesystem::path
-      keep;  ///< folder for HPL.dat, platform.xml, log ...; empty: a temporary one, removed at the end
+      keep;  ///< folder for HPL.dat, cluster.json, log ...; empty: a temporary one, removed at the end
   SimulatorPrograms programs;
   Observation observation;
-  std::function<void()> while_running;                         ///< called about ten times a second; may be empty
+  std::function<void()> while_running;                         ///< called about ten times per second; may be empty
   std::function<void(const SimulationProgress&)> on_progress;  ///< the same, once there is something to tell
 };
 
-/// What could make a request fail or mislead: things to tell the user, not errors.
+/// Warnings for the user: properties of the request that could make its result misleading.
 /// @throws core::DomainError for wrong parameters, more ranks than the cluster has cores, panels that HPL cannot count,
 /// or a matrix that is larger than the memory of the cluster (where that is known); core::Error for a simulation that
-/// this machine cannot hold (shortages()), or that only platform.xml is there for although ranks share links of a
-/// network whose flows do not fill them. The last three not if forced.
+/// this machine cannot hold (shortages()), or without the platform library if ranks share links of a network
+/// whose flows do not fill them. The last three not if forced.
 std::vector<std::string> check(const PredictionRequest& request);
 
-/// exact or fast: what `automatic` stands for here.
+/// exact or fast: the meaning of `automatic` for this request.
 SimulationMode mode_of(const PredictionRequest& request);
 
 /// Time, memory and messages of the simulation that predict() would run, estimated.

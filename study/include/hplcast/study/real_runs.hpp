@@ -25,7 +25,8 @@ struct RealRunRequest {
   double timeout_s = 0;            ///< of one run; 0: none
   std::string mpirun = "mpirun";
   std::filesystem::path xhpl;  ///< empty: next to the running program, or what HPLCAST_XHPL names
-  /// Called when a run starts and about ten times a second: share of the session's flop that is done (0 to 1), the run.
+  /// Called when a run starts and about ten times per second: share of the session's flop that is done (0 to 1), the
+  /// run.
   std::function<void(double done, const std::string& run)> progress;
 };
 
@@ -40,7 +41,7 @@ struct PlannedRun {
 /// about equally many runs of each. @throws core::DomainError for repetitions below 1.
 std::vector<PlannedRun> plan_real_runs(const RealRunRequest& request);
 
-/// What a session did.
+/// Result of a session.
 struct RealRunSummary {
   std::size_t made = 0;
   std::size_t found = 0;             ///< that the results had already

@@ -10,7 +10,7 @@
 
 namespace hplcast::study {
 
-/// What a report tells of.
+/// The content of a report.
 struct ReportData {
   std::vector<core::HplRun> real;
   std::vector<core::Prediction> predictions;
@@ -20,7 +20,7 @@ struct ReportData {
   std::vector<std::string> sources;  ///< names of the files that the data come from
 };
 
-/// What a file of a study is, as far as reports use it.
+/// Kinds of files of a study that reports use.
 enum class StudyFile { predictions, real_runs, other };
 
 /// Reads a file into `data` if it holds predictions (JSON of `hplcast predict`) or real runs (CSV with N and time_s, or

@@ -8,7 +8,8 @@
 
 namespace hplcast::study {
 
-/// What a simulation of HPL will take, estimated from the parameters (docs/scaling.md has the measurements behind it).
+/// Time and memory of a simulation of HPL, estimated from the parameters (docs/scaling.md has the measurements behind
+/// it).
 struct SimulationNeeds {
   double messages = 0;            ///< sent by HPL
   double simulated_messages = 0;  ///< of these, message by message
@@ -16,17 +17,17 @@ struct SimulationNeeds {
   double memory_bytes = 0;        ///< proportional set size
   double address_bytes = 0;       ///< virtual
   long memory_maps = 0;
-  double block_bytes = 0;  ///< for smpi/shared-malloc-blocksize: panels are this page mapped again and again
+  double block_bytes = 0;  ///< for smpi/shared-malloc-blocksize: the page that SMPI maps repeatedly for panels
 };
 
 /// `fast`: panel factorisations are not simulated message by message.
 SimulationNeeds simulation_needs(const core::HplParameters& parameters, bool fast);
 
-/// What the machine allows one process. 0 stands for "no limit, or not known".
+/// Limits of this machine for one process. 0 means "no limit, or not known".
 struct SimulationLimits {
   double available_bytes = 0;  ///< memory free without swapping
   double address_bytes = 0;    ///< RLIMIT_AS
-  double commit_bytes = 0;     ///< what is left of the commit limit, where vm.overcommit_memory is 2
+  double commit_bytes = 0;     ///< rest of the commit limit, where vm.overcommit_memory is 2
   double stack_bytes = 0;      ///< RLIMIT_STACK
   double disk_bytes = 0;       ///< free where temporary files go
   long max_map_count = 0;      ///< vm.max_map_count
@@ -35,7 +36,7 @@ struct SimulationLimits {
 /// Those of this machine, for files in `folder`.
 SimulationLimits simulation_limits(const std::filesystem::path& folder);
 
-/// What does not fit, each with its remedy; empty: all does.
+/// The shortages, each with its remedy; empty: there is none.
 std::vector<std::string> shortages(const SimulationNeeds& needs, const SimulationLimits& limits);
 
 /// "about 4 min, 120 MB, 2.4 million messages".

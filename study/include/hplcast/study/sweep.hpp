@@ -36,7 +36,7 @@ struct SweepRequest {
   SlurmOptions slurm_options;
   bool retry_failed = false;  ///< make runs again that failed in an earlier call
   SimulatorPrograms programs;
-  std::function<void(const SweepProgress&)> progress;  ///< several times a second; may be empty
+  std::function<void(const SweepProgress&)> progress;  ///< several times per second; may be empty
 };
 
 struct SweepSummary {

@@ -85,7 +85,7 @@ bool is_sqlite_file(const std::filesystem::path& path);
 /// clusters: what would be compared?
 std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::path& path);
 
-/// One row a point: factors, HPL parameters, seed, mode, model, time_s, gflops, wall_s. CSV.
+/// One row per point: factors, HPL parameters, seed, mode, model, time_s, gflops, wall_s. CSV.
 void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results);
 
 }  // namespace hplcast::study

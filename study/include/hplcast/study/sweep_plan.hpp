@@ -25,7 +25,7 @@ struct Factor {
   std::vector<std::string> levels;
 };
 
-/// What a sampled factor is drawn from: levels, or a range.
+/// The values of a sampled factor: levels, or a range.
 struct SampledFactor {
   std::string name;
   std::vector<std::string> levels;  ///< empty: the range

@@ -17,7 +17,7 @@ struct SweepRun {
   std::string model_sha256;
   core::HplParameters parameters;
   std::uint64_t seed = 1;
-  std::string mode = "exact";                 ///< or fast; what `auto` stands for is settled when the plan is read
+  std::string mode = "exact";                 ///< or fast; `auto` is resolved when the plan is read
   std::map<std::string, std::string> levels;  ///< of the model, see described(); the model is at them already
 };
 
@@ -27,7 +27,7 @@ SimulationMode simulation_mode(const std::string& name);
 /// The id of a run with these contents.
 std::string run_id(const SweepRun& run);
 
-/// A configuration of a plan with one seed, and the run that it stands for.
+/// A configuration of a plan with one seed, and the run that has its result.
 struct SweepPoint {
   Configuration factors;  ///< what the plan varies: fixed settings are not in it
   std::string run;        ///< id

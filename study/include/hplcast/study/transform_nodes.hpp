@@ -8,8 +8,8 @@
 /// What-if changes of the hosts of a cluster.
 namespace hplcast::study {
 
-/// dgemm rate of each host in flop/s a core: 2mnk over the mean of the expected durations on its CPUs, at m = n = 2048,
-/// k = 128, as in the update of HPL. All 1 for a cluster without a model of dgemm.
+/// dgemm rate of each host in flop/s per core: 2mnk over the mean of the expected durations on its CPUs, at m = n =
+/// 2048, k = 128, as in the update of HPL. All 1 for a cluster without a model of dgemm.
 std::vector<double> host_rates(const core::ClusterModel& cluster);
 
 /// Indices of the hosts from the slowest to the fastest; equal ones in their order.

@@ -5,7 +5,7 @@
 /// What-if changes of how ranks use the cores of a host.
 namespace hplcast::study {
 
-/// Only `ranks` ranks a host; the other cores stay idle. Ranks are spread over the CPUs as before (block or cyclic).
+/// Only `ranks` ranks per host; the other cores stay idle. Ranks are spread over the CPUs as before (block or cyclic).
 /// Kernels keep their speed: a core that has its CPU for itself may be faster than that.
 /// @throws core::DomainError unless 1 <= ranks <= cores of a host.
 core::ClusterModel with_ranks_per_node(core::ClusterModel cluster, int ranks);

@@ -16,8 +16,8 @@ core::ClusterModel scale_kernels(core::ClusterModel cluster, double factor);
 /// and the slopes of the transfer times. What the CPU spends on a message (send, isend, recv) stays.
 core::ClusterModel scale_bandwidth(core::ClusterModel cluster, double factor);
 
-/// What several messages at once get through the link of a host together (through the host itself, if there is only
-/// one); a single message stays as fast as the link allows. Where the capacity is not known, that which is assumed.
+/// Total bandwidth of several messages at once through the link of a host (inside the host, if there is only one); a
+/// single message stays as fast as the link allows. Where the capacity is not known, the assumed one is scaled.
 /// @throws core::DomainError also for a single host whose messages do not slow each other down.
 core::ClusterModel scale_capacity(core::ClusterModel cluster, double factor);
 

@@ -13,7 +13,7 @@
 
 namespace hplcast::study {
 
-/// What to look for the best configuration of.
+/// A search: cluster, matrix, budget and candidates.
 struct TuneRequest {
   core::ClusterModel cluster;
   double memory_fraction = 0.8;  ///< of the memory of all hosts, for the matrix
@@ -41,8 +41,8 @@ struct TuneRequest {
 /// to a multiple of NB. @throws core::DomainError if the cluster does not tell its memory.
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB);
 
-/// Grids of so many ranks with P <= Q, the nearest to square first, at most `most` and none longer than 4 : 1, unless
-/// there is no other.
+/// Grids of this number of ranks with P <= Q, the nearest to square first, at most `most` and none longer than 4 : 1,
+/// unless there is no other.
 std::vector<std::pair<int, int>> near_square_grids(int ranks, int most);
 
 /// A configuration that was predicted, at its last round.
@@ -63,7 +63,7 @@ struct TuneRound {
   double wall_s = 0;
 };
 
-/// What a parameter of the panel factorisation does to the best configuration of the first round.
+/// Effect of a parameter of the panel factorisation on the best configuration of the first round.
 struct PanelLevel {
   std::string factor;  ///< PFACT, RFACT, NBMIN or NDIV
   int level = 0;
@@ -94,7 +94,7 @@ struct TuneResult {
 
 /// Successive halving (Jamieson and Talwalkar 2016): all candidates at a small N, the best third at a larger one, and
 /// so on, in four rounds with equal parts of the budget. The best of each grid and NB stays for three rounds, because
-/// what is best of these changes with N; the default configuration stays for all. After the first round the parameters
+/// the best of these changes with N; the default configuration stays for all. After the first round the parameters
 /// of the panel factorisation are varied one at a time, and levels that do better than chance are taken. The last round
 /// uses several seeds if there is time.
 /// @throws core::DomainError for wrong ranks, grids, fractions, a budget in which nothing can be predicted;
