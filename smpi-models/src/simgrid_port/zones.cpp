@@ -69,10 +69,10 @@ s4u::Link* add_split_duplex_link(s4u::NetZone* zone, const std::string& name, do
 
 void add_route(s4u::NetZone* zone, const s4u::Host* from, const s4u::Host* to,
                const std::vector<s4u::LinkInRoute>& links) {
-  simgrid::kernel::routing::NetPoint* const destination = to == nullptr ? nullptr : to->get_netpoint();
 #if SIMGRID_VERSION >= 40000
-  zone->add_route(from->get_netpoint(), destination, links);
+  zone->add_route(from, to, links);
 #else
+  simgrid::kernel::routing::NetPoint* const destination = to == nullptr ? nullptr : to->get_netpoint();
   zone->add_route(from->get_netpoint(), destination, nullptr, nullptr, links);
 #endif
 }
