@@ -75,7 +75,7 @@ double tree_pss_bytes(int pid) {
 }
 
 void PeakMemory::sample(int pid) {
-  constexpr double largest_share_of_time = 1.0 / 20;
+  constexpr double largest_share_of_time = 1.0 / 100;
   const double before_s = steady_seconds();
   if (before_s < next_sample_s_) return;
   peak_bytes_ = std::max(peak_bytes_, tree_pss_bytes(pid));
