@@ -6,8 +6,8 @@
 namespace hplcast::smpi_models {
 
 /// What sampled exchanges (made with messages that share links) teach about those that are computed. A panel is in
-/// parts (RealExchanges); each part has lessons of its own, because row swaps fill the links at its beginning more than
-/// at its end. Times in s are of one exchange.
+/// parts (SampledExchanges); each part has lessons of its own, because row swaps fill the links at its beginning more
+/// than at its end. Times in s are of one exchange.
 class ExchangeLessons {
  public:
   /// A run of sampled exchanges, as means over its exchanges and the processes of the column.

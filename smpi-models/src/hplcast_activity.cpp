@@ -11,22 +11,17 @@
 using hplcast::smpi_models::Activity;
 using hplcast::smpi_models::guarded;
 using hplcast::smpi_models::ProgressFile;
-using hplcast::smpi_models::RankState;
+using hplcast::smpi_models::Rank;
 using hplcast::smpi_models::Runtime;
 
 namespace {
-
-/// The clock of a rank: what it has pending is in its past.
-double now_s(const RankState& rank) {
-  return simgrid::s4u::Engine::get_clock() + rank.pending_s;
-}
 
 template <typename Action>
 void observe(Action&& action) {
   guarded([&] {
     Runtime& runtime = Runtime::instance();
-    const RankState& rank = runtime.rank();
-    action(runtime.activity(), static_cast<int>(rank.rank), now_s(rank));
+    const Rank& rank = runtime.rank();
+    action(runtime.activity(), static_cast<int>(rank.number), rank.clock.now_s());
   });
 }
 

@@ -9,8 +9,7 @@
 
 using hplcast::smpi_models::guarded;
 using hplcast::smpi_models::MessageRequest;
-using hplcast::smpi_models::Polling;
-using hplcast::smpi_models::RankState;
+using hplcast::smpi_models::Rank;
 using hplcast::smpi_models::Runtime;
 
 namespace core = hplcast::core;
@@ -19,13 +18,17 @@ static_assert(HPLCAST_KERNEL_COUNT == core::kernel_count, "hplcast_kernel and co
 
 namespace {
 
-void add_delay(RankState& rank, double duration_s) {
+void add_delay(Rank& rank, double duration_s) {
   if (!std::isfinite(duration_s)) throw core::DomainError("delay", duration_s, "a finite number of seconds");
-  if (duration_s > 0) rank.pending_s += duration_s;
+  if (duration_s > 0) rank.clock.spend(duration_s);
 }
 
-RankState& this_rank() {
-  return guarded([]() -> RankState& { return Runtime::instance().rank(); });
+Runtime& runtime() {
+  return guarded([]() -> Runtime& { return Runtime::instance(); });
+}
+
+Rank& this_rank() {
+  return guarded([]() -> Rank& { return Runtime::instance().rank(); });
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k) {
 }
 
 int hplcast_world_rank(void) {
-  return static_cast<int>(this_rank().rank);
+  return static_cast<int>(this_rank().number);
 }
 
 void hplcast_delay(double duration_s) {
@@ -61,7 +64,7 @@ void hplcast_delay(double duration_s) {
 // What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
 
 void hplcast_flush(void) {
-  flush(this_rank());
+  this_rank().clock.flush();
 }
 
 int hplcast_direct_messages(void) {
@@ -87,23 +90,21 @@ void hplcast_wait(hplcast_request* request) {
 }
 
 int hplcast_probe(const hplcast_channel* channel) {
-  return Runtime::instance().messages()->probe(*channel);
+  return runtime().probes().probe(this_rank(), *channel);
 }
 
 void hplcast_polling_loop(hplcast_loop loop, int pieces) {
-  RankState& rank = this_rank();
-  if (loop == HPLCAST_LOOP_NONE) rank.piece.clear();
-  Runtime::instance().polling().loop(rank.actor, loop, static_cast<std::size_t>(std::max(0, pieces)));
+  this_rank().loop.announce(loop, static_cast<std::size_t>(std::max(0, pieces)));
 }
 
 void hplcast_probe_begin(const hplcast_channel* channel) {
-  RankState& rank = this_rank();
-  flush(rank);
-  Runtime::instance().polling().begin_probe(rank.actor, *channel);
+  Rank& rank = this_rank();
+  rank.clock.flush();
+  runtime().polling().begin_probe(rank, *channel);
 }
 
 void hplcast_probe_end(int found) {
-  Runtime::instance().polling().end_probe(this_rank().actor, found != 0);
+  this_rank().loop.probe_failed = found == 0;
 }
 
 void hplcast_message_sent(const hplcast_channel* channel) {
@@ -117,7 +118,7 @@ void hplcast_message_taken(const hplcast_channel* channel) {
 int hplcast_column_mode(const hplcast_column* column, int index) {
   return guarded([&] {
     const auto* columns = Runtime::instance().columns();
-    return columns == nullptr ? 0 : columns->is_real(*column, index) ? 2 : 1;
+    return columns == nullptr ? 0 : columns->is_sampled(*column, index) ? 2 : 1;
   });
 }
 
@@ -130,25 +131,26 @@ hplcast::smpi_models::PivotCandidate candidate(const double* work) {
 }  // namespace
 
 void hplcast_column_note(const hplcast_column* column, int index, const double* work) {
-  guarded([&] { Runtime::instance().columns()->note(*column, index, candidate(work)); });
+  guarded([&] { Runtime::instance().columns()->note(Runtime::rank(), *column, index, candidate(work)); });
 }
 
-void hplcast_column_begin_real(const hplcast_column* column, int index, const double* work) {
-  guarded([&] { Runtime::instance().columns()->begin_real(*column, index, candidate(work)); });
+void hplcast_column_begin_sampled(const hplcast_column* column, int index, const double* work) {
+  guarded([&] { Runtime::instance().columns()->begin_sampled(Runtime::rank(), *column, index, candidate(work)); });
 }
 
-void hplcast_column_end_real(const hplcast_column* column) {
-  guarded([&] { Runtime::instance().columns()->end_real(*column); });
+void hplcast_column_end_sampled(const hplcast_column* column) {
+  guarded([&] { Runtime::instance().columns()->end_sampled(Runtime::rank(), *column); });
 }
 
 void hplcast_column_settle(const hplcast_column* column, double* pivot_rows) {
-  Runtime::instance().columns()->settle(*column, pivot_rows);
+  const hplcast::smpi_models::PivotRows pivots = runtime().columns()->settle(this_rank(), *column);
+  std::copy(pivots.rows.begin(), pivots.rows.end(), pivot_rows + pivots.first_index);
 }
 
 double hplcast_clock_s(void) {
-  hplcast_flush();
-  // What is left pending is too short for the simulator, but not for the reader.
-  return simgrid::s4u::Engine::get_clock() + this_rank().pending_s;
+  Rank& rank = this_rank();
+  rank.clock.flush();
+  return rank.clock.now_s();  // what the clock cannot resolve, the reader can
 }
 
 double hplcast_pivot(int rows, int* row) {
@@ -159,7 +161,7 @@ double hplcast_pivot(int rows, int* row) {
 }
 
 void hplcast_count_message(hplcast_mpi operation, double bytes) {
-  guarded([&] { Runtime::instance().count_message(operation, bytes); });
+  guarded([&] { Runtime::instance().message_counts().add(operation, bytes); });
 }
 
 void hplcast_report_time(double time_s) {
@@ -167,8 +169,5 @@ void hplcast_report_time(double time_s) {
 }
 
 double hplcast_take_delay(void) {
-  RankState& rank = this_rank();
-  const double delay_s = rank.pending_s;
-  rank.pending_s = 0;
-  return delay_s;
+  return this_rank().clock.take_ahead_s();
 }

@@ -1,13 +1,9 @@
 #include "messages.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <sstream>
 
-#include "c_boundary.hpp"
-#include "hplcast/core/errors.hpp"
-#include "runtime.hpp"
+#include "probes.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -17,10 +13,6 @@ namespace {
 
 std::uint64_t wire_bytes(const SentMessage& sent) {
   return static_cast<std::uint64_t>(sent.message.bytes + core::smpi_envelope_bytes);
-}
-
-bool same_ends(const hplcast_channel& a, const hplcast_channel& b) {
-  return a.source == b.source && a.tag == b.tag && a.destination == b.destination;
 }
 
 void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
@@ -35,21 +27,11 @@ void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
 
 }  // namespace
 
-Messages::Messages(const Runtime& runtime, const NetworkCosts& costs, Polling& polling)
-    : runtime_(runtime),
-      costs_(costs),
-      polling_(polling),
+Messages::Messages(const NetworkCosts& costs, std::deque<Rank>& ranks)
+    : costs_(costs),
+      ranks_(ranks),
       async_small_bytes_(port::setting<int>("smpi/async-small-thresh")),
-      detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")),
-      probes_grow_(port::setting<bool>("smpi/grow-injected-times") && port::setting<double>("smpi/iprobe") > 0),
-      probes_(port::setting<double>("smpi/iprobe"), probes_grow_) {}
-
-void Messages::add_rank(RankState& state, s4u::Host* host) {
-  Rank rank;
-  rank.state = &state;
-  rank.host = host;
-  ranks_.push_back(std::move(rank));
-}
+      detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")) {}
 
 core::Scope Messages::scope(int source, int destination) const {
   return at(source).host == at(destination).host ? core::Scope::local : core::Scope::remote;
@@ -60,7 +42,7 @@ MessageName Messages::next_name(const hplcast_channel& channel) {
                    static_cast<std::uint32_t>(channel.tag)};
   if (!costs_.draws()) return name;
   const std::uint64_t where = (static_cast<std::uint64_t>(name.destination) << 32) | name.tag;
-  name.number = at(channel.source).sendings[where]++;
+  name.number = at(channel.source).mail.sendings[where]++;
   return name;
 }
 
@@ -103,16 +85,16 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   Rank& source = at(channel.source);
   // A sender that waits for the end of the transfer has no cost of its own.
   if (sent->detached || synchronous || cost == core::MessageCost::isend) {
-    source.state->pending_s += overhead_s(cost, *sent);
+    source.clock.spend(overhead_s(cost, *sent));
   }
-  flush(*source.state);
+  source.clock.flush();
   sent->sent_s = s4u::Engine::get_clock();
   return sent;
 }
 
 /// If somebody wants it already, its flow begins.
 bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
-  std::vector<MessageRequest*>& posted = at(sent->message.channel.destination).posted;
+  std::vector<MessageRequest*>& posted = at(sent->message.channel.destination).mail.posted;
   const auto found = std::find_if(posted.begin(), posted.end(), [&](const MessageRequest* request) {
     return same_ends(request->wanted.channel, sent->message.channel);
   });
@@ -136,22 +118,19 @@ void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
   if (!sent->detached) sent->sender_waits_in = take_mailbox();
   Rank& destination = at(message.channel.destination);
-  destination.sent.push_back(sent);
+  destination.mail.sent.push_back(sent);
   if (sent->starts_alone) {
     sent->flow = port::begin_flow(shape_of(*sent));
   } else if (!sent->detached) {
     sent->flow = port::offer_flow(sent->sender_waits_in, shape_of(*sent));
   }
-  if (destination.polled != nullptr && same_ends(*destination.polled, message.channel)) {
-    destination.polled = nullptr;
-    polling_.wake(destination.state->actor);
-  }
+  Probes::wake(destination, message.channel);
 }
 
 /// On a half duplex network what the destination is already sending here comes first.
 void Messages::let_opposite_pass(const hplcast_channel& channel) {
   if (!costs_.is_half_duplex(scope(channel.source, channel.destination))) return;
-  for (const MessageRequest* request : at(channel.source).receiving) {
+  for (const MessageRequest* request : at(channel.source).mail.receiving) {
     if (request->wanted.channel.source != channel.destination) continue;
     const SentMessage* opposite = request->message.get();
     if (opposite == nullptr || opposite->detached || opposite->sent_s == s4u::Engine::get_clock()) continue;
@@ -185,17 +164,18 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
   request->receives = true;
   request->wanted = wanted;
   Rank& rank = at(wanted.channel.destination);
-  flush(*rank.state);
-  rank.receiving.push_back(request.get());
-  const auto found = std::find_if(rank.sent.begin(), rank.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
+  rank.clock.flush();
+  Mail& mail = rank.mail;
+  mail.receiving.push_back(request.get());
+  const auto found = std::find_if(mail.sent.begin(), mail.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
     return same_ends(sent->message.channel, wanted.channel);
   });
-  if (found == rank.sent.end()) {
-    rank.posted.push_back(request.get());
+  if (found == mail.sent.end()) {
+    mail.posted.push_back(request.get());
     return request;
   }
   request->message = *found;
-  rank.sent.erase(found);
+  mail.sent.erase(found);
   SentMessage& sent = *request->message;
   if (sent.sender_waits_in != nullptr) {
     s4u::Mailbox* const mailbox = sent.sender_waits_in;
@@ -210,7 +190,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
 
 void Messages::wait(MessageRequest& request) {
   Rank& rank = at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
-  flush(*rank.state);
+  rank.clock.flush();
   if (!request.receives) {
     if (!request.message->detached) port::wait_for_end(request.message->flow);
     return;
@@ -228,123 +208,13 @@ void Messages::wait(MessageRequest& request) {
 }
 
 void Messages::finish_receive(MessageRequest& request) {
-  std::vector<MessageRequest*>& receiving = at(request.wanted.channel.destination).receiving;
+  std::vector<MessageRequest*>& receiving = at(request.wanted.channel.destination).mail.receiving;
   receiving.erase(std::find(receiving.begin(), receiving.end(), &request));
   const SentMessage& sent = *request.message;
   copy_content(sent, request.wanted);
   if (sent.detached) {
-    at(request.wanted.channel.destination).state->pending_s += overhead_s(core::MessageCost::recv, sent);
+    at(request.wanted.channel.destination).clock.spend(overhead_s(core::MessageCost::recv, sent));
   }
-}
-
-bool Messages::in_sight(const Rank& rank, const hplcast_channel& channel) {
-  return std::any_of(rank.sent.begin(), rank.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
-    return same_ends(sent->message.channel, channel);
-  });
-}
-
-void Messages::sleep_until_sent(Rank& rank, const hplcast_channel& channel) {
-  rank.polled = &channel;
-  polling_.sleep(rank.state->actor);
-}
-
-void Messages::skip_probes_until_sent(Rank& rank, const hplcast_channel& channel) {
-  RankState& state = *rank.state;
-  const double began_s = s4u::Engine::get_clock();
-  probes_.begin(state.actor, began_s + state.pending_s + probes_.cost_s(began_s));
-  sleep_until_sent(rank, channel);
-  const double now_s = s4u::Engine::get_clock();
-  state.pending_s = probes_.stop(state.actor, now_s).end_s - now_s;
-}
-
-/// Sleeps until there is something to find. What the rank would have done is for later, in its own past.
-void Messages::work_later(Rank& rank, const hplcast_channel& channel) {
-  RankState& state = *rank.state;
-  const double began_s = s4u::Engine::get_clock();
-  if (!probes_grow_) {
-    sleep_until_sent(rank, channel);
-    state.pending_s -= s4u::Engine::get_clock() - began_s;
-    return;
-  }
-  // Its probes concern all others: when they are made must be known as they come.
-  if (polling_.pieces(state.actor) == 0 || !state.piece.is_known()) return;
-  probes_.begin_work(state.actor, began_s, runtime_.repeated_s(state, polling_.pieces(state.actor)));
-  sleep_until_sent(rank, channel);
-  const double now_s = s4u::Engine::get_clock();
-  const ProbeSeries::Stop stop = probes_.stop(state.actor, now_s);
-  rank.catch_up = {true, stop.failed, stop.end_s, stop.probes};
-  state.pending_s = stop.end_s - now_s - stop.work_s;
-}
-
-/// True if the probe was one of those that failed while the rank slept.
-bool Messages::catches_up(Rank& rank) {
-  if (rank.catch_up.failed_probes > 0) {
-    --rank.catch_up.failed_probes;
-    return true;
-  }
-  RankState& state = *rank.state;
-  const double left_s = rank.catch_up.done_s - s4u::Engine::get_clock();
-  // Sums of the same durations in another order are closer than that, and a kernel takes longer.
-  constexpr double rounding_s = 1e-9;
-  if (const double too_much_s = state.pending_s - left_s; std::abs(too_much_s) > rounding_s) {
-    std::ostringstream text;
-    text << "rank " << state.rank << " worked " << too_much_s
-         << " s longer than announced; expected the kernels that it had called before its last probe "
-            "(hplcast_polling_loop)";
-    end_simulation(text.str().c_str(), core::ExitCode::bad_input);
-  }
-  state.pending_s = std::max(0.0, left_s);
-  rank.catch_up.active = false;
-  return false;
-}
-
-void Messages::probe_in_the_past(RankState& state) {
-  const double probe_s = probes_.cost_s(s4u::Engine::get_clock());
-  state.pending_s += probe_s;
-  if (state.pending_s >= 0 || !polling_.only_probes(state.actor)) return;
-  state.pending_s = probe_s > 0 ? state.pending_s + std::ceil(-state.pending_s / probe_s) * probe_s : 0;
-}
-
-/// Goes on to the end of this probe. False: it is in the past, and failed.
-bool Messages::spend_probe(Rank& rank, const hplcast_channel& channel) {
-  RankState& state = *rank.state;
-  if (rank.catch_up.active) {
-    if (catches_up(rank)) return false;
-    if (rank.catch_up.probes) {
-      flush(state);
-      return true;
-    }
-  } else if (state.pending_s < 0) {
-    probe_in_the_past(state);
-    if (state.pending_s < 0) return false;
-    flush(state);
-    return true;
-  }
-  if (polling_.may_sleep(state.actor) && !in_sight(rank, channel)) {
-    skip_probes_until_sent(rank, channel);
-    // The sleep took most of it; only where probes grow does it matter to others when this one ends.
-    if (probes_grow_) flush(state);
-    return true;
-  }
-  // What it costs is known when it begins; what messages have cost before it is too short to matter.
-  if (probes_grow_ && state.worked) flush(state);
-  state.pending_s += probes_.cost_s(s4u::Engine::get_clock());
-  flush(state);
-  return true;
-}
-
-bool Messages::probe(const hplcast_channel& channel) {
-  Rank& rank = at(channel.destination);
-  RankState& state = *rank.state;
-  bool found = false;
-  if (spend_probe(rank, channel)) {
-    found = in_sight(rank, channel);
-    polling_.end_probe(state.actor, found);
-    probes_.ended(s4u::Engine::get_clock(), found);
-    if (!found && polling_.may_work_later(state.actor)) work_later(rank, channel);
-  }
-  state.piece.clear();
-  return found;
 }
 
 }  // namespace hplcast::smpi_models

@@ -6,38 +6,38 @@
 
 namespace hplcast::smpi_models {
 
-void ProbeSeries::begin_piece(Running& running) {
-  const double piece_s = running.pieces_s[running.pieces++];
-  running.works = true;
-  running.work_s += piece_s;
-  running.end_s += piece_s;
+void ProbeSeries::Prober::begin_piece() {
+  const double piece_s = pieces_s_[pieces_++];
+  works_ = true;
+  work_s_ += piece_s;
+  end_s_ += piece_s;
 }
 
 /// What comes after the end of a piece of work, or of a probe that fails.
-void ProbeSeries::go_on(Running& running) {
-  if (!running.works) {
+void ProbeSeries::go_on(Prober& prober) {
+  if (!prober.works_) {
     factor_ += 1;
-    running.failed = running.pieces;
-    if (running.pieces < running.pieces_s.size()) {
-      begin_piece(running);
+    prober.failed_ = prober.pieces_;
+    if (prober.pieces_ < prober.pieces_s_.size()) {
+      prober.begin_piece();
       return;
     }
   }
-  running.works = false;
-  running.end_s += probe_s_ * factor_;
+  prober.works_ = false;
+  prober.end_s_ += probe_s_ * factor_;
 }
 
 void ProbeSeries::fail_until(double now_s) {
   while (!ends_.empty() && ends_.front().end_s < now_s) {
     const End first = ends_.front();
-    Running& running = running_[first.id];
-    if (!running.active || running.end_s != first.end_s) {  // stopped since
+    Prober& prober = *first.prober;
+    if (!prober.active_ || prober.end_s_ != first.end_s) {  // stopped since
       std::pop_heap(ends_.begin(), ends_.end(), later);
       ends_.pop_back();
       continue;
     }
-    go_on(running);
-    replace_first({running.end_s, first.id});
+    go_on(prober);
+    replace_first({prober.end_s_, &prober});
   }
 }
 
@@ -66,34 +66,30 @@ void ProbeSeries::ended(double now_s, bool found) {
   factor_ = found ? 1 : factor_ + 1;
 }
 
-void ProbeSeries::add(std::size_t id, Running running) {
-  if (id >= running_.size()) running_.resize(id + 1);
-  running_[id] = std::move(running);
-  running_[id].active = true;
+void ProbeSeries::add(Prober& prober, double end_s, std::vector<double> pieces_s) {
+  const std::size_t number = prober.number_;
+  prober = Prober(number);
+  prober.active_ = true;
+  prober.end_s_ = end_s;
+  prober.pieces_s_ = std::move(pieces_s);
+  if (!prober.pieces_s_.empty()) prober.begin_piece();
   if (!grow_ || probe_s_ <= 0) return;
-  ends_.push_back({running_[id].end_s, id});
+  ends_.push_back({prober.end_s_, &prober});
   std::push_heap(ends_.begin(), ends_.end(), later);
 }
 
-void ProbeSeries::begin(std::size_t id, double first_end_s) {
-  Running running;
-  running.end_s = first_end_s;
-  add(id, std::move(running));
+void ProbeSeries::begin(Prober& prober, double first_end_s) {
+  add(prober, first_end_s, {});
 }
 
-void ProbeSeries::begin_work(std::size_t id, double now_s, std::vector<double> pieces_s) {
-  Running running;
-  running.end_s = now_s;
-  running.pieces_s = std::move(pieces_s);
-  begin_piece(running);
-  add(id, std::move(running));
+void ProbeSeries::begin_work(Prober& prober, double now_s, std::vector<double> pieces_s) {
+  add(prober, now_s, std::move(pieces_s));
 }
 
-ProbeSeries::Stop ProbeSeries::stop(std::size_t id, double now_s) {
+ProbeSeries::Stop ProbeSeries::stop(Prober& prober, double now_s) {
   fail_until(now_s);
-  Running& running = running_[id];
-  running.active = false;
-  Stop stop{running.end_s, !running.works, running.work_s, running.failed};
+  prober.active_ = false;
+  Stop stop{prober.end_s_, !prober.works_, prober.work_s_, prober.failed_};
   if (stop.end_s >= now_s) return stop;
   const double probes = probe_s_ > 0 ? std::ceil((now_s - stop.end_s) / probe_s_) : 0;
   stop.end_s = std::max(now_s, stop.end_s + probes * probe_s_);

@@ -21,8 +21,8 @@ std::uint64_t parse_whole(const char* name, std::string_view text, std::uint64_t
   return number;
 }
 
-RealExchanges parse_real_exchanges(const std::string& text) {
-  const char* const name = "HPLCAST_REAL_EXCHANGES";
+SampledExchanges parse_sampled_exchanges(const std::string& text) {
+  const char* const name = "HPLCAST_SAMPLED_EXCHANGES";
   const std::size_t first = text.find('/');
   const std::size_t second = first == std::string::npos ? first : text.find('/', first + 1);
   if (second == std::string::npos) throw core::DomainError(name, text, "RUN/PERIOD/PANELS, as 4/32/4");
@@ -58,8 +58,8 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   const auto choose = [&](const char* name, const char* yes, const char* no, bool& setting) {
     if (const std::string text = value(name); !text.empty()) setting = parse_choice(name, text, yes, no);
   };
-  if (const std::string text = value("HPLCAST_REAL_EXCHANGES"); !text.empty()) {
-    settings.real_exchanges = parse_real_exchanges(text);
+  if (const std::string text = value("HPLCAST_SAMPLED_EXCHANGES"); !text.empty()) {
+    settings.sampled_exchanges = parse_sampled_exchanges(text);
   }
   choose("HPLCAST_NOISE", "on", "off", settings.noise);
   choose("HPLCAST_NETWORK_NOISE", "on", "off", settings.network_noise);

@@ -7,23 +7,23 @@
 
 namespace hplcast::smpi_models {
 
-/// Which exchanges of a panel fast mode makes with real messages. A panel is in parts; of one part in `panels`, in the
-/// next panel of the next part, the first `run` exchanges are real. In the first panels, of all parts.
-struct RealExchanges {
+/// Which exchanges of a panel fast mode simulates. In each panel every `panels`-th part is sampled, in rotation: its
+/// first `run` exchanges are simulated. The first `panels` panels sample all parts.
+struct SampledExchanges {
   int run = 4;
-  int period = 32;  ///< exchanges of a part: so many, or more in wide panels, which are in
+  int period = 32;  ///< exchanges per part; panels wider than 8 periods have 8 longer parts
   static constexpr int most_parts = 8;
   int panels = 4;
 
   int part_length(int panel_columns) const { return std::max(period, (panel_columns + most_parts - 1) / most_parts); }
   /// Part of the panel that exchange `index` is in.
   int part(int index, int panel_columns) const { return index / part_length(panel_columns); }
-  /// Real exchanges of a part, if there are any.
+  /// Sampled exchanges of a part, if there are any.
   int run_length(int part, int panel_columns) const {
     return std::min(run, panel_columns - part * part_length(panel_columns));
   }
   /// `panel`: its number, from 0.
-  bool is_real(int panel, int panel_columns, int index) const {
+  bool is_sampled(int panel, int panel_columns, int index) const {
     if (index % part_length(panel_columns) >= run) return false;
     return panel < panels || (panel - part(index, panel_columns)) % panels == 0;
   }
@@ -38,7 +38,7 @@ struct Settings {
   bool poll_by_waiting = true;  ///< HPLCAST_POLLING: wait or probe; probe: every probe of a polling loop is simulated
   bool fast =
       false;  ///< HPLCAST_MODE: exact or fast; fast: meetings in place of the exchanges of a panel factorisation
-  RealExchanges real_exchanges;  ///< HPLCAST_REAL_EXCHANGES: RUN/PERIOD/PANELS
+  SampledExchanges sampled_exchanges;  ///< HPLCAST_SAMPLED_EXCHANGES: RUN/PERIOD/PANELS
   bool uniform_pivots =
       true;  ///< HPLCAST_PIVOTS: uniform or lowest; lowest: the first process row that can has every pivot
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way

@@ -48,8 +48,8 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
         {"calls", count.calls}, {"outside_range", count.outside_range}, {"time_s", count.time_s}, {"flop", count.flop}};
   }
   Json messages = Json::object();
-  for (std::size_t i = 0; i < statistics.messages.size(); ++i) {
-    const core::MessageCount& count = statistics.messages[i];
+  for (std::size_t i = 0; i < statistics.messages.of.size(); ++i) {
+    const core::MessageCount& count = statistics.messages.of[i];
     if (count.calls == 0) continue;
     messages[mpi_names[i]] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
   }

@@ -14,6 +14,19 @@
 
 namespace hplcast::smpi_models {
 
+/// MPI calls by operation.
+struct MessageCounts {
+  double measured_up_to_bytes = 0;  ///< larger ones are outside of the calibrated range; 0: not known
+  std::array<core::MessageCount, HPLCAST_MPI_COUNT> of{};
+
+  void add(hplcast_mpi operation, double bytes) {
+    core::MessageCount& count = of.at(static_cast<std::size_t>(operation));
+    ++count.calls;
+    count.bytes += bytes;
+    if (measured_up_to_bytes > 0 && bytes > measured_up_to_bytes) ++count.outside_range;
+  }
+};
+
 /// What happened in one simulation: the content of the file HPLCAST_STATS (docs/smpi-runtime.md).
 struct Statistics {
   std::string cluster;       ///< name; empty without a model
@@ -29,7 +42,7 @@ struct Statistics {
   double end_s = 0;             ///< simulated time at the end
   std::vector<double> times_s;  ///< as reported, in order
   std::array<core::KernelCount, core::kernel_count> kernels{};
-  std::array<core::MessageCount, HPLCAST_MPI_COUNT> messages{};
+  MessageCounts messages;
   std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> phases{};  ///< by phase and rank; empty if not measured
   std::vector<BlockedRank> blocked;                                  ///< what ranks waited for in a deadlock
 };

@@ -396,7 +396,7 @@ TEST_F(SimulatedXhpl, FastModeIsExactWhereNothingSharesALink) {
       const double exact_s = simulate(parameters).time_s;
       const auto sent = statistics().at("messages").at("send");
       environment_["HPLCAST_MODE"] = "fast";
-      environment_["HPLCAST_REAL_EXCHANGES"] = "1/1000/1";
+      environment_["HPLCAST_SAMPLED_EXCHANGES"] = "1/1000/1";
       const double fast_s = simulate(parameters).time_s;
       EXPECT_NEAR(fast_s / exact_s, 1, p <= 4 ? 1e-6 : 5e-4) << "P=" << p << " PFACT=" << pfact;
       EXPECT_EQ(statistics().at("messages").at("send"), sent);

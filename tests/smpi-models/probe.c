@@ -134,6 +134,36 @@ static void polling(int rank, double after_s) {
   }
 }
 
+/* Rank 0 sends to rank 1 after `after_s`. Rank 1 probes between pieces of work of `piece_s`: the time at which it finds
+ * the message, and the number of probes. With `leaves` it sends one itself after its first probe. */
+static void working(int rank, double after_s, double piece_s, int leaves) {
+  hplcast_message message;
+  memset(&message, 0, sizeof message);
+  message.channel.source = 0;
+  message.channel.destination = 1;
+  message.channel.tag = 5;
+  message.bytes = 1;
+  if (rank == 0) {
+    hplcast_delay(after_s);
+    hplcast_send(&message, 0);
+  } else if (rank == 1) {
+    int probes = 1;
+    hplcast_polling_loop(HPLCAST_LOOP_WORKS_BETWEEN, 0);
+    while (!hplcast_probe(&message.channel)) {
+      if (leaves) {
+        const hplcast_channel back = {1, 0, 6};
+        message.channel = back;
+        hplcast_send(&message, 0);
+      }
+      hplcast_delay(piece_s);
+      ++probes;
+    }
+    hplcast_polling_loop(HPLCAST_LOOP_NONE, 0);
+    printf("1 found %a %d\n", hplcast_clock_s(), probes);
+    hplcast_wait(hplcast_irecv(&message));
+  }
+}
+
 int main(int argc, char** argv) {
   int rank; /* no globals: the ranks share them without privatisation */
   MPI_Init(&argc, &argv);
@@ -145,6 +175,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "messages") == 0) messages(rank, atoi(argv[2]), argc - 3, argv + 3);
   if (strcmp(argv[1], "together") == 0) together(rank, argc - 2, argv + 2);
   if (strcmp(argv[1], "polling") == 0) polling(rank, atof(argv[2]));
+  if (strcmp(argv[1], "working") == 0) working(rank, atof(argv[2]), atof(argv[3]), argc > 4);
   if (rank == 0) {
     hplcast_count_message(HPLCAST_MPI_ISEND, 100);
     hplcast_count_message(HPLCAST_MPI_ISEND, 1e12);

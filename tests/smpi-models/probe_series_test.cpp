@@ -69,6 +69,8 @@ std::array<double, count> by_series(const std::array<Poller, count>& pollers, bo
     events.push_back({pollers[i].sent_s, i, Event::send});
   }
   ProbeSeries series(probe_s, grow);
+  std::vector<ProbeSeries::Prober> probers;
+  for (std::size_t i = 0; i < count; ++i) probers.emplace_back(i);
   std::array<double, count> found_s{};
   while (!events.empty()) {
     const auto next = std::min_element(events.begin(), events.end(),
@@ -78,13 +80,13 @@ std::array<double, count> by_series(const std::array<Poller, count>& pollers, bo
     if (event.kind == Event::begin) {
       const Poller& poller = pollers[event.id];
       if (poller.pieces == 0) {
-        series.begin(event.id, event.time_s + series.cost_s(event.time_s));
+        series.begin(probers[event.id], event.time_s + series.cost_s(event.time_s));
       } else {
-        series.begin_work(event.id, event.time_s,
+        series.begin_work(probers[event.id], event.time_s,
                           std::vector<double>(static_cast<std::size_t>(poller.pieces), poller.piece_s));
       }
     } else if (event.kind == Event::send) {
-      const ProbeSeries::Stop stop = series.stop(event.id, event.time_s);
+      const ProbeSeries::Stop stop = series.stop(probers[event.id], event.time_s);
       events.push_back({stop.end_s, event.id, stop.probes ? Event::find : Event::end_work});
     } else if (event.kind == Event::end_work) {
       events.push_back({event.time_s + series.cost_s(event.time_s), event.id, Event::find});
@@ -117,8 +119,9 @@ TEST(ProbeSeries, ProbesBetweenPiecesOfWorkFindItWhenTheyWouldHaveFoundIt) {
 TEST(ProbeSeries, SaysHowFarTheWorkIsAndHowManyProbesHaveFailed) {
   const auto expect_at = [](double now_s, const ProbeSeries::Stop& expected) {
     ProbeSeries series(probe_s, true);
-    series.begin_work(3, 0, {10, 20});
-    const ProbeSeries::Stop stop = series.stop(3, now_s);
+    ProbeSeries::Prober prober(3);
+    series.begin_work(prober, 0, {10, 20});
+    const ProbeSeries::Stop stop = series.stop(prober, now_s);
     EXPECT_EQ(stop.end_s, expected.end_s) << now_s;
     EXPECT_EQ(stop.probes, expected.probes) << now_s;
     EXPECT_EQ(stop.work_s, expected.work_s) << now_s;
@@ -144,8 +147,9 @@ TEST(ProbeSeries, AProbeThatFailsMakesTheNextLonger) {
 TEST(ProbeSeries, ProbesWithoutCostFindAtOnce) {
   for (const bool grow : {false, true}) {
     ProbeSeries series(0, grow);
-    series.begin(0, 1);
-    EXPECT_EQ(series.stop(0, 5).end_s, 5);
+    ProbeSeries::Prober prober(0);
+    series.begin(prober, 1);
+    EXPECT_EQ(series.stop(prober, 5).end_s, 5);
   }
 }
 

@@ -306,8 +306,8 @@ TEST(Messages, CrossEveryTopologyOfBothPlatforms) {
       const core::MessageFlow flow =
           core::message_flow(remote.cost(core::MessageCost::transfer).mean_s(1000), 0, transfer.slope_s_per_byte,
                              1000 + core::smpi_envelope_bytes, core::link_limit(remote, core::Scope::remote));
-      const double expected = one_way_s(cluster.network, core::Scope::remote, true, 1000) -
-                              (kind == "torus" ? flow.latency_s / 2 : 0);
+      const double expected =
+          one_way_s(cluster.network, core::Scope::remote, true, 1000) - (kind == "torus" ? flow.latency_s / 2 : 0);
       EXPECT_NEAR(numbers(result.output, 4, "blocking", 1).at(0), expected, message_tolerance * expected) << kind;
     }
   }
@@ -342,6 +342,30 @@ TEST(Polling, FindsAMessageAtMostOneProbeLaterThanWithEveryProbe) {
   EXPECT_NEAR(numbers(waited, 1, "found").at(0), numbers(probed, 1, "found").at(0), 1.01 * probe_s);
   EXPECT_LT(numbers(waited, 1, "found", 1).at(0), 30) << "the send takes the time of some probes to be seen";
   EXPECT_GT(numbers(probed, 1, "found", 1).at(0), 40000);
+}
+
+TEST(Polling, BetweenPiecesOfWorkFindsAMessageWithTheSameProbeAsEveryProbe) {
+  Simulation simulation{example_cluster(true), 2, {"working", "0.01", "0.0003"}, PlatformKind::library};
+  const std::string asleep = simulate(simulation, "working").output;
+  simulation.environment["HPLCAST_POLLING"] = "probe";
+  const std::string probed = simulate(simulation, "working_probe").output;
+  const std::vector<double> probes = numbers(asleep, 1, "found", 1);
+  ASSERT_THAT(probes, SizeIs(1)) << asleep;
+  EXPECT_EQ(probes, numbers(probed, 1, "found", 1));
+  // 0.01 s are 33 pieces and a part of the next.
+  EXPECT_EQ(probes.at(0), 35);
+  const double probe_s = example_cluster(true).network.values().iprobe_s;
+  // Sums of the same 69 durations in another order: each rounds 0.01 s.
+  constexpr double rounding_s = 69 * 0.01 * std::numeric_limits<double>::epsilon();
+  EXPECT_NEAR(numbers(asleep, 1, "found").at(0), 34 * 0.0003 + 35 * probe_s, rounding_s);
+  EXPECT_NEAR(numbers(probed, 1, "found").at(0), 34 * 0.0003 + 35 * probe_s, rounding_s);
+}
+
+TEST(Polling, OfARankThatSendsBeforeItHasFoundItsMessageEndsTheSimulation) {
+  const Simulation simulation{example_cluster(true), 2, {"working", "0.01", "0.0003", "leaves"}, PlatformKind::library};
+  const core::CommandResult result = simulate(simulation, "working_leaves");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_THAT(result.output, HasSubstr("sends or receives in its own past"));
 }
 
 TEST(Polling, ForAMessageThatNobodySendsIsADeadlock) {

@@ -45,35 +45,35 @@ TEST(Settings, AreReadFromTheEnvironment) {
   EXPECT_TRUE(settings.network_noise);
   EXPECT_EQ(settings.cluster_path, "c.json");
   EXPECT_EQ(settings.stats_path, "s.json");
-  const RealExchanges real = settings_of({{"HPLCAST_REAL_EXCHANGES", "2/16/3"}}).real_exchanges;
-  EXPECT_EQ(real.run, 2);
-  EXPECT_EQ(real.period, 16);
-  EXPECT_EQ(real.panels, 3);
+  const SampledExchanges sampled = settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "2/16/3"}}).sampled_exchanges;
+  EXPECT_EQ(sampled.run, 2);
+  EXPECT_EQ(sampled.period, 16);
+  EXPECT_EQ(sampled.panels, 3);
 }
 
-TEST(RealExchanges, AreThoseOfEveryPartInTheFirstPanelsThenOfOnePartInTurn) {
-  const RealExchanges real = {2, 8, 3};
-  const auto real_of = [&](int panel) {
+TEST(SampledExchanges, AreThoseOfEveryPartInTheFirstPanelsThenOfOnePartInTurn) {
+  const SampledExchanges sampled = {2, 8, 3};
+  const auto sampled_of = [&](int panel) {
     std::vector<int> indices;
     for (int index = 0; index < 33; ++index) {
-      if (real.is_real(panel, 33, index)) indices.push_back(index);
+      if (sampled.is_sampled(panel, 33, index)) indices.push_back(index);
     }
     return indices;
   };
   const std::vector<int> all = {0, 1, 8, 9, 16, 17, 24, 25, 32};
-  for (const int panel : {0, 1, 2}) EXPECT_EQ(real_of(panel), all);
-  EXPECT_EQ(real_of(3), (std::vector<int>{0, 1, 24, 25}));
-  EXPECT_EQ(real_of(4), (std::vector<int>{8, 9, 32}));
-  EXPECT_EQ(real_of(5), (std::vector<int>{16, 17}));
-  EXPECT_EQ(real_of(6), real_of(3));
-  EXPECT_EQ(real.run_length(3, 33), 2);
-  EXPECT_EQ(real.run_length(4, 33), 1) << "the last part is short";
+  for (const int panel : {0, 1, 2}) EXPECT_EQ(sampled_of(panel), all);
+  EXPECT_EQ(sampled_of(3), (std::vector<int>{0, 1, 24, 25}));
+  EXPECT_EQ(sampled_of(4), (std::vector<int>{8, 9, 32}));
+  EXPECT_EQ(sampled_of(5), (std::vector<int>{16, 17}));
+  EXPECT_EQ(sampled_of(6), sampled_of(3));
+  EXPECT_EQ(sampled.run_length(3, 33), 2);
+  EXPECT_EQ(sampled.run_length(4, 33), 1) << "the last part is short";
 }
 
-TEST(RealExchanges, OfWidePanelsAreInEightParts) {
-  const RealExchanges real;
+TEST(SampledExchanges, OfWidePanelsAreInEightParts) {
+  const SampledExchanges sampled;
   for (const int columns : {128, 256, 257, 290, 300, 1024}) {
-    EXPECT_EQ(real.part(columns - 1, columns), std::min(8, columns / 32) - 1) << columns;
+    EXPECT_EQ(sampled.part(columns - 1, columns), std::min(8, columns / 32) - 1) << columns;
   }
 }
 
@@ -83,9 +83,9 @@ TEST(Settings, RefuseNonsense) {
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_NOISE", "yes"}}); }), HasSubstr("HPLCAST_NOISE"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_POLLING", "no"}}); }), HasSubstr("wait or probe"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_MODE", "quick"}}); }), HasSubstr("fast or exact"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_REAL_EXCHANGES", "4/32"}}); }), HasSubstr("RUN/PERIOD/PANELS"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_REAL_EXCHANGES", "4/4/1"}}); }), HasSubstr("from 1 to 3"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_REAL_EXCHANGES", "4/5/"}}); }), HasSubstr("an integer from 1"));
+  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/32"}}); }), HasSubstr("RUN/PERIOD/PANELS"));
+  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/4/1"}}); }), HasSubstr("from 1 to 3"));
+  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/5/"}}); }), HasSubstr("an integer from 1"));
 }
 
 TEST(ModelTable, OfAnotherVersionIsRefused) {

@@ -32,9 +32,9 @@ void HPL_pdmxswp(HPL_T_panel* panel, const int m, const int ii, const int jj, do
   }
   if (mode == 2) {
     hplcast_column_settle(&column, panel->DPIV);
-    hplcast_column_begin_real(&column, jj, work);
+    hplcast_column_begin_sampled(&column, jj, work);
     exchange_with_messages(panel, m, ii, jj, work);
-    hplcast_column_end_real(&column);
+    hplcast_column_end_sampled(&column);
     return;
   }
   /* What HPL_pdmxswp does before its messages. */

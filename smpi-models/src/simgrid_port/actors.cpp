@@ -36,16 +36,6 @@ class Alarm {
   simgrid::kernel::timer::Timer* timer_;
 };
 
-s4u::Semaphore& bell_of_this_actor() {
-  // By actor; never destroyed, because actors may outlive static objects.
-  static auto* const bells = new std::vector<s4u::SemaphorePtr>;
-  const auto id = static_cast<std::size_t>(s4u::this_actor::get_pid());
-  if (id >= bells->size()) bells->resize(id + 1);
-  s4u::SemaphorePtr& bell = (*bells)[id];
-  if (!bell) bell = s4u::Semaphore::create(0);
-  return *bell;
-}
-
 }  // namespace
 
 std::string simulator_name() {
@@ -72,17 +62,16 @@ void set_default(const std::string& name, const std::string& value) {
 std::vector<Process> processes() {
   std::vector<Process> result;
   for (const s4u::ActorPtr& actor : s4u::Engine::get_instance()->get_all_actors()) {
-    result.push_back({static_cast<std::size_t>(actor->get_pid()), world_rank(*actor), actor->get_host()});
+    result.push_back({actor.get(), world_rank(*actor), actor->get_host()});
   }
   std::sort(result.begin(), result.end(), [](const Process& a, const Process& b) { return a.rank < b.rank; });
   return result;
 }
 
-double spend(double duration_s) {
+double spend(double duration_s, s4u::Semaphore& bell) {
   constexpr double shortest_s = 1e-12;  // SimGrid resolves no less where flows end (surf/precision)
   if (duration_s < shortest_s) return duration_s;
   // A third of the work of sleep_for(), which makes an action of the CPU and rounds otherwise.
-  s4u::Semaphore& bell = bell_of_this_actor();
   const Alarm alarm(s4u::Engine::get_clock() + duration_s, bell);
   bell.acquire();
   return 0;

@@ -36,7 +36,7 @@ T setting(const char* name);
 void set_default(const std::string& name, const std::string& value);
 
 struct Process {
-  std::size_t actor = 0;   ///< its id, from 1
+  s4u::Actor* actor = nullptr;
   std::uint32_t rank = 0;  ///< in MPI_COMM_WORLD
   s4u::Host* host = nullptr;
 };
@@ -45,8 +45,9 @@ std::vector<Process> processes();
 
 /// The calling actor spends `duration_s` > 0 seconds of simulated time, exact to the rounding of the clock. Blocks. The
 /// one place that decides how a delay enters the simulation: an idle wait, which occupies no core.
+/// @param bell  nobody else uses it meanwhile; it is closed before and after
 /// @return what is left because SimGrid cannot resolve it (below 1e-12): the caller keeps it pending.
-double spend(double duration_s);
+double spend(double duration_s, s4u::Semaphore& bell);
 
 /// A message on its way through SimGrid's network. Whoever has it can wait for its end.
 using Flow = s4u::CommPtr;

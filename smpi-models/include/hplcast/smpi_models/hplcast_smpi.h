@@ -115,9 +115,9 @@ typedef enum {
   HPLCAST_LOOP_WORKS_BETWEEN /* kernels, but no messages, until it finds something or goes on with only probes */
 } hplcast_loop;
 
-/* The calling rank enters or goes on in such a loop, or leaves it. `pieces`: of a loop with work, the
- * remaining identical iterations (the same kernels and sizes as since its last probe, or since the call of this with
- * HPLCAST_LOOP_NONE, then a probe), after which it only probes; 0 if unknown. */
+/* The calling rank enters or goes on in such a loop, or leaves it. `pieces`: of a loop with work, the remaining
+ * identical iterations (same kernels and sizes, then a probe) before it only probes; 0 if unknown. The first piece
+ * begins with the last probe, or with the last call of this with HPLCAST_LOOP_NONE. */
 void hplcast_polling_loop(hplcast_loop loop, int pieces);
 
 /* Around MPI_Iprobe. hplcast_probe_begin() also flushes; wildcards (negative source or tag) are never waited for. */
@@ -167,8 +167,8 @@ typedef struct {
 int hplcast_column_mode(const hplcast_column* column, int index);
 /* `work`: HPL's WORK[0..3], the candidate of the calling process. */
 void hplcast_column_note(const hplcast_column* column, int index, const double* work);
-void hplcast_column_begin_real(const hplcast_column* column, int index, const double* work);
-void hplcast_column_end_real(const hplcast_column* column);
+void hplcast_column_begin_sampled(const hplcast_column* column, int index, const double* work);
+void hplcast_column_end_sampled(const hplcast_column* column);
 /* Waits until all processes of the column are here. Then their noted exchanges are over, and the global pivot rows are
  * in `pivot_rows`, each at its index. Nothing happens if nothing is noted. */
 void hplcast_column_settle(const hplcast_column* column, double* pivot_rows);

@@ -1,0 +1,88 @@
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
+
+namespace hplcast::smpi_models {
+
+Kernels::Kernels(const Settings& settings, std::optional<Model> model,
+                 std::array<core::KernelCount, core::kernel_count>& counts)
+    : settings_(settings), model_(std::move(model)), counts_(counts) {
+  if (!model_) return;
+  for (const std::string& name : model_->cluster.hosts.names()) {
+    host_index_.emplace(name, static_cast<int>(host_index_.size()));
+  }
+  for (const auto& [name, kernel] : model_->cluster.kernels) {
+    const auto id = core::kernel_from_name(name);
+    if (id && kernel.range()) ranges_[static_cast<std::size_t>(*id)] = &*kernel.range();
+  }
+}
+
+void Kernels::assign_laws(Rank& rank, int local_rank) const {
+  if (!model_) return;
+  const auto host = host_index_.find(rank.host->get_name());
+  if (host == host_index_.end()) {
+    throw core::DomainError("host of rank " + std::to_string(rank.number), rank.host->get_name(),
+                            "a host of cluster " + model_->cluster.name + " (" + model_->source +
+                                "): " + model_->cluster.hosts.values().names,
+                            "emit platform and hostfile from the same cluster.json");
+  }
+  const int cpu = model_->cluster.hosts.cpu_of(local_rank);
+  for (const auto& [name, kernel] : model_->cluster.kernels) {
+    if (const auto id = core::kernel_from_name(name)) {
+      rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(host->second, cpu);
+    }
+  }
+}
+
+/// Of call number `call`.
+double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
+                        std::uint64_t call) const {
+  const core::DurationLaw& law = rank.laws[static_cast<std::size_t>(kernel)]->at(shape);
+  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
+  const double duration_s = draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.number,
+                                                                    static_cast<std::uint32_t>(kernel)},
+                                                                   call))
+                                  : law.mean_s(shape);
+  return duration_s > 0 ? duration_s : 0;
+}
+
+double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
+  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return 0;
+  if (!model_) {
+    throw core::Error(core::ExitCode::bad_input,
+                      std::string("no model for kernel ") + core::to_string(kernel) +
+                          ": set HPLCAST_CLUSTER to a cluster.json, or build the program with a model.h");
+  }
+  const auto index = static_cast<std::size_t>(kernel);
+  core::KernelCount& count = counts_[index];
+  ++count.calls;
+  count.flop += kernel_flop(kernel, shape);
+  if (rank.laws[index] == nullptr) return 0;
+  if (ranges_[index] != nullptr && !contains(*ranges_[index], shape)) ++count.outside_range;
+  const double spent_s = drawn_s(rank, kernel, shape, rank.calls[index]++);
+  count.time_s += spent_s;
+  return spent_s;
+}
+
+double Kernels::expected_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape) const {
+  const core::PiecewiseLaw* law = rank.laws[static_cast<std::size_t>(kernel)];
+  return law == nullptr ? 0 : std::max(0.0, law->at(shape).mean_s(shape));
+}
+
+std::vector<double> Kernels::repeated_s(const Rank& rank, std::size_t times) const {
+  std::array<std::uint64_t, core::kernel_count> calls = rank.calls;
+  std::vector<double> result(times, 0.0);
+  for (double& piece_s : result) {
+    for (const auto& [kernel, shape] : rank.loop.piece) {
+      const auto index = static_cast<std::size_t>(kernel);
+      if (rank.laws[index] != nullptr) piece_s += drawn_s(rank, kernel, shape, calls[index]++);
+    }
+  }
+  return result;
+}
+
+}  // namespace hplcast::smpi_models

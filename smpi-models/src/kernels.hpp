@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rank.hpp"
+#include "settings.hpp"
+#include "statistics.hpp"
+#include "table_model.hpp"
+
+namespace hplcast::smpi_models {
+
+/// What kernels cost: the models of the cluster, drawn from streams of the rank, the kernel and the number of its call.
+class Kernels {
+ public:
+  /// No model: a program may run without kernels. Counts calls in `counts`; both references must outlive this.
+  Kernels(const Settings& settings, std::optional<Model> model,
+          std::array<core::KernelCount, core::kernel_count>& counts);
+
+  const std::optional<Model>& model() const { return model_; }
+  /// The models of the CPU that is number `local_rank` of its host. @throws DomainError for a host without a model.
+  void assign_laws(Rank& rank, int local_rank) const;
+
+  /// Counts one call and draws its duration in s; 0 for a kernel that costs nothing. @throws Error without a model.
+  double spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape);
+  /// The expected duration in s of a call that is not made: draws and counts nothing.
+  double expected_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape) const;
+  /// What rank.loop.piece will take in s in each of the next `times` times that the rank calls these kernels.
+  std::vector<double> repeated_s(const Rank& rank, std::size_t times) const;
+
+ private:
+  double drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape, std::uint64_t call) const;
+
+  const Settings& settings_;
+  std::optional<Model> model_;
+  std::unordered_map<std::string, int> host_index_;
+  std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
+  std::array<core::KernelCount, core::kernel_count>& counts_;
+};
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "hplcast/smpi_models/hplcast_smpi.h"
+#include "network_costs.hpp"
+#include "simgrid_port/simgrid_port.hpp"
+
+namespace hplcast::smpi_models {
+
+/// A message from its sending to its receiving.
+struct SentMessage {
+  hplcast_message message;
+  MessageName name;
+  double sent_s = 0;          ///< when its sender called
+  bool detached = false;      ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
+  std::vector<char> copy;     ///< its content: the sender may go on before the receiver looks
+  core::MessageFlow as;       ///< in the network
+  bool starts_alone = false;  ///< without the receiver
+  port::Flow flow;            ///< null: nobody has begun or offered it
+  simgrid::s4u::Mailbox* sender_waits_in = nullptr;
+};
+
+/// A receive or a sending that does not block; what MPI_Request is for.
+struct MessageRequest {
+  bool receives = false;
+  hplcast_message wanted;                ///< of a receive
+  std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
+  port::Flow flow;                       ///< of a receive from a sender that waits: the receiver's end of it
+  simgrid::s4u::Mailbox* receiver_waits_in = nullptr;
+};
+
+/// The messages of one rank that are not over yet.
+struct Mail {
+  std::vector<std::shared_ptr<SentMessage>> sent;             ///< to this rank, not matched
+  std::vector<MessageRequest*> posted;                        ///< by this rank, not matched
+  std::vector<MessageRequest*> receiving;                     ///< by this rank, not waited for
+  const hplcast_channel* probed = nullptr;                    ///< the rank sleeps until something is sent here
+  std::unordered_map<std::uint64_t, std::uint64_t> sendings;  ///< by destination and tag; only if names matter
+
+  /// Whether a probe of this channel finds something.
+  bool has(const hplcast_channel& channel) const;
+};
+
+inline bool same_ends(const hplcast_channel& a, const hplcast_channel& b) {
+  return a.source == b.source && a.tag == b.tag && a.destination == b.destination;
+}
+
+}  // namespace hplcast::smpi_models

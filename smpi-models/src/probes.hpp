@@ -1,0 +1,40 @@
+#pragma once
+
+#include "hplcast/smpi_models/hplcast_smpi.h"
+#include "kernels.hpp"
+#include "probe_series.hpp"
+#include "rank.hpp"
+
+namespace hplcast::smpi_models {
+
+/// MPI_Iprobe for messages that do not go through SMPI. A rank that polls sleeps until there is something to find, and
+/// goes on when the probe that finds it would have ended; RankClock has the states it goes through, ProbeSeries when
+/// probes end.
+///
+/// Only where the program has announced its loop (hplcast_polling_loop()): HPL also probes between the steps of its row
+/// swap, dozens of times in a row on large process columns, and a rank that slept there would hold up its column.
+class Probes {
+ public:
+  /// Reads the cost of probes from SMPI's settings. `may_sleep` false: every probe is an event.
+  Probes(const Kernels& kernels, bool may_sleep);
+
+  /// As MPI_Iprobe by `rank`, the destination of the channel. Blocks.
+  bool probe(Rank& rank, const hplcast_channel& channel);
+  /// To be called when something was sent to `rank`: it may be asleep.
+  static void wake(Rank& rank, const hplcast_channel& channel);
+
+ private:
+  static void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
+  bool reach_end(Rank& rank, const hplcast_channel& channel);
+  bool end_in_the_past(Rank& rank);
+  static bool end_replayed(Rank& rank);
+  void skip_probes(Rank& rank, const hplcast_channel& channel);
+  void work_later(Rank& rank, const hplcast_channel& channel);
+
+  const Kernels& kernels_;
+  bool may_sleep_;
+  bool grow_;  // smpi/grow-injected-times, and they cost something
+  ProbeSeries series_;
+};
+
+}  // namespace hplcast::smpi_models

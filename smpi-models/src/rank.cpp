@@ -1,0 +1,63 @@
+#include "rank.hpp"
+
+#include <algorithm>
+
+#include "c_boundary.hpp"
+
+namespace hplcast::smpi_models {
+
+bool Mail::has(const hplcast_channel& channel) const {
+  return std::any_of(sent.begin(), sent.end(), [&](const std::shared_ptr<SentMessage>& message) {
+    return same_ends(message->message.channel, channel);
+  });
+}
+
+void RankClock::spend(double duration_s) {
+  ahead_s_ += duration_s;
+  if (state_ == State::catching_up && !replays_ && ahead_s_ >= 0) state_ = State::running;
+}
+
+void RankClock::flush() {
+  if (state_ != State::running) {
+    end_simulation(
+        "a rank sends or receives in its own past; expected that it leaves a loop with work between its "
+        "probes (hplcast_polling_loop) only when it has found a message",
+        core::ExitCode::bad_input);
+  }
+  if (ahead_s_ <= 0) return;
+  worked_ = false;
+  ahead_s_ += port::spend(take_ahead_s(), *bell_);
+}
+
+double RankClock::take_ahead_s() {
+  const double ahead_s = ahead_s_;
+  ahead_s_ = 0;
+  return ahead_s;
+}
+
+void RankClock::sleep() {
+  state_ = State::asleep;
+  bell_->acquire();
+  state_ = State::running;
+}
+
+void RankClock::fall_behind(double ahead_s, bool replays) {
+  ahead_s_ = ahead_s;
+  replays_ = replays;
+  if (replays || ahead_s < 0) state_ = State::catching_up;
+}
+
+void RankClock::catch_up(double ahead_s) {
+  ahead_s_ = ahead_s;
+  replays_ = false;
+  state_ = State::running;
+}
+
+void PollingLoop::announce(hplcast_loop loop, std::size_t pieces_left) {
+  if (kind != loop) probe_failed = false;
+  if (loop == HPLCAST_LOOP_NONE) piece.clear();
+  kind = loop;
+  pieces = loop == HPLCAST_LOOP_WORKS_BETWEEN ? pieces_left : 0;
+}
+
+}  // namespace hplcast::smpi_models

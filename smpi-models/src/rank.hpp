@@ -1,0 +1,136 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "hplcast/core/kernel_id.hpp"
+#include "message.hpp"
+#include "probe_series.hpp"
+#include "simgrid_port/simgrid_port.hpp"
+#include "table_model.hpp"
+
+namespace hplcast::smpi_models {
+
+/// The own time of a rank, which is not always that of the simulated clock.
+///
+/// Running ahead: kernels and MPI calls take time, but others notice it only when the rank sends, receives or finds
+/// something. So they move the own time only, and flush() lets the clock follow in one step before such a call.
+///
+/// Catching up: a rank that probes between pieces of work sleeps until there is something to find, and does its work
+/// of that time afterwards, in its own past (the drawing has probes that fail as "p", those that find it as "P"):
+///
+///     by polling   own time = clock:   p work p work p wo|rk P
+///     simulated    clock:              p asleep..........|--->        | the message is sent
+///                  own time:           p work p work p work P
+///
+///     from         to           by               when
+///     running      asleep       sleep()          a probe has failed, or would, in a loop that was announced
+///     asleep       running      wake()           it does nothing but probe: go_on_at() the end of the probe that finds
+///     asleep       catching up  fall_behind()    it works between its probes: its own time is that before the sleep
+///     catching up  running      spend(), work(), the own time has reached the clock
+///                               catch_up()
+///
+/// A rank that catches up cannot flush(): there is nothing of the past that it could tell others.
+class RankClock {
+ public:
+  enum class State { running, asleep, catching_up };
+  State state() const { return state_; }
+
+  double now_s() const { return simgrid::s4u::Engine::get_clock() + ahead_s_; }
+  /// Own time after the simulated clock; negative when catching up.
+  double ahead_s() const { return ahead_s_; }
+  /// Whether kernels are among that, not only costs of messages.
+  bool has_worked() const { return worked_; }
+
+  /// The rank spends time of its own in a call.
+  void spend(double duration_s);
+  /// Likewise in a kernel.
+  void work(double duration_s) {
+    worked_ = true;
+    spend(duration_s);
+  }
+  /// Lets the clock follow the own time. Blocks: not to be called inside guarded(), nor when catching up.
+  void flush();
+  /// The own time goes back to the clock; what it was ahead is for the caller to spend.
+  double take_ahead_s();
+
+  /// Running: until wake() of another rank. Blocks.
+  void sleep();
+  void wake() { bell_->release(); }
+  /// After sleep(): to a date that the clock has not passed.
+  void go_on_at(double date_s) { ahead_s_ = date_s - simgrid::s4u::Engine::get_clock(); }
+  /// After sleep(): to a time before the clock, if ahead_s < 0. `replays`: until catch_up(), whatever it spends.
+  void fall_behind(double ahead_s, bool replays);
+  /// The end of a replay.
+  void catch_up(double ahead_s);
+
+ private:
+  State state_ = State::running;
+  double ahead_s_ = 0;
+  bool worked_ = false;
+  bool replays_ = false;
+  simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
+};
+
+/// The kernels that a rank has called since its last probe, or since it left a polling loop, if they are few.
+class PieceOfWork {
+ public:
+  struct Call {
+    core::KernelId kernel;
+    core::KernelShape shape;
+  };
+  void add(const Call& call) {
+    if (count_ < calls_.size()) calls_[count_] = call;
+    ++count_;
+  }
+  void clear() { count_ = 0; }
+  bool is_known() const { return count_ > 0 && count_ <= calls_.size(); }
+  /// Only if is_known().
+  const Call* begin() const { return calls_.data(); }
+  const Call* end() const { return calls_.data() + count_; }
+
+ private:
+  std::array<Call, 8> calls_;  // HPL has up to three between two probes
+  std::size_t count_ = 0;
+};
+
+/// What a rank has announced by hplcast_polling_loop().
+struct PollingLoop {
+  hplcast_loop kind = HPLCAST_LOOP_NONE;
+  std::size_t pieces = 0;     ///< of work that are left in it; 0: not known
+  bool probe_failed = false;  ///< the last probe in it
+  PieceOfWork piece;
+
+  /// The rank enters such a loop, goes on in it, or leaves it.
+  void announce(hplcast_loop loop, std::size_t pieces_left);
+  bool only_probes() const { return kind == HPLCAST_LOOP_ONLY_PROBES; }
+};
+
+/// Work and probes that a rank replays after sleeping, where others must know when it probed.
+struct Replay {
+  bool active = false;
+  std::size_t failed_probes = 0;  ///< after a piece of work each
+  double done_s = 0;              ///< when these are over, and the work after them
+  bool probes = false;            ///< then it is at the end of a probe, not at the begin of one
+};
+
+/// One rank of the simulated program: all that the runtime keeps of it, but for what the observer (Activity) and the
+/// meetings of fast mode note while they go on. Ranks are found by their number, and by the actor that runs
+/// (Runtime::rank()).
+struct Rank {
+  Rank(std::uint32_t number_in_world, simgrid::s4u::Host* its_host) : number(number_in_world), host(its_host) {}
+
+  std::uint32_t number;  ///< in MPI_COMM_WORLD
+  simgrid::s4u::Host* host;
+  RankClock clock;
+  std::array<const core::PiecewiseLaw*, core::kernel_count> laws{};  ///< of its CPU; null: the kernel costs nothing
+  std::array<std::uint64_t, core::kernel_count> calls{};             ///< draws taken, per kernel
+  std::uint64_t pivots = 0;                                          ///< draws taken for pivots
+  Mail mail;
+  PollingLoop loop;
+  ProbeSeries::Prober prober{number};
+  Replay replay;
+};
+
+}  // namespace hplcast::smpi_models
