@@ -71,5 +71,5 @@ function(hplcast_add_test)
   target_precompile_headers(${ARG_NAME}_test REUSE_FROM hplcast_test_headers)
   # One ctest entry a program: a GTEST_SKIP inside shows as "skipped: why" in the output, see test.sh.
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME}_test)
-  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600 ENVIRONMENT HPLCAST_CHECKS=on)
 endfunction()

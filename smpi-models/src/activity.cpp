@@ -50,16 +50,18 @@ ActivitySettings read_activity_settings(const std::function<const char*(const ch
   settings.trace_path = value("HPLCAST_TRACE");
   settings.progress_path = value("HPLCAST_PROGRESS");
   if (const std::string ranks = value("HPLCAST_TRACE_RANKS"); !ranks.empty()) parse_ranks(ranks, settings);
-  const std::string phases = value("HPLCAST_PHASES");
-  if (!phases.empty() && phases != "on" && phases != "off") {
-    throw core::DomainError("HPLCAST_PHASES", phases, "on or off");
-  }
-  settings.phases = phases == "on";
+  const auto is_on = [&](const char* name) {
+    const std::string text = value(name);
+    if (!text.empty() && text != "on" && text != "off") throw core::DomainError(name, text, "on or off");
+    return text == "on";
+  };
+  settings.phases = is_on("HPLCAST_PHASES");
+  settings.checks = is_on("HPLCAST_CHECKS");
   return settings;
 }
 
 Activity::Activity(ActivitySettings settings)
-    : settings_(std::move(settings)), measures_(settings_.phases || !settings_.trace_path.empty()) {
+    : settings_(std::move(settings)), measures_(settings_.phases || settings_.checks || !settings_.trace_path.empty()) {
   if (!settings_.trace_path.empty()) trace_ = std::make_unique<TraceFile>(settings_.trace_path);
 }
 
@@ -232,8 +234,8 @@ void Activity::call_end(int rank, const void* request, bool found, double now_s)
   if (state.traced) trace_call(rank, state, waited, now_s, found);
 }
 
-std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> Activity::phase_times() const {
-  std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> result;
+Activity::PhaseTimes Activity::phase_times() const {
+  PhaseTimes result;
   for (std::size_t phase = 0; phase < result.size(); ++phase) {
     for (const Rank& rank : ranks_) result[phase].push_back(rank.times[phase]);
   }

@@ -32,6 +32,7 @@ struct ActivitySettings {
   int first_rank = 0;      ///< HPLCAST_TRACE_RANKS, inclusive
   int last_rank = std::numeric_limits<int>::max();
   bool phases = false;        ///< HPLCAST_PHASES
+  bool checks = false;        ///< HPLCAST_CHECKS: phases are measured, to be checked (invariants.hpp)
   std::string progress_path;  ///< HPLCAST_PROGRESS; empty: nobody looks
 };
 
@@ -86,8 +87,9 @@ class Activity {
   void call_begin(int rank, const MpiCall& call, double now_s);
   void call_end(int rank, const void* request, bool found, double now_s);
 
-  /// Phase times of every rank: [phase][rank].
-  std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> phase_times() const;
+  /// Of every rank: [phase][rank].
+  using PhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
+  PhaseTimes phase_times() const;
   /// The ranks that are in an MPI call, in order.
   std::vector<BlockedRank> blocked() const;
   /// Ends the trace. @throws core::Error

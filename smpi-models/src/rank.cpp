@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include <string>
+
 #include "c_boundary.hpp"
+#include "invariants.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -13,16 +16,17 @@ bool Mail::has(const hplcast_channel& channel) const {
 }
 
 void RankClock::spend(double duration_s) {
+  require(duration_s >= 0, rank_, "it spends a negative time [s]", duration_s);
   ahead_s_ += duration_s;
   if (state_ == State::catching_up && !replays_ && ahead_s_ >= 0) state_ = State::running;
 }
 
 void RankClock::flush() {
   if (state_ != State::running) {
-    end_simulation(
-        "a rank sends or receives in its own past; expected that it leaves a loop with work between its "
-        "probes (hplcast_polling_loop) only when it has found a message",
-        core::ExitCode::bad_input);
+    const std::string text = "rank " + std::to_string(rank_) +
+                             " sends or receives in its own past; expected that it leaves a loop with work between its "
+                             "probes (hplcast_polling_loop) only when it has found a message";
+    end_simulation(text.c_str(), core::ExitCode::bad_input);
   }
   if (ahead_s_ <= 0) return;
   worked_ = false;
@@ -37,12 +41,21 @@ double RankClock::take_ahead_s() {
 
 void RankClock::sleep() {
   state_ = State::asleep;
+  slept_at_s_ = now_s();
   bell_->acquire();
   state_ = State::running;
 }
 
+void RankClock::go_on_at(double date_s) {
+  ahead_s_ = date_s - simgrid::s4u::Engine::get_clock();
+  require(ahead_s_ >= 0, rank_, "it goes on before it was woken [s]", ahead_s_);
+}
+
 void RankClock::fall_behind(double ahead_s, bool replays) {
   ahead_s_ = ahead_s;
+  const double younger_s = slept_at_s_ - now_s();
+  constexpr double rounding_s = 1e-9;  // of dates
+  require(younger_s <= rounding_s, rank_, "it goes on before it fell asleep [s]", younger_s);
   replays_ = replays;
   if (replays || ahead_s < 0) state_ = State::catching_up;
 }

@@ -34,6 +34,8 @@ namespace hplcast::smpi_models {
 /// A rank that catches up cannot flush(): there is nothing of the past that it could tell others.
 class RankClock {
  public:
+  explicit RankClock(std::uint32_t rank) : rank_(rank) {}
+
   enum class State { running, asleep, catching_up };
   State state() const { return state_; }
 
@@ -59,15 +61,17 @@ class RankClock {
   void sleep();
   void wake() { bell_->release(); }
   /// After sleep(): to a date that the clock has not passed.
-  void go_on_at(double date_s) { ahead_s_ = date_s - simgrid::s4u::Engine::get_clock(); }
+  void go_on_at(double date_s);
   /// After sleep(): to a time before the clock, if ahead_s < 0. `replays`: until catch_up(), whatever it spends.
   void fall_behind(double ahead_s, bool replays);
   /// The end of a replay.
   void catch_up(double ahead_s);
 
  private:
+  std::uint32_t rank_;
   State state_ = State::running;
   double ahead_s_ = 0;
+  double slept_at_s_ = 0;
   bool worked_ = false;
   bool replays_ = false;
   simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
@@ -123,7 +127,7 @@ struct Rank {
 
   std::uint32_t number;  ///< in MPI_COMM_WORLD
   simgrid::s4u::Host* host;
-  RankClock clock;
+  RankClock clock{number};
   std::array<const core::PiecewiseLaw*, core::kernel_count> laws{};  ///< of its CPU; null: the kernel costs nothing
   std::array<std::uint64_t, core::kernel_count> calls{};             ///< draws taken, per kernel
   std::uint64_t pivots = 0;                                          ///< draws taken for pivots

@@ -10,6 +10,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "invariants.hpp"
 #include "platform.hpp"
 #include "session.hpp"
 #include "simgrid_port/simgrid_port.hpp"
@@ -116,11 +117,18 @@ double Runtime::pivot(Rank& rank, int rows, int& row) const {
   return settings_.uniform_pivots ? largest : 1.0;
 }
 
+void Runtime::check() const {
+  for (const Rank& rank : ranks_) check_end(rank);
+  if (messages_ && !columns_) check_phases(activity_.phase_times(), s4u::Engine::get_clock());
+}
+
 void Runtime::write() {
   activity_.finish();
+  if (activity_.settings().checks && !statistics_.deadlock) check();
   if (settings_.stats_path.empty()) return;
   Statistics statistics = statistics_;
-  if (activity_.measures()) statistics.phases = activity_.phase_times();
+  const ActivitySettings& observed = activity_.settings();
+  if (observed.phases || !observed.trace_path.empty()) statistics.phases = activity_.phase_times();
   if (statistics.deadlock) statistics.blocked = activity_.blocked();
   statistics.end_s = s4u::Engine::get_clock();
   if (columns_) statistics.fast_error_95_s = columns_->error_95_s();

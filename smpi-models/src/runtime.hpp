@@ -47,6 +47,7 @@ class Runtime {
  private:
   Runtime();
   void add_ranks();
+  void check() const;
   void write();
 
   const Settings& settings_;
