@@ -199,6 +199,10 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
   add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")->needs("--trace");
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
+  add("--log", observation.log,
+      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns (docs/traces.md)",
+      "CATEGORY.thres:debug")
+      ->needs("--keep");
 }
 
 /// The switches of model levels: they show what each part of the models contributes.
@@ -237,12 +241,12 @@ void setup_predict(CLI::App& app) {
       ->allow_extra_args(false);
   add_simulation_mode(command, options->request.mode);
   add_levels(command, options->levels);
-  add_observation(command, options->request.observation);
-  command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");
-  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command
       .add_option("--keep", options->request.keep, "keep HPL.dat, platform, log ... of the simulation in this folder")
       ->type_name("DIR");
+  add_observation(command, options->request.observation);
+  command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");
+  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command
       .add_option("--xhpl", options->request.programs.xhpl,
                   "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)")

@@ -5,6 +5,9 @@
 #include <string>
 
 #include "hplcast/core/errors.hpp"
+#include "simgrid_port/log.hpp"
+
+HPLCAST_LOG_CATEGORY(columns, "Meetings of process columns in fast mode");
 
 namespace hplcast::smpi_models {
 
@@ -180,6 +183,8 @@ void ColumnMeetings::learn(Column& column) {
     sampled.clear();
   }
   const auto exchanges = static_cast<double>(size * run);
+  LOG("part %d: %zu sampled exchanges took %g s, %g s longer than expected", column.sampled_part, run,
+      took_s / static_cast<double>(size), excess_s / static_cast<double>(size));
   lessons_.add(column.sampled_part, {took_s / exchanges, excess_s / exchanges});
 }
 
@@ -238,6 +243,8 @@ PivotRows ColumnMeetings::settle(Rank& rank, const hplcast_column& column) {
     here.meeting = nullptr;
   }
   here.barrier->wait();
+  LOG("%zu exchanges from %d on take until %.12g s", meeting->pivots.rows.size(), meeting->pivots.first_index,
+      at(meeting->finish_s, column.position));
   rank.clock.spend(std::max(0.0, at(meeting->finish_s, column.position) - clock_s()));
   return meeting->pivots;
 }

@@ -4,6 +4,9 @@
 #include <cstring>
 
 #include "probes.hpp"
+#include "simgrid_port/log.hpp"
+
+HPLCAST_LOG_CATEGORY(messages, "Messages that do not go through SMPI");
 
 namespace hplcast::smpi_models {
 
@@ -89,6 +92,10 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   }
   source.clock.flush();
   sent->sent_s = s4u::Engine::get_clock();
+  LOG("sends %g bytes to rank %d, tag %d, %s", message.bytes, channel.destination, channel.tag,
+      !sent->detached                      ? "rendezvous"
+      : message.bytes < async_small_bytes_ ? "eager"
+                                           : "detached");
   return sent;
 }
 
@@ -165,6 +172,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
   request->wanted = wanted;
   Rank& rank = at(wanted.channel.destination);
   rank.clock.flush();
+  LOG("wants a message of rank %d, tag %d", wanted.channel.source, wanted.channel.tag);
   Mail& mail = rank.mail;
   mail.receiving.push_back(request.get());
   const auto found = std::find_if(mail.sent.begin(), mail.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
@@ -208,6 +216,7 @@ void Messages::wait(MessageRequest& request) {
 }
 
 void Messages::finish_receive(MessageRequest& request) {
+  LOG("has the message of rank %d, tag %d", request.wanted.channel.source, request.wanted.channel.tag);
   std::vector<MessageRequest*>& receiving = at(request.wanted.channel.destination).mail.receiving;
   receiving.erase(std::find(receiving.begin(), receiving.end(), &request));
   const SentMessage& sent = *request.message;

@@ -5,7 +5,10 @@
 #include <sstream>
 
 #include "c_boundary.hpp"
+#include "simgrid_port/log.hpp"
 #include "simgrid_port/simgrid_port.hpp"
+
+HPLCAST_LOG_CATEGORY(probes, "MPI_Iprobe, made and skipped");
 
 namespace hplcast::smpi_models {
 
@@ -33,6 +36,7 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
     if (!found && may_sleep_ && loop.kind == HPLCAST_LOOP_WORKS_BETWEEN) work_later(rank, channel);
   }
   loop.piece.clear();
+  LOG("probes rank %d, tag %d: %s", channel.source, channel.tag, found ? "found" : "nothing");
   return found;
 }
 

@@ -6,6 +6,9 @@
 
 #include "c_boundary.hpp"
 #include "invariants.hpp"
+#include "simgrid_port/log.hpp"
+
+HPLCAST_LOG_CATEGORY(rank, "Own times of ranks, sleeping and catching up");
 
 namespace hplcast::smpi_models {
 
@@ -30,6 +33,7 @@ void RankClock::flush() {
   }
   if (ahead_s_ <= 0) return;
   worked_ = false;
+  LOG("spends %g s", ahead_s_);
   ahead_s_ += port::spend(take_ahead_s(), *bell_);
 }
 
@@ -42,7 +46,9 @@ double RankClock::take_ahead_s() {
 void RankClock::sleep() {
   state_ = State::asleep;
   slept_at_s_ = now_s();
+  LOG("falls asleep at %.12g s", slept_at_s_);
   bell_->acquire();
+  LOG("wakes up after %g s", now_s() - slept_at_s_);
   state_ = State::running;
 }
 
@@ -58,6 +64,7 @@ void RankClock::fall_behind(double ahead_s, bool replays) {
   require(younger_s <= rounding_s, rank_, "it goes on before it fell asleep [s]", younger_s);
   replays_ = replays;
   if (replays || ahead_s < 0) state_ = State::catching_up;
+  LOG("goes on %g s before the clock", -ahead_s);
 }
 
 void RankClock::catch_up(double ahead_s) {

@@ -13,7 +13,10 @@
 #include "invariants.hpp"
 #include "platform.hpp"
 #include "session.hpp"
+#include "simgrid_port/log.hpp"
 #include "simgrid_port/simgrid_port.hpp"
+
+XBT_LOG_NEW_CATEGORY(hplcast, "What the ranks of a simulation do");
 
 namespace hplcast::smpi_models {
 

@@ -20,9 +20,10 @@ void observe(core::Command& command, const Observation& observation) {
   if (observation.phases || !observation.phases_csv.empty()) command.environment["HPLCAST_PHASES"] = "on";
   if (!observation.trace.empty()) command.environment["HPLCAST_TRACE"] = fs::absolute(observation.trace).string();
   if (!observation.trace_ranks.empty()) command.environment["HPLCAST_TRACE_RANKS"] = observation.trace_ranks;
+  // Options of SimGrid stand before the program.
+  if (!observation.log.empty()) command.arguments.insert(command.arguments.end() - 1, "--log=" + observation.log);
   if (observation.paje.empty()) return;
   command.environment["HPLCAST_MESSAGES"] = "smpi";  // SMPI traces only what it does itself
-  // Options of SimGrid stand before the program.
   command.arguments.insert(command.arguments.end() - 1,
                            {"--cfg=tracing:yes", "--cfg=tracing/smpi:yes", "--cfg=tracing/smpi/sleeping:yes",
                             "--cfg=tracing/filename:" + fs::absolute(observation.paje).string()});

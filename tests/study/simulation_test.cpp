@@ -96,6 +96,25 @@ TEST_F(Simulation, ATraceChangesNothing) {
   EXPECT_GT(std::filesystem::file_size(request_.observation.trace), 10000U);
 }
 
+TEST_F(Simulation, ALogSaysWhatRanksDoAndChangesNothing) {
+  const double time_s = predict(request_).time_s;
+  const core::TemporaryFolder folder("hplcast-test");
+  request_.keep = folder.path() / "run";
+  const auto log_of = [&](const std::string& categories) {
+    request_.observation.log = categories;
+    EXPECT_EQ(predict(request_).time_s, time_s);
+    return core::read_text(request_.keep / "simulation.log");
+  };
+  EXPECT_EQ(log_of("").find("[hplcast"), std::string::npos) << "silent by default";
+  const std::string messages = log_of("hplcast_messages.thres:debug");
+  EXPECT_NE(messages.find("bytes to rank 1"), std::string::npos);
+  EXPECT_EQ(messages.find("dgemm"), std::string::npos);
+  const std::string two = log_of("hplcast_kernels.thres:debug hplcast_rank.thres:debug");
+  EXPECT_NE(two.find("dgemm"), std::string::npos);
+  EXPECT_NE(two.find("spends"), std::string::npos);
+  EXPECT_EQ(two.find("bytes to rank"), std::string::npos);
+}
+
 TEST_F(Simulation, SmpisOwnTraceIsOfTheSameRun) {
   const auto without = predict(request_);
   const core::TemporaryFolder folder("hplcast-test");

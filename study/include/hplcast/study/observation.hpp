@@ -14,6 +14,7 @@ struct Observation {
   std::filesystem::path paje;        ///< SMPI's own trace, for Paje viewers; messages then take SMPI's way
   bool phases = false;               ///< fills Prediction::phases
   std::filesystem::path phases_csv;  ///< phases of every rank
+  std::string log;                   ///< categories of SimGrid's log, such as hplcast_rank.thres:debug
 };
 
 /// How far a simulation is.

@@ -1,0 +1,8 @@
+#pragma once
+
+#include <xbt/log.h>
+
+/// One category of SimGrid's log per file, below `hplcast`, off by default: --log=hplcast_messages.thres:debug
+/// (docs/smpi-runtime.md). LOG("format", ...) as printf(); SimGrid adds host, actor and simulated time.
+#define HPLCAST_LOG_CATEGORY(name, description) XBT_LOG_NEW_DEFAULT_SUBCATEGORY(hplcast_##name, hplcast, description)
+#define LOG(...) XBT_DEBUG(__VA_ARGS__)
