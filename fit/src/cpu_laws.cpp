@@ -1,5 +1,7 @@
 #include "hplcast/fit/cpu_laws.hpp"
 
+#include <algorithm>
+
 namespace hplcast::fit {
 
 namespace {
@@ -11,9 +13,11 @@ constexpr std::size_t enough_shapes = 20;
 
 core::KernelModel with_cpu_laws(const core::KernelModel& model, const TablesByCpu& tables, const CpuFit& fit,
                                 std::vector<std::string>& notes) {
-  if (tables.size() < 2) return model;
+  const auto was_measured = [](const TablesByCpu::value_type& entry) { return entry.second.rows() > 0; };
+  if (std::count_if(tables.begin(), tables.end(), was_measured) < 2) return model;
   std::vector<core::CpuLaw> laws;
   for (const auto& [place, table] : tables) {
+    if (table.rows() == 0) continue;  // whatever was measured there does not count
     const std::string where = "CPU " + std::to_string(place.second) + " of host " + std::to_string(place.first);
     if (table.shapes().size() < enough_shapes) {
       notes.push_back(where + " has the law of all: " + std::to_string(table.shapes().size()) +

@@ -131,6 +131,8 @@ TEST(CpuLaws, AreThoseOfCpusWithEnoughShapes) {
 TEST(CpuLaws, OfOneCpuAreThoseOfAll) {
   std::vector<std::string> notes;
   EXPECT_TRUE(with_laws({{{0, 0}, calls_of_cpu(30, 1)}}, notes).overrides().empty());
+  EXPECT_TRUE(with_laws({{{0, 0}, calls_of_cpu(30, 1)}, {{0, 1}, KernelTable()}}, notes).overrides().empty())
+      << "nothing that counts was measured on the other";
   EXPECT_THAT(notes, IsEmpty());
 }
 
