@@ -7,11 +7,33 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly nb=128 max_n=7000 seed=1
 readonly bin=build/bin results=build/quickstart work=build/quickstart.unfinished
 export OPENBLAS_NUM_THREADS=1
+unset "${!SLURM_@}" # inside a job, too, this is about one host
 [ "$(id -u)" -ne 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # step NUMBER SECONDS_LEFT TEXT: what happens now, and about how long it takes to the end (measured on two cores).
-step() { printf '\n[%s/7] %s (%d s so far, about %d min left)\n' "$1" "$3" "$SECONDS" $((($2 + 59) / 60)) >&2; }
-mpi() { mpirun -np "$ranks" --map-by core --bind-to core "$@"; }
+step() { printf '\n[%s/6] %s (%d s so far, about %d min left)\n' "$1" "$3" "$SECONDS" $((($2 + 59) / 60)) >&2; }
+
+# campaign: what is measured, by as many ranks as the largest of the runs below has.
+campaign() {
+  cat <<END
+name: quickstart
+ranks_per_host: $ranks
+seed: $seed
+warm_up: 5s
+chunk: 60s
+steps:
+  - dgemm: {nb: $nb, max_size: $max_n, count: 300, budget: 60s, common: false}
+  - kernels:
+      runs:
+END
+  for grid in '1 1' '1 2' '2 1'; do
+    read -r p q <<<"$grid"
+    [ $((p * q)) -le "$ranks" ] || continue
+    for n in 2000 5000; do echo "        - {N: $n, NB: $nb, P: $p, Q: $q, BCAST: 1, DEPTH: 1}"; done
+  done
+  # One core has no messages to measure: all runs are 1x1.
+  [ "$ranks" -lt 2 ] || echo '  - mpi: {max_bytes: 8MiB, count: 80}'
+}
 
 # configurations FILE < lines of N P Q BCAST DEPTH: those that fit the cores of this machine.
 configurations() {
@@ -29,39 +51,15 @@ ranks=$(nproc)
 
 step 2 420 "looking at the machine"
 "$bin/hplcast" doctor
-"$bin/hplcast" doctor --json -o "$work/machine.json"
 
 step 3 415 "measuring dgemm, HPL's other kernels and MPI"
-"$bin/hplcast" design dgemm --nb "$nb" --max-size "$max_n" --count 300 --budget 60s --no-common --seed "$seed" -o "$work/dgemm-design.csv"
-mpi "$bin/hplcast-measure-dgemm" --design "$work/dgemm-design.csv" -o "$work/dgemm.csv"
-configurations "$work/kernel-runs.csv" <<'END'
-2000 1 1 1 1
-5000 1 1 1 1
-2000 1 2 1 1
-5000 1 2 1 1
-2000 2 1 1 1
-5000 2 1 1 1
-END
-"$bin/hplcast-measure-kernels" --configurations "$work/kernel-runs.csv" -o "$work/kernels.csv"
-if [ "$ranks" -eq 2 ]; then
-  "$bin/hplcast" design mpi --max-bytes 8MiB --count 80 --seed "$seed" -o "$work/mpi-design.csv"
-  mpi "$bin/hplcast-measure-mpi" --design "$work/mpi-design.csv" -o "$work/mpi.csv"
-else
-  echo "one core: no MPI to measure, the runs below are all 1x1" >&2
-  cp tools/one-core-network.json "$work/network.json" # usual costs: no run below sends a message
-fi
+campaign >"$work/campaign.yaml"
+"$bin/hplcast" calibrate "$work/campaign.yaml" --folder "$work/campaign" -o "$work/campaign.zip"
 
-step 4 300 "fitting models: cluster.json"
-"$bin/hplcast" fit kernel "$work/dgemm.csv" "$work/kernels.csv" --quiet -o "$work/kernels.json"
-[ "$ranks" -lt 2 ] || "$bin/hplcast" fit network "$work/mpi.csv" -o "$work/network.json"
-"$bin/hplcast" assemble --name "$(uname -n)" --hosts "$(uname -n)" --cores "$ranks" --kernel-fits "$work/kernels.json" \
-  --network-fit "$work/network.json" --provenance "$work/machine.json" -o "$work/cluster.json"
+step 4 290 "fitting models: cluster.json"
+"$bin/hplcast" fit cluster "$work/campaign.zip" --quiet -o "$work/cluster.json"
 
-step 5 290 "emitting platform.xml, hostfile and model.h; building the simulated HPL with them"
-"$bin/hplcast" emit "$work/cluster.json" --platform "$work/platform.xml" --hostfile "$work/hostfile" --model-h "$work/model.h"
-"$bin/hplcast-build-xhpl" --model "$work/model.h" -o "$work/xhpl-smpi"
-
-step 6 280 "predicting HPL, then running the real one"
+step 5 285 "predicting HPL, then running the real one"
 configurations "$work/runs.csv" <<'END'
 3000 1 1 1 0
 5000 1 1 1 1
@@ -76,11 +74,11 @@ configurations "$work/runs.csv" <<'END'
 5000 2 1 3 0
 7000 2 1 3 1
 END
-"$bin/hplcast" predict "$work/cluster.json" --configurations "$work/runs.csv" --xhpl "$work/xhpl-smpi" --seed "$seed" \
+"$bin/hplcast" predict "$work/cluster.json" --configurations "$work/runs.csv" --seed "$seed" \
   -o "$work/predictions.json" >/dev/null
 "$bin/hplcast" run-real "$work/runs.csv" --repetitions 3 --seed "$seed" -o "$work/real.csv"
 
-step 7 2 "comparing"
+step 6 2 "comparing"
 "$bin/hplcast" compare "$work/real.csv" --predicted "$work/predictions.json" --json -o "$work/compare.json"
 "$bin/hplcast" report "$work" -o "$work/report.html"
 rm -rf "$results"

@@ -1,10 +1,11 @@
 #include <iostream>
 #include <memory>
-#include <sstream>
 
-#include "campaign_fit.hpp"
 #include "commands.hpp"
+#include "hplcast/calibration/campaign_archive.hpp"
+#include "hplcast/calibration/hpl_calls.hpp"
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/report.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -21,18 +22,45 @@ struct FitClusterOptions {
   std::string output;
 };
 
-void summarise(const CampaignFit& fit) {
+/// `values`: N, NB, P, Q.
+fit::HplSizes sizes_of(const std::vector<long>& values) {
+  const calibration::HplGrid grid{values[0], static_cast<int>(values[1]), static_cast<int>(values[2]),
+                                  static_cast<int>(values[3])};
+  fit::HplSizes sizes;
+  sizes.run = "N=" + std::to_string(grid.N) + ", NB=" + std::to_string(grid.NB) + ", " + std::to_string(grid.P) + "x" +
+              std::to_string(grid.Q);
+  for (const calibration::DgemmShape& shape : calibration::hpl_update_shapes(grid))
+    sizes.updates.push_back({static_cast<double>(shape.m), static_cast<double>(shape.n), static_cast<double>(shape.k)});
+  const std::vector<long> messages = calibration::hpl_message_bytes(grid);
+  if (!messages.empty()) sizes.longest_message_bytes = static_cast<double>(messages.back());
+  return sizes;
+}
+
+/// What a fit takes from an archive.
+fit::Campaign campaign_of(const calibration::CampaignArchive& archive) {
+  fit::Campaign campaign;
+  for (const calibration::MachineDescription& machine : archive.context.machines) {
+    fit::MeasuredHost host{machine.host, machine.memory_bytes, {}};
+    for (const calibration::RankPlace& place : archive.context.ranks)
+      if (place.host == machine.host) host.rank_cpus.push_back(place.cpu);
+    campaign.hosts.push_back(std::move(host));
+  }
+  campaign.measurements = archive.measurements;
+  campaign.origin = calibration::origin_json(archive);
+  campaign.doubts = calibration::host_doubts(archive);
+  return campaign;
+}
+
+void summarise(const fit::CampaignFit& fit) {
   for (const auto& [kernel, one] : fit.kernels) std::cerr << fit::describe(kernel, one);
-  for (const std::string& note : fit.network.notes) std::cerr << "network: " << note << '\n';
+  for (const std::string& note : fit.notes) std::cerr << note << '\n';
 }
 
 void run_fit_cluster(const FitClusterOptions& options) {
   require_writable(options.output);
-  std::optional<calibration::HplGrid> grid;
-  if (!options.for_hpl.empty())
-    grid = calibration::HplGrid{options.for_hpl[0], static_cast<int>(options.for_hpl[1]),
-                                static_cast<int>(options.for_hpl[2]), static_cast<int>(options.for_hpl[3])};
-  CampaignFit fit = fit_campaign(read_campaign_files(options.campaign), grid);
+  fit::Campaign campaign = campaign_of(calibration::read_campaign_archive(options.campaign));
+  if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
+  fit::CampaignFit fit = fit::fit_campaign(campaign);
   if (!options.name.empty()) fit.cluster.name = options.name;
   if (!options.quiet) summarise(fit);
   for (const fit::QualityFlag& flag : fit.flags)

@@ -9,6 +9,7 @@
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/fit/cpu_laws.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_csv.hpp"
 #include "hplcast/fit/report.hpp"
@@ -88,7 +89,7 @@ fit::GroupedTables read_tables(const FitKernelOptions& options) {
   for (const std::string& file : options.files)
     core::read_file(file,
                     [&](std::istream& in, const std::string& name) { fit::add_kernel_csv(in, name, csv, tables); });
-  if (tables.empty())
+  if (tables.empty() && !csv.only_designed)
     throw core::Error(core::ExitCode::bad_input,
                       options.csv.only_kernel.empty()
                           ? "there are no measurements in " + options.files.front()
@@ -114,14 +115,18 @@ std::filesystem::path picture_path(const FitKernelOptions& options, const Fitted
   return picture_name(options.plot, parts);
 }
 
+/// Report and picture of a fit; `several`: it is one of several.
+void present(const Fitted& one, const fit::KernelTable& table, const FitKernelOptions& options, bool several) {
+  if (!options.quiet) std::cerr << fit::describe(group_text(options, one), one.fit);
+  if (!options.plot.empty() && one.fit.ok())
+    write_picture(picture_path(options, one, several), kernel_picture(group_text(options, one), table, one.fit));
+}
+
 std::vector<Fitted> fit_all(const fit::GroupedTables& tables, const FitKernelOptions& options) {
   std::vector<Fitted> all;
   for (const auto& [key, table] : tables) {
     Fitted one{{key.begin(), key.end() - 1}, key.back(), fit_one(key.back(), table, options)};
-    if (!options.quiet) std::cerr << fit::describe(group_text(options, one), one.fit);
-    if (!options.plot.empty() && one.fit.ok())
-      write_picture(picture_path(options, one, tables.size() > 1),
-                    kernel_picture(group_text(options, one), table, one.fit));
+    present(one, table, options, tables.size() > 1);
     all.push_back(std::move(one));
   }
   return all;
@@ -168,28 +173,34 @@ std::pair<int, int> place_of(const std::vector<std::string>& group, const std::v
   return {static_cast<int>(host - hosts.begin()), cpu};
 }
 
-/// One model a kernel: the law of all measurements together, and an override for every CPU measured.
-std::map<std::string, core::KernelModel> models_per_cpu(const std::vector<Fitted>& all,
-                                                        const FitKernelOptions& options) {
-  FitKernelOptions together = options;
-  together.csv.by.clear();
-  together.plot.clear();
-  const std::vector<Fitted> pooled = fit_all(read_tables(together), together);
-  require_all(pooled, together);
+/// Adds to each kernel a law for every CPU on which enough calls of a design were made.
+void add_cpu_laws(std::map<std::string, core::KernelModel>& models, FitKernelOptions options) {
+  options.csv.by = {"host", "cpu"};
+  options.csv.only_designed = true;
   const std::vector<std::string> hosts = core::expand_hosts(options.hosts);
-  std::map<std::string, core::KernelModel> models;
-  for (const Fitted& kernel : pooled) {
-    std::vector<core::CpuLaw> overrides;
-    for (const Fitted& one : all) {
-      if (one.kernel != kernel.kernel) continue;
-      const auto [host, cpu] = place_of(one.group, hosts);
-      overrides.push_back({host, cpu, one.fit.model.cluster_law()});
-    }
-    const core::KernelModel& model = kernel.fit.model;
-    models.emplace(kernel.kernel, core::KernelModel::make(model.level(), model.cluster_law(), std::move(overrides),
-                                                          model.range(), model.quality()));
+  std::map<std::string, fit::TablesByCpu> kernels;
+  for (auto& [key, table] : read_tables(options)) {
+    fit::TablesByCpu& tables = kernels[key.back()];
+    if (!tables.emplace(place_of(key, hosts), table).second)
+      throw core::DomainError("cpu", key[1], "each CPU written in one way");
   }
-  return models;
+  for (const auto& entry : kernels) {
+    const std::string& kernel = entry.first;
+    std::vector<std::string> notes;
+    core::KernelModel& model = models.at(kernel);
+    model = fit::with_cpu_laws(
+        model, entry.second,
+        [&](const fit::CpuPlace& place, const fit::KernelTable& table) {
+          const std::vector<std::string> group = {hosts[static_cast<std::size_t>(place.first)],
+                                                  std::to_string(place.second)};
+          Fitted one{group, kernel, fit_one(kernel, table, options)};
+          present(one, table, options, true);
+          return one.fit;
+        },
+        notes);
+    if (options.quiet) continue;
+    for (const std::string& note : notes) std::cerr << kernel << ": " << note << '\n';
+  }
 }
 
 void run_fit_kernel(FitKernelOptions options) {
@@ -199,21 +210,17 @@ void run_fit_kernel(FitKernelOptions options) {
   if (options.formula_given) of_options([&] { fit::validate(library_options(options)); });
   if (!options.hosts.empty()) {
     of_options([&] { core::expand_hosts(options.hosts); });
-    options.csv.by = {"host", "cpu"};
     for (const std::string& file : options.files) require_rereadable(file);
   }
   const std::vector<Fitted> all = fit_all(read_tables(options), options);
   require_all(all, options);
-  if (!options.csv.by.empty() && options.hosts.empty()) {
+  if (!options.csv.by.empty()) {
     write_result(options.output, [&](std::ostream& out) { write_groups(out, all, options); });
     return;
   }
   std::map<std::string, core::KernelModel> models;
-  if (options.hosts.empty()) {
-    for (const Fitted& one : all) models.emplace(one.kernel, one.fit.model);
-  } else {
-    models = models_per_cpu(all, options);
-  }
+  for (const Fitted& one : all) models.emplace(one.kernel, one.fit.model);
+  if (!options.hosts.empty()) add_cpu_laws(models, options);
   write_result(options.output, [&](std::ostream& out) { write_models(out, models); });
 }
 
@@ -272,6 +279,8 @@ void setup_fit_kernel(CLI::App& fit) {
   CLI::Option* per_cpu = command.add_option(
       "--per-cpu", options->hosts, "one model with a law for each CPU (columns host, cpu) of these hosts: node-[1-32]");
   per_cpu->type_name("HOSTS")->excludes("--by");
+  command.add_flag("--all-contents", options->csv.all_contents,
+                   "keep calls whose matrices hold other than random numbers, as those of HPL do");
   command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)")
       ->check(at_least_zero());
   const std::vector<CLI::Option*> formula = add_formula_options(command, *options);

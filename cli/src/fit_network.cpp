@@ -13,11 +13,11 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/fit/network_fit.hpp"
+#include "hplcast/fit/thresholds.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "quantities.hpp"
 #include "segments_picture.hpp"
-#include "thresholds_file.hpp"
 
 namespace hplcast::cli {
 
@@ -152,7 +152,7 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
   if (!given.thresholds.empty()) {
     core::read_file(given.thresholds,
-                    [&](std::istream& in, const std::string& name) { set_thresholds(in, name, options); });
+                    [&](std::istream& in, const std::string& name) { fit::set_thresholds(in, name, options); });
   }
   if (given.async_small_bytes) options.async_small_bytes = static_cast<std::uint64_t>(*given.async_small_bytes);
   if (given.detached_bytes) options.detached_bytes = static_cast<std::uint64_t>(*given.detached_bytes);
@@ -370,6 +370,8 @@ void setup_fit_network(CLI::App& app) {
   command.add_option("--latency", options->latency_s, "that factors refer to (default: of the shortest messages)")
       ->transform(as_seconds());
   add_capacity_options(command, options->capacities);
+  command.add_flag("--all-backgrounds", options->fit.all_backgrounds,
+                   "keep all messages, also if some were measured with the background dgemm+iprobe, as in HPL");
   command.add_option("--wtime-calls", options->wtime_calls, "calls that one row of wtime covers")
       ->capture_default_str();
   command.add_option("--plot", options->plot, "pictures (gnuplot), .png or .svg: FILE-SCOPE-OPERATION.png")

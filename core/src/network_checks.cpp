@@ -66,7 +66,7 @@ std::optional<SingleFlow> fastest_flow(const ScopeModel& scope) {
   return fastest;
 }
 
-std::optional<NetworkDoubt> capacity_below_rate(const NetworkModel& network, Scope which) {
+std::optional<QualityFlag> capacity_below_rate(const NetworkModel& network, Scope which) {
   if (!exists(network, which)) return std::nullopt;
   const ScopeModel& scope = network.scope(which);
   if (!link_limit(scope, which).is_shared) return std::nullopt;
@@ -75,39 +75,39 @@ std::optional<NetworkDoubt> capacity_below_rate(const NetworkModel& network, Sco
   const std::string& kind = network.values().topology.kind;
   std::string links = scope.capacity ? "the capacity" : "the bandwidth of the link";
   if (which == Scope::remote && kind != "single_switch") links += " of each link of the " + kind;
-  return NetworkDoubt{to_string(which), "capacity_below_rate",
-                      "a single message of " + size_text(fastest->size_bytes) + " goes at " +
-                          rate_text(fastest->bytes_per_s) + ", but " + links + " is " +
-                          rate_text(scope.link_bytes_per_s()) + ": in the simulation no message goes faster than that"};
+  return QualityFlag{to_string(which), "capacity_below_rate",
+                     "a single message of " + size_text(fastest->size_bytes) + " goes at " +
+                         rate_text(fastest->bytes_per_s) + ", but " + links + " is " +
+                         rate_text(scope.link_bytes_per_s()) + ": in the simulation no message goes faster than that"};
 }
 
-std::optional<NetworkDoubt> slow_backbone(const NetworkModel& network) {
+std::optional<QualityFlag> slow_backbone(const NetworkModel& network) {
   const Topology& topology = network.values().topology;
   const double backbone = topology.backbone_bandwidth_bytes_per_s;
   if (!network.values().remote || topology.kind != "single_switch" || !(backbone > 0)) return std::nullopt;
   const std::optional<SingleFlow> fastest = fastest_flow(network.scope(Scope::remote));
   if (!fastest || fastest->bytes_per_s <= worth_telling * backbone) return std::nullopt;
-  return NetworkDoubt{"topology", "slow_backbone",
-                      "a single message of " + size_text(fastest->size_bytes) + " goes at " +
-                          rate_text(fastest->bytes_per_s) + ", but the backbone that all hosts share has " +
-                          rate_text(backbone)};
+  return QualityFlag{"topology", "slow_backbone",
+                     "a single message of " + size_text(fastest->size_bytes) + " goes at " +
+                         rate_text(fastest->bytes_per_s) + ", but the backbone that all hosts share has " +
+                         rate_text(backbone)};
 }
 
-std::optional<NetworkDoubt> capacity_unknown(const NetworkModel& network, Scope which) {
+std::optional<QualityFlag> capacity_unknown(const NetworkModel& network, Scope which) {
   if (!exists(network, which) || network.scope(which).capacity) return std::nullopt;
   if (which == Scope::local) {
-    return NetworkDoubt{to_string(which), "capacity_unknown",
-                        "the capacity for several messages inside a host was not measured: it is assumed that they "
-                        "do not slow each other down"};
+    return QualityFlag{to_string(which), "capacity_unknown",
+                       "the capacity for several messages inside a host was not measured: it is assumed that they "
+                       "do not slow each other down"};
   }
-  return NetworkDoubt{to_string(which), "capacity_unknown",
-                      "the capacity of the link of a host was not measured: it is assumed to be the bandwidth of a "
-                      "single flow, " +
-                          rate_text(network.scope(which).link_bytes_per_s())};
+  return QualityFlag{to_string(which), "capacity_unknown",
+                     "the capacity of the link of a host was not measured: it is assumed to be the bandwidth of a "
+                     "single flow, " +
+                         rate_text(network.scope(which).link_bytes_per_s())};
 }
 
-std::vector<NetworkDoubt> contradictions(const NetworkModel& network) {
-  std::vector<NetworkDoubt> doubts;
+std::vector<QualityFlag> contradictions(const NetworkModel& network) {
+  std::vector<QualityFlag> doubts;
   for (const auto& doubt : {capacity_below_rate(network, Scope::local), capacity_below_rate(network, Scope::remote),
                             slow_backbone(network)}) {
     if (doubt) doubts.push_back(*doubt);

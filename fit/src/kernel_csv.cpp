@@ -4,6 +4,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
+#include "hplcast/fit/row_rules.hpp"
 
 namespace hplcast::fit {
 
@@ -16,28 +17,27 @@ void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOp
   std::vector<std::string> columns;
   for (const std::string& column : options.by)
     if (column != "kernel" && column != "host") columns.push_back(column);
+  const bool all_contents =
+      options.all_contents || std::find(options.by.begin(), options.by.end(), "content") != options.by.end();
   std::vector<std::string> group(options.by.size());
   core::read_kernel_csv(
       in, name, options.default_kernel, columns,
       [&](const core::KernelMeasurement& row, const std::vector<std::string>& texts) {
         if (!options.only_kernel.empty() && row.kernel != options.only_kernel) return;
+        if (options.only_designed && !is_designed(row)) return;
         std::size_t next = 0;
         for (std::size_t i = 0; i < options.by.size(); ++i)
           group[i] = options.by[i] == "kernel" ? row.kernel : options.by[i] == "host" ? row.host : texts[next++];
         auto place = tables.find(group);
         if (place == tables.end()) place = tables.emplace(group, KernelTable(options.sample_size)).first;
         KernelTable& table = place->second;
-        if (!row.error.empty()) {
-          table.set_aside("the call failed: " + row.error);
-          return;
-        }
         const auto warm_up = table.rows_set_aside().find("warm-up");
-        if (options.skip_first > 0 &&
-            (warm_up == table.rows_set_aside().end() || warm_up->second < options.skip_first)) {
+        const bool is_warm = options.skip_first <= (warm_up == table.rows_set_aside().end() ? 0 : warm_up->second);
+        if (is_warm || !reason_to_set_aside(row, all_contents).empty()) {
+          add_row(row, table, all_contents);
+        } else {
           table.set_aside("warm-up");
-          return;
         }
-        table.add(row.shape, row.duration_s);
       });
 }
 

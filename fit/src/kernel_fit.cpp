@@ -192,6 +192,13 @@ core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPi
   return quality;
 }
 
+std::string no_rows_text(const KernelTable& table) {
+  std::string text;
+  for (const auto& [reason, rows] : table.rows_set_aside())
+    text += (text.empty() ? " that count: " : "; ") + std::to_string(rows) + " rows set aside, " + reason;
+  return "there are no measurements" + text;
+}
+
 KernelFit failed(FitStatus status, const std::string& reason) {
   KernelFit fit;
   fit.status = status;
@@ -251,7 +258,7 @@ KernelFitOptions published_options(Intercept intercept) {
 
 KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
   validate(given);
-  if (table.rows() == 0) return failed(FitStatus::no_rows, "there are no measurements");
+  if (table.rows() == 0) return failed(FitStatus::no_rows, no_rows_text(table));
   KernelFitOptions options = given;
   if (options.level == "M'" && options.terms.empty()) options.terms = {product_of_pieces(options.split, table.range())};
   const ShapeRows all = detail::all_rows(table);

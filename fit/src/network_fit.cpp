@@ -6,6 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/network_checks.hpp"
+#include "hplcast/fit/row_rules.hpp"
 #include "mpi_residuals.hpp"
 #include "mpi_samples.hpp"
 #include "scope_fit.hpp"
@@ -128,23 +129,6 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   }
 }
 
-/// Rows that tell what a message costs alone. Those of several pairs at once tell where bandwidth is shared.
-MpiRows of_one_pair(const MpiRows& rows, NetworkFit& fit) {
-  long others = 0;
-  rows([&](const core::MpiMeasurement& row) {
-    if (row.pairs > 1 && row.operation != "one_way") ++others;
-  });
-  if (others > 0) {
-    fit.notes.push_back(std::to_string(others) +
-                        " rows are left out: several pairs exchanged messages at once (of those, `one_way` counts)");
-  }
-  return [rows](const std::function<void(const core::MpiMeasurement&)>& each) {
-    rows([&](const core::MpiMeasurement& row) {
-      if (row.pairs <= 1) each(row);
-    });
-  };
-}
-
 /// The capacity of each scope that has a model; where it was not measured, a note in the model says so.
 void find_capacities(const MpiRows& rows, const NetworkFitOptions& options,
                      std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
@@ -182,8 +166,7 @@ core::NetworkModel with_notes(const core::NetworkModel& network, NetworkFit& fit
     (scope == core::Scope::remote ? *values.remote : values.local).notes.push_back("capacity: " + note);
     fit.notes.push_back(unknown->subject + ": " + note);
   }
-  for (const core::NetworkDoubt& doubt : core::contradictions(network))
-    fit.flags.push_back({doubt.subject, doubt.flag, doubt.detail});
+  for (QualityFlag& doubt : core::contradictions(network)) fit.flags.push_back(std::move(doubt));
   return core::NetworkModel::make(std::move(values));
 }
 
@@ -239,7 +222,7 @@ NetworkFitOptions published_network_options(std::vector<double> breakpoints, std
 NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options) {
   validate(options);
   NetworkFit fit;
-  const MpiRows rows = of_one_pair(all_rows, fit);
+  const MpiRows rows = rows_of_messages(all_rows, options.all_backgrounds, fit.notes);
   const detail::InterruptedCalls interrupted =
       options.filter == RowFilter::robust ? detail::InterruptedCalls(rows) : detail::InterruptedCalls();
   const MpiSamples samples = detail::collect(
@@ -287,11 +270,7 @@ NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options
 }
 
 NetworkFit fit_network(const std::vector<core::MpiMeasurement>& rows, const NetworkFitOptions& options) {
-  return fit_network(
-      [&](const std::function<void(const core::MpiMeasurement&)>& each) {
-        for (const core::MpiMeasurement& row : rows) each(row);
-      },
-      options);
+  return fit_network(rows_of(rows), options);
 }
 
 std::vector<TransferFactors> transfer_factors(const core::ScopeModel& scope) {

@@ -10,7 +10,6 @@
 
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/platforms/hostfile.hpp"
-#include "hplcast/platforms/model_h.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/smpi_options.hpp"
 #include "runs.hpp"
@@ -80,7 +79,7 @@ class SimulatedXhpl : public ::testing::Test {
     command.arguments.push_back(program);
     command.environment = run_environment();
     command.environment["HPLCAST_STATS"] = (folder_ / "stats.json").string();
-    if (use_cluster_file_) command.environment["HPLCAST_CLUSTER"] = (folder_ / "cluster.json").string();
+    command.environment["HPLCAST_CLUSTER"] = (folder_ / "cluster.json").string();
     command.environment["HPLCAST_POLLING"] = polling_;
     for (const auto& [name, value] : environment_) command.environment[name] = value;
     command.directory = folder_.path();
@@ -145,7 +144,6 @@ class SimulatedXhpl : public ::testing::Test {
 
   ScratchFolder folder_;
   core::ClusterModel cluster_;
-  bool use_cluster_file_ = true;
   std::string polling_ = "wait";
   std::string platform_ = "platform.xml";
   std::map<std::string, std::string> environment_;
@@ -464,18 +462,6 @@ TEST_F(SimulatedXhpl, StopsWithAMessageWithoutHplDat) {
   const auto result = smpirun(program_path("xhpl-smpi"), 2);
   EXPECT_NE(result.status, 0);
   EXPECT_THAT(result.output, HasSubstr("HPL.dat"));
-}
-
-TEST_F(SimulatedXhpl, PredictsTheSameWithItsModelBuiltIn) {
-  const auto parameters = configuration(1000, 64, 1, 2);
-  const double from_file_s = simulate(parameters).time_s;
-  core::write_file(folder_ / "model.h", [&](std::ostream& out) { platforms::write_model_h(out, cluster_); });
-  const auto built = build_xhpl({"--model", "model.h", "-o", "my xhpl"});
-  ASSERT_EQ(built.status, 0) << built.output;
-  use_cluster_file_ = false;
-  const auto runs = runs_in(smpirun((folder_ / "my xhpl").string(), 2).output);
-  ASSERT_EQ(runs.size(), 1U);
-  EXPECT_EQ(runs[0].time_s, from_file_s);
 }
 
 TEST_F(SimulatedXhpl, IsNotBuiltFromWrongInput) {

@@ -51,6 +51,7 @@ struct NetworkFitOptions {
   std::optional<std::uint64_t> detached_bytes;     ///< nothing: async_small_bytes
   double receive_delay_s = 0.020;                  ///< how late the receiver came in rows `send_unmatched`
   double wtime_calls_per_row = 1;                  ///< calls that a duration of `wtime` covers
+  bool all_backgrounds = false;                    ///< messages count whatever the other ranks did (row_rules.hpp)
 
   std::optional<double> bandwidth_bytes_per_s;  ///< that the factors refer to; nothing: of the fastest long messages
   std::optional<double> latency_s;              ///< that the factors refer to; nothing: of the shortest messages
@@ -103,8 +104,8 @@ using MpiRows = std::function<void(const std::function<void(const core::MpiMeasu
 
 /// Fits the network from rows of send, isend, recv, pingpong, iprobe, test, wtime, exchange and send_unmatched, of one
 /// scope or both, made by one pair of ranks at a time; and the capacities from rows of one_way, made by several at once
-/// (fit_link_capacity()). Other operations are ignored, and so are the first when several pairs were at it. Memory
-/// grows with the distinct sizes. With rows of one scope only, they become that scope (rows of scope `remote` alone:
+/// (fit_link_capacity()). Other operations are ignored; rows_of_messages() says which of the first count. Memory grows
+/// with the distinct sizes. With rows of one scope only, they become that scope (rows of scope `remote` alone:
 /// the model has them as `remote`, and as `local` too, with a note).
 /// @throws DomainError for options outside their domain.
 NetworkFit fit_network(const MpiRows& rows, const NetworkFitOptions& options = {});

@@ -3,14 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/quality_flag.hpp"
+
 namespace hplcast::fit {
 
-/// A doubt about the measurements that a model was fitted on.
-struct QualityFlag {
-  std::string subject;  ///< a kernel, an operation of MPI, a host
-  std::string flag;     ///< too_few_repetitions, drift, several_modes ... (docs/fit-cluster.md)
-  std::string detail;   ///< in words, with numbers
-};
+using core::QualityFlag;
 
 /// One measured call, as a share of the duration that its model expects.
 struct RelativeCall {

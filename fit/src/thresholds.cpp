@@ -1,13 +1,13 @@
-#include "thresholds_file.hpp"
+#include "hplcast/fit/thresholds.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/errors.hpp"
 
-namespace hplcast::cli {
+namespace hplcast::fit {
 
-void set_thresholds(std::istream& in, const std::string& name, fit::NetworkFitOptions& options) {
+void set_thresholds(std::istream& in, const std::string& name, NetworkFitOptions& options) {
   using Json = nlohmann::ordered_json;
   constexpr std::uint64_t beyond = 2147483647;  // SMPI compares sizes as ints
   try {
@@ -29,4 +29,4 @@ void set_thresholds(std::istream& in, const std::string& name, fit::NetworkFitOp
   }
 }
 
-}  // namespace hplcast::cli
+}  // namespace hplcast::fit

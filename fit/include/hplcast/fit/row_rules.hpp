@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/core/measurement.hpp"
+#include "hplcast/fit/kernel_table.hpp"
+#include "hplcast/fit/network_fit.hpp"
+
+/// Which rows of measurements tell what the calls of HPL cost. All fits ask here: `fit kernel` and `fit network` on
+/// the files of an archive take the same rows as `fit cluster` on the archive.
+namespace hplcast::fit {
+
+/// Why a row does not count; empty: it counts. Rows whose matrices hold other than random numbers do not (with zeros
+/// or constants a CPU draws less power and is faster; those of HPL are random). Neither do failed calls.
+std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_contents = false);
+
+/// True for a call of a design, which are in random order. The others are HPL's own: their sizes change with time.
+bool is_designed(const core::KernelMeasurement& row);
+
+/// Adds a row that counts; counts any other as set aside.
+void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_contents = false);
+
+/// The rows that tell what a message costs. Those of several pairs of ranks at once tell where bandwidth is shared
+/// instead, and so do all rows of one_way. If some were measured while the other ranks compute and poll, as in HPL
+/// (background dgemm+iprobe), the others are left out unless `all_backgrounds`. `notes` gets how many were left out,
+/// and why. Passes over `rows` once to count.
+MpiRows rows_of_messages(const MpiRows& rows, bool all_backgrounds, std::vector<std::string>& notes);
+
+/// Rows that lie in memory. They must outlive the result.
+MpiRows rows_of(const std::vector<core::MpiMeasurement>& rows);
+
+}  // namespace hplcast::fit

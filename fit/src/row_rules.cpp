@@ -1,0 +1,65 @@
+#include "hplcast/fit/row_rules.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+/// Of the matrices of HPL's own calls.
+constexpr const char* hpl_content = "hpl";
+
+bool is_one_way(const core::MpiMeasurement& row) {
+  return row.operation == "one_way";
+}
+
+bool is_loaded(const core::MpiMeasurement& row) {
+  return row.background == "dgemm+iprobe";
+}
+
+}  // namespace
+
+std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_contents) {
+  const bool random = row.content.empty() || row.content == "random" || row.content == hpl_content;
+  if (!random && !all_contents) return "the matrices do not hold random numbers, as those of HPL do";
+  return row.error.empty() ? "" : "the call failed: " + row.error;
+}
+
+bool is_designed(const core::KernelMeasurement& row) {
+  return row.content != hpl_content;
+}
+
+void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_contents) {
+  const std::string reason = reason_to_set_aside(row, all_contents);
+  if (reason.empty()) {
+    table.add(row.shape, row.duration_s);
+  } else {
+    table.set_aside(reason);
+  }
+}
+
+MpiRows rows_of_messages(const MpiRows& rows, bool all_backgrounds, std::vector<std::string>& notes) {
+  long of_several = 0, loaded = 0, unloaded = 0;
+  rows([&](const core::MpiMeasurement& row) {
+    if (is_one_way(row)) return;
+    ++(row.pairs > 1 ? of_several : is_loaded(row) ? loaded : unloaded);
+  });
+  const bool only_loaded = loaded > 0 && !all_backgrounds;
+  if (of_several > 0)
+    notes.push_back(std::to_string(of_several) +
+                    " rows are left out: several pairs exchanged messages at once (of those, `one_way` counts)");
+  if (only_loaded && unloaded > 0)
+    notes.push_back(std::to_string(unloaded) +
+                    " rows are left out: others were measured with the background dgemm+iprobe, as in HPL");
+  return [rows, only_loaded](const std::function<void(const core::MpiMeasurement&)>& each) {
+    rows([&](const core::MpiMeasurement& row) {
+      if (!is_one_way(row) && row.pairs <= 1 && (is_loaded(row) || !only_loaded)) each(row);
+    });
+  };
+}
+
+MpiRows rows_of(const std::vector<core::MpiMeasurement>& rows) {
+  return [&rows](const std::function<void(const core::MpiMeasurement&)>& each) {
+    for (const core::MpiMeasurement& row : rows) each(row);
+  };
+}
+
+}  // namespace hplcast::fit

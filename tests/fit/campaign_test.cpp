@@ -1,0 +1,140 @@
+// From measurements to a cluster. That `fit kernel`, `fit network` and `assemble` give the same:
+// tests/cli/one_road_test.cpp.
+#include "hplcast/fit/campaign.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/cpu_laws.hpp"
+#include "hplcast/fit/hpl_kernels.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// 64 calls at 2e10 flop/s and 1 us each.
+std::string dgemm_csv(const std::string& kernel = "dgemm") {
+  std::string text = "kernel,m,n,k,duration_s,start_s,host,cpu,content\n";
+  for (const double m : {100., 200., 300., 400.})
+    for (const double n : {100., 250., 350., 600.})
+      for (const double k : {16., 32., 64., 128.})
+        text += kernel + "," + core::shortest(m) + "," + core::shortest(n) + "," + core::shortest(k) + "," +
+                core::shortest(1e-6 + 1e-10 * m * n * k) + ",0,h,0,random\n";
+  return text;
+}
+
+Campaign one_rank() {
+  Campaign campaign;
+  campaign.hosts = {{"h", 1e9, {0}}};
+  campaign.measurements["measurements/01-dgemm.csv"] = dgemm_csv();
+  return campaign;
+}
+
+std::vector<std::string> names(const std::vector<QualityFlag>& flags) {
+  std::vector<std::string> names;
+  for (const QualityFlag& flag : flags) names.push_back(flag.subject + " " + flag.flag);
+  return names;
+}
+
+/// The error of a campaign that cannot be fitted.
+std::string error_of(const Campaign& campaign, core::ExitCode code) {
+  try {
+    fit_campaign(campaign);
+  } catch (const core::Error& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(FitCampaign, OfOneRankNeedsNoMessages) {
+  const CampaignFit fit = fit_campaign(one_rank());
+  EXPECT_EQ(fit.cluster.name, "h");
+  EXPECT_EQ(fit.cluster.hosts.total_cores(), 1);
+  EXPECT_EQ(fit.cluster.hosts.values().memory_bytes, 1e9);
+  // Durations without noise: the fit is exact but for rounding.
+  EXPECT_NEAR(fit.cluster.kernels.at("dgemm").cluster_law().at({}).mean_s({500, 500, 64}),
+              1e-6 + 1e-10 * 500 * 500 * 64, 1e-12);
+  EXPECT_THAT(fit.notes, ElementsAre(HasSubstr("network: no network was measured")));
+  EXPECT_THAT(fit.flags, IsEmpty());
+}
+
+TEST(FitCampaign, SaysWhatItLacks) {
+  Campaign campaign = one_rank();
+  campaign.hosts = {{"h", 0, {0, 0}}};
+  EXPECT_THAT(error_of(campaign, core::ExitCode::no_acceptable_fit), HasSubstr("no step `mpi`"));
+  campaign.measurements = {{"a.csv", dgemm_csv("dtrsm")}};
+  EXPECT_THAT(error_of(campaign, core::ExitCode::no_acceptable_fit), HasSubstr("no calls of dgemm"));
+  campaign.measurements = {{"a.csv", "kernel,n,duration_s,content\ndgemm,1,1,constant\n"}};
+  EXPECT_THAT(error_of(campaign, core::ExitCode::no_acceptable_fit),
+              HasSubstr("dgemm: there are no measurements that count: 1 rows set aside"));
+  campaign.measurements.clear();
+  EXPECT_THAT(error_of(campaign, core::ExitCode::bad_input), HasSubstr("measured no kernels"));
+  campaign.measurements = {{"a.csv", "kernel,n,duration_s\ndgemm,1,x\n"}};
+  EXPECT_THAT(error_of(campaign, core::ExitCode::bad_input), HasSubstr("a.csv:2"));
+}
+
+TEST(FitCampaign, KeepsDoubtsAndOriginInTheProvenance) {
+  Campaign campaign = one_rank();
+  campaign.origin = R"({"start_unix_s": 5})";
+  campaign.doubts = {{"h", "busy_host", "load: 3"}};
+  campaign.measurements["measurements/02-kernels.csv"] =
+      "kernel,n,duration_s,content\ndaxpy,1000,1e-6,hpl\ndaxpy,2000,2e-6,hpl\n";
+  const CampaignFit fit = fit_campaign(campaign);
+  EXPECT_THAT(names(fit.flags), ElementsAre("h busy_host", "daxpy too_few_repetitions"));
+  EXPECT_THAT(fit.cluster.provenance, HasSubstr(R"("start_unix_s":5)"));
+  EXPECT_THAT(fit.cluster.provenance, HasSubstr(R"("detail":"load: 3")"));
+  EXPECT_THAT(fit.cluster.provenance, HasSubstr("no network was measured"));
+}
+
+TEST(FitCampaign, FlagsSizesOfARunBeyondThoseMeasured) {
+  Campaign campaign = one_rank();
+  campaign.must_cover = HplSizes{"N=900", {{300, 300, 64}, {900, 300, 64}}, 0};
+  const CampaignFit fit = fit_campaign(campaign);
+  ASSERT_THAT(names(fit.flags), ElementsAre("dgemm range"));
+  EXPECT_THAT(fit.flags.front().detail, HasSubstr("1 of 2 update shapes of N=900"));
+  campaign.must_cover->updates.pop_back();
+  EXPECT_THAT(fit_campaign(campaign).flags, IsEmpty());
+}
+
+/// `shapes` calls of daxpy on a CPU that takes `factor` ns per element.
+KernelTable calls_of_cpu(int shapes, double factor) {
+  KernelTable table;
+  for (int n = 1; n <= shapes; ++n) table.add({1, 1000.0 * n, 1}, 1e-6 * factor * n);
+  return table;
+}
+
+core::KernelModel with_laws(const TablesByCpu& tables, std::vector<std::string>& notes) {
+  const core::KernelModel together = fit_hpl_kernel("daxpy", calls_of_cpu(30, 5)).model;
+  return with_cpu_laws(
+      together, tables, [](const CpuPlace&, const KernelTable& table) { return fit_hpl_kernel("daxpy", table); },
+      notes);
+}
+
+TEST(CpuLaws, AreThoseOfCpusWithEnoughShapes) {
+  std::vector<std::string> notes;
+  const core::KernelModel model =
+      with_laws({{{0, 0}, calls_of_cpu(20, 1)}, {{0, 1}, calls_of_cpu(20, 2)}, {{1, 0}, calls_of_cpu(19, 3)}}, notes);
+  const auto mean_s = [&](int host, int cpu) { return model.law(host, cpu).at({}).mean_s({1, 5000, 1}); };
+  EXPECT_NEAR(mean_s(0, 0), 5e-6, 1e-12);
+  EXPECT_NEAR(mean_s(0, 1), 10e-6, 1e-12);
+  EXPECT_NEAR(mean_s(1, 0), 25e-6, 1e-12) << "the law of all";
+  EXPECT_THAT(notes, ElementsAre("CPU 0 of host 1 has the law of all: 19 shapes were measured on it, at least 20 are "
+                                 "needed"));
+}
+
+TEST(CpuLaws, OfOneCpuAreThoseOfAll) {
+  std::vector<std::string> notes;
+  EXPECT_TRUE(with_laws({{{0, 0}, calls_of_cpu(30, 1)}}, notes).overrides().empty());
+  EXPECT_TRUE(with_laws({{{0, 0}, calls_of_cpu(30, 1)}, {{0, 1}, KernelTable()}}, notes).overrides().empty())
+      << "nothing that counts was measured on the other";
+  EXPECT_THAT(notes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace hplcast::fit
