@@ -1,12 +1,12 @@
-/* What a kernel does in the simulated HPL without any of hplcast's techniques: it sleeps, each call for itself.
- * blas_kernels.c and pivot.c call this in place of hplcast_kernel_call (naive_names.h): sizes and models are the same.
- */
+/* What a kernel does in the simulated HPL without any of hplcast's techniques: it sleeps, each call for itself. Sizes
+ * and models are the same (blas_kernels.c, pivot.c). */
 #include <unistd.h>
 
-#undef hplcast_kernel_call
+#include "hplcast/smpi_models/hplcast_smpi.h"
+#include "wrap.h"
 
-void naive_kernel_call(hplcast_kernel kernel, double m, double n, double k) {
-  hplcast_kernel_call(kernel, m, n, k);
+WRAP(void, hplcast_kernel_call, hplcast_kernel kernel, double m, double n, double k) {
+  __real_hplcast_kernel_call(kernel, m, n, k);
   const double duration_us = hplcast_take_delay() * 1e6;
   if (duration_us >= 1) (void)usleep((useconds_t)duration_us);
 }

@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "hpl.h"
+#include "wrap.h"
 #ifdef HPLCAST_SIMULATED
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #endif
-
-void HPL_fprintf(FILE* stream, const char* format, ...);
 
 static void print_exact_result(FILE* stream, va_list arguments) {
   /* Order, depth, topology, rfact, ndiv, pfact, nbmin, N, NB, P, Q: eleven values of int, whatever their format. */
@@ -24,7 +23,7 @@ static void print_exact_result(FILE* stream, va_list arguments) {
 #endif
 }
 
-void HPL_fprintf(FILE* stream, const char* format, ...) {
+WRAP(void, HPL_fprintf, FILE* stream, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   (void)vfprintf(stream, format, arguments);

@@ -4,13 +4,14 @@
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "kernels.h"
+#include "wrap.h"
 #ifdef HPLCAST_NO_CONTENT
 #include "shared_panel.h"
 #endif
 
 #define MODEL_KERNEL(NAME, name, function, parameters, arguments, m_, n_, k_) \
-  void function parameters;                                                   \
-  void function parameters {                                                  \
+  __typeof__(function) __wrap_##function;                                     \
+  void __wrap_##function parameters {                                         \
     hplcast_kernel_call(HPLCAST_##NAME, m_, n_, k_);                          \
   }
 
@@ -22,7 +23,7 @@ HPLCAST_COPY_KERNELS(MODEL_KERNEL)
 
 /* HPL moves headers with indices by contiguous copies (HPL_pdmxswp): they have to arrive. What is copied with a stride
  * is a row of the matrix, which has no content here. */
-void cblas_dcopy(const int n, const double* x, const int incx, double* y, const int incy) {
+WRAP(void, cblas_dcopy, const int n, const double* x, const int incx, double* y, const int incy) {
   hplcast_kernel_call(HPLCAST_DCOPY, 1, n, 1);
   if (n <= 0 || incx != 1 || incy != 1) return;
 #ifdef HPLCAST_NO_CONTENT
@@ -32,7 +33,7 @@ void cblas_dcopy(const int n, const double* x, const int incx, double* y, const 
 }
 
 /* Only the check of the result would look at the index; the pivot search has its own replacement (pivot.c). */
-CBLAS_INDEX cblas_idamax(const int n, const double* x, const int incx) {
+WRAP(CBLAS_INDEX, cblas_idamax, const int n, const double* x, const int incx) {
   hplcast_kernel_call(HPLCAST_IDAMAX, 1, n, 1);
   return 0;
 }

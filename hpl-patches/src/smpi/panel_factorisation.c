@@ -1,15 +1,10 @@
-/* HPL_pdmxswp.c and HPL_pdfact.c with the fast mode: exchanges inside a panel are noted, and settled at its end or before
- * a sampled exchange, which is made with messages. */
+/* Fast mode: exchanges inside a panel (HPL_pdmxswp) are noted, and settled at its end or before a sampled exchange,
+ * which is made with messages. */
 #include "hpl.h"
 
-#define HPL_pdmxswp exchange_with_messages
-#include "pfact/HPL_pdmxswp.c"
-#undef HPL_pdmxswp
-#define HPL_pdfact factor_panel
-#include "pfact/HPL_pdfact.c"
-#undef HPL_pdfact
-
 #include "channels.h"
+#include "hplcast/smpi_models/hplcast_activity.h"
+#include "wrap.h"
 
 static hplcast_column column_of(const HPL_T_panel* panel) {
   const HPL_T_grid* grid = panel->grid;
@@ -23,17 +18,17 @@ static hplcast_column column_of(const HPL_T_panel* panel) {
   return column;
 }
 
-void HPL_pdmxswp(HPL_T_panel* panel, const int m, const int ii, const int jj, double* work) {
+WRAP(void, HPL_pdmxswp, HPL_T_panel* panel, const int m, const int ii, const int jj, double* work) {
   const hplcast_column column = column_of(panel);
   const int mode = panel->grid->nprow > 1 ? hplcast_column_mode(&column, jj) : 0;
   if (mode == 0) {
-    exchange_with_messages(panel, m, ii, jj, work);
+    __real_HPL_pdmxswp(panel, m, ii, jj, work);
     return;
   }
   if (mode == 2) {
     hplcast_column_settle(&column, panel->DPIV);
     hplcast_column_begin_sampled(&column, jj, work);
-    exchange_with_messages(panel, m, ii, jj, work);
+    __real_HPL_pdmxswp(panel, m, ii, jj, work);
     hplcast_column_end_sampled(&column);
     return;
   }
@@ -45,11 +40,15 @@ void HPL_pdmxswp(HPL_T_panel* panel, const int m, const int ii, const int jj, do
   hplcast_column_note(&column, jj, work);
 }
 
-void HPL_pdfact(HPL_T_panel* panel) {
-  const int factors = panel->grid->mycol == panel->pcol && panel->jb > 0;
-  factor_panel(panel);
-  if (factors && panel->grid->nprow > 1) {
+/* Every panel costs the simulation about as much as any other: a column has one exchange, however short it is. */
+WRAP(void, HPL_pdfact, HPL_T_panel* panel) {
+  const HPL_T_grid* grid = panel->grid;
+  if (panel->pmat->n > 0) hplcast_progress((double)panel->ja / panel->pmat->n);
+  hplcast_phase_begin(HPLCAST_PHASE_FACTORISATION);
+  __real_HPL_pdfact(panel);
+  if (grid->mycol == panel->pcol && panel->jb > 0 && grid->nprow > 1) {
     const hplcast_column column = column_of(panel);
     if (hplcast_column_mode(&column, 0) != 0) hplcast_column_settle(&column, panel->DPIV);
   }
+  hplcast_phase_end();
 }

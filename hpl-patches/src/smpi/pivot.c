@@ -5,9 +5,10 @@
  * (HPL_pdmxswp) then makes the ranks of the column agree on it. */
 #include "hpl.h"
 #include "hplcast/smpi_models/hplcast_smpi.h"
+#include "wrap.h"
 
 /* work[0..3]: the local maximum, its local row counted from `ii`, its global row, and the process row that has it. */
-void HPL_dlocmax(HPL_T_panel* panel, const int n, const int ii, const int jj, double* work) {
+WRAP(void, HPL_dlocmax, HPL_T_panel* panel, const int n, const int ii, const int jj, double* work) {
   (void)jj;
   if (n <= 0) {
     work[0] = work[1] = work[2] = 0.0;
@@ -31,12 +32,12 @@ static void swap_row(hplcast_kernel kernel, const HPL_T_panel* panel, int jj, do
   work[4 + jj] = work[0];
 }
 
-void HPL_dlocswpN(HPL_T_panel* panel, const int ii, const int jj, double* work) {
+WRAP(void, HPL_dlocswpN, HPL_T_panel* panel, const int ii, const int jj, double* work) {
   (void)ii;
   swap_row(HPLCAST_DLOCSWPN, panel, jj, work);
 }
 
-void HPL_dlocswpT(HPL_T_panel* panel, const int ii, const int jj, double* work) {
+WRAP(void, HPL_dlocswpT, HPL_T_panel* panel, const int ii, const int jj, double* work) {
   (void)ii;
   swap_row(HPLCAST_DLOCSWPT, panel, jj, work);
 }

@@ -1,10 +1,9 @@
-/* HPL_pipid.c, computed once per panel. Every rank makes the same list of rows to be swapped from the same pivots, in time that grows
- * with the square of NB. */
+/* HPL_pipid, computed once per panel. Every rank makes the same list of rows to be swapped from the same pivots, in
+ * time that grows with the square of NB. */
 #include "hpl.h"
+#include "wrap.h"
 
-#define HPL_pipid list_rows_to_swap
-#include "pgesv/HPL_pipid.c"
-#undef HPL_pipid
+__typeof__(HPL_pipid) __real_HPL_pipid;
 
 /* The list of a panel, and what it was made of. */
 typedef struct {
@@ -29,10 +28,10 @@ static void make(known_list* known, HPL_T_panel* panel) {
   known->list = malloc(4 * columns * sizeof(int)); /* two rows per column, with source and destination */
   if (known->pivots == NULL || known->list == NULL) HPL_pabort(__LINE__, "HPL_pipid", "Memory allocation failed");
   memcpy(known->pivots, panel->DPIV, columns * sizeof(double));
-  list_rows_to_swap(panel, &known->length, known->list);
+  __real_HPL_pipid(panel, &known->length, known->list);
 }
 
-void HPL_pipid(HPL_T_panel* panel, int* k, int* ipid) {
+WRAP(void, HPL_pipid, HPL_T_panel* panel, int* k, int* ipid) {
   enum { panels = 8 }; /* ranks are a few panels apart */
   static known_list lists[panels];
   known_list* known = &lists[(panel->ia / panel->nb) % panels];

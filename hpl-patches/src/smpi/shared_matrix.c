@@ -1,4 +1,4 @@
-/* HPL_pdtest.c and HPL_pdmatgen for a matrix without content.
+/* The memory of HPL_pdtest, and HPL_pdmatgen, for a matrix without content.
  *
  * Nothing computes with the matrix and no message is sent from it (panels have a workspace of their own,
  * shared_panel.c), except a few vectors in the final triangular solve, of which only the size matters. So it is
@@ -7,33 +7,30 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "hpl.h"
+#include "own_memory.h"
 #include "shared_panel.h"
+#include "wrap.h"
 
-static void* matrix_malloc(size_t bytes) {
+void* hplcast_matrix_malloc(size_t bytes) {
   static void* memory;
   static size_t reserved;
   if (bytes > reserved) {
     void* larger = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (larger == MAP_FAILED) return NULL; /* HPL says so and skips the run */
-    memory = larger; /* the smaller one stays: a rank may be using it */
+    memory = larger;                       /* the smaller one stays: a rank may be using it */
     reserved = bytes;
   }
   return memory;
 }
 
 /* The reserved memory is for the next run, too. */
-static void matrix_free(void* matrix) {
+void hplcast_matrix_free(void* matrix) {
   (void)matrix;
   hplcast_drop_idle_panels();
 }
 
 /* Set-up is not timed and the matrix is never looked at. */
-void HPL_pdmatgen(const HPL_T_grid* grid, const int m, const int n, const int nb, double* a, const int lda,
-                  const int seed) {
+WRAP(void, HPL_pdmatgen, const HPL_T_grid* grid, const int m, const int n, const int nb, double* a, const int lda,
+     const int seed) {
   (void)grid, (void)m, (void)n, (void)nb, (void)a, (void)lda, (void)seed;
 }
-
-#define malloc(bytes) matrix_malloc(bytes)
-#define free(pointer) matrix_free(pointer)
-#include "ptest/HPL_pdtest.c"

@@ -1,4 +1,4 @@
-/* HPL_pdpanel_init.c and HPL_pdpanel_free.c with panels in uncommitted memory, and HPL_packL to send them.
+/* Panels in uncommitted memory, and HPL_packL to send them; the workspace of other functions.
  *
  * A panel in memory, alike on every rank:
  *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      addresses only
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "hpl.h"
+#include "own_memory.h"
+#include "wrap.h"
 
 typedef struct {
   size_t head, middle, tail; /* bytes */
@@ -140,8 +141,18 @@ void hplcast_drop_idle_panels(void) {
   }
 }
 
+/* The one that the memory is for: nothing in HPL_pdpanel_init lets another rank run. */
+static const HPL_T_panel* panel_to_fill;
+
+WRAP(void, HPL_pdpanel_init, HPL_T_grid* grid, HPL_T_palg* algorithm, const int m, const int n, const int jb,
+     HPL_T_pmat* matrix, const int ia, const int ja, const int tag, HPL_T_panel* panel) {
+  panel_to_fill = panel;
+  __real_HPL_pdpanel_init(grid, algorithm, m, n, jb, matrix, ia, ja, tag, panel);
+}
+
 /* `bytes` is what HPL asks for: from its WORK to the end of U, with room for aligning it. */
-static void* panel_malloc(const HPL_T_panel* panel, size_t bytes) {
+void* hplcast_panel_malloc(size_t bytes) {
+  const HPL_T_panel* panel = panel_to_fill;
   if (panel->WORK != NULL) return malloc(bytes); /* the second allocation of a panel: lists of indices */
   const HPL_T_grid* grid = panel->grid;
   const size_t jb = (size_t)panel->jb;
@@ -164,7 +175,7 @@ static void* panel_malloc(const HPL_T_panel* panel, size_t bytes) {
   return work;
 }
 
-static void panel_free(void* work) {
+void hplcast_panel_free(void* work) {
   block* b = block_at(work);
   if (b == NULL) {
     free(work); /* a list of indices */
@@ -180,28 +191,32 @@ static void panel_free(void* work) {
 }
 
 /* The last one is the largest; ranks may still be using those before it. */
-enum { most_nameless = 64 };
+enum { most_workspaces = 64 };
 static struct {
   char* begin;
   size_t bytes;
-} nameless[most_nameless];
-static int nameless_count;
+} workspaces[most_workspaces];
+static int workspace_count;
 
-void* hplcast_nameless(size_t bytes) {
-  if (nameless_count == 0 || bytes > nameless[nameless_count - 1].bytes) {
+void* hplcast_workspace_malloc(size_t bytes) {
+  if (workspace_count == 0 || bytes > workspaces[workspace_count - 1].bytes) {
     /* Half as much again, so that a few are enough. */
     const size_t larger = bytes + bytes / 2;
-    if (nameless_count == most_nameless) abort();
-    nameless[nameless_count].begin = required(reserve(larger));
-    nameless[nameless_count].bytes = larger;
-    ++nameless_count;
+    if (workspace_count == most_workspaces) abort();
+    workspaces[workspace_count].begin = required(reserve(larger));
+    workspaces[workspace_count].bytes = larger;
+    ++workspace_count;
   }
-  return nameless[nameless_count - 1].begin;
+  return workspaces[workspace_count - 1].begin;
 }
 
-static int is_nameless(const char* address) {
-  for (int i = nameless_count - 1; i >= 0; --i) {
-    if (address >= nameless[i].begin && address < nameless[i].begin + nameless[i].bytes) return 1;
+void hplcast_workspace_free(void* memory) {
+  (void)memory;
+}
+
+static int is_workspace(const char* address) {
+  for (int i = workspace_count - 1; i >= 0; --i) {
+    if (address >= workspaces[i].begin && address < workspaces[i].begin + workspaces[i].bytes) return 1;
   }
   return 0;
 }
@@ -209,7 +224,7 @@ static int is_nameless(const char* address) {
 int hplcast_without_content(const void* address) {
   const char* first = address;
   if (first < reserved_begin || first >= reserved_end) return 0; /* nearly always: no look-up */
-  if (is_nameless(first)) return 1;
+  if (is_workspace(first)) return 1;
   const block* b = block_at(address);
   if (b == NULL || !b->reserved) return 0;
   const char* pivots = b->base + b->sizes.head;
@@ -220,7 +235,7 @@ void hplcast_find_content(const void* data, size_t bytes, hplcast_message* messa
   const char* first = data;
   const block* b = NULL;
   message->content_bytes = 0;
-  if (is_nameless(first)) return;
+  if (is_workspace(first)) return;
   b = block_at(data);
   const char* end = first + bytes;
   if (b != NULL && b->shared) {
@@ -235,14 +250,9 @@ void hplcast_find_content(const void* data, size_t bytes, hplcast_message* messa
 
 /* Part of a panel as a message: `length` doubles from the double `first` on. HPL describes them by a data type, which
  * SMPI would pack and unpack; here they are contiguous. */
-int HPL_packL(HPL_T_panel* panel, const int first, const int length, const int buffer) {
+WRAP(int, HPL_packL, HPL_T_panel* panel, const int first, const int length, const int buffer) {
   panel->buffers[buffer] = (void*)(panel->DINFO + 1 - panel->len + first);
   panel->counts[buffer] = length;
   panel->dtypes[buffer] = MPI_DOUBLE;
   return MPI_SUCCESS;
 }
-
-#define malloc(bytes) panel_malloc(PANEL, bytes) /* PANEL: the parameter of HPL_pdpanel_init */
-#define free(pointer) panel_free(pointer)
-#include "panel/HPL_pdpanel_free.c"
-#include "panel/HPL_pdpanel_init.c"

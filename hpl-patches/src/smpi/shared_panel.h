@@ -8,9 +8,6 @@
 /* Gives back the memory of panels that no rank uses at the moment. At the end of a run: the next has other sizes. */
 void hplcast_drop_idle_panels(void);
 
-/* Uncommitted memory, the same for all callers. Not to be freed. */
-void* hplcast_nameless(size_t bytes);
-
 /* True for uncommitted memory that is never read; writing would commit it. */
 int hplcast_without_content(const void* address);
 

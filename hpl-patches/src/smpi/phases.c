@@ -1,0 +1,125 @@
+/* Tells the runtime what HPL is doing: which phase it is, and which calls of HPL_bcast are polling loops. */
+#include "hpl.h"
+
+#include "hplcast/smpi_models/hplcast_activity.h"
+#include "per_rank.h"
+#include "wrap.h"
+
+#define PHASE(phase, function, parameters, arguments)        \
+  __typeof__(function) __real_##function, __wrap_##function; \
+  void __wrap_##function parameters {                        \
+    hplcast_phase_begin(phase);                              \
+    __real_##function arguments;                             \
+    hplcast_phase_end();                                     \
+  }
+
+PHASE(HPLCAST_PHASE_SOLVE, HPL_pdtrsv, (HPL_T_grid * grid, HPL_T_pmat* matrix), (grid, matrix))
+PHASE(HPLCAST_PHASE_OTHER, HPL_pdgesv, (HPL_T_grid * grid, HPL_T_palg* algorithm, HPL_T_pmat* matrix),
+      (grid, algorithm, matrix))
+#ifndef HPLCAST_NO_CONTENT /* else it is in panel_factorisation.c */
+PHASE(HPLCAST_PHASE_FACTORISATION, HPL_pdfact, (HPL_T_panel * panel), (panel))
+#endif
+
+static int in_broadcast(int (*function)(HPL_T_panel*), HPL_T_panel* panel) {
+  hplcast_phase_begin(HPLCAST_PHASE_BROADCAST);
+  const int status = function(panel);
+  hplcast_phase_end();
+  return status;
+}
+
+WRAP(int, HPL_binit, HPL_T_panel* panel) {
+  return in_broadcast(__real_HPL_binit, panel);
+}
+
+WRAP(int, HPL_bwait, HPL_T_panel* panel) {
+  return in_broadcast(__real_HPL_bwait, panel);
+}
+
+/* HPL waits for a panel by calling HPL_bcast in loops. HPL_pdgesv0, K1 and K2 do so until they have it. HPL_pdupdateXX
+ * calls it first before its row swap (in which it is called, too, but not in a loop); then after each chunk of NB
+ * columns, with nothing but kernels in between; and on and on when all columns are done, or when there were none. So
+ * each of its calls means one more chunk. */
+typedef struct {
+  int columns, left, chunk; /* of the HPL_pdupdateXX that the rank is in: none outside */
+  int swapping;
+} update_state;
+
+static update_state* update_of_caller(void) {
+  static void** updates_of_ranks;
+  return of_calling_rank(&updates_of_ranks, sizeof(update_state));
+}
+
+typedef struct {
+  hplcast_loop loop;
+  int pieces;
+} loop_kind;
+
+static loop_kind next_loop(update_state* update) {
+  loop_kind result = {HPLCAST_LOOP_ONLY_PROBES, 0};
+  if (update->left == 0 || update->swapping) return result;
+  result.loop = update->left < update->columns ? HPLCAST_LOOP_WORKS_BETWEEN : HPLCAST_LOOP_NONE;
+  /* The last chunk may be a narrow one, the others are alike. */
+  if (update->left % update->chunk == 0) result.pieces = update->left / update->chunk;
+  update->left -= Mmin(update->left, update->chunk);
+  return result;
+}
+
+WRAP(int, HPL_bcast, HPL_T_panel* panel, int* flag) {
+  update_state* update = update_of_caller();
+  const int polls = !update->swapping;
+  const loop_kind kind = next_loop(update);
+  if (polls) hplcast_polling_loop(kind.loop, kind.pieces);
+  hplcast_phase_begin(HPLCAST_PHASE_BROADCAST);
+  const int status = __real_HPL_bcast(panel, flag);
+  hplcast_phase_end();
+  /* Left for good only with the panel: the next call of a loop has to know that this one found nothing. */
+  if (polls && (kind.loop == HPLCAST_LOOP_NONE || *flag == HPL_SUCCESS)) hplcast_polling_loop(HPLCAST_LOOP_NONE, 0);
+  return status;
+}
+
+static void begin_update(const HPL_T_panel* panel, int columns) {
+  update_state* update = update_of_caller();
+  update->columns = panel->jb <= 0 ? 0 : columns < 0 ? panel->nq : Mmin(columns, panel->nq);
+  update->left = update->columns;
+  update->chunk = panel->nb;
+  hplcast_phase_begin(HPLCAST_PHASE_UPDATE);
+}
+
+static void end_update(void) {
+  hplcast_phase_end();
+  update_of_caller()->left = 0;
+}
+
+static void begin_swap(void) {
+  update_of_caller()->swapping = 1;
+  hplcast_phase_begin(HPLCAST_PHASE_SWAP);
+}
+
+static void end_swap(void) {
+  hplcast_phase_end();
+  update_of_caller()->swapping = 0;
+  hplcast_polling_loop(HPLCAST_LOOP_NONE, 0); /* the first chunk begins here */
+}
+
+#define UPDATE(function)                                                                      \
+  WRAP(void, function, HPL_T_panel* sent, int* flag, HPL_T_panel* panel, const int columns) { \
+    begin_update(panel, columns);                                                             \
+    __real_##function(sent, flag, panel, columns);                                            \
+    end_update();                                                                             \
+  }
+
+#define SWAP(function)                                                                        \
+  WRAP(void, function, HPL_T_panel* sent, int* flag, HPL_T_panel* panel, const int columns) { \
+    begin_swap();                                                                             \
+    __real_##function(sent, flag, panel, columns);                                            \
+    end_swap();                                                                               \
+  }
+
+UPDATE(HPL_pdupdateNN)
+UPDATE(HPL_pdupdateNT)
+UPDATE(HPL_pdupdateTN)
+UPDATE(HPL_pdupdateTT)
+SWAP(HPL_pdlaswp00N)
+SWAP(HPL_pdlaswp00T)
+SWAP(HPL_pdlaswp01N)
+SWAP(HPL_pdlaswp01T)
