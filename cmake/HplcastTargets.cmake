@@ -10,8 +10,9 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 
 # Warnings for our own code only: C and C++ of other projects (HPL) is compiled as it is.
+# A value of an enum that a switch forgets is always an error: where kinds are listed, a new one must not be overlooked.
 function(hplcast_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Werror=switch
     $<$<BOOL:${HPLCAST_WARNINGS_AS_ERRORS}>:-Werror>)
 endfunction()
 

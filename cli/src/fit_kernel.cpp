@@ -224,6 +224,15 @@ void run_fit_kernel(FitKernelOptions options) {
   write_result(options.output, [&](std::ostream& out) { write_models(out, models); });
 }
 
+/// The names of --family; the others follow from --noise.
+std::vector<std::string> families_with_sigma() {
+  std::vector<std::string> names;
+  for (const core::NoiseFamily family : core::noise_families) {
+    if (family != core::NoiseFamily::none && family != core::NoiseFamily::mixture) names.push_back(to_string(family));
+  }
+  return names;
+}
+
 /// Options that say which formula to fit.
 std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOptions& options) {
   std::vector<CLI::Option*> all;
@@ -244,9 +253,11 @@ std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOption
   all.push_back(command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"));
   all.push_back(
       add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
+  const std::vector<std::string> families = families_with_sigma();
   all.push_back(
-      command.add_option("--family", options.family, "half-normal, normal, log-normal, or auto: the one that fits")
-          ->check(CLI::IsMember({"half-normal", "normal", "log-normal", "auto"})));
+      command
+          .add_option("--family", options.family, CLI::detail::join(families, ", ") + ", or auto: the one that fits")
+          ->check(CLI::IsMember(families) | CLI::IsMember({"auto"})));
   all.push_back(
       command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1")->delimiter(','));
   all.push_back(command.add_flag("--published", options.published,

@@ -10,7 +10,10 @@ namespace hplcast::core {
 
 namespace {
 
-constexpr const char* family_names[] = {"none", "half-normal", "normal", "log-normal", "mixture"};
+#define HPLCAST_TEXT(NAME, name, text) text,
+constexpr std::array family_names = {HPLCAST_NOISE_FAMILIES(HPLCAST_TEXT)};
+#undef HPLCAST_TEXT
+
 constexpr double sqrt_two_over_pi = 0.79788456080286535588;
 constexpr double two_over_pi = 0.63661977236758134308;
 constexpr double mixture_tolerance = 1e-6;  // published mixtures are printed with 7 digits
@@ -37,14 +40,16 @@ void check_modes(const std::vector<MixtureMode>& modes) {
 }  // namespace
 
 const char* to_string(NoiseFamily family) {
-  return family_names[static_cast<int>(family)];
+  return family_names[static_cast<std::size_t>(family)];
 }
 
 NoiseFamily noise_family_from_name(const std::string& name) {
-  for (int i = 0; i < 5; ++i) {
-    if (name == family_names[i]) return static_cast<NoiseFamily>(i);
+  std::string expected;
+  for (const NoiseFamily family : noise_families) {
+    if (name == to_string(family)) return family;
+    expected += (expected.empty() ? "" : ", ") + std::string(to_string(family));
   }
-  throw DomainError("noise", name, "none, half-normal, normal, log-normal or mixture");
+  throw DomainError("noise", name, expected);
 }
 
 DurationLaw DurationLaw::make(Polynomial mu, Polynomial sigma, NoiseFamily noise, std::vector<MixtureMode> modes) {
@@ -63,12 +68,21 @@ DurationLaw DurationLaw::make(Polynomial mu, Polynomial sigma, NoiseFamily noise
 }
 
 double DurationLaw::sd_s(const KernelShape& shape) const noexcept {
-  if (noise_ == NoiseFamily::none) return 0;
-  if (noise_ != NoiseFamily::mixture) return std::abs(sigma_(shape));
-  double second_moment = 0;
-  for (const MixtureMode& mode : modes_)
-    second_moment += mode.probability * (mode.sd * mode.sd + mode.mean * mode.mean);
-  return std::abs(mu_(shape)) * std::sqrt(std::max(0.0, second_moment - 1));
+  switch (noise_) {
+    case NoiseFamily::none:
+      break;
+    case NoiseFamily::half_normal:
+    case NoiseFamily::normal:
+    case NoiseFamily::log_normal:
+      return std::abs(sigma_(shape));
+    case NoiseFamily::mixture: {
+      double second_moment = 0;
+      for (const MixtureMode& mode : modes_)
+        second_moment += mode.probability * (mode.sd * mode.sd + mode.mean * mode.mean);
+      return std::abs(mu_(shape)) * std::sqrt(std::max(0.0, second_moment - 1));
+    }
+  }
+  return 0;
 }
 
 double half_normal(double mean, double sd, double normal) noexcept {

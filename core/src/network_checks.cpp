@@ -72,25 +72,24 @@ std::optional<QualityFlag> capacity_below_rate(const NetworkModel& network, Scop
   if (!link_limit(scope, which).is_shared) return std::nullopt;
   const std::optional<SingleFlow> fastest = fastest_flow(scope);
   if (!fastest || fastest->bytes_per_s <= worth_telling * most_bytes_per_s(scope)) return std::nullopt;
-  const std::string& kind = network.values().topology.kind;
+  const Topology& topology = network.values().topology;
   std::string links = scope.capacity ? "the capacity" : "the bandwidth of the link";
-  if (which == Scope::remote && kind != "single_switch") links += " of each link of the " + kind;
+  if (which == Scope::remote && hosts_of(topology)) links += std::string(" of each link of the ") + kind_of(topology);
   return QualityFlag{to_string(which), "capacity_below_rate",
-                     "a single message of " + size_text(fastest->size_bytes) + " goes at " +
-                         rate_text(fastest->bytes_per_s) + ", but " + links + " is " +
-                         rate_text(scope.link_bytes_per_s()) + ": in the simulation no message goes faster than that"};
+                      "a single message of " + size_text(fastest->size_bytes) + " goes at " +
+                          rate_text(fastest->bytes_per_s) + ", but " + links + " is " +
+                          rate_text(scope.link_bytes_per_s()) + ": in the simulation no message goes faster than that"};
 }
 
 std::optional<QualityFlag> slow_backbone(const NetworkModel& network) {
-  const Topology& topology = network.values().topology;
-  const double backbone = topology.backbone_bandwidth_bytes_per_s;
-  if (!network.values().remote || topology.kind != "single_switch" || !(backbone > 0)) return std::nullopt;
+  const Backbone* backbone = backbone_of(network.values().topology);
+  if (!network.values().remote || backbone == nullptr) return std::nullopt;
   const std::optional<SingleFlow> fastest = fastest_flow(network.scope(Scope::remote));
-  if (!fastest || fastest->bytes_per_s <= worth_telling * backbone) return std::nullopt;
+  if (!fastest || fastest->bytes_per_s <= worth_telling * backbone->bandwidth_bytes_per_s) return std::nullopt;
   return QualityFlag{"topology", "slow_backbone",
-                     "a single message of " + size_text(fastest->size_bytes) + " goes at " +
-                         rate_text(fastest->bytes_per_s) + ", but the backbone that all hosts share has " +
-                         rate_text(backbone)};
+                      "a single message of " + size_text(fastest->size_bytes) + " goes at " +
+                          rate_text(fastest->bytes_per_s) + ", but the backbone that all hosts share has " +
+                          rate_text(backbone->bandwidth_bytes_per_s)};
 }
 
 std::optional<QualityFlag> capacity_unknown(const NetworkModel& network, Scope which) {

@@ -79,6 +79,27 @@ ScopeModel scope_from(const Node& node) {
   return scope;
 }
 
+Json to_json(const Topology& topology) {
+  Json json = {{"kind", kind_of(topology)}};
+  const std::string parameters = parameters_of(topology);
+  if (!parameters.empty()) json["parameters"] = parameters;
+  if (const Backbone* backbone = backbone_of(topology)) {
+    json["backbone_bandwidth_bytes_per_s"] = backbone->bandwidth_bytes_per_s;
+    json["backbone_latency_s"] = backbone->latency_s;
+  }
+  return json;
+}
+
+Topology topology_from(const Node& node) {
+  Topology topology = node.made([&] {
+    return core::topology_from(node.at("kind").text(), node.has("parameters") ? node.at("parameters").text() : "");
+  });
+  const Backbone backbone{node.number_or("backbone_bandwidth_bytes_per_s", 0), node.number_or("backbone_latency_s", 0)};
+  auto* one = std::get_if<SingleSwitch>(&topology);  // what other topologies have of it means nothing
+  if (one != nullptr && backbone.bandwidth_bytes_per_s > 0) one->backbone = backbone;
+  return topology;
+}
+
 }  // namespace
 
 Json to_json(const NetworkModel& model) {
@@ -90,12 +111,7 @@ Json to_json(const NetworkModel& model) {
   if (values.growing_probes) json["growing_probes"] = true;
   json["test_s"] = values.test_s;
   json["wtime_s"] = values.wtime_s;
-  Json& topology = json["topology"] = {{"kind", values.topology.kind}};
-  if (!values.topology.parameters.empty()) topology["parameters"] = values.topology.parameters;
-  if (values.topology.backbone_bandwidth_bytes_per_s > 0) {
-    topology["backbone_bandwidth_bytes_per_s"] = values.topology.backbone_bandwidth_bytes_per_s;
-    topology["backbone_latency_s"] = values.topology.backbone_latency_s;
-  }
+  json["topology"] = to_json(values.topology);
   return json;
 }
 
@@ -110,13 +126,7 @@ NetworkModel network_model_from(const Node& node) {
     if (node.has("growing_probes")) values.growing_probes = node.at("growing_probes").boolean();
     values.test_s = node.at("test_s").number();
     values.wtime_s = node.at("wtime_s").number();
-    if (node.has("topology")) {
-      const Node topology = node.at("topology");
-      values.topology.kind = topology.at("kind").text();
-      if (topology.has("parameters")) values.topology.parameters = topology.at("parameters").text();
-      values.topology.backbone_bandwidth_bytes_per_s = topology.number_or("backbone_bandwidth_bytes_per_s", 0);
-      values.topology.backbone_latency_s = topology.number_or("backbone_latency_s", 0);
-    }
+    if (node.has("topology")) values.topology = topology_from(node.at("topology"));
     return NetworkModel::make(std::move(values));
   });
 }

@@ -112,10 +112,7 @@ NetworkModel NetworkModel::make(Values values) {
   for (const double cost : {values.iprobe_s, values.test_s, values.wtime_s}) {
     if (!(cost >= 0) || !std::isfinite(cost)) throw DomainError("iprobe_s, test_s or wtime_s", cost, "a number >= 0");
   }
-  const std::string& kind = values.topology.kind;
-  if (kind != "single_switch" && kind != "fat_tree" && kind != "dragonfly" && kind != "torus") {
-    throw DomainError("topology.kind", kind, "single_switch, fat_tree, dragonfly or torus");
-  }
+  (void)topology_from(kind_of(values.topology), parameters_of(values.topology));  // its numbers are checked there
   NetworkModel model;
   model.values_ = std::move(values);
   return model;

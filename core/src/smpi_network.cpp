@@ -36,10 +36,9 @@ LinkLimit link_limit(const ScopeModel& scope, Scope which) noexcept {
 }
 
 double host_link_latency_s(const NetworkModel& network) noexcept {
-  const Topology& topology = network.values().topology;
-  const bool has_backbone = topology.kind == "single_switch" && topology.backbone_bandwidth_bytes_per_s > 0;
-  const double backbone = has_backbone ? topology.backbone_latency_s : 0;
-  return std::max(0.0, network.scope(Scope::remote).latency_s - backbone) / 2;
+  const Backbone* backbone = backbone_of(network.values().topology);
+  const double backbone_s = backbone == nullptr ? 0 : backbone->latency_s;
+  return std::max(0.0, network.scope(Scope::remote).latency_s - backbone_s) / 2;
 }
 
 std::vector<std::pair<std::string, std::string>> smpi_settings(const NetworkModel& network) {
@@ -49,10 +48,10 @@ std::vector<std::pair<std::string, std::string>> smpi_settings(const NetworkMode
           {"smpi/iprobe", shortest(std::max(values.iprobe_s, min_poll_s))},
           {"smpi/test", shortest(std::max(values.test_s, min_poll_s))},
           {"smpi/wtime", shortest(values.wtime_s)},
-          // For platform.xml. A flow gets a share of a link in proportion to 1 / (latency + sum over links of weight-S / bandwidth). With
-          // this value the denominator is 1 for the usual route of two links, which is what SimGrid takes for flows
-          // without latency, so that all share alike. With 0 it is some 1e-6: flows without latency starve, and the
-          // solver loses itself in rounding.
+          // For platform.xml. A flow gets a share of a link in proportion to 1 / (latency + sum over links of weight-S
+          // / bandwidth). With this value the denominator is 1 for the usual route of two links, which is what SimGrid
+          // takes for flows without latency, so that all share alike. With 0 it is some 1e-6: flows without latency
+          // starve, and the solver loses itself in rounding.
           {"network/weight-S", shortest(network.scope(Scope::remote).link_bytes_per_s() / 2)},
           {"network/crosstraffic", "0"},
           // The window limits a flow to gamma / (2 latency): no such limit was measured.

@@ -15,39 +15,32 @@ using core::Monomial;
 constexpr Monomial mnk{1, 1, 1}, mn{1, 1, 0}, mk{1, 0, 1}, nk{0, 1, 1}, m1{1, 0, 0}, n1{0, 1, 0}, k1{0, 0, 1},
     n2{0, 2, 0};
 
-/// Sets of terms of a kernel, the simplest first; the first of a set is its main product.
-std::vector<std::vector<Monomial>> known_terms(KernelId kernel) {
-  switch (kernel) {
-    case KernelId::dgemm:
-      return {{mnk, mn, mk, nk}};
-    case KernelId::dtrsm:
-      // From the left (P = 1) and from the right (P > 1) it runs at different speeds: mk and nk tell them apart, since
-      // k = m or n.
-      return {{mnk}, {mnk, mn}, {mnk, mn, mk, nk}};
-    case KernelId::dtrsv:
-      return {{n2}, {n1}, {n2, n1}};
-    case KernelId::daxpy:
-    case KernelId::dscal:
-    case KernelId::dswap:
-    case KernelId::dcopy:
-    case KernelId::idamax:
-    case KernelId::dlocswpN:
-    case KernelId::dlocswpT:
-      return {{n1}};
-    default:
-      return {{mn}, {mn, m1, n1}};
-  }
-}
-
-/// For a kernel that we do not know: the products of the sizes that vary.
-std::vector<std::vector<Monomial>> terms_of_sizes(const core::ShapeRange& range) {
-  const bool m = range.max.m > range.min.m, n = range.max.n > range.min.n, k = range.max.k > range.min.k;
+/// Sets of terms of a kernel, the simplest first; the first of a set is its main product. For one with these sizes.
+std::vector<std::vector<Monomial>> terms_of_sizes(bool m, bool n, bool k) {
   const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
   if (m && n && k) return {{mnk}, {mnk, mn, mk, nk}};
   if (m && n) return {{product}, {product, m1, n1}};
   if (m && k) return {{product}, {product, m1, k1}};
   if (n && k) return {{product}, {product, n1, k1}};
   return {{product}};
+}
+
+/// Those of a kernel of HPL.
+std::vector<std::vector<Monomial>> terms_of_kernel(KernelId kernel) {
+  if (kernel == KernelId::dgemm) return {{mnk, mn, mk, nk}};
+  // From the left (P = 1) and from the right (P > 1) it runs at different speeds: mk and nk tell them apart, since
+  // k = m or n.
+  if (kernel == KernelId::dtrsm) return {{mnk}, {mnk, mn}, {mnk, mn, mk, nk}};
+  if (kernel == KernelId::dtrsv) return {{n2}, {n1}, {n2, n1}};
+  const auto has = [sizes = core::kernel_sizes[static_cast<std::size_t>(kernel)]](char size) {
+    return sizes.find(size) != std::string_view::npos;
+  };
+  return terms_of_sizes(has('m'), has('n'), has('k'));
+}
+
+/// For a kernel that we do not know: of the sizes that vary.
+std::vector<std::vector<Monomial>> terms_of_range(const core::ShapeRange& range) {
+  return terms_of_sizes(range.max.m > range.min.m, range.max.n > range.min.n, range.max.k > range.min.k);
 }
 
 /// How far a fit is off, and what it costs in coefficients.
@@ -104,7 +97,7 @@ KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table) {
   const std::optional<KernelId> id = core::kernel_from_name(kernel);
   std::vector<KernelFitOptions> forms;
-  for (const std::vector<Monomial>& terms : id ? known_terms(*id) : terms_of_sizes(table.range())) {
+  for (const std::vector<Monomial>& terms : id ? terms_of_kernel(*id) : terms_of_range(table.range())) {
     KernelFitOptions options;
     options.level = is_constant(terms.front()) ? "M0" : terms.size() == 1 ? "M1" : "M2";
     if (options.level != "M0") options.terms = terms;

@@ -174,8 +174,17 @@ constexpr double bearable_bias = 0.002;
 
 DurationLaw make_law(const core::Polynomial& mu, const core::Polynomial& sigma, NoiseFamily family,
                      const std::vector<core::MixtureMode>& modes) {
-  if (family == NoiseFamily::mixture) return DurationLaw::make(mu, {}, family, modes);
-  return DurationLaw::make(mu, family == NoiseFamily::none ? core::Polynomial() : sigma, family);
+  switch (family) {
+    case NoiseFamily::none:
+      break;
+    case NoiseFamily::half_normal:
+    case NoiseFamily::normal:
+    case NoiseFamily::log_normal:
+      return DurationLaw::make(mu, sigma, family);
+    case NoiseFamily::mixture:
+      return DurationLaw::make(mu, {}, family, modes);
+  }
+  return DurationLaw::make(mu, {}, NoiseFamily::none);
 }
 
 /// The family whose distribution is nearest to the sample, among those that keep the total time.
@@ -183,8 +192,8 @@ NoiseFamily nearest_family(const ShapeRows& rows, const core::Polynomial& mu, co
                            const std::vector<core::MixtureMode>& modes, std::vector<std::string>& notes) {
   NoiseFamily best = NoiseFamily::log_normal;  // never negative: always possible
   double least = std::numeric_limits<double>::infinity();
-  for (NoiseFamily family :
-       {NoiseFamily::half_normal, NoiseFamily::normal, NoiseFamily::log_normal, NoiseFamily::mixture}) {
+  for (const NoiseFamily family : core::noise_families) {
+    if (family == NoiseFamily::none) continue;
     if (family == NoiseFamily::mixture && !is_proportional(modes)) continue;
     const DurationLaw law = make_law(mu, sigma, family, modes);
     if (clamping_bias(rows, law) > bearable_bias) continue;

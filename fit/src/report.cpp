@@ -31,13 +31,20 @@ std::string range_text(const core::ShapeRange& range) {
 }
 
 std::string noise_text(const core::DurationLaw& law) {
-  if (law.noise() == core::NoiseFamily::none) return "calls of one size all take the same time";
-  if (law.noise() == core::NoiseFamily::mixture) {
-    std::string text = "calls scatter around";
-    for (std::size_t i = 0; i < law.modes().size(); ++i)
-      text += std::string(i > 0 ? "," : "") + " " + short_number(law.modes()[i].mean) + " times the time expected (" +
-              short_number(100 * law.modes()[i].probability) + " percent of them)";
-    return text;
+  switch (law.noise()) {
+    case core::NoiseFamily::none:
+      return "calls of one size all take the same time";
+    case core::NoiseFamily::mixture: {
+      std::string text = "calls scatter around";
+      for (std::size_t i = 0; i < law.modes().size(); ++i)
+        text += std::string(i > 0 ? "," : "") + " " + short_number(law.modes()[i].mean) + " times the time expected (" +
+                short_number(100 * law.modes()[i].probability) + " percent of them)";
+      return text;
+    }
+    case core::NoiseFamily::half_normal:
+    case core::NoiseFamily::normal:
+    case core::NoiseFamily::log_normal:
+      break;
   }
   return std::string("calls scatter (") + to_string(law.noise()) + ") with a standard deviation in s of " +
          polynomial_text(law.sigma());

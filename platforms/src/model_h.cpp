@@ -1,7 +1,6 @@
 #include "hplcast/platforms/model_h.hpp"
 
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <ostream>
 #include <string>
@@ -14,26 +13,19 @@ namespace hplcast::platforms {
 
 namespace {
 
-/// Which of m, n, k a kernel's macro takes, in the order of KernelId; what it does not take is 1.
-constexpr std::array<const char*, core::kernel_count> macro_sizes = {
-    "mnk", "mnk", "mn", "mn", "n",  "n",  "n",  "n",  "n",  "n",  "mn", "mn", "mn", "mn",
-    "mn",  "mn",  "mn", "mn", "mn", "mn", "mn", "mn", "mn", "mn", "mn", "n",  "n"};
+#define HPLCAST_MACRO(NAME, ...) "HPLCAST_" #NAME,
+#define HPLCAST_NOISE(NAME, ...) "HPLCAST_NOISE_" #NAME,
+constexpr std::array macro_names = {HPLCAST_KERNELS(HPLCAST_MACRO)};
+constexpr std::array noise_names = {HPLCAST_NOISE_FAMILIES(HPLCAST_NOISE)};
+#undef HPLCAST_MACRO
+#undef HPLCAST_NOISE
 
-constexpr std::array<const char*, 5> noise_names = {"HPLCAST_NOISE_NONE", "HPLCAST_NOISE_HALF_NORMAL",
-                                                    "HPLCAST_NOISE_NORMAL", "HPLCAST_NOISE_LOG_NORMAL",
-                                                    "HPLCAST_NOISE_MIXTURE"};
 constexpr std::array<const char*, 3> order_names = {"HPLCAST_CPU_BLOCK", "HPLCAST_CPU_CYCLIC", "HPLCAST_CPU_LIST"};
 
 std::string hexadecimal(double value) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%a", value);
   return text.data();
-}
-
-std::string upper(const char* name) {
-  std::string result;
-  for (; *name != '\0'; ++name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(*name)));
-  return result;
 }
 
 std::string quoted(const std::string& text) {
@@ -108,17 +100,15 @@ void write_kernel_row(std::ostream& out, const std::string& name, const core::Ke
 }
 
 void write_macros(std::ostream& out) {
-  for (std::size_t i = 0; i < core::kernel_count; ++i) {
-    const std::string name = upper(core::kernel_names[i]);
-    const std::string sizes = macro_sizes[i];
+  for (std::size_t i = 0; i < macro_names.size(); ++i) {
     std::string parameters;
     std::string arguments;
     for (const char size : std::string("mnk")) {
-      const bool taken = sizes.find(size) != std::string::npos;
+      const bool taken = core::kernel_sizes[i].find(size) != std::string_view::npos;
       if (taken) parameters += (parameters.empty() ? "" : ", ") + std::string(1, size);
       arguments += taken ? std::string(", (") + size + ")" : ", 1";
     }
-    out << "#define HPLCAST_" << name << "(" << parameters << ") hplcast_kernel_call(HPLCAST_" << name << arguments
+    out << "#define " << macro_names[i] << "(" << parameters << ") hplcast_kernel_call(" << macro_names[i] << arguments
         << ")\n";
   }
 }

@@ -95,7 +95,6 @@ void write_config(std::ostream& out, const ClusterModel& cluster) {
 void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
   const core::ScopeModel& remote = main_scope(cluster);
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
-  const core::Topology& topology = cluster.network.values().topology;
   const std::string power = power_properties(cluster, "      ");
   out << "  <zone id=\"" << xml_escaped(cluster.name) << "\" routing=\"Cluster\">\n";
   for (const std::string& name : cluster.hosts.names()) {
@@ -110,9 +109,9 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
         << (local.capacity ? "SHARED" : "FATPIPE") << "\"/>\n";
     out << "    <host_link id=\"" << host << "\" up=\"" << host << "_link_UP\" down=\"" << host << "_link_DOWN\"/>\n";
   }
-  if (topology.backbone_bandwidth_bytes_per_s > 0) {
-    out << "    <backbone id=\"backbone\" bandwidth=\"" << bandwidth(topology.backbone_bandwidth_bytes_per_s)
-        << "\" latency=\"" << latency(topology.backbone_latency_s) << "\"/>\n";
+  if (const core::Backbone* backbone = core::backbone_of(cluster.network.values().topology)) {
+    out << "    <backbone id=\"backbone\" bandwidth=\"" << bandwidth(backbone->bandwidth_bytes_per_s) << "\" latency=\""
+        << latency(backbone->latency_s) << "\"/>\n";
   }
   for (const std::string& name : cluster.hosts.names()) {
     const std::string host = xml_escaped(name);
@@ -122,20 +121,23 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
   out << "  </zone>\n";
 }
 
-const char* topology_name(const std::string& kind) {
-  if (kind == "fat_tree") return "FAT_TREE";
-  return kind == "dragonfly" ? "DRAGONFLY" : "TORUS";
+/// The name of a topology that SimGrid's <cluster> can say, or null.
+const char* cluster_element_name(const ClusterModel& cluster) {
+  const core::Visitor names{
+      [](const core::SingleSwitch&) -> const char* { return nullptr; }, [](const core::FatTree&) { return "FAT_TREE"; },
+      [](const core::Dragonfly&) { return "DRAGONFLY"; }, [](const core::Torus&) { return "TORUS"; }};
+  return std::visit(names, cluster.network.values().topology);
 }
 
-void write_cluster_element(std::ostream& out, const ClusterModel& cluster) {
+void write_cluster_element(std::ostream& out, const ClusterModel& cluster, const char* topology_name) {
   const core::ScopeModel& remote = main_scope(cluster);
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
   const core::Topology& topology = cluster.network.values().topology;
   const auto hosts = numbered_hosts(cluster.hosts);
   if (!hosts) {
-    throw core::DomainError(
-        "host names", cluster.hosts.values().names,
-        "one bracket of numbers without padding, such as node-[1-32], for topology " + topology.kind);
+    throw core::DomainError("host names", cluster.hosts.values().names,
+                            std::string("one bracket of numbers without padding, such as node-[1-32], for topology ") +
+                                core::kind_of(topology));
   }
   const std::string power = power_properties(cluster, "      ");
   out << "  <zone id=\"world\" routing=\"Full\">\n"
@@ -144,7 +146,7 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster) {
       << core_speed << "\" core=\"" << cluster.hosts.values().cores << "\" bw=\""
       << bandwidth(remote.link_bytes_per_s()) << "\" lat=\"" << latency(core::host_link_latency_s(cluster.network))
       << "\" loopback_bw=\"" << bandwidth(local.link_bytes_per_s()) << "\" loopback_lat=\"" << latency(local.latency_s)
-      << "\" topology=\"" << topology_name(topology.kind) << "\" topo_parameters=\"" << xml_escaped(topology.parameters)
+      << "\" topology=\"" << topology_name << "\" topo_parameters=\"" << core::parameters_of(topology)
       << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n") << "  </zone>\n";
 }
 
@@ -157,7 +159,7 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
     losses.insert(losses.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
   for (const SharingLoss& loss : sharing_losses(cluster)) losses.push_back(to_string(loss));
-  if (local.capacity && cluster.network.values().topology.kind != "single_switch")
+  if (local.capacity && cluster_element_name(cluster) != nullptr)
     losses.push_back("local capacity: messages inside a host do not slow each other down (a <cluster> cannot say it)");
   if (!cluster.network.values().remote) {
     add(xml_cost_losses(local, core::Scope::local));
@@ -194,10 +196,10 @@ void write_platform_xml(std::ostream& out, const ClusterModel& cluster) {
   for (const std::string& loss : platform_xml_losses(cluster)) out << comment("Not carried: " + loss);
   out << "<platform version=\"4.1\">\n";
   write_config(out, cluster);
-  if (cluster.network.values().topology.kind == "single_switch") {
-    write_single_switch(out, cluster);
+  if (const char* topology_name = cluster_element_name(cluster)) {
+    write_cluster_element(out, cluster, topology_name);
   } else {
-    write_cluster_element(out, cluster);
+    write_single_switch(out, cluster);
   }
   out << "</platform>\n";
 }

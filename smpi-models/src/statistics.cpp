@@ -73,24 +73,4 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
   out << json.dump(2) << '\n';
 }
 
-double kernel_flop(core::KernelId kernel, const core::KernelShape& shape) noexcept {
-  switch (kernel) {
-    case core::KernelId::dgemm:
-      return 2 * shape.m * shape.n * shape.k;
-    case core::KernelId::dtrsm:
-      return shape.m * shape.n * shape.k;
-    case core::KernelId::dgemv:
-    case core::KernelId::dger:
-      return 2 * shape.m * shape.n;
-    case core::KernelId::dtrsv:
-      return shape.n * shape.n;
-    case core::KernelId::daxpy:
-      return 2 * shape.n;
-    case core::KernelId::dscal:
-      return shape.n;
-    default:
-      return 0;
-  }
-}
-
 }  // namespace hplcast::smpi_models

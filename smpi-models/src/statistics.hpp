@@ -8,7 +8,6 @@
 
 #include "activity.hpp"
 #include "hplcast/core/kernel_id.hpp"
-#include "hplcast/core/polynomial.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
@@ -49,8 +48,5 @@ struct Statistics {
 
 /// JSON; kernels and operations that were not called are left out.
 void write_statistics(std::ostream& out, const Statistics& statistics);
-
-/// flop of one call by the usual count of multiplications and additions; 0 for kernels that only move data.
-double kernel_flop(core::KernelId kernel, const core::KernelShape& shape) noexcept;
 
 }  // namespace hplcast::smpi_models

@@ -24,16 +24,11 @@ core::Polynomial polynomial(const hplcast_polynomial& table) {
 
 core::NoiseFamily noise_family(hplcast_noise noise) {
   switch (noise) {
-    case HPLCAST_NOISE_NONE:
-      return core::NoiseFamily::none;
-    case HPLCAST_NOISE_HALF_NORMAL:
-      return core::NoiseFamily::half_normal;
-    case HPLCAST_NOISE_NORMAL:
-      return core::NoiseFamily::normal;
-    case HPLCAST_NOISE_LOG_NORMAL:
-      return core::NoiseFamily::log_normal;
-    case HPLCAST_NOISE_MIXTURE:
-      return core::NoiseFamily::mixture;
+#define HPLCAST_FAMILY(NAME, name, text) \
+  case HPLCAST_NOISE_##NAME:             \
+    return core::NoiseFamily::name;
+    HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY)
+#undef HPLCAST_FAMILY
   }
   throw core::DomainError("noise in model.h", static_cast<double>(noise), "one of hplcast_noise");
 }

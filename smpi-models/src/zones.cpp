@@ -1,9 +1,8 @@
 #include "zones.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <set>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -15,8 +14,6 @@ namespace hplcast::smpi_models {
 namespace s4u = simgrid::s4u;
 
 namespace {
-
-using Numbers = std::vector<unsigned long>;
 
 constexpr double core_speed_flop_per_s = 1e9;  // as in platform.xml; kernels take the time of their models
 
@@ -50,14 +47,13 @@ class HostBuilder {
   const core::ClusterModel& cluster_;
 };
 
-s4u::NetZone* single_switch(const HostBuilder& builder) {
+s4u::NetZone* single_switch(const HostBuilder& builder, const core::SingleSwitch& topology) {
   const core::ClusterModel& cluster = builder.cluster();
   const core::ScopeModel& remote = cluster.network.scope(core::Scope::remote);
   s4u::NetZone* zone = port::make_star(cluster.name);
-  const core::Topology& topology = cluster.network.values().topology;
   const s4u::Link* backbone = nullptr;
-  if (topology.backbone_bandwidth_bytes_per_s > 0) {
-    backbone = port::add_link(zone, "backbone", topology.backbone_bandwidth_bytes_per_s)->set_latency(0)->seal();
+  if (topology.backbone) {
+    backbone = port::add_link(zone, "backbone", topology.backbone->bandwidth_bytes_per_s)->set_latency(0)->seal();
   }
   for (const std::string& name : cluster.hosts.names()) {
     const s4u::Host* host = builder.host(zone, name);
@@ -72,105 +68,31 @@ s4u::NetZone* single_switch(const HostBuilder& builder) {
   return zone;
 }
 
-/// "4,8;1,2" to {{4, 8}, {1, 2}}.
-std::vector<Numbers> parse_lists(const core::Topology& topology, std::size_t count, const char* form) {
-  const auto fail = [&] { return core::DomainError("topology.parameters", topology.parameters, form); };
-  std::vector<Numbers> lists;
-  std::istringstream all(topology.parameters);
-  for (std::string part; std::getline(all, part, ';');) {
-    lists.emplace_back();
-    std::istringstream list(part);
-    for (std::string item; std::getline(list, item, ',');) {
-      double number = 0;
-      if (!core::parse_double(item, number) || !(number >= 1) || number > 1e6) throw fail();
-      lists.back().push_back(static_cast<unsigned long>(number));
-    }
-  }
-  if (lists.size() != count) throw fail();
-  for (const Numbers& list : lists) {
-    if (list.empty()) throw fail();
-  }
-  return lists;
-}
-
-std::vector<unsigned> to_unsigned(const Numbers& numbers) {
-  return {numbers.begin(), numbers.end()};
-}
-
-void require_leaves(const core::ClusterModel& cluster, unsigned long leaves) {
-  if (leaves != static_cast<unsigned long>(cluster.hosts.count())) {
-    throw core::DomainError(
-        "topology.parameters", cluster.network.values().topology.parameters,
-        "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " + std::to_string(leaves));
-  }
-}
-
-unsigned long product(const Numbers& numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), 1UL, [](unsigned long a, unsigned long b) { return a * b; });
-}
-
-FatTree fat_tree(const core::ClusterModel& cluster) {
-  constexpr const char* form = "levels;children per level;parents per level;links per level, such as 2;16,2;1,4;1,1";
-  const core::Topology& topology = cluster.network.values().topology;
-  const std::vector<Numbers> lists = parse_lists(topology, 4, form);
-  const auto levels = static_cast<unsigned>(lists[0][0]);
-  if (lists[0].size() != 1 || lists[1].size() != levels || lists[2].size() != levels || lists[3].size() != levels) {
-    throw core::DomainError("topology.parameters", topology.parameters, form);
-  }
-  require_leaves(cluster, product(lists[1]));
-  return {levels, to_unsigned(lists[1]), to_unsigned(lists[2]), to_unsigned(lists[3])};
-}
-
-Dragonfly dragonfly(const core::ClusterModel& cluster) {
-  constexpr const char* form = "groups,links;chassis,links;routers,links;nodes, such as 3,4;3,2;3,1;2";
-  const core::Topology& topology = cluster.network.values().topology;
-  const std::vector<Numbers> lists = parse_lists(topology, 4, form);
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    if (lists[i].size() != (i < 3 ? 2U : 1U)) throw core::DomainError("topology.parameters", topology.parameters, form);
-  }
-  require_leaves(cluster, lists[0][0] * lists[1][0] * lists[2][0] * lists[3][0]);
-  // SimGrid crashes otherwise: it looks for the link to group i at router i of a chassis.
-  if (lists[0][0] > lists[2][0]) {
-    throw core::DomainError("topology.parameters", topology.parameters,
-                            "at most as many groups as a chassis has routers, found " + std::to_string(lists[0][0]) +
-                                " groups and " + std::to_string(lists[2][0]) + " routers");
-  }
-  const auto level = [&](std::size_t i) {
-    return std::pair(static_cast<unsigned>(lists[i][0]), static_cast<unsigned>(lists[i][1]));
-  };
-  return {level(0), level(1), level(2), static_cast<unsigned>(lists[3][0])};
-}
-
-Hierarchy hierarchy_of(const core::ClusterModel& cluster) {
-  const core::Topology& topology = cluster.network.values().topology;
-  if (topology.kind == "fat_tree") return fat_tree(cluster);
-  if (topology.kind == "dragonfly") return dragonfly(cluster);
-  const Numbers dimensions = parse_lists(topology, 1, "dimensions such as 4,4,2").front();
-  require_leaves(cluster, product(dimensions));
-  return Torus{dimensions};
-}
-
-s4u::NetZone* hierarchical(const HostBuilder& builder) {
+s4u::NetZone* hierarchical(const HostBuilder& builder, const port::Hierarchy& hierarchy) {
   const core::ClusterModel& cluster = builder.cluster();
   const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
   const port::Leaves leaves{
       [&builder, name](s4u::NetZone* zone, unsigned long id) { return builder.host(zone, name(id)); },
       [&builder, name](s4u::NetZone* zone, unsigned long id) { return builder.loopback(zone, name(id)); }};
-  return port::make_hierarchy(cluster.name, hierarchy_of(cluster), leaves,
+  return port::make_hierarchy(cluster.name, hierarchy, leaves,
                               cluster.network.scope(core::Scope::remote).link_bytes_per_s(), route_latency_s / 2);
 }
 
-/// Ways that lead away from a host: on a fat tree the number of the destination says which of them a route takes.
-std::size_t ways_up(const core::ClusterModel& cluster) {
-  if (cluster.network.values().topology.kind != "fat_tree") return 1;
-  const FatTree tree = fat_tree(cluster);
-  return static_cast<std::size_t>(tree.parents.front()) * tree.links.front();
+void require_leaves(const core::ClusterModel& cluster) {
+  const core::Topology& topology = cluster.network.values().topology;
+  const std::optional<unsigned long> leaves = core::hosts_of(topology);
+  if (leaves && *leaves != static_cast<unsigned long>(cluster.hosts.count())) {
+    throw core::DomainError(
+        "topology.parameters", core::parameters_of(topology),
+        "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " + std::to_string(*leaves));
+  }
 }
 
 /// Where the first and the last link of every route belong to hosts, these have all of its latency.
-void leave_latency_to_host_links(const core::ClusterModel& cluster) {
+/// `ways`: that lead away from a host. On a fat tree the number of the destination says which of them a route takes.
+void leave_latency_to_host_links(const core::ClusterModel& cluster, std::size_t ways) {
   const std::vector<std::string>& names = cluster.hosts.names();
-  const std::size_t others = std::min(ways_up(cluster), names.size() - 1);
+  const std::size_t others = std::min(ways, names.size() - 1);
   std::set<s4u::Link*> of_hosts;
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (std::size_t other = 1; other <= others; ++other) {
@@ -187,21 +109,36 @@ void leave_latency_to_host_links(const core::ClusterModel& cluster) {
 }  // namespace
 
 s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
+  require_leaves(cluster);
   const HostBuilder builder(cluster);
-  const std::string& kind = cluster.network.values().topology.kind;
-  s4u::NetZone* zone = kind == "single_switch" ? single_switch(builder) : hierarchical(builder);
-  zone->seal();
-  if (kind == "fat_tree" || kind == "dragonfly") leave_latency_to_host_links(cluster);
-  return zone;
+  const core::Visitor build{[&](const core::SingleSwitch& one) { return single_switch(builder, one)->seal(); },
+                            [&](const core::FatTree& tree) {
+                              s4u::NetZone* zone = hierarchical(builder, tree)->seal();
+                              leave_latency_to_host_links(
+                                  cluster, static_cast<std::size_t>(tree.parents.front()) * tree.links.front());
+                              return zone;
+                            },
+                            [&](const core::Dragonfly& fly) {
+                              s4u::NetZone* zone = hierarchical(builder, fly)->seal();
+                              leave_latency_to_host_links(cluster, 1);
+                              return zone;
+                            },
+                            [&](const core::Torus& torus) { return hierarchical(builder, torus)->seal(); }};
+  return std::visit(build, cluster.network.values().topology);
 }
 
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept {
-  // A route as it was measured has two links; on a torus SimGrid itself counts them.
-  const bool by_links = links > 1 && (topology.kind == "fat_tree" || topology.kind == "dragonfly");
-  // There a flow without latency would weigh less or more than others: far below the rounding of any clock, it has
-  // some.
-  const double least_s = topology.kind == "torus" ? 1e-21 : 0;
-  return std::max(flow.latency_s, least_s) / route_latency_s * (by_links ? static_cast<double>(links) / 2 : 1);
+  // A route as it was measured has two links.
+  const double by_links = links > 1 ? static_cast<double>(links) / 2 : 1;
+  const double factor = flow.latency_s / route_latency_s;
+  return std::visit(
+      core::Visitor{[&](const core::SingleSwitch&) { return factor; },
+                    [&](const core::FatTree&) { return factor * by_links; },
+                    [&](const core::Dragonfly&) { return factor * by_links; },
+                    // SimGrid itself counts the links. A flow without latency would weigh less or more than others:
+                    // far below the rounding of any clock, it has some.
+                    [&](const core::Torus&) { return std::max(flow.latency_s, 1e-21) / route_latency_s; }},
+      topology);
 }
 
 }  // namespace hplcast::smpi_models

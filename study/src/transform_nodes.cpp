@@ -119,11 +119,12 @@ std::vector<int> hosts_by_rate(const core::ClusterModel& cluster) {
 }
 
 core::ClusterModel with_hosts(const core::ClusterModel& cluster, const std::vector<int>& hosts) {
-  const std::string& topology = cluster.network.values().topology.kind;
-  if (topology != "single_switch" && static_cast<int>(hosts.size()) != cluster.hosts.count()) {
-    throw core::DomainError("hosts", std::to_string(hosts.size()),
-                            "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + topology + " joins",
-                            "change the number of hosts first, then the topology");
+  const core::Topology& topology = cluster.network.values().topology;
+  if (core::hosts_of(topology) && static_cast<int>(hosts.size()) != cluster.hosts.count()) {
+    throw core::DomainError(
+        "hosts", std::to_string(hosts.size()),
+        "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + core::kind_of(topology) + " joins",
+        "change the number of hosts first, then the topology");
   }
   const std::vector<std::string>& old_names = cluster.hosts.names();
   std::set<std::string> taken(old_names.begin(), old_names.end());

@@ -63,7 +63,7 @@ core::ClusterModel scale_bandwidth(core::ClusterModel cluster, double factor) {
     core::ScopeModel& scope = network_scope(network);
     scope.bandwidth_bytes_per_s *= factor;
     scale_link_capacity(scope, factor);
-    network.topology.backbone_bandwidth_bytes_per_s *= factor;
+    if (core::Backbone* backbone = core::backbone_of(network.topology)) backbone->bandwidth_bytes_per_s *= factor;
     edit_segments(scope.cost(core::MessageCost::transfer),
                   [&](core::Segment& segment) { segment.slope_s_per_byte /= factor; });
   });
@@ -87,7 +87,7 @@ core::ClusterModel scale_latency(core::ClusterModel cluster, double factor) {
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     core::ScopeModel& scope = network_scope(network);
     scope.latency_s /= factor;
-    network.topology.backbone_latency_s /= factor;
+    if (core::Backbone* backbone = core::backbone_of(network.topology)) backbone->latency_s /= factor;
     edit_segments(scope.cost(core::MessageCost::transfer),
                   [&](core::Segment& segment) { scale_intercept(segment, 1 / factor); });
   });
@@ -97,8 +97,10 @@ core::ClusterModel scale_all(core::ClusterModel cluster, double factor) {
   return with_network(scale_kernels(std::move(cluster), factor), [&](core::NetworkModel::Values& network) {
     scale_scope(network.local, factor);
     if (network.remote) scale_scope(*network.remote, factor);
-    network.topology.backbone_bandwidth_bytes_per_s *= factor;
-    network.topology.backbone_latency_s /= factor;
+    if (core::Backbone* backbone = core::backbone_of(network.topology)) {
+      backbone->bandwidth_bytes_per_s *= factor;
+      backbone->latency_s /= factor;
+    }
     for (double* cost : {&network.iprobe_s, &network.test_s, &network.wtime_s}) *cost /= factor;
   });
 }

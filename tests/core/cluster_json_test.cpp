@@ -46,7 +46,7 @@ ClusterModel example() {
   network.detached_bytes = 65536;
   network.iprobe_s = 2e-7;
   network.growing_probes = true;
-  network.topology = {"fat_tree", "2;4,8;1,2;1,1", 0, 0};
+  network.topology = FatTree{{4, 8}, {1, 2}, {1, 1}};
   cluster.network = NetworkModel::make(network);
   cluster.power = PowerModel{100, 120, 300, 10};
   cluster.provenance = R"({"date":"2026-01-01","rows":[1,2]})";
@@ -66,7 +66,7 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
   EXPECT_EQ(text_of(back), first);
   EXPECT_EQ(back.kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}),
             example().kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}));
-  EXPECT_EQ(back.network.values().topology.parameters, "2;4,8;1,2;1,1");
+  EXPECT_EQ(parameters_of(back.network.values().topology), "2;4,8;1,2;1,1");
   EXPECT_TRUE(back.network.values().growing_probes);
   EXPECT_TRUE(back.network.values().remote->half_duplex);
   EXPECT_FALSE(back.network.values().local.half_duplex);

@@ -67,7 +67,7 @@ TEST(NetworkChecks, ShortMessagesThatBuffersTakeInFasterAreNoContradiction) {
 TEST(NetworkChecks, LinksOfATreeSlowerThanTheFlowsAreNamedSo) {
   const auto tree = network([](auto& v) {
     v.remote->capacity->bytes_per_s = 2e9;
-    v.topology = {"fat_tree", "1;2;1;1", 0, 0};
+    v.topology = FatTree{{2}, {1}, {1}};
   });
   const auto doubts = contradictions(tree);
   ASSERT_EQ(doubts.size(), 1U);
@@ -75,12 +75,12 @@ TEST(NetworkChecks, LinksOfATreeSlowerThanTheFlowsAreNamedSo) {
 }
 
 TEST(NetworkChecks, ABackboneSlowerThanASingleFlowIsFound) {
-  const auto slow = network([](auto& v) { v.topology.backbone_bandwidth_bytes_per_s = 1e9; });
+  const auto slow = network([](auto& v) { v.topology = SingleSwitch{Backbone{1e9}}; });
   ASSERT_TRUE(slow_backbone(slow));
   EXPECT_THAT(slow_backbone(slow)->detail, HasSubstr("the backbone that all hosts share has 1 GB/s"));
-  EXPECT_FALSE(slow_backbone(network([](auto& v) { v.topology.backbone_bandwidth_bytes_per_s = 5e9; })));
+  EXPECT_FALSE(slow_backbone(network([](auto& v) { v.topology = SingleSwitch{Backbone{5e9}}; })));
   EXPECT_FALSE(slow_backbone(network([](auto& v) {
-    v.topology.backbone_bandwidth_bytes_per_s = 1e9;
+    v.topology = SingleSwitch{Backbone{1e9}};
     v.remote.reset();
   }))) << "one host";
 }

@@ -47,7 +47,7 @@ TEST(NetworkModel, ChecksItsValues) {
   bad.async_small_bytes = 10;
   EXPECT_THROW(NetworkModel::make(bad), DomainError);
   bad = values;
-  bad.topology.kind = "ring";
+  bad.topology = Torus{{4, 0}};
   EXPECT_THROW(NetworkModel::make(bad), DomainError);
 }
 

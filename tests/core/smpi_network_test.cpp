@@ -144,10 +144,10 @@ NetworkModel network_of(const Topology& topology) {
 }
 
 TEST(HostLinkLatency, IsHalfOfTheRouteWithoutTheBackbone) {
-  EXPECT_EQ(host_link_latency_s(network_of({"single_switch", "", 0, 2e-6})), 4e-6);
-  EXPECT_EQ(host_link_latency_s(network_of({"single_switch", "", 1e10, 2e-6})), 3e-6);
-  EXPECT_EQ(host_link_latency_s(network_of({"single_switch", "", 1e10, 9e-6})), 0);
-  EXPECT_EQ(host_link_latency_s(network_of({"torus", "2,2", 1e10, 2e-6})), 4e-6) << "it has no backbone";
+  EXPECT_EQ(host_link_latency_s(network_of(SingleSwitch{})), 4e-6);
+  EXPECT_EQ(host_link_latency_s(network_of(SingleSwitch{Backbone{1e10, 2e-6}})), 3e-6);
+  EXPECT_EQ(host_link_latency_s(network_of(SingleSwitch{Backbone{1e10, 9e-6}})), 0);
+  EXPECT_EQ(host_link_latency_s(network_of(Torus{{2, 2}})), 4e-6) << "it has no backbone";
 }
 
 }  // namespace

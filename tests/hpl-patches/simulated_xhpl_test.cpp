@@ -322,7 +322,7 @@ TEST_F(SimulatedXhpl, MessagesBetweenHostsTakeTheTimesThatTheyTakeOnSmpi) {
     use_hosts("node-[1-" + std::to_string(ranks / per_host) + "]", per_host);
     core::NetworkModel::Values network = cluster_.network.values();
     fill_links(network);
-    network.topology = fat_tree.empty() ? core::Topology{} : core::Topology{"fat_tree", fat_tree, 0, 0};
+    network.topology = fat_tree.empty() ? core::Topology{} : core::FatTree::from(fat_tree);
     cluster_.network = core::NetworkModel::make(network);
     write_cluster_files();
     for (const int swap : {0, 1, 2}) {
@@ -429,7 +429,7 @@ TEST_F(SimulatedXhpl, FastModeIsCloseToExactOnHostsOfAnySizeAndOnTrees) {
     SCOPED_TRACE(std::to_string(per_host) + " ranks per host, fat tree " + fat_tree);
     use_hosts("node-[1-" + std::to_string(ranks / per_host) + "]", per_host);
     core::NetworkModel::Values network = cluster_.network.values();
-    network.topology = *fat_tree == 0 ? core::Topology{} : core::Topology{"fat_tree", fat_tree, 0, 0};
+    network.topology = *fat_tree == 0 ? core::Topology{} : core::FatTree::from(fat_tree);
     network.remote->cost(core::MessageCost::transfer) =
         core::SegmentedLaw::make({{0, 1e-6, 3e-10}, {8000, 1e-5, 1e-9}, {64000, 2e-5, 4e-10}});
     network.remote->capacity = core::LinkCapacity{5e9};

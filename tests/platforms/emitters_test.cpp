@@ -58,7 +58,7 @@ void expect_golden(const std::string& name, const std::string& text) {
 }
 
 core::ClusterModel fat_tree() {
-  return with_network(example_cluster(true), [](auto& network) { network.topology = {"fat_tree", "1;2;1;1", 0, 0}; });
+  return with_network(example_cluster(true), [](auto& network) { network.topology = core::FatTree{{2}, {1}, {1}}; });
 }
 
 TEST(PlatformXml, EqualsTheGoldenFiles) {
@@ -164,7 +164,7 @@ TEST(PlatformXml, PaddedNamesNeedASingleSwitch) {
   auto cluster = example_cluster(true);
   cluster.hosts = core::Hosts::make({"n-[01-02]", 4, 2, {}, 0});
   EXPECT_THAT(xml(cluster), HasSubstr("<host id=\"n-02\""));
-  const auto tree = with_network(cluster, [](auto& network) { network.topology = {"fat_tree", "1;2;1;1", 0, 0}; });
+  const auto tree = with_network(cluster, [](auto& network) { network.topology = core::FatTree{{2}, {1}, {1}}; });
   EXPECT_THAT(error_in([&] { xml(tree); }), HasSubstr("without padding"));
 }
 
@@ -192,7 +192,7 @@ TEST(ModelH, IsC99AndItsMacrosCallTheRuntime) {
   const core::CommandResult result =
       core::run({"cc",
                  {"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only",
-                  std::string("-I") + HPLCAST_SOURCE_DIR + "/smpi-models/include", "use.c"},
+                  "-I" HPLCAST_SOURCE_DIR "/smpi-models/include", "-I" HPLCAST_SOURCE_DIR "/core/include", "use.c"},
                  {},
                  folder,
                  {},

@@ -46,12 +46,12 @@ struct Way {
 
 const std::vector<std::pair<std::string, Way>> ways = {
     {"single_switch", {{}, 2, 2}},
-    {"fat_tree", {{"fat_tree", "2;2,2;1,2;1,1", 0, 0}, 4, 2}},
-    {"fat_tree_far", {{"fat_tree", "2;1,2;1,1;1,1", 0, 0}, 2, 4}},
-    {"fat_tree_of_three_ways", {{"fat_tree", "1;4;3;1", 0, 0}, 4, 2}},
-    {"torus", {{"torus", "2,2", 0, 0}, 4, 1}},
-    {"dragonfly", {{"dragonfly", "2,1;1,1;2,1;2", 0, 0}, 8, 2}},
-    {"dragonfly_far", {{"dragonfly", "1,1;1,1;2,1;1", 0, 0}, 2, 3}},
+    {"fat_tree", {core::FatTree{{2, 2}, {1, 2}, {1, 1}}, 4, 2}},
+    {"fat_tree_far", {core::FatTree{{1, 2}, {1, 1}, {1, 1}}, 2, 4}},
+    {"fat_tree_of_three_ways", {core::FatTree{{4}, {3}, {1}}, 4, 2}},
+    {"torus", {core::Torus{{2, 2}}, 4, 1}},
+    {"dragonfly", {core::Dragonfly{{2, 1}, {1, 1}, {2, 1}, 2}, 8, 2}},
+    {"dragonfly_far", {core::Dragonfly{{1, 1}, {1, 1}, {2, 1}, 1}, 2, 3}},
 };
 
 /// Cases of n equal messages, one after the other in one simulation, and what is expected of them.

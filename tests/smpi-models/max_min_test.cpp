@@ -144,8 +144,7 @@ TEST(MaxMin, AFlowThatBeginsTakesItsShareAfterItsLatency) {
 
 TEST(MaxMin, ABackboneIsSharedByAllHosts) {
   core::NetworkModel::Values network = units_network();
-  network.topology.backbone_bandwidth_bytes_per_s = 1.5 * link_bytes_per_s;
-  network.topology.backbone_latency_s = 0.4 * ms;  // part of the route's
+  network.topology = core::SingleSwitch{core::Backbone{1.5 * link_bytes_per_s, 0.4 * ms}};  // part of the route's
   expect_times(network, {{'A', 'B', 3, 0, 1 + 6}, {'C', 'D', 3, 0, 1 + 6}, {'E', 'F', 3, 0, 1 + 6}});
   // A slow flow has 1/4, the others 5/8 each of the backbone.
   expect_times(network, {{'A', 'B', 10, 0, 1 + 40}, {'C', 'D', 5, 0, 1 + 8}, {'E', 'F', 5, 0, 1 + 8}});
@@ -257,7 +256,7 @@ TEST(FlowsWithoutLatency, ShareALinkAlikeWithOthers) {
 }
 
 TEST(FlowsWithoutLatency, ShareABackboneAlikeWithOthers) {
-  expect_times(network_of_long_and_short({"single_switch", "", link_bytes_per_s, 0.1 * ms}),
+  expect_times(network_of_long_and_short(core::SingleSwitch{core::Backbone{link_bytes_per_s, 0.1 * ms}}),
                {{'A', 'B', 5, 0, 1 + 4 + 2}, {'C', 'D', 2, 0, 1 + 4}});
 }
 
@@ -267,9 +266,9 @@ TEST(FlowsWithoutLatency, ShareTheInsideOfAHostAlikeWithOthers) {
 
 TEST(FlowsWithoutLatency, ShareRoutesOfOtherLengthsAlikeWithOthers) {
   // One link has half of the latency that was measured with two, four links have twice of it.
-  expect_times(network_of_long_and_short({"torus", "6", 0, 0}),
+  expect_times(network_of_long_and_short(core::Torus{{6}}),
                {{'A', 'B', 5, 0, 0.5 + 4 + 2.5}, {'A', 'B', 2, 0, 0.5 + 4}});
-  expect_times(network_of_long_and_short({"fat_tree", "2;1,6;1,1;1,1", 0, 0}),
+  expect_times(network_of_long_and_short(core::FatTree{{1, 6}, {1, 1}, {1, 1}}),
                {{'A', 'B', 5, 0, 2 + 4 + 1}, {'A', 'B', 2, 0, 2 + 4}});
 }
 
@@ -277,21 +276,21 @@ TEST(FlowsWithoutLatency, ShareRoutesOfOtherLengthsAlikeWithOthers) {
 
 TEST(FatTree, FlowsOverRoutesOfAnyLengthShareALinkAlike) {
   core::NetworkModel::Values network = units_network();
-  network.topology = {"fat_tree", "2;2,3;1,1;1,1", 0, 0};
+  network.topology = core::FatTree{{2, 3}, {1, 1}, {1, 1}};
   // To B 1 unit alone, then both have half of A's link for 4 ms, then to C the rest, 2 units.
   expect_times(network, {{'A', 'B', 3, 0, 1 + 1 + 4}, {'A', 'C', 4, 0, 2 + 4 + 2}});
 }
 
 TEST(Dragonfly, FlowsOverRoutesOfAnyLengthShareALinkAlike) {
   core::NetworkModel::Values network = units_network();
-  network.topology = {"dragonfly", "1,1;1,1;3,1;2", 0, 0};
+  network.topology = core::Dragonfly{{1, 1}, {1, 1}, {3, 1}, 2};
   expect_times(network, {{'A', 'B', 3, 0, 1 + 0.5 + 5}, {'A', 'C', 4, 0, 1.5 + 5 + 1.5}});
 }
 
 TEST(Torus, AFlowOverMoreLinksHasLessOfEach) {
   // A to C goes over B. 0.5 units alone; then 2/3 and 1/3 of the link, as two links and one weigh.
   core::NetworkModel::Values network = units_network();
-  network.topology = {"torus", "6", 0, 0};
+  network.topology = core::Torus{{6}};
   expect_times(network, {{'A', 'B', 4, 0, 0.5 + 0.5 + 5.25}, {'A', 'C', 3, 0, 1 + 5.25 + 1.25}});
 }
 

@@ -314,13 +314,14 @@ class RandomSchedule {
 
 TEST(MessageEngine, TakesTheTimesOfSmpiForAllAtOnceOnEveryTopology) {
   std::uint64_t seed = 0;
-  for (const core::Topology& topology : {core::Topology{"single_switch", "", 0, 0},
-                                         {"single_switch", "", 1.5e10, 2e-7},
-                                         {"fat_tree", "2;2,2;1,2;1,1", 0, 0},
-                                         {"fat_tree", "2;2,2;1,1;1,1", 0, 0},
-                                         {"torus", "2,2", 0, 0},
-                                         {"dragonfly", "2,1;1,1;2,1;1", 0, 0}}) {
-    SCOPED_TRACE(topology.kind + " " + topology.parameters);
+  const std::vector<core::Topology> topologies = {core::SingleSwitch{},
+                                                  core::SingleSwitch{core::Backbone{1.5e10, 2e-7}},
+                                                  core::FatTree{{2, 2}, {1, 2}, {1, 1}},
+                                                  core::FatTree{{2, 2}, {1, 1}, {1, 1}},
+                                                  core::Torus{{2, 2}},
+                                                  core::Dragonfly{{2, 1}, {1, 1}, {2, 1}, 1}};
+  for (const core::Topology& topology : topologies) {
+    SCOPED_TRACE(core::kind_of(topology) + (" " + core::parameters_of(topology)));
     const core::ClusterModel cluster = tests::with_network(
         full_link_cluster(), [&](core::NetworkModel::Values& network) { network.topology = topology; });
     expect_same_times(RandomSchedule(++seed).make(2000, 1e-6), {cluster}, tolerance, "engine_random");

@@ -74,8 +74,8 @@ std::vector<double> capacities_of(const core::NetworkModel::Values& network) {
     capacities.insert(capacities.end(), {network.remote->link_bytes_per_s(), network.remote->link_bytes_per_s(),
                                          network.local.link_bytes_per_s()});
   }
-  const double backbone = network.topology.backbone_bandwidth_bytes_per_s;
-  capacities.push_back(backbone > 0 ? backbone : 1e30);
+  const core::Backbone* backbone = core::backbone_of(network.topology);
+  capacities.push_back(backbone != nullptr ? backbone->bandwidth_bytes_per_s : 1e30);
   return capacities;
 }
 
@@ -116,7 +116,7 @@ TEST(RandomFlows, EndWhenMaxMinFairnessSays) {
 
 TEST(RandomFlows, EndWhenMaxMinFairnessSaysWithABackbone) {
   core::NetworkModel::Values network = mixed_network();
-  network.topology.backbone_bandwidth_bytes_per_s = 3e10;  // less than five links
+  network.topology = core::SingleSwitch{core::Backbone{3e10}};  // less than five links
   for (const std::uint64_t seed : {11, 12, 13}) expect_fluid(network, seed);
 }
 

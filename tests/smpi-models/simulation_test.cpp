@@ -162,7 +162,7 @@ TEST(Kernels, FromModelHAndFromClusterJsonAreEqualToTheLastDigit) {
   const std::filesystem::path folder = tests::simulation_folder("model_h");
   core::write_file(folder / "model.h", [&](std::ostream& out) { platforms::write_model_h(out, cluster); });
   core::run_checked({HPLCAST_SMPICC,
-                     {"-O2", "-I", std::string(HPLCAST_SOURCE_DIR) + "/smpi-models/include",
+                     {"-O2", "-I" HPLCAST_SOURCE_DIR "/smpi-models/include", "-I" HPLCAST_SOURCE_DIR "/core/include",
                       "-DPROBE_MODEL_H=\"" + (folder / "model.h").string() + "\"",
                       std::string(HPLCAST_SOURCE_DIR) + "/tests/smpi-models/probe.c", "-o", "probe_with_model",
                       "-L" HPLCAST_LIBRARY_DIR, "-lhplcast-smpi", "-Wl,-rpath," HPLCAST_LIBRARY_DIR},
@@ -290,12 +290,13 @@ TEST(Messages, ThatShareALinkShareItAlikeWithAndWithoutLatency) {
 }
 
 TEST(Messages, CrossEveryTopologyOfBothPlatforms) {
-  for (const auto& [kind, parameters] : std::map<std::string, std::string>{
-           {"fat_tree", "1;2;1;1"}, {"torus", "2,1"}, {"dragonfly", "1,1;1,1;1,1;2"}, {"single_switch", ""}}) {
+  for (const core::Topology& topology :
+       {core::Topology{core::FatTree{{2}, {1}, {1}}}, core::Topology{core::Torus{{2, 1}}},
+        core::Topology{core::Dragonfly{{1, 1}, {1, 1}, {1, 1}, 2}},
+        core::Topology{core::SingleSwitch{core::Backbone{1e11, 2e-7}}}}) {
+    const std::string kind = core::kind_of(topology);
     const core::ClusterModel cluster =
-        tests::with_network(example_cluster(true), [&, kind = kind, parameters = parameters](auto& network) {
-          network.topology = {kind, parameters, 1e11, 2e-7};
-        });
+        tests::with_network(example_cluster(true), [&](auto& network) { network.topology = topology; });
     for (const PlatformKind platform : {PlatformKind::xml, PlatformKind::library}) {
       Simulation simulation{cluster, 5, {"messages", "4", "1000"}, platform};
       const core::CommandResult result = simulate(simulation, "topology");
@@ -376,9 +377,8 @@ TEST(Polling, ForAMessageThatNobodySendsIsADeadlock) {
 }
 
 TEST(PlatformLibrary, SaysWhatIsWrongWithTheTopology) {
-  const core::ClusterModel cluster = tests::with_network(example_cluster(false), [](auto& network) {
-    network.topology = {"torus", "3", 0, 0};
-  });
+  const core::ClusterModel cluster =
+      tests::with_network(example_cluster(false), [](auto& network) { network.topology = core::Torus{{3}}; });
   const core::CommandResult result = simulate({cluster, 2, {"delays", "1"}, PlatformKind::library}, "bad_topology");
   EXPECT_EQ(result.status, 3);
   EXPECT_THAT(result.output, HasSubstr("a network of 2 hosts, found one of 3"));

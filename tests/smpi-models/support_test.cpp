@@ -105,12 +105,6 @@ TEST(Statistics, LeaveOutWhatWasNotCalled) {
   EXPECT_THAT(out.str(), HasSubstr("1.25"));
 }
 
-TEST(KernelFlop, CountsMultiplicationsAndAdditions) {
-  EXPECT_EQ(kernel_flop(core::KernelId::dgemm, {3, 4, 5}), 120);
-  EXPECT_EQ(kernel_flop(core::KernelId::dtrsm, {3, 4, 3}), 36);
-  EXPECT_EQ(kernel_flop(core::KernelId::dlacpy, {3, 4, 1}), 0);
-}
-
 /// The time that SimGrid gives a message alone: latency, then bytes at the rate, both as the factors say.
 double simulated_s(const NetworkCosts& costs, const core::NetworkModel& network, core::Scope scope, double size_bytes,
                    const MessageName& name = {}) {

@@ -226,7 +226,7 @@ TEST_F(Predict, WarnsIfOnlyTheCapacityBetweenHostsWasMeasured) {
 TEST_F(Predict, WarnsOfANetworkThatContradictsItself) {
   auto values = slow_flows();
   values.remote->capacity = core::LinkCapacity{1e9};
-  values.topology.backbone_bandwidth_bytes_per_s = 2e9;
+  values.topology = core::SingleSwitch{core::Backbone{2e9}};
   EXPECT_THAT(check(with_network(request("true"), values)),
               ElementsAre(HasSubstr("but the capacity is 1 GB/s"), HasSubstr("all hosts share has 2 GB/s")));
 }

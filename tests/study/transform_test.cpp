@@ -228,12 +228,13 @@ TEST(TransformNodes, NamesHostsShortly) {
 }
 
 TEST(TransformTopology, MakesTheParametersOfSimGrid) {
-  const auto topology = [](const core::ClusterModel& c) { return c.network.values().topology; };
-  EXPECT_EQ(topology(with("fat-tree", "8:4:2")).parameters, "2;8,4;1,4;1,2");
-  EXPECT_EQ(topology(transformed(with("fat-tree", "8:4:2"), {{"top-switches", "3"}})).parameters, "2;8,4;1,3;1,2");
-  EXPECT_EQ(topology(with("torus", "4x4x2")).parameters, "4,4,2");
-  EXPECT_EQ(topology(with("dragonfly", "2,4;2,2;4,1;2")).kind, "dragonfly");
-  EXPECT_EQ(topology(transformed(with("torus", "8x4"), {{"single-switch", "yes"}})).kind, "single_switch");
+  const auto parameters = [](const core::ClusterModel& c) { return core::parameters_of(c.network.values().topology); };
+  const auto kind = [](const core::ClusterModel& c) { return core::kind_of(c.network.values().topology); };
+  EXPECT_EQ(parameters(with("fat-tree", "8:4:2")), "2;8,4;1,4;1,2");
+  EXPECT_EQ(parameters(transformed(with("fat-tree", "8:4:2"), {{"top-switches", "3"}})), "2;8,4;1,3;1,2");
+  EXPECT_EQ(parameters(with("torus", "4x4x2")), "4,4,2");
+  EXPECT_STREQ(kind(with("dragonfly", "2,4;2,2;4,1;2")), "dragonfly");
+  EXPECT_STREQ(kind(transformed(with("torus", "8x4"), {{"single-switch", "yes"}})), "single_switch");
   EXPECT_THROW(with("torus", "5x5"), core::DomainError);
   EXPECT_THROW(with("fat-tree", "5:2"), core::DomainError);
   EXPECT_THROW(with("dragonfly", "2,4;2,2;4,1;3"), core::DomainError);

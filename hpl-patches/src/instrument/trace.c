@@ -28,10 +28,8 @@ typedef struct {
 static const double clock_resolution_s = 1e-9; /* of struct timespec, and of the digits that are written */
 enum { default_rows_max = 20000, most_rows = 1000000, clock_reads = 10000 };
 
-static const char* const kernel_names[HPLCAST_KERNEL_COUNT] = {
-    "dgemm",     "dtrsm",     "dgemv",     "dger",      "dtrsv",     "daxpy",     "dscal",     "dswap",     "dcopy",
-    "idamax",    "dlacpy",    "dlatcpy",   "dlaswp00N", "dlaswp01N", "dlaswp01T", "dlaswp02N", "dlaswp03N", "dlaswp03T",
-    "dlaswp04N", "dlaswp04T", "dlaswp05N", "dlaswp05T", "dlaswp06N", "dlaswp06T", "dlaswp10N", "dlocswpN",  "dlocswpT"};
+#define HPLCAST_NAME(NAME, name, ...) #name,
+static const char* const kernel_names[] = {HPLCAST_KERNELS(HPLCAST_NAME)};
 
 /* One process is one rank here, so file scope is the scope of a rank. */
 static kernel_rows trace[HPLCAST_KERNEL_COUNT];
@@ -113,25 +111,16 @@ static uint64_t next_random(uint64_t* state) {
   return z ^ (z >> 31);
 }
 
-/* Additions and multiplications on the matrix; copies and comparisons count nothing. */
+#define HPLCAST_FLOP(NAME, name, function, call, sizes, flop, touches) \
+  case HPLCAST_##NAME:                                                 \
+    return flop;
 static double flop_of(hplcast_kernel kernel, double m, double n, double k) {
   switch (kernel) {
-    case HPLCAST_DGEMM:
-      return 2.0 * m * n * k;
-    case HPLCAST_DTRSM:
-      return m * n * k;
-    case HPLCAST_DGEMV:
-    case HPLCAST_DGER:
-      return 2.0 * m * n;
-    case HPLCAST_DTRSV:
-      return n * n;
-    case HPLCAST_DAXPY:
-      return 2.0 * n;
-    case HPLCAST_DSCAL:
-      return n;
-    default:
-      return 0.0;
+    HPLCAST_KERNELS(HPLCAST_FLOP)
+    case HPLCAST_KERNEL_COUNT:
+      break;
   }
+  return 0;
 }
 
 /* Reservoir sampling (Waterman's algorithm R): after any number of calls, each of them was kept with the same

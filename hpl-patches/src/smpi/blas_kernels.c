@@ -9,17 +9,19 @@
 #include "shared_panel.h"
 #endif
 
-#define MODEL_KERNEL(NAME, name, function, parameters, arguments, m_, n_, k_) \
-  __typeof__(function) __wrap_##function;                                     \
-  void __wrap_##function parameters {                                         \
-    hplcast_kernel_call(HPLCAST_##NAME, m_, n_, k_);                          \
+#define SIMULATE_NUMBERS(NAME, function, result, parameters, arguments, m_, n_, k_) \
+  __typeof__(function) __wrap_##function;                                           \
+  void __wrap_##function parameters {                                               \
+    hplcast_kernel_call(HPLCAST_##NAME, m_, n_, k_);                                \
   }
+#define SIMULATE_CONTROL(...) /* below, or in pivot.c */
+#define SIMULATE_KERNEL(NAME, name, function, call, sizes, flop, touches) \
+  HPLCAST_EXPAND(SIMULATE_##touches, NAME, function, HPLCAST_CALL_##call)
 
 /* Most parameters of a kernel that is only modelled have no use. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-HPLCAST_BLAS_KERNELS(MODEL_KERNEL)
-HPLCAST_COPY_KERNELS(MODEL_KERNEL)
+HPLCAST_KERNELS(SIMULATE_KERNEL)
 
 /* HPL moves headers with indices by contiguous copies (HPL_pdmxswp): they have to arrive. What is copied with a stride
  * is a row of the matrix, which has no content here. */

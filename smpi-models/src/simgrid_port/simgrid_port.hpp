@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../flow_shape.hpp"
-#include "../hierarchy.hpp"
+#include "hplcast/core/topology.hpp"
 
 /// What hplcast needs of SimGrid beyond the classes above, which are public and the same in every version that CMake
 /// accepts. Only sources of this folder include SimGrid's headers, ask for its version or use what is not public
@@ -81,6 +81,8 @@ struct Leaves {
   std::function<s4u::Host*(s4u::NetZone* zone, unsigned long id)> host;
   std::function<s4u::Link*(s4u::NetZone* zone, unsigned long id)> loopback;
 };
+/// The topologies of several levels.
+using Hierarchy = std::variant<core::FatTree, core::Dragonfly, core::Torus>;
 /// As make_star(); its links are split duplex.
 s4u::NetZone* make_hierarchy(const std::string& name, const Hierarchy& hierarchy, const Leaves& leaves,
                              double bytes_per_s, double latency_s);

@@ -25,28 +25,29 @@ struct Make {
 #if SIMGRID_VERSION >= 40000
   s4u::NetZone* root;
 
-  s4u::NetZone* operator()(const Torus& torus) const {
+  s4u::NetZone* operator()(const core::Torus& torus) const {
     return root->add_netzone_torus(name, torus.dimensions, bytes_per_s, latency_s, duplex);
   }
-  s4u::NetZone* operator()(const FatTree& tree) const {
-    return root->add_netzone_fatTree(name, tree.levels, tree.children, tree.parents, tree.links, bytes_per_s, latency_s,
-                                     duplex);
+  s4u::NetZone* operator()(const core::FatTree& tree) const {
+    return root->add_netzone_fatTree(name, static_cast<unsigned>(tree.children.size()), tree.children, tree.parents,
+                                     tree.links, bytes_per_s, latency_s, duplex);
   }
-  s4u::NetZone* operator()(const Dragonfly& fly) const {
+  s4u::NetZone* operator()(const core::Dragonfly& fly) const {
     return root->add_netzone_dragonfly(name, fly.groups, fly.chassis, fly.routers, fly.nodes, bytes_per_s, latency_s,
                                        duplex);
   }
 #else
   s4u::ClusterCallbacks leaves;
 
-  s4u::NetZone* operator()(const Torus& torus) const {
+  s4u::NetZone* operator()(const core::Torus& torus) const {
     return s4u::create_torus_zone(name, nullptr, torus.dimensions, leaves, bytes_per_s, latency_s, duplex);
   }
-  s4u::NetZone* operator()(const FatTree& tree) const {
-    return s4u::create_fatTree_zone(name, nullptr, {tree.levels, tree.children, tree.parents, tree.links}, leaves,
-                                    bytes_per_s, latency_s, duplex);
+  s4u::NetZone* operator()(const core::FatTree& tree) const {
+    return s4u::create_fatTree_zone(
+        name, nullptr, {static_cast<unsigned>(tree.children.size()), tree.children, tree.parents, tree.links}, leaves,
+        bytes_per_s, latency_s, duplex);
   }
-  s4u::NetZone* operator()(const Dragonfly& fly) const {
+  s4u::NetZone* operator()(const core::Dragonfly& fly) const {
     return s4u::create_dragonfly_zone(name, nullptr, {fly.groups, fly.chassis, fly.routers, fly.nodes}, leaves,
                                       bytes_per_s, latency_s, duplex);
   }

@@ -1,16 +1,27 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "hplcast/core/noise_list.h"
 #include "hplcast/core/polynomial.hpp"
 #include "hplcast/core/random_stream.hpp"
 
 namespace hplcast::core {
 
-/// How durations scatter around their expectation (docs/kernel-models.md).
-enum class NoiseFamily { none, half_normal, normal, log_normal, mixture };
+#define HPLCAST_FAMILY(NAME, name, text) name,
+#define HPLCAST_FAMILY_OF(NAME, name, text) NoiseFamily::name,
+
+/// How durations scatter around their expectation (docs/kernel-models.md). A switch over them has no default: one that
+/// is forgotten does not compile.
+enum class NoiseFamily { HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY) };
+
+inline constexpr std::array noise_families = {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_OF)};
+
+#undef HPLCAST_FAMILY
+#undef HPLCAST_FAMILY_OF
 
 const char* to_string(NoiseFamily family);
 /// @throws DomainError for an unknown name.

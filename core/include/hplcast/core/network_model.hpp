@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hplcast/core/kernel_model.hpp"
+#include "hplcast/core/topology.hpp"
 
 namespace hplcast::core {
 
@@ -84,15 +85,6 @@ struct ScopeModel {
   SegmentedLaw& cost(MessageCost which) { return costs[static_cast<std::size_t>(which)]; }
 };
 
-/// How hosts are joined. `kind` is "single_switch", "fat_tree", "dragonfly" or "torus"; `parameters` is SimGrid's
-/// topo_parameters of that kind (empty for single_switch).
-struct Topology {
-  std::string kind = "single_switch";
-  std::string parameters;
-  double backbone_bandwidth_bytes_per_s = 0;  ///< 0: the switch is not a bottleneck
-  double backbone_latency_s = 0;
-};
-
 /// The network of a cluster as MPI programs see it.
 class NetworkModel {
  public:
@@ -108,7 +100,7 @@ class NetworkModel {
   };
   NetworkModel() = default;
   /// @throws DomainError for negative costs, bandwidths and capacities that are not positive, detached_bytes <
-  /// async_small_bytes, or an unknown topology.
+  /// async_small_bytes, or a topology whose numbers are not of its form.
   static NetworkModel make(Values values);
 
   const Values& values() const noexcept { return values_; }

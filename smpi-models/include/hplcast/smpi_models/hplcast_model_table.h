@@ -5,6 +5,8 @@
 #ifndef HPLCAST_MODEL_TABLE_H
 #define HPLCAST_MODEL_TABLE_H
 
+#include "hplcast/core/noise_list.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,14 +24,10 @@ typedef struct {
   double probability, mean, sd;
 } hplcast_mode;
 
-/* How durations scatter, in the order of hplcast::core::NoiseFamily. */
-typedef enum {
-  HPLCAST_NOISE_NONE,
-  HPLCAST_NOISE_HALF_NORMAL,
-  HPLCAST_NOISE_NORMAL,
-  HPLCAST_NOISE_LOG_NORMAL,
-  HPLCAST_NOISE_MIXTURE
-} hplcast_noise;
+/* How durations scatter: HPLCAST_NOISE_HALF_NORMAL and so on. */
+#define HPLCAST_NOISE_NUMBER(NAME, name, text) HPLCAST_NOISE_##NAME,
+typedef enum { HPLCAST_NOISE_FAMILIES(HPLCAST_NOISE_NUMBER) } hplcast_noise;
+#undef HPLCAST_NOISE_NUMBER
 
 /* sum of coefficients[i] * terms[i]; no terms: 0. */
 typedef struct {

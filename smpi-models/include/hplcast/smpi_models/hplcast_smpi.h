@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "hplcast/core/kernel_list.h"
 #include "hplcast/smpi_models/hplcast_model_table.h"
 
 #ifdef __cplusplus
@@ -18,37 +19,10 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Kernels that HPL calls, in the order of hplcast::core::KernelId. */
-typedef enum {
-  HPLCAST_DGEMM, /* C(m,n) += A(m,k) B(k,n) */
-  HPLCAST_DTRSM, /* m x n right-hand side; k is the order of the triangle (m if left, n if right) */
-  HPLCAST_DGEMV, /* m x n matrix */
-  HPLCAST_DGER,  /* m x n matrix */
-  HPLCAST_DTRSV, /* n is the order of the triangle */
-  HPLCAST_DAXPY, /* n elements, and so on below */
-  HPLCAST_DSCAL,
-  HPLCAST_DSWAP,
-  HPLCAST_DCOPY,
-  HPLCAST_IDAMAX,
-  HPLCAST_DLACPY,    /* m x n */
-  HPLCAST_DLATCPY,   /* m x n */
-  HPLCAST_DLASWP00N, /* m rows (indices), n columns */
-  HPLCAST_DLASWP01N,
-  HPLCAST_DLASWP01T,
-  HPLCAST_DLASWP02N,
-  HPLCAST_DLASWP03N,
-  HPLCAST_DLASWP03T,
-  HPLCAST_DLASWP04N,
-  HPLCAST_DLASWP04T,
-  HPLCAST_DLASWP05N,
-  HPLCAST_DLASWP05T,
-  HPLCAST_DLASWP06N,
-  HPLCAST_DLASWP06T,
-  HPLCAST_DLASWP10N,
-  HPLCAST_DLOCSWPN, /* n columns of a panel: local swap and copies of the current row */
-  HPLCAST_DLOCSWPT,
-  HPLCAST_KERNEL_COUNT
-} hplcast_kernel;
+/* Kernels that HPL calls: HPLCAST_DGEMM and so on. Their sizes: hplcast/core/kernel_list.h. */
+#define HPLCAST_KERNEL_NUMBER(NAME, ...) HPLCAST_##NAME,
+typedef enum { HPLCAST_KERNELS(HPLCAST_KERNEL_NUMBER) HPLCAST_KERNEL_COUNT } hplcast_kernel;
+#undef HPLCAST_KERNEL_NUMBER
 
 /* MPI operations that the simulated program makes. */
 typedef enum {

@@ -15,12 +15,12 @@ core::ClusterModel with_single_switch(core::ClusterModel cluster);
 /// A tree of two levels: leaf switches with `hosts_per_leaf` hosts, each with `links` links to each of `top_switches`.
 /// It has full bisection bandwidth if hosts_per_leaf = top_switches * links. @throws core::DomainError unless the hosts
 /// fill the leaf switches, at least two of them.
-struct FatTree {
+struct TwoLevelTree {
   int hosts_per_leaf = 16;
   int top_switches = 1;
   int links = 1;
 };
-core::ClusterModel with_fat_tree(core::ClusterModel cluster, const FatTree& tree);
+core::ClusterModel with_fat_tree(core::ClusterModel cluster, const TwoLevelTree& tree);
 
 /// The fat tree that the cluster has, with another number of top switches. @throws core::DomainError if it has none.
 core::ClusterModel with_top_switches(core::ClusterModel cluster, int top_switches);

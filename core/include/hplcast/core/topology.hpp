@@ -1,0 +1,86 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+/// How hosts are joined: the one list of topologies is `Topology`. Each has, beside its numbers,
+///   kind          its name in cluster.json
+///   from()        reads SimGrid's topo_parameters of it; @throws DomainError that shows the form expected
+///   parameters()  writes them
+///   hosts()       how many hosts it joins; nothing: any number
+/// What differs from one to the next elsewhere is a visitor with a function for each and none for the rest: a topology
+/// that is forgotten does not compile.
+namespace hplcast::core {
+
+/// What all hosts share on the way from one to another.
+struct Backbone {
+  double bandwidth_bytes_per_s = 0;
+  double latency_s = 0;
+};
+
+/// All hosts on one switch.
+struct SingleSwitch {
+  static constexpr const char* kind = "single_switch";
+  std::optional<Backbone> backbone = {};  ///< nothing: the switch is not a bottleneck
+
+  static SingleSwitch from(const std::string&) { return {}; }
+  std::string parameters() const { return ""; }
+  std::optional<unsigned long> hosts() const { return std::nullopt; }
+};
+
+/// Levels of switches, from the hosts up: "levels;children per level;parents per level;links per level".
+struct FatTree {
+  static constexpr const char* kind = "fat_tree";
+  std::vector<unsigned> children, parents, links;
+
+  static FatTree from(const std::string& parameters);
+  std::string parameters() const;
+  std::optional<unsigned long> hosts() const;
+};
+
+/// "groups,links;chassis,links;routers,links;nodes": at most as many groups as a chassis has routers.
+struct Dragonfly {
+  static constexpr const char* kind = "dragonfly";
+  std::pair<unsigned, unsigned> groups, chassis, routers;  ///< how many, and their links
+  unsigned nodes = 0;                                      ///< of each router
+
+  static Dragonfly from(const std::string& parameters);
+  std::string parameters() const;
+  std::optional<unsigned long> hosts() const;
+};
+
+/// "4,4,2": hosts in each dimension.
+struct Torus {
+  static constexpr const char* kind = "torus";
+  std::vector<unsigned long> dimensions;
+
+  static Torus from(const std::string& parameters);
+  std::string parameters() const;
+  std::optional<unsigned long> hosts() const;
+};
+
+using Topology = std::variant<SingleSwitch, FatTree, Dragonfly, Torus>;
+
+/// @throws DomainError for an unknown kind or parameters that are not of its form.
+Topology topology_from(const std::string& kind, const std::string& parameters);
+
+const char* kind_of(const Topology& topology);
+std::string parameters_of(const Topology& topology);
+std::optional<unsigned long> hosts_of(const Topology& topology);
+
+/// Null if there is none.
+const Backbone* backbone_of(const Topology& topology);
+Backbone* backbone_of(Topology& topology);
+
+/// Joins functions into one visitor: std::visit(Visitor{[](const Torus&) { ... }, ...}, topology).
+template <typename... Functions>
+struct Visitor : Functions... {
+  using Functions::operator()...;
+};
+template <typename... Functions>
+Visitor(Functions...) -> Visitor<Functions...>;
+
+}  // namespace hplcast::core
