@@ -224,12 +224,13 @@ void run_fit_kernel(FitKernelOptions options) {
   write_result(options.output, [&](std::ostream& out) { write_models(out, models); });
 }
 
-/// The names of --family; the others follow from --noise.
-std::vector<std::string> families_with_sigma() {
+/// The choices of --family; the other families follow from --noise.
+std::vector<std::string> family_choices() {
   std::vector<std::string> names;
   for (const core::NoiseFamily family : core::noise_families) {
     if (family != core::NoiseFamily::none && family != core::NoiseFamily::mixture) names.push_back(to_string(family));
   }
+  names.push_back("auto");
   return names;
 }
 
@@ -253,11 +254,8 @@ std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOption
   all.push_back(command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"));
   all.push_back(
       add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
-  const std::vector<std::string> families = families_with_sigma();
-  all.push_back(
-      command
-          .add_option("--family", options.family, CLI::detail::join(families, ", ") + ", or auto: the one that fits")
-          ->check(CLI::IsMember(families) | CLI::IsMember({"auto"})));
+  all.push_back(command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best")
+                    ->check(CLI::IsMember(family_choices())));
   all.push_back(
       command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1")->delimiter(','));
   all.push_back(command.add_flag("--published", options.published,
