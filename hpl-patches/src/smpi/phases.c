@@ -20,20 +20,16 @@ PHASE(HPLCAST_PHASE_OTHER, HPL_pdgesv, (HPL_T_grid * grid, HPL_T_palg* algorithm
 PHASE(HPLCAST_PHASE_FACTORISATION, HPL_pdfact, (HPL_T_panel * panel), (panel))
 #endif
 
-static int in_broadcast(int (*function)(HPL_T_panel*), HPL_T_panel* panel) {
-  hplcast_phase_begin(HPLCAST_PHASE_BROADCAST);
-  const int status = function(panel);
-  hplcast_phase_end();
-  return status;
-}
+#define BROADCAST(function)                       \
+  WRAP(int, function, HPL_T_panel* panel) {       \
+    hplcast_phase_begin(HPLCAST_PHASE_BROADCAST); \
+    const int status = __real_##function(panel);  \
+    hplcast_phase_end();                          \
+    return status;                                \
+  }
 
-WRAP(int, HPL_binit, HPL_T_panel* panel) {
-  return in_broadcast(__real_HPL_binit, panel);
-}
-
-WRAP(int, HPL_bwait, HPL_T_panel* panel) {
-  return in_broadcast(__real_HPL_bwait, panel);
-}
+BROADCAST(HPL_binit)
+BROADCAST(HPL_bwait)
 
 /* HPL waits for a panel by calling HPL_bcast in loops. HPL_pdgesv0, K1 and K2 do so until they have it. HPL_pdupdateXX
  * calls it first before its row swap (in which it is called, too, but not in a loop); then after each chunk of NB
@@ -49,31 +45,29 @@ static update_state* update_of_caller(void) {
   return of_calling_rank(&updates_of_ranks, sizeof(update_state));
 }
 
-typedef struct {
-  hplcast_loop loop;
-  int pieces;
-} loop_kind;
-
-static loop_kind next_loop(update_state* update) {
-  loop_kind result = {HPLCAST_LOOP_ONLY_PROBES, 0};
-  if (update->left == 0 || update->swapping) return result;
-  result.loop = update->left < update->columns ? HPLCAST_LOOP_WORKS_BETWEEN : HPLCAST_LOOP_NONE;
-  /* The last chunk may be a narrow one, the others are alike. */
-  if (update->left % update->chunk == 0) result.pieces = update->left / update->chunk;
-  update->left -= Mmin(update->left, update->chunk);
-  return result;
+/* The loop that the call of HPL_bcast which now begins is in. */
+static hplcast_loop enter_loop(update_state* update) {
+  hplcast_loop loop = HPLCAST_LOOP_ONLY_PROBES;
+  int pieces = 0;
+  if (update->left > 0) {
+    loop = update->left < update->columns ? HPLCAST_LOOP_WORKS_BETWEEN : HPLCAST_LOOP_NONE;
+    /* The last chunk may be a narrow one, the others are alike. */
+    if (update->left % update->chunk == 0) pieces = update->left / update->chunk;
+    update->left -= Mmin(update->left, update->chunk);
+  }
+  hplcast_polling_loop(loop, pieces);
+  return loop;
 }
 
 WRAP(int, HPL_bcast, HPL_T_panel* panel, int* flag) {
   update_state* update = update_of_caller();
   const int polls = !update->swapping;
-  const loop_kind kind = next_loop(update);
-  if (polls) hplcast_polling_loop(kind.loop, kind.pieces);
+  const hplcast_loop loop = polls ? enter_loop(update) : HPLCAST_LOOP_NONE;
   hplcast_phase_begin(HPLCAST_PHASE_BROADCAST);
   const int status = __real_HPL_bcast(panel, flag);
   hplcast_phase_end();
   /* Left for good only with the panel: the next call of a loop has to know that this one found nothing. */
-  if (polls && (kind.loop == HPLCAST_LOOP_NONE || *flag == HPL_SUCCESS)) hplcast_polling_loop(HPLCAST_LOOP_NONE, 0);
+  if (polls && (loop == HPLCAST_LOOP_NONE || *flag == HPL_SUCCESS)) hplcast_polling_loop(HPLCAST_LOOP_NONE, 0);
   return status;
 }
 
@@ -90,7 +84,8 @@ static void end_update(void) {
   update_of_caller()->left = 0;
 }
 
-static void begin_swap(void) {
+static void begin_swap(const HPL_T_panel* panel, int columns) {
+  (void)panel, (void)columns;
   update_of_caller()->swapping = 1;
   hplcast_phase_begin(HPLCAST_PHASE_SWAP);
 }
@@ -101,25 +96,18 @@ static void end_swap(void) {
   hplcast_polling_loop(HPLCAST_LOOP_NONE, 0); /* the first chunk begins here */
 }
 
-#define UPDATE(function)                                                                      \
+#define BETWEEN(begin, end, function)                                                         \
   WRAP(void, function, HPL_T_panel* sent, int* flag, HPL_T_panel* panel, const int columns) { \
-    begin_update(panel, columns);                                                             \
+    begin(panel, columns);                                                                    \
     __real_##function(sent, flag, panel, columns);                                            \
-    end_update();                                                                             \
+    end();                                                                                    \
   }
 
-#define SWAP(function)                                                                        \
-  WRAP(void, function, HPL_T_panel* sent, int* flag, HPL_T_panel* panel, const int columns) { \
-    begin_swap();                                                                             \
-    __real_##function(sent, flag, panel, columns);                                            \
-    end_swap();                                                                               \
-  }
-
-UPDATE(HPL_pdupdateNN)
-UPDATE(HPL_pdupdateNT)
-UPDATE(HPL_pdupdateTN)
-UPDATE(HPL_pdupdateTT)
-SWAP(HPL_pdlaswp00N)
-SWAP(HPL_pdlaswp00T)
-SWAP(HPL_pdlaswp01N)
-SWAP(HPL_pdlaswp01T)
+BETWEEN(begin_update, end_update, HPL_pdupdateNN)
+BETWEEN(begin_update, end_update, HPL_pdupdateNT)
+BETWEEN(begin_update, end_update, HPL_pdupdateTN)
+BETWEEN(begin_update, end_update, HPL_pdupdateTT)
+BETWEEN(begin_swap, end_swap, HPL_pdlaswp00N)
+BETWEEN(begin_swap, end_swap, HPL_pdlaswp00T)
+BETWEEN(begin_swap, end_swap, HPL_pdlaswp01N)
+BETWEEN(begin_swap, end_swap, HPL_pdlaswp01T)
