@@ -39,7 +39,7 @@ std::string smpirun_to_run(const std::string& asked) {
 }
 
 std::string simgrid_version_of_script(const std::string& program) {
-  return version_after("SIMGRID_VERSION=\"SimGrid version ", core::find_program(program));
+  return version_after("=\"SimGrid version ", core::find_program(program));
 }
 
 std::string linked_simgrid_version(const fs::path& program) {

@@ -158,7 +158,7 @@ TEST_F(Predict, AMissingSimulatorOrProgramIsSaid) {
 }
 
 TEST_F(Predict, TwoVersionsOfSimGridAreRefusedBeforeTheyMeet) {
-  auto asked = request("SIMGRID_VERSION=\"SimGrid version 4.1\"\ntouch started");
+  auto asked = request("VERSION=\"SimGrid version 4.1\"\ntouch started");
   asked.programs.xhpl = programs_.script("xhpl-smpi", "# libsimgrid.so.3.32");
   asked.keep = programs_.folder() / "kept";
   EXPECT_THAT(error_of(asked), AllOf(HasSubstr("smpirun is of SimGrid 4.1"),

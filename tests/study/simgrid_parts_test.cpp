@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 class SimGridParts : public ::testing::Test {
  protected:
   std::string smpirun(const std::string& version) {
-    return programs_.script("smpirun", "SIMGRID_VERSION=\"SimGrid version " + version + "\"").string();
+    return programs_.script("smpirun", "VERSION=\"SimGrid version " + version + "\"").string();
   }
   /// What matters of a program: the name of the library, somewhere in its bytes.
   fs::path xhpl(const std::string& version) {
