@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 machine to a table of predicted and measured HPL Gflop/s: ./quickstart.sh
+# From a fresh Debian 12 or 13 machine to a table of predicted and measured HPL Gflop/s: ./quickstart.sh
 # Safe to run twice. Everything of the run lies in build/quickstart/. HPL_SOURCE=<folder or tarball> chooses the HPL.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -8,6 +8,13 @@ set(CMAKE_C_STANDARD 99)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+# Installed programs find libraries in prefixes without LD_LIBRARY_PATH; those of the system get no such path.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+# The compiler calls folders in LIBRARY_PATH (environment modules set it) its own, and CMake gives such folders no path either.
+foreach(variable IN ITEMS CMAKE_C_IMPLICIT_LINK_DIRECTORIES CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+  string(REPLACE ":" ";" module_folders "$ENV{LIBRARY_PATH}")
+  list(REMOVE_ITEM ${variable} ${module_folders})
+endforeach()
 
 # Warnings for our own code only: C and C++ of other projects (HPL) is compiled as it is.
 # A value of an enum that a switch forgets is always an error: where kinds are listed, a new one must not be overlooked.
@@ -56,7 +63,7 @@ endfunction()
 
 function(hplcast_test_definitions target)
   target_compile_definitions(${target} PRIVATE
-    HPLCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HPLCAST_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    HPLCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HPLCAST_BINARY_DIR="${PROJECT_BINARY_DIR}" HPLCAST_SMPIRUN="${SimGrid_SMPIRUN}")
 endfunction()
 
 # hplcast_add_test(NAME core_csv SOURCES csv_test.cpp LIBRARIES hplcast::core LABELS unit)

@@ -15,6 +15,7 @@ namespace {
 constexpr double gib = 1024.0 * 1024 * 1024;
 constexpr double mib = 1024.0 * 1024;
 constexpr const char* name_of_map_count = "vm.max_map_count";
+constexpr const char* name_of_simgrid = "SimGrid versions";
 constexpr const char* name_of_overcommit = "vm.overcommit_memory";
 
 /// A simulated rank has a private stack, a folded matrix and its panels: up to some hundred maps each. 1000 ranks
@@ -107,7 +108,7 @@ Check check_clock(const MachineDescription& machine) {
 }
 
 Check check_program(const std::string& name, const std::optional<std::string>& version, const std::string& remedy) {
-  return version ? ok(name, *version) : warn(name, "not found in PATH", remedy);
+  return version ? ok(name, *version) : warn(name, "not found", remedy);
 }
 
 Check check_mpi(const std::optional<SoftwareDescription>& software) {
@@ -158,16 +159,39 @@ Check check_shared_memory(const MachineDescription& machine) {
   return warn("shared memory", found, "MPI keeps the messages of a host there: enlarge it, or clean it up");
 }
 
+/// Parts of two versions in one simulation end it without an explanation.
+Check check_simgrid(const SimGridVersions& versions) {
+  const char* const name = name_of_simgrid;
+  std::vector<std::string> found;
+  std::set<std::string> different;
+  const auto note = [&](const std::string& part, const std::string& version) {
+    if (version.empty()) return;
+    found.push_back(part + " " + version);
+    different.insert(version);
+  };
+  note("smpirun", versions.smpirun);
+  note("smpicc", versions.smpicc);
+  note("library of xhpl-smpi", versions.library);
+  note("headers", versions.headers);
+  if (found.empty()) return unknown(name, "smpirun, smpicc and xhpl-smpi must be of one version");
+  if (different.size() == 1) return ok(name, core::comma_separated(found));
+  return warn(
+      name, core::comma_separated(found),
+      "simulations need one version: build hplcast in a new folder with CMAKE_PREFIX_PATH set to one SimGrid, or "
+      "give predict an smpirun of the library's version with --smpirun");
+}
+
 /// First line of what a program says about its version.
 std::optional<std::string> version_of(const std::string& program) {
-  if (core::find_program(program).empty()) return std::nullopt;
+  const bool is_path = program.find('/') != std::string::npos;
+  if (!is_path && core::find_program(program).empty()) return std::nullopt;
   core::Command command;
   command.program = program;
   command.arguments = {"--version"};
   command.timeout_s = 10;
   const core::CommandResult result = core::run(command);
   const std::string line = result.output.substr(0, result.output.find('\n'));
-  return line.empty() ? "found, version not known" : line;
+  return (line.empty() ? "version not known" : line) + (is_path ? " (" + program + ")" : "");
 }
 
 }  // namespace
@@ -185,13 +209,13 @@ const char* to_string(CheckStatus status) {
 }
 
 bool concerns_measuring(const Check& check) {
-  static const std::set<std::string> of_simulations = {"smpirun",    "smpicc",        name_of_map_count,
-                                                       "stack size", "address space", name_of_overcommit};
+  static const std::set<std::string> of_simulations = {
+      "smpirun", "smpicc", name_of_simgrid, name_of_map_count, "stack size", "address space", name_of_overcommit};
   return of_simulations.count(check.name) == 0;
 }
 
-ToolVersions find_tools() {
-  return {version_of("mpirun"), version_of("smpirun"), version_of("smpicc")};
+ToolVersions find_tools(const std::string& smpirun, const std::string& smpicc) {
+  return {version_of("mpirun"), version_of(smpirun), version_of(smpicc), {}};
 }
 
 std::vector<Check> examine(const MachineDescription& machine, const ToolVersions& tools,
@@ -210,6 +234,7 @@ std::vector<Check> examine(const MachineDescription& machine, const ToolVersions
       check_blas(software),
       check_program("smpirun", tools.smpirun, "apt-get install libsimgrid-dev"),
       check_program("smpicc", tools.smpicc, "apt-get install libsimgrid-dev"),
+      check_simgrid(tools.simgrid),
       check_max_map_count(machine),
       check_limit("stack size", machine.stack_bytes, 8 * mib, "ulimit -s unlimited"),
       check_limit("address space", machine.address_space_bytes, 1024 * gib, "ulimit -v unlimited"),

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/simgrid_parts.hpp"
 #include "output.hpp"
 #include "program.hpp"
 
@@ -40,10 +41,22 @@ std::optional<calibration::SoftwareDescription> ask_measuring_program() {
   }
 }
 
+/// The programs that predictions use.
+calibration::ToolVersions tools_of_predictions() {
+  const study::ConfiguredSimGrid configured = study::configured_simgrid();
+  const std::string smpirun = study::smpirun_to_run("");
+  const std::string smpicc = std::filesystem::exists(configured.smpicc) ? configured.smpicc.string() : "smpicc";
+  calibration::ToolVersions tools = calibration::find_tools(smpirun, smpicc);
+  tools.simgrid = {study::simgrid_version_of_script(smpirun), study::simgrid_version_of_script(smpicc),
+                   study::linked_simgrid_version(core::own_executable().parent_path() / "xhpl-smpi"),
+                   configured.version};
+  return tools;
+}
+
 void run_doctor(const DoctorOptions& options) {
   const calibration::MachineDescription machine =
       calibration::describe_machine(calibration::Topology::of_this_machine());
-  const auto checks = calibration::examine(machine, calibration::find_tools(), ask_measuring_program());
+  const auto checks = calibration::examine(machine, tools_of_predictions(), ask_measuring_program());
   write_result(options.output, [&](std::ostream& out) {
     if (options.json) {
       calibration::write_json(out, checks, machine);

@@ -123,9 +123,13 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (root) write_result(options.output, [&](std::ostream& out) { out << result; });
 }
 
+/// Rank 0 speaks for all. A launcher that sees another rank end with an error kills rank 0, spoken or not (Open MPI 5),
+/// so the others wait: not for long, as the end of rank 0 ends them, too.
+constexpr std::chrono::milliseconds time_for_rank_0{300};
+
 [[noreturn]] void fail(const std::string& program, int rank, int code, const std::string& message) {
   // An error that all ranks have found is printed once: rank 0 ends the job before the others speak.
-  if (rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  if (rank != 0) std::this_thread::sleep_for(time_for_rank_0);
   char host[256] = "?";
   ::gethostname(host, sizeof host - 1);
   std::cerr << program << ": rank " << rank << " on " << host << ": " << message << std::endl;
@@ -216,7 +220,10 @@ int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, ch
   });
   if (rank_before_mpi() == 0) return run_program(app, argc, argv);
   std::ostringstream unheard;  // the same words from every rank help nobody
-  return run_program(app, argc, argv, unheard, unheard);
+  const int status = run_program(app, argc, argv, unheard, unheard);
+  if (status != 0)
+    std::this_thread::sleep_for(10 * time_for_rank_0);  // before MPI_Init ranks start at very different times
+  return status;
 }
 
 }  // namespace hplcast::cli

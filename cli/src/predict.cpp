@@ -200,7 +200,8 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")->needs("--trace");
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
   add("--log", observation.log,
-      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns (docs/traces.md)",
+      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
+      "(docs/traces.md)",
       "CATEGORY.thres:debug")
       ->needs("--keep");
 }
@@ -251,7 +252,10 @@ void setup_predict(CLI::App& app) {
       .add_option("--xhpl", options->request.programs.xhpl,
                   "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)")
       ->type_name("PATH");
-  command.add_option("--smpirun", options->request.programs.smpirun, "SimGrid's smpirun")->type_name("PATH");
+  command
+      .add_option("--smpirun", options->request.programs.smpirun,
+                  "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
+      ->type_name("PATH");
   command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)")
       ->transform(as_seconds());
   command.add_flag(

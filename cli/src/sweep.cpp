@@ -184,7 +184,10 @@ void setup_sweep(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)")
       ->type_name("PATH");
-  command.add_option("--smpirun", options->request.programs.smpirun, "SimGrid's smpirun")->type_name("PATH");
+  command
+      .add_option("--smpirun", options->request.programs.smpirun,
+                  "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
+      ->type_name("PATH");
   command.add_flag("--retry-failed", options->request.retry_failed, "repeat runs that failed");
   command.add_flag("--dry-run", options->dry_run, "only count the runs and show what would be skipped");
   command.add_flag("--yes", options->yes, "also for more than 10000 runs");

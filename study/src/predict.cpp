@@ -12,6 +12,7 @@
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/sharing_losses.hpp"
 #include "hplcast/study/process_memory.hpp"
+#include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/simulation_needs.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "observed_simulation.hpp"
@@ -175,13 +176,15 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
       write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
   core::Command command;
-  command.program = request.programs.smpirun;
+  command.program = smpirun_to_run(request.programs.smpirun);
+  const fs::path xhpl = simulated_hpl(request.programs);
+  require_one_simgrid(command.program, xhpl);
   command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
                        "-hostfile", unquoted(files.hostfile, folder)};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
   command.arguments.push_back("--cfg=smpi/shared-malloc-blocksize:" +
                               std::to_string(static_cast<long>(needs_of(request).block_bytes)));
-  command.arguments.push_back(unquoted(simulated_hpl(request.programs), folder));
+  command.arguments.push_back(unquoted(xhpl, folder));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
                          {"HPLCAST_MODE", mode_of(request) == SimulationMode::fast ? "fast" : "exact"},

@@ -4,6 +4,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/local_machine.hpp"
+#include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "sweep_executor.hpp"
 
@@ -13,8 +14,10 @@ namespace {
 
 /// Fails once, rather than in every run.
 void require_programs(const SimulatorPrograms& programs) {
-  if (programs.xhpl.empty()) own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
   if (!programs.xhpl.empty()) require_program(programs.xhpl, "the simulated HPL asked for");
+  const std::filesystem::path xhpl =
+      programs.xhpl.empty() ? own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI") : programs.xhpl;
+  require_one_simgrid(smpirun_to_run(programs.smpirun), xhpl);
 }
 
 }  // namespace

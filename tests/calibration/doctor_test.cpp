@@ -27,7 +27,7 @@ MachineDescription healthy_machine() {
   return machine;
 }
 
-const ToolVersions all_tools{"Open MPI", "SimGrid", "SimGrid"};
+const ToolVersions all_tools{"Open MPI", "SimGrid", "SimGrid", {"4.1", "4.1", "4.1", "4.1"}};
 const SoftwareDescription software{"Open MPI", "3.1", "OpenBLAS", "", "Haswell", 1, ""};
 
 std::map<std::string, Check> checks_of(const MachineDescription& machine) {
@@ -48,7 +48,8 @@ TEST(Doctor, TellsWhatDisturbsMeasurementsFromWhatSimulationsNeed) {
   const auto checks = checks_of(healthy_machine());
   for (const char* name : {"load", "other users", "frequency governor", "memory", "cores", "clock", "shared memory"})
     EXPECT_TRUE(concerns_measuring(checks.at(name))) << name;
-  for (const char* name : {"smpirun", "vm.max_map_count", "vm.overcommit_memory", "stack size", "address space"})
+  for (const char* name :
+       {"smpirun", "SimGrid versions", "vm.max_map_count", "vm.overcommit_memory", "stack size", "address space"})
     EXPECT_FALSE(concerns_measuring(checks.at(name))) << name;
 }
 
@@ -99,6 +100,21 @@ TEST(Doctor, WarnsOfMissingProgramsAndUnknownBlas) {
   old.blas_core_type = "Prescott";
   for (const Check& check : examine(healthy_machine(), all_tools, old)) checks[check.name] = check;
   EXPECT_EQ(checks["BLAS"].status, CheckStatus::warn);
+}
+
+TEST(Doctor, WarnsOfPartsOfTwoSimGrids) {
+  for (std::string SimGridVersions::*part :
+       {&SimGridVersions::smpirun, &SimGridVersions::smpicc, &SimGridVersions::library, &SimGridVersions::headers}) {
+    ToolVersions tools = all_tools;
+    tools.simgrid.*part = "3.32";
+    for (const Check& check : examine(healthy_machine(), tools, software)) {
+      if (check.name != "SimGrid versions") continue;
+      EXPECT_EQ(check.status, CheckStatus::warn);
+      EXPECT_THAT(check.found, HasSubstr(" 3.32"));
+      EXPECT_THAT(check.found, HasSubstr(" 4.1"));
+      EXPECT_THAT(check.remedy, HasSubstr("CMAKE_PREFIX_PATH"));
+    }
+  }
 }
 
 TEST(Doctor, WritesATableAndJson) {

@@ -72,7 +72,7 @@ class SimulatedXhpl : public ::testing::Test {
   core::CommandResult smpirun(const std::string& program, int ranks, const std::string& privatization = "no") const {
     core::write_file(folder_ / "hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, cluster_, ranks); });
     core::Command command;
-    command.program = "smpirun";
+    command.program = HPLCAST_SMPIRUN;
     command.arguments = {"-np", std::to_string(ranks), "-hostfile", "hostfile", "-platform", platform_};
     for (const std::string& option : platforms::smpi_options(cluster_)) command.arguments.push_back(option);
     command.arguments.push_back("--cfg=smpi/privatization:" + privatization);

@@ -116,7 +116,7 @@ class Exports : public testing::SimulatedCluster {
     core::write_file(folder_.path() / "HPL.dat",
                      [&](std::ostream& out) { core::write_hpl_dat(out, request_.parameters, false); });
     core::Command command;
-    command.program = "smpirun";
+    command.program = HPLCAST_SMPIRUN;
     command.arguments = {"-np", std::to_string(ranks), "-platform", "platform.xml", "-hostfile", "hostfile"};
     for (const std::string& option : platforms::smpi_options(request_.cluster)) command.arguments.push_back(option);
     command.arguments.push_back("./xhpl");

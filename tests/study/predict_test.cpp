@@ -157,6 +157,15 @@ TEST_F(Predict, AMissingSimulatorOrProgramIsSaid) {
   EXPECT_THAT(error_of(asked), HasSubstr("nowhere is not there or cannot be run"));
 }
 
+TEST_F(Predict, TwoVersionsOfSimGridAreRefusedBeforeTheyMeet) {
+  auto asked = request("VERSION=\"SimGrid version 4.1\"\ntouch started");
+  asked.programs.xhpl = programs_.script("xhpl-smpi", "# libsimgrid.so.3.32");
+  asked.keep = programs_.folder() / "kept";
+  EXPECT_THAT(error_of(asked), AllOf(HasSubstr("smpirun is of SimGrid 4.1"),
+                                     HasSubstr("xhpl-smpi is linked with SimGrid 3.32"), HasSubstr("--smpirun")));
+  EXPECT_FALSE(std::filesystem::exists(asked.keep / "started"));
+}
+
 TEST_F(Predict, MoreRanksThanCoresAreRefused) {
   auto asked = request("true");
   asked.parameters.Q = 3;

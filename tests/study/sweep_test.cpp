@@ -41,7 +41,8 @@ TEST_F(Sweep, RunsOnlyWhatIsMissingAndSkipsTheImpossible) {
 TEST_F(Sweep, AFailedRunKeepsItsLogAndDoesNotStopTheOthers) {
   plan("fixed: {N: 300}\nfactors: {NB: [32, 64, 128]}\n");
   // Fails for one configuration only.
-  write("smpirun", "#!/bin/sh\nsed -n 8p HPL.dat | grep -q '^64 ' && { echo no luck; exit 9; }\nexec smpirun \"$@\"\n");
+  write("smpirun", "#!/bin/sh\nsed -n 8p HPL.dat | grep -q '^64 ' && { echo no luck; exit 9; }\nexec \"" HPLCAST_SMPIRUN
+                   "\" \"$@\"\n");
   std::filesystem::permissions(folder_ / "smpirun", std::filesystem::perms::owner_all);
   const std::string smpirun = (folder_ / "smpirun").string();
   const auto result = hplcast({"sweep", "plan.yaml", "--smpirun", smpirun});

@@ -24,15 +24,24 @@ struct Check {
 /// Whether a check is about what disturbs measurements, not about what simulations need.
 bool concerns_measuring(const Check& check);
 
-/// External programs and what their --version says first; absent: not found in PATH.
+/// The versions ("3.32") of the parts of SimGrid that simulations go through; empty: not known, or not there.
+struct SimGridVersions {
+  std::string smpirun;
+  std::string smpicc;
+  std::string library;  ///< that xhpl-smpi is linked with
+  std::string headers;  ///< that hplcast was built with
+};
+
+/// External programs and what their --version says first; absent: not found.
 struct ToolVersions {
   std::optional<std::string> mpirun;
   std::optional<std::string> smpirun;
   std::optional<std::string> smpicc;
+  SimGridVersions simgrid;
 };
 
-/// Asks the programs themselves.
-ToolVersions find_tools();
+/// Asks the programs themselves (paths, or names that PATH finds). Their SimGridVersions are left empty.
+ToolVersions find_tools(const std::string& smpirun = "smpirun", const std::string& smpicc = "smpicc");
 
 /// Looks for what makes measurements bad or simulations fail. `software` is absent if no measuring program could be
 /// asked. Pure: everything is in the arguments.

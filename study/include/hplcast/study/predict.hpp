@@ -16,9 +16,9 @@ namespace hplcast::study {
 
 /// The programs that a prediction runs.
 struct SimulatorPrograms {
-  std::string smpirun = "smpirun";  ///< a path, or a name that PATH finds
-  std::filesystem::path xhpl;       ///< HPL built for the simulator (xhpl-smpi); empty: next to the running program,
-                                    ///< or what HPLCAST_XHPL_SMPI names
+  std::string smpirun;         ///< a path, or a name that PATH finds; empty: smpirun_to_run()
+  std::filesystem::path xhpl;  ///< HPL built for the simulator (xhpl-smpi); empty: next to the running program,
+                               ///< or what HPLCAST_XHPL_SMPI names
   std::filesystem::path
       platform_library;  ///< libhplcast-platform.so; empty: in
                          ///< ../lib beside the running program, or what HPLCAST_PLATFORM_LIBRARY names

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace hplcast::study {
+
+/// The SimGrid that hplcast was built with.
+struct ConfiguredSimGrid {
+  std::string version;            ///< of its headers: "3.32"
+  std::filesystem::path smpirun;  ///< as CMake found it; not there if hplcast was moved to another machine
+  std::filesystem::path smpicc;
+};
+
+ConfiguredSimGrid configured_simgrid();
+
+/// The smpirun that a prediction runs: `asked` if it is not empty, else that of configured_simgrid(), else (where this
+/// is not there) the name smpirun, for PATH.
+std::string smpirun_to_run(const std::string& asked);
+
+/// Version of an smpirun or smpicc (a path, or a name that PATH finds), read from the script, which is not run; empty
+/// if it does not tell.
+std::string simgrid_version_of_script(const std::string& program);
+
+/// Version of the SimGrid library that a program is linked with; empty if it is linked with none.
+std::string linked_simgrid_version(const std::filesystem::path& program);
+
+/// smpirun brings a library of its own version: two of them in one simulation end it with an abort that explains
+/// nothing. @throws core::Error (bad_input) if both versions are known and differ.
+void require_one_simgrid(const std::string& smpirun, const std::filesystem::path& xhpl);
+
+}  // namespace hplcast::study

@@ -1,0 +1,60 @@
+#include "hplcast/study/simgrid_parts.hpp"
+
+#include <unistd.h>
+
+#include <regex>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Major and minor number, as in "3.32", after the first `words` in a text or a binary; empty if there are none.
+std::string version_after(const std::string& words, const fs::path& file) {
+  if (::access(file.c_str(), R_OK) != 0) return "";
+  const std::string text = core::read_text(file);
+  const std::size_t found = text.find(words);
+  if (found == std::string::npos) return "";
+  constexpr std::size_t longest = 20;
+  const std::string rest = text.substr(found + words.size(), longest);
+  std::smatch version;
+  return std::regex_search(rest, version, std::regex("^[0-9]+\\.[0-9]+")) ? version.str() : "";
+}
+
+}  // namespace
+
+ConfiguredSimGrid configured_simgrid() {
+  return {HPLCAST_SIMGRID_VERSION, HPLCAST_SMPIRUN, HPLCAST_SMPICC};
+}
+
+std::string smpirun_to_run(const std::string& asked) {
+  if (!asked.empty()) return asked;
+  const fs::path configured = configured_simgrid().smpirun;
+  return ::access(configured.c_str(), X_OK) == 0 ? configured.string() : "smpirun";
+}
+
+std::string simgrid_version_of_script(const std::string& program) {
+  return version_after("=\"SimGrid version ", core::find_program(program));
+}
+
+std::string linked_simgrid_version(const fs::path& program) {
+  return version_after("libsimgrid.so.", program);
+}
+
+void require_one_simgrid(const std::string& smpirun, const fs::path& xhpl) {
+  const std::string running = simgrid_version_of_script(smpirun);
+  const std::string linked = linked_simgrid_version(xhpl);
+  if (running.empty() || linked.empty() || running == linked) return;
+  throw core::Error(core::ExitCode::bad_input, core::find_program(smpirun).string() + " is of SimGrid " + running +
+                                                   ", but " + xhpl.string() + " is linked with SimGrid " + linked +
+                                                   "; expected one version\n  hint: give an smpirun of " + linked +
+                                                   " with --smpirun, or build hplcast with SimGrid " + running +
+                                                   " (CMAKE_PREFIX_PATH); `hplcast doctor` shows all versions");
+}
+
+}  // namespace hplcast::study
