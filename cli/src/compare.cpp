@@ -44,6 +44,19 @@ void warn_of_assumptions(const std::string& file, const std::vector<core::HplRun
   }
 }
 
+/// @throws core::Error if predictions of several models would be taken for several seeds of one.
+void refuse_several_models(const std::vector<core::Prediction>& predicted) {
+  const std::vector<std::string> models = study::models_of(predicted);
+  if (models.size() < 2) return;
+  std::string list;
+  for (const std::string& model : models) list += (list.empty() ? "" : ", ") + model;
+  if (const auto mixed = study::mixed_models(predicted)) {
+    throw core::Error(core::ExitCode::bad_input, core::to_string(*mixed) + " is predicted with several models: " +
+                                                     list + "\n  hint: compare each of them on its own");
+  }
+  std::cerr << "hplcast compare: warning: the predictions are of several models: " << list << '\n';
+}
+
 study::Comparison compare_files(const CompareOptions& options) {
   std::vector<core::HplRun> real;
   for (const std::string& path : options.real) {
@@ -65,6 +78,7 @@ study::Comparison compare_files(const CompareOptions& options) {
       predicted.insert(predicted.end(), predictions.begin(), predictions.end());
     });
   }
+  refuse_several_models(predicted);
   return study::compare(real, predicted);
 }
 

@@ -198,6 +198,25 @@ std::string nearest_difference(const core::HplParameters& parameters, const std:
   return text;
 }
 
+std::vector<std::string> models_of(const std::vector<core::Prediction>& predictions) {
+  constexpr std::size_t digits = 8;
+  std::vector<std::string> models;
+  for (const core::Prediction& prediction : predictions) {
+    const std::string model = prediction.cluster + " (" + prediction.model_sha256.substr(0, digits) + ")";
+    if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+  }
+  return models;
+}
+
+std::optional<core::HplParameters> mixed_models(const std::vector<core::Prediction>& predictions) {
+  std::map<core::HplParameters, std::string> model_of;
+  for (const core::Prediction& prediction : predictions) {
+    const auto [known, is_new] = model_of.emplace(core::without_unused(prediction.parameters), prediction.model_sha256);
+    if (!is_new && known->second != prediction.model_sha256) return prediction.parameters;
+  }
+  return std::nullopt;
+}
+
 void write_comparison(std::ostream& out, const Comparison& comparison) {
   nlohmann::ordered_json json;
   json["rows"] = nlohmann::ordered_json::array();

@@ -87,6 +87,17 @@ TEST(Compare, SaysInWhatTheNearestOneDiffers) {
   EXPECT_EQ(nearest_difference(run, {}), "");
 }
 
+TEST(Compare, ModelsThatAreMixedInAConfigurationAreFound) {
+  auto a = prediction(100, 10), b = prediction(100, 11), c = prediction(200, 12);
+  a.cluster = b.cluster = "dahu";
+  a.model_sha256 = "0123456789";
+  b.model_sha256 = c.model_sha256 = "abcdef";
+  EXPECT_TRUE(mixed_models({a, b}).has_value());
+  EXPECT_FALSE(mixed_models({a, c}).has_value());
+  EXPECT_FALSE(mixed_models({a, a}).has_value());
+  EXPECT_EQ(models_of({a, b, a}), (std::vector<std::string>{"dahu (01234567)", "dahu (abcdef)"}));
+}
+
 TEST(Compare, SeveralSeedsCountByTheirMedian) {
   const auto comparison =
       compare({real_run(100, 10)}, {prediction(100, 9), prediction(100, 30), prediction(100, 11), prediction(100, 12)});

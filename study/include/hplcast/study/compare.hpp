@@ -62,6 +62,12 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
 /// them, such as "SWAP is 2, not 1"; empty if there are no others.
 std::string nearest_difference(const core::HplParameters& parameters, const std::vector<core::HplParameters>& others);
 
+/// The cluster models of predictions, as "name (first digits of the SHA-256)", in the order in which they come first.
+std::vector<std::string> models_of(const std::vector<core::Prediction>& predictions);
+
+/// A configuration that was predicted with several models, whose predictions have no median that means anything.
+std::optional<core::HplParameters> mixed_models(const std::vector<core::Prediction>& predictions);
+
 /// The content of `compare --json` (docs/compare.md).
 void write_comparison(std::ostream& out, const Comparison& comparison);
 
