@@ -1,6 +1,8 @@
 #include "hplcast/study/compare.hpp"
 
+#include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "checks.hpp"
@@ -24,11 +26,43 @@ struct CompareOptions {
   double max_error = 0;
 };
 
+/// Tells what a file of real runs does not say.
+void warn_of_assumptions(const std::string& file, const std::vector<core::HplRun>& runs) {
+  std::map<std::string, std::size_t> assumed;  // the list to the number of runs
+  for (const core::HplRun& run : runs) {
+    std::string list;
+    for (const core::HplField& field : core::hpl_fields()) {
+      if (std::find(run.assumed.begin(), run.assumed.end(), field.name) == run.assumed.end()) continue;
+      list += (list.empty() ? "" : " ") + std::string(field.name) + "=" + std::to_string(field.get(run.parameters));
+    }
+    if (!list.empty()) ++assumed[list];
+  }
+  for (const auto& [list, count] : assumed) {
+    std::cerr << "hplcast compare: warning: " << file << " does not say all parameters of " << count
+              << (count == 1 ? " run" : " runs") << "; assumed: " << list
+              << "\n  (HPL's output says them in its header, a CSV in columns)\n";
+  }
+}
+
+/// @throws core::Error if predictions of several models would be taken for several seeds of one.
+void refuse_several_models(const std::vector<core::Prediction>& predicted) {
+  const std::vector<std::string> models = study::models_of(predicted);
+  if (models.size() < 2) return;
+  std::string list;
+  for (const std::string& model : models) list += (list.empty() ? "" : ", ") + model;
+  if (const auto mixed = study::mixed_models(predicted)) {
+    throw core::Error(core::ExitCode::bad_input, core::to_string(*mixed) + " is predicted with several models: " +
+                                                     list + "\n  hint: compare each of them on its own");
+  }
+  std::cerr << "hplcast compare: warning: the predictions are of several models: " << list << '\n';
+}
+
 study::Comparison compare_files(const CompareOptions& options) {
   std::vector<core::HplRun> real;
   for (const std::string& path : options.real) {
     core::read_file(path, [&](std::istream& in, const std::string& name) {
       const auto runs = study::read_real_runs(in, name);
+      warn_of_assumptions(name, runs);
       real.insert(real.end(), runs.begin(), runs.end());
     });
   }
@@ -44,6 +78,7 @@ study::Comparison compare_files(const CompareOptions& options) {
       predicted.insert(predicted.end(), predictions.begin(), predictions.end());
     });
   }
+  refuse_several_models(predicted);
   return study::compare(real, predicted);
 }
 
@@ -74,28 +109,43 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
   }
 }
 
-void report_unmatched(const study::Comparison& comparison) {
-  const auto tell = [](const std::vector<core::HplParameters>& list, const char* what) {
-    for (const auto& parameters : list) {
-      std::cerr << "hplcast compare: warning: " << what << ": " << core::to_string(parameters) << '\n';
+void report_unmatched(const study::Comparison& comparison, const std::vector<core::HplParameters>& real,
+                      const std::vector<core::HplParameters>& predicted) {
+  constexpr std::size_t most = 20;
+  const auto tell = [most](const std::vector<core::HplParameters>& list, const char* what, const char* nearest,
+                           const std::vector<core::HplParameters>& others) {
+    for (std::size_t i = 0; i < std::min(most, list.size()); ++i) {
+      const std::string difference = study::nearest_difference(list[i], others);
+      std::cerr << "hplcast compare: warning: " << what << ": " << core::to_string(list[i]) << '\n';
+      if (!difference.empty()) std::cerr << "  " << nearest << " differs: " << difference << '\n';
     }
+    if (list.size() > most)
+      std::cerr << "hplcast compare: warning: " << what << ": " << list.size() - most << " more\n";
   };
-  tell(comparison.unmatched_real, "run but not predicted");
-  tell(comparison.unmatched_predicted, "predicted but not run");
+  tell(comparison.unmatched_real, "run but not predicted", "the nearest prediction", predicted);
+  tell(comparison.unmatched_predicted, "predicted but not run", "the nearest run", real);
   if (comparison.failed_residuals > 0) {
     std::cerr << "hplcast compare: warning: " << comparison.failed_residuals
               << " real runs left out: HPL says that their results are wrong\n";
   }
 }
 
+/// All configurations of one side: those that matched, and those that did not.
+std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
+                                        std::vector<core::HplParameters> unmatched) {
+  for (const auto& row : comparison.rows) unmatched.push_back(row.parameters);
+  return unmatched;
+}
+
 void run_compare(const CompareOptions& options, bool limited) {
   require_writable(options.output);
   const study::Comparison comparison = compare_files(options);
-  report_unmatched(comparison);
+  report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
+                   all_of(comparison, comparison.unmatched_predicted));
   if (comparison.rows.empty()) {
     throw core::Error(core::ExitCode::bad_input,
-                      "no configuration is both run and predicted\n  hint: all HPL parameters must agree; what HPL's "
-                      "output does not show (SWAP, L1, U ...) is taken to be hplcast's default, a CSV can say it");
+                      "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "
+                      "above say in which ones they differ");
   }
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { study::write_comparison(out, comparison); });
@@ -115,7 +165,9 @@ void setup_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App& command = add_command(app, "compare", "Compare predictions with real HPL runs",
                                   "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
-  command.add_option("real", options->real, "real runs: HPL's output, or CSV with columns N, NB, P, Q, time_s")
+  command
+      .add_option("real", options->real,
+                  "real runs: HPL's output, or CSV with columns N, NB, P, Q, time_s; several files: repetitions add up")
       ->required()
       ->type_name("REAL");
   command

@@ -1,9 +1,9 @@
 #include <iostream>
 
+#include "configuration_file.hpp"
 #include "hplcast/calibration/measure_hpl_kernels.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/study/configurations.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -27,10 +27,8 @@ void run(Options& options) {
   if (options.request.program.empty()) {
     options.request.program = study::own_program("xhpl-instrumented", "HPLCAST_XHPL_INSTRUMENTED");
   }
-  core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
-    options.request.configurations = study::read_configurations(in, name);
-    cli::cut(options.request.configurations, options.rows);
-  });
+  options.request.configurations = cli::read_configuration_file("hplcast-measure-kernels", options.configurations);
+  cli::cut(options.request.configurations, options.rows);
   cli::Progress progress;
   options.request.progress = [&](double fraction) { progress.update(fraction, "instrumented HPL"); };
   core::write_file(options.output, [&](std::ostream& out) { calibration::measure_hpl_kernels(options.request, out); });

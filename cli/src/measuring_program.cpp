@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -90,6 +91,14 @@ void write_monitoring(const std::string& path, const calibration::World& world, 
   });
 }
 
+/// @throws core::Error for a CSV without rows: nobody can fit that, and a script must not go on with it.
+void refuse_nothing(const std::string& csv) {
+  if (std::count(csv.begin(), csv.end(), '\n') > 1) return;
+  throw core::Error(core::ExitCode::bad_input,
+                    "nothing was measured: the results have no row\n  hint: more --budget, another --scope or "
+                    "--pattern (are there ranks for it?), or other --rows of the design");
+}
+
 void measure_and_write(const MeasuringOptions& options, const Measure& measure) {
   calibration::World world;
   calibration::Topology topology = calibration::Topology::of_this_machine();
@@ -120,7 +129,9 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   const double epoch_s = calibration::now_s() - elapsed_s;
   const std::string result = measure({world, topology, place, epoch_s}, design);
   if (!options.monitoring.empty()) write_monitoring(options.monitoring, world, epoch_s, monitor);
-  if (root) write_result(options.output, [&](std::ostream& out) { out << result; });
+  if (!root) return;
+  write_result(options.output, [&](std::ostream& out) { out << result; });
+  if (options.takes_design) refuse_nothing(result);
 }
 
 /// Rank 0 speaks for all. A launcher that sees another rank end with an error kills rank 0, spoken or not (Open MPI 5),

@@ -1,20 +1,24 @@
 #include "hplcast/study/predict.hpp"
 
+#include <algorithm>
 #include <iostream>
-#include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "choice.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
+#include "configuration_file.hpp"
 #include "hpl_options.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/study/configurations.hpp"
 #include "hplcast/study/model_levels.hpp"
+#include "hplcast/study/predict_many.hpp"
 #include "output.hpp"
+#include "prediction_results.hpp"
+#include "prediction_table.hpp"
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
@@ -31,6 +35,8 @@ struct PredictOptions {
   study::ModelLevels levels;
   bool json = false;
   bool estimate = false;
+  bool resume = false;
+  int jobs = 1;
   std::string output;
   study::PredictionRequest request;  ///< what the options above do not say
 };
@@ -46,9 +52,7 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
                  "published with (docs/accuracy.md); --growing-probes off switches that off\n";
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
-    core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
-      configurations = study::read_configurations(in, name, options.request.parameters);
-    });
+    configurations = read_configuration_file("hplcast predict", options.configurations, options.request.parameters);
   }
   std::vector<study::PredictionRequest> requests;
   for (const auto& parameters : configurations) {
@@ -62,36 +66,6 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
     }
   }
   return requests;
-}
-
-/// Where the time of each prediction goes, phase by phase.
-void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions) {
-  for (const core::Prediction& prediction : predictions) {
-    out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), "
-        << core::to_string(prediction.parameters) << '\n';
-    TextTable table({"phase", "time", "least", "most", "kernels", "messages", "waiting", "share"});
-    double all_s = 0;
-    for (const core::PhaseSummary& phase : prediction.phases) all_s += phase.elapsed_s;
-    for (const core::PhaseSummary& phase : prediction.phases) {
-      table.add({phase.name, significant(phase.elapsed_s), significant(phase.least_s), significant(phase.most_s),
-                 significant(phase.kernels_s), significant(phase.messages_s), significant(phase.waiting_s),
-                 percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))});
-    }
-    table.write(out);
-  }
-}
-
-void write_table(std::ostream& out, const std::vector<core::Prediction>& predictions) {
-  TextTable table(
-      {"N", "NB", "PxQ", "BCAST", "DEPTH", "SWAP", "seed", "mode", "time [s]", "Gflop/s", "took [s]", "memory [MB]"});
-  for (const core::Prediction& p : predictions) {
-    const core::HplParameters& h = p.parameters;
-    table.add({std::to_string(h.N), std::to_string(h.NB), std::to_string(h.P) + "x" + std::to_string(h.Q),
-               std::to_string(h.BCAST), std::to_string(h.DEPTH), std::to_string(h.SWAP), std::to_string(p.seed), p.mode,
-               significant(p.time_s), significant(p.gflops), significant(p.wall_s, 3),
-               significant(p.peak_pss_bytes / 1e6, 3)});
-  }
-  table.write(out);
 }
 
 /// Tells of kernel and MPI calls whose sizes the models were not fitted on: there they are extrapolations.
@@ -117,33 +91,49 @@ void warn_about_range(const std::vector<core::Prediction>& predictions) {
   }
 }
 
-std::vector<core::Prediction> predict_all(std::vector<study::PredictionRequest>& requests) {
-  const auto work = [](const study::PredictionRequest& request) {
-    return static_cast<double>(request.parameters.N) * request.parameters.P * request.parameters.Q;
-  };
-  double all_work = 0;
-  std::set<std::string> warnings;  // the same ones hold for many configurations: told once
+/// Refuses what cannot be run; tells warnings, each once.
+void check_all(const std::vector<study::PredictionRequest>& requests) {
+  std::set<std::string> warnings;
   for (const auto& request : requests) {
-    all_work += work(request);
     for (const std::string& warning : study::check(request)) warnings.insert(warning);
   }
   for (const std::string& warning : warnings) std::cerr << "hplcast predict: warning: " << warning << '\n';
-  Progress progress;
-  double done_work = 0;
-  std::vector<core::Prediction> predictions;
-  for (auto& request : requests) {
-    const std::string which = std::to_string(predictions.size() + 1) + " of " + std::to_string(requests.size()) +
-                              ": N=" + std::to_string(request.parameters.N);
-    study::SimulationProgress now;
-    request.on_progress = [&now](const study::SimulationProgress& progress_now) { now = progress_now; };
-    request.while_running = [&] {
-      progress.update((done_work + now.fraction * work(request)) / all_work,
-                      which + ", simulated " + significant(now.simulated_s, 3) + " s");
-    };
-    predictions.push_back(study::predict(request));
-    done_work += work(request);
+}
+
+/// Makes the predictions that `results` does not have.
+void predict_missing(const std::vector<study::PredictionRequest>& requests, int jobs, PredictionResults& results) {
+  study::PredictionBatch batch;
+  batch.jobs = jobs;
+  const std::vector<std::size_t> missing = results.missing();
+  for (const std::size_t index : missing) batch.requests.push_back(requests[index]);
+  std::vector<double> work;
+  double all_work = 0;
+  for (const auto& request : batch.requests) {
+    work.push_back(static_cast<double>(request.parameters.N) * request.parameters.P * request.parameters.Q);
+    all_work += work.back();
   }
-  return predictions;
+  Progress progress;
+  batch.tick = [&](const std::vector<double>& fractions) {
+    double done_work = 0;
+    for (std::size_t i = 0; i < work.size(); ++i) done_work += fractions[i] * work[i];
+    const auto ended = std::count_if(fractions.begin(), fractions.end(), [](double part) { return part >= 1; });
+    progress.update(done_work / all_work, std::to_string(ended) + " of " + std::to_string(work.size()));
+  };
+  batch.ended = [&](std::size_t index, core::Prediction prediction) {
+    if (requests.size() > 1) {
+      progress.clear();
+      std::cerr << "hplcast predict: " << core::to_string(prediction.parameters) << " seed=" << prediction.seed << ": "
+                << significant(prediction.gflops) << " Gflop/s\n";
+    }
+    results.add(missing[index], std::move(prediction));
+  };
+  try {
+    study::predict_many(batch);
+  } catch (...) {
+    progress.clear();
+    results.save_what_is_there();
+    throw;
+  }
 }
 
 /// Files of one simulation cannot be those of several.
@@ -157,8 +147,7 @@ void check_observation(const study::Observation& observation, std::size_t simula
   }
 }
 
-/// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
-void tell_needs(const std::vector<study::PredictionRequest>& requests, bool always) {
+study::SimulationNeeds needs_of_all(const std::vector<study::PredictionRequest>& requests) {
   study::SimulationNeeds all;
   for (const auto& request : requests) {
     const study::SimulationNeeds needs = study::needs_of(request);
@@ -166,27 +155,49 @@ void tell_needs(const std::vector<study::PredictionRequest>& requests, bool alwa
     all.simulated_messages += needs.simulated_messages;
     all.memory_bytes = std::max(all.memory_bytes, needs.memory_bytes);
   }
+  return all;
+}
+
+/// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
+void tell_needs(const std::vector<study::PredictionRequest>& requests, bool always) {
+  const study::SimulationNeeds all = needs_of_all(requests);
   constexpr double short_s = 30;
   if (!always && all.wall_s < short_s) return;
   std::cerr << "hplcast predict: " << requests.size() << (requests.size() == 1 ? " simulation, " : " simulations, ")
             << study::to_string(all) << " (estimated)\n";
 }
 
+/// --estimate: what the run would take, if it is one that can be run.
+void run_estimate(const PredictOptions& options, const std::vector<study::PredictionRequest>& requests) {
+  check_all(requests);
+  if (!options.json && options.output.empty()) return tell_needs(requests, true);
+  const study::SimulationNeeds all = needs_of_all(requests);
+  const nlohmann::ordered_json json = {{"simulations", requests.size()},
+                                       {"wall_s", all.wall_s},
+                                       {"memory_bytes", all.memory_bytes},
+                                       {"simulated_messages", all.simulated_messages}};
+  write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+}
+
 void run_predict(const PredictOptions& options) {
   require_writable(options.output);
+  if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
   core::catch_interrupts();
-  auto requests = requests_of(options);
+  const auto requests = requests_of(options);
   check_observation(options.request.observation, requests.size());
-  tell_needs(requests, options.estimate);
-  if (options.estimate) return;
-  auto predictions = predict_all(requests);
-  for (core::Prediction& prediction : predictions) prediction.model_levels = study::described(options.levels);
+  if (options.estimate) return run_estimate(options, requests);
+  PredictionResults results(requests, study::described(options.levels), options.output);
+  if (options.resume) results.resume();
+  tell_needs(requests, false);
+  check_all(requests);
+  predict_missing(requests, options.jobs, results);
+  const std::vector<core::Prediction>& predictions = results.all();
   warn_about_range(predictions);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
   }
   if (options.json) return;
-  write_table(std::cout, predictions);
+  write_prediction_table(std::cout, predictions, requests.front().cluster);
   if (options.request.observation.phases) write_phases(std::cout, predictions);
 }
 
@@ -263,6 +274,10 @@ void setup_predict(CLI::App& app) {
       "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "
       "library, runs that platform.xml gets wrong");
   command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
+  command.add_option("--jobs", options->jobs, "simulations at a time; results do not depend on it (default 1)")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--resume", options->resume,
+                   "go on with the file of -o: predictions that it has are not made again");
   command.callback([options, N, configurations] {
     if (N->empty() && configurations->empty()) throw core::UsageError("give -N or --hpl-dat");
     run_predict(*options);

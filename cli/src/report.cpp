@@ -8,6 +8,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/compare.hpp"
 #include "output.hpp"
 #include "program.hpp"
 
@@ -89,9 +90,26 @@ void write_pictures(const fs::path& folder, const std::vector<study::ReportPictu
   }
 }
 
+/// Several clusters in one page are what some studies are about; compared with real runs they are a mistake.
+void tell_models(const study::ReportData& data) {
+  const std::vector<std::string> models = study::models_of(data.predictions);
+  if (models.size() < 2 || data.real.empty()) return;
+  constexpr std::size_t most = 5;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(most, models.size()); ++i) list += (i == 0 ? "" : ", ") + models[i];
+  std::cerr << "hplcast report: warning: predictions of " << models.size()
+            << " models are compared with the same real runs: " << list << (models.size() > most ? " ..." : "") << '\n';
+  if (study::mixed_models(data.predictions)) {
+    std::cerr
+        << "  some configurations are predicted with several of them: the page takes these for several seeds, and "
+           "shows their median\n";
+  }
+}
+
 void run_report(const ReportOptions& options) {
   require_writable(options.output);
   const study::ReportData data = read_inputs(options.inputs);
+  tell_models(data);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
   if (!options.pictures.empty()) write_pictures(options.pictures, study::report_pictures(data));
   std::cerr << "hplcast report: " << data.predictions.size() << " predictions, " << data.real.size() << " real runs\n";

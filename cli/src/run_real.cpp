@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "configuration_file.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/study/configurations.hpp"
 #include "hplcast/study/real_runs.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -38,9 +38,7 @@ void run_run_real(RunRealOptions& options) {
   require_writable(options.request.results);
   core::catch_interrupts();
   options.request.check = options.check == "on";
-  core::read_file(options.configurations, [&](std::istream& in, const std::string& name) {
-    options.request.configurations = without_repeats(study::read_configurations(in, name));
-  });
+  options.request.configurations = without_repeats(read_configuration_file("hplcast run-real", options.configurations));
   Progress progress;
   options.request.progress = [&](double done, const std::string& run) { progress.update(done, run); };
   const study::RealRunSummary summary = study::run_real(options.request);

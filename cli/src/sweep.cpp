@@ -82,8 +82,13 @@ void tell_failures(const std::vector<study::FailedRun>& failures) {
   if (failures.size() > shown) std::cerr << "  ... and " << failures.size() - shown << " more\n";
 }
 
+void tell_warning(const std::string& warning) {
+  std::cerr << "hplcast sweep: warning: " << warning << '\n';
+}
+
 void run_dry(const SweepOptions& options) {
   const study::SweepRuns runs = study::runs_of(options.request.plan);
+  for (const std::string& warning : runs.warnings) tell_warning(warning);
   std::cout << runs.runs.size() << " runs of " << runs.points.size() << " configurations and seeds, "
             << runs.clusters.size() << " clusters, " << runs.skipped.size() << " configurations skipped\n";
   tell_skipped(runs.skipped);
@@ -94,6 +99,7 @@ void run_sweep(SweepOptions options) {
   if (options.dry_run) return run_dry(options);
   core::catch_interrupts();
   options.request.slurm = options.executor == "slurm";
+  options.request.warn = tell_warning;
   Progress progress;
   options.request.progress = [&](const study::SweepProgress& state) {
     progress.update(state.fraction, std::to_string(state.ended) + " of " + std::to_string(state.all) +

@@ -1,5 +1,6 @@
 #include "hplcast/study/tune.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -46,16 +47,20 @@ void write_ranking(std::ostream& out, const study::TuneResult& result) {
   constexpr std::size_t shown = 15;
   TextTable table({"rank", "round", "N", "PxQ", "NB", "DEPTH", "BCAST", "SWAP", "PFACT", "RFACT", "NBMIN", "NDIV",
                    "Gflop/s", "95 % of the mean"});
+  const std::vector<std::size_t> places = study::places(result.ranking);
   for (std::size_t i = 0; i < std::min(shown, result.ranking.size()); ++i) {
     const auto& entry = result.ranking[i];
     const core::HplParameters& p = entry.parameters;
-    table.add({std::to_string(i + 1), std::to_string(entry.round), std::to_string(p.N),
+    table.add({std::to_string(places[i]), std::to_string(entry.round), std::to_string(p.N),
                std::to_string(p.P) + "x" + std::to_string(p.Q), std::to_string(p.NB), std::to_string(p.DEPTH),
                std::to_string(p.BCAST), std::to_string(p.SWAP), std::to_string(p.PFACT), std::to_string(p.RFACT),
                std::to_string(p.NBMIN), std::to_string(p.NDIV), significant(entry.mean_gflops), rate(entry)});
   }
   table.write(out);
   if (result.ranking.size() > shown) out << "... and " << result.ranking.size() - shown << " more (--json has all)\n";
+  const auto equal = std::count(places.begin(), places.end(), std::size_t{1});
+  if (equal > 1)
+    out << "The first " << equal << " are equal to the last digit: what they differ in has no effect on this run\n";
 }
 
 void write_influence(std::ostream& out, const study::Anova& anova) {
@@ -100,14 +105,28 @@ void write_summary(std::ostream& out, const study::TuneResult& result) {
   out << "\nNot tried: " << result.not_tried.size() << " of the candidates (no time); L1, U, PMAP were not varied\n";
   const study::TuneBaselines& naive = result.baselines;
   const double best = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
-  out << "Naive: peak of dgemm " << significant(naive.peak) << " Gflop/s, 80 % of it " << significant(0.8 * naive.peak)
-      << "; one node times the number of nodes " << significant(naive.linear_scaling)
+  out << "Naive: ";
+  if (naive.peak > 0) {
+    out << "peak of dgemm's model " << significant(naive.peak) << " Gflop/s, 80 % of it "
+        << significant(0.8 * naive.peak) << "; ";
+  }
+  out << "one node times the number of nodes " << significant(naive.linear_scaling)
       << " (one node: " << significant(naive.one_node) << " at N=" << naive.one_node_N << ")\n";
   out << "Simulated: " << significant(best) << " Gflop/s";
   if (!result.ranking.empty()) out << " at N=" << result.ranking.front().parameters.N;
   if (naive.peak > 0) out << ", " << percent(best / naive.peak) << " of the peak";
   if (result.gain) out << "; " << signed_percent(*result.gain) << " against the default configuration";
   out << "\nBest: " << core::to_string(result.best) << '\n';
+}
+
+void warn_beyond_peak(const study::TuneResult& result) {
+  if (result.ranking.empty() || !(result.baselines.peak > 0)) return;
+  const double share = result.ranking.front().mean_gflops / result.baselines.peak;
+  if (share > 1) {
+    std::cerr << "hplcast tune: warning: the best is " << percent(share)
+              << " of the peak of dgemm: other kernels of this cluster.json are missing or too fast, and its "
+                 "predictions cannot be trusted\n";
+  }
 }
 
 void run_tune(TuneOptions options) {
@@ -121,6 +140,8 @@ void run_tune(TuneOptions options) {
   options.request.progress = [&](double fraction, const std::string& what) { progress.update(fraction, what); };
   const study::TuneResult result = study::tune(options.request);
   progress.clear();
+  for (const std::string& warning : result.warnings) std::cerr << "hplcast tune: warning: " << warning << '\n';
+  warn_beyond_peak(result);
   for (const std::string& failure : result.failures) std::cerr << "hplcast tune: warning: " << failure << '\n';
   if (!options.output.empty()) {
     core::write_file(options.output, [&](std::ostream& out) { core::write_hpl_dat(out, result.best, true); });

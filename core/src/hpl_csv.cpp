@@ -91,9 +91,14 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   const std::size_t time = csv.column("time_s");
   const std::size_t gflops = csv.find_column("gflops");
   const std::size_t residual = csv.find_column("residual");
+  std::vector<std::string> assumed;
+  for (const HplField& field : hpl_fields()) {
+    if (find_field_column(csv, field.name) == CsvReader::npos) assumed.push_back(field.name);
+  }
   std::vector<HplRun> runs;
   while (csv.next()) {
     HplRun run;
+    run.assumed = assumed;
     run.parameters = read_hpl_fields(csv, defaults);
     run.time_s = csv.positive(time);
     run.gflops = gflops == CsvReader::npos ? hpl_flop(static_cast<double>(run.parameters.N)) / run.time_s / 1e9

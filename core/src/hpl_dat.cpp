@@ -1,10 +1,10 @@
-// HPL.dat and the W lines of HPL's output: formats that HPL's testing/ptest reads and writes by position.
-#include <algorithm>
-#include <cstdio>
+// HPL.dat, read as HPL_pdinfo.c reads it.
+#include <cstdlib>
 #include <istream>
 #include <ostream>
 #include <sstream>
 
+#include "hpl_lines.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
@@ -47,60 +47,135 @@ void write_hpl_dat(std::ostream& out, const HplParameters& p, bool check) {
 
 namespace {
 
-constexpr std::size_t max_values = 20;       // HPL_MAX_PARAM
-constexpr std::size_t max_line_bytes = 254;  // HPL_LINE_MAX - 2
+constexpr long long max_values = 20;  // HPL_MAX_PARAM
 
-/// Reads HPL.dat line by line as HPL does: values by position, separated by single spaces.
+/// Where a line of HPL.dat was read, for messages.
+struct ReadLine {
+  const char* field = "";
+  std::string text;      ///< as it stands in the file; of a file that ended, the line that HPL reads again
+  std::size_t line = 0;  ///< from 1
+  bool again = false;    ///< the file ended before
+};
+
+/// The integer that atoi makes of a word: of what is no number 0, and of a long number some of its bits.
+int as_atoi(const std::string& word) {
+  return static_cast<int>(std::strtol(word.c_str(), nullptr, 10));
+}
+
+/// Whether people would read a word as the number that HPL reads.
+bool plainly(const std::string& word, long long value) {
+  double number = 0;
+  const bool digits = word.find_first_not_of("+-0123456789") == std::string::npos;
+  return digits && parse_double(word[0] == '+' ? word.substr(1) : word, number) && number == static_cast<double>(value);
+}
+
+/// HPL.dat line by line: HPL's values, and warnings where they are not those that people would read.
 class DatReader {
  public:
-  DatReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
+  DatReader(std::istream& in, std::string name) : name_(std::move(name)), lines_(in, name_) {}
 
-  std::string line(const char* field) {
-    field_ = field;
-    std::string text;
-    if (!std::getline(in_, text)) {
-      throw ParseError({name_, line_ + 1, field}, "the file ends here; HPL.dat has 31 lines");
-    }
-    ++line_;
-    if (!text.empty() && text.back() == '\r') text.pop_back();
-    if (text.size() > max_line_bytes)
-      fail("a line of " + std::to_string(text.size()) + " characters; HPL reads 254 at most");
-    return text;
+  /// A line that HPL skips.
+  void skip(const char* field) { next(field); }
+
+  /// A line that HPL reads a word from, and does not use here.
+  void skip_word(const char* field) {
+    next(field);
+    lines_.scan(0);
+  }
+
+  /// The second line: HPL reads it into another buffer.
+  void skip_other_buffer() {
+    lines_.skip_into_other_buffer();
+    at_ = {"comment", "", lines_.number(), false};
+    warn_if_cut();
   }
 
   std::vector<long long> values(const char* field, std::size_t count) {
-    const std::string text = line(field);
+    next(field);
     std::vector<long long> result;
     std::size_t begin = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t end = std::min(text.find_first_of(" \t", begin), text.size());
-      const std::string token = text.substr(std::min(begin, text.size()), end - std::min(begin, text.size()));
-      double value = 0;
-      if (!parse_double(token, value) || value != static_cast<double>(static_cast<long long>(value))) {
-        fail("value " + std::to_string(i + 1) + " of " + std::to_string(count) + " is \"" + token +
-             "\"; expected an integer (values start in the first column and are separated by single spaces)");
-      }
-      result.push_back(static_cast<long long>(value));
-      begin = end + 1;
+      const std::string& word = lines_.word(begin);
+      begin += word.size() + 1;
+      result.push_back(as_atoi(word));
     }
+    warn_if_surprising(result);
     return result;
   }
 
+  long long value(const char* field) { return values(field, 1).front(); }
+
   std::size_t count(const char* field) {
-    const long long number = values(field, 1).front();
-    if (number < 1 || number > static_cast<long long>(max_values))
-      fail("a count of " + std::to_string(number) + "; HPL takes 1 to 20");
+    const long long number = value(field);
+    if (number < 1 || number > max_values) {
+      throw ParseError(here(), "a count of " + std::to_string(number) + ", read from \"" + at_.text +
+                                   "\"; HPL takes 1 to 20" + told_before());
+    }
     return static_cast<std::size_t>(number);
   }
 
-  [[noreturn]] void fail(const std::string& message) const { throw ParseError({name_, line_, field_}, message); }
-  Location here() const { return {name_, line_, field_}; }
+  /// @throws ParseError for a value that HPL refuses.
+  void require(long long value, long long least) const {
+    if (value >= least) return;
+    throw ParseError(here(), "`" + std::string(at_.field) + "` is " + std::to_string(value) + ", read from \"" +
+                                 at_.text + "\"; HPL takes values of at least " + std::to_string(least) +
+                                 told_before());
+  }
+
+  /// HPL's own replacement of a value that it does not know.
+  long long replaced(long long value, bool known, long long replacement) {
+    if (known) return value;
+    warn("HPL replaces " + std::to_string(value) + " by " + std::to_string(replacement));
+    return replacement;
+  }
+
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  std::istream& in_;
+  Location here() const { return {name_, at_.line, at_.field}; }
+
+  void next(const char* field) {
+    lines_.next(field);
+    at_ = {field, lines_.text().substr(0, 80), lines_.number(), lines_.ended()};
+    if (at_.again && !told_end_) {
+      told_end_ = true;
+      warn("the file has ended: from here on HPL reads its last line, \"" + at_.text + "\", again and again");
+    }
+    warn_if_cut();
+  }
+
+  void warn_if_cut() {
+    if (!lines_.cut()) return;
+    warn("a line longer than " + std::to_string(HplLines::most_read) +
+         " characters: HPL takes the rest of it for the next line");
+  }
+
+  void warn_if_surprising(const std::vector<long long>& values) {
+    if (at_.again) return;  // told
+    std::istringstream words(lines_.text());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::string word;
+      words >> word;
+      if (!word.empty() && plainly(word, values[i])) continue;
+      warn("HPL reads " + std::to_string(values[i]) + " as value " + std::to_string(i + 1) + " of " +
+           std::to_string(values.size()) +
+           (word.empty() ? ", but there is none in \"" : ", not " + word + ", from \"") + at_.text + '"');
+      return;
+    }
+  }
+
+  void warn(const std::string& what) {
+    warnings_.push_back(name_ + ":" + std::to_string(at_.line) + ", field `" + at_.field + "`: " + what);
+  }
+
+  /// An error is often the consequence of what was found odd before.
+  std::string told_before() const { return warnings_.empty() ? "" : "\n  before: " + warnings_.back(); }
+
   std::string name_;
-  std::string field_;
-  std::size_t line_ = 0;
+  HplLines lines_;
+  ReadLine at_;
+  bool told_end_ = false;
+  std::vector<std::string> warnings_;
 };
 
 struct DatLists {
@@ -108,54 +183,68 @@ struct DatLists {
   HplParameters single;
 };
 
-void set_checked(const DatReader& dat, HplParameters& parameters, const char* field, long long value) {
-  for (const HplField& known : hpl_fields()) {
-    if (std::string(known.name) == field) known.set(parameters, value);
-  }
-  try {
-    parameters.validate();
-  } catch (const DomainError& error) {
-    throw ParseError(dat.here(), error.what());
-  }
-}
-
-/// A list whose every value must be in HPL's range; checked while the reader still knows the line.
-std::vector<long long> checked_list(DatReader& dat, const char* field, std::size_t count) {
+/// A list of `count` values of at least `least`.
+std::vector<long long> bounded_list(DatReader& dat, const char* field, std::size_t count, long long least) {
   std::vector<long long> values = dat.values(field, count);
-  for (const long long value : values) {
-    HplParameters probe;
-    set_checked(dat, probe, field, value);
-  }
+  for (const long long value : values) dat.require(value, least);
   return values;
 }
 
-std::vector<long long> checked_list(DatReader& dat, const char* field) {
+std::vector<long long> bounded_list(DatReader& dat, const char* field, long long least) {
   const std::size_t count = dat.count(field);
-  return checked_list(dat, field, count);
+  return bounded_list(dat, field, count, least);
 }
 
+/// A list of the values 0 to `most`, others becoming `replacement`.
+std::vector<long long> choice_list(DatReader& dat, const char* field, long long most, long long replacement) {
+  const std::size_t count = dat.count(field);
+  std::vector<long long> values = dat.values(field, count);
+  for (long long& value : values) value = dat.replaced(value, value >= 0 && value <= most, replacement);
+  return values;
+}
+
+int choice(DatReader& dat, const char* field, long long most, long long replacement) {
+  const long long value = dat.value(field);
+  return static_cast<int>(dat.replaced(value, value >= 0 && value <= most, replacement));
+}
+
+void read_grids(DatReader& dat, DatLists& lists) {
+  const std::size_t grids = dat.count("P");
+  lists.P = bounded_list(dat, "P", grids, 1);
+  lists.Q = bounded_list(dat, "Q", grids, 1);
+  for (std::size_t i = 0; i < grids; ++i) {
+    constexpr long long int_max = 2147483647;
+    if (lists.P[i] * lists.Q[i] > int_max)
+      throw DomainError("P x Q", std::to_string(lists.P[i]) + " x " + std::to_string(lists.Q[i]), "below 2^31 ranks");
+  }
+}
+
+// The order, the limits and the replacements of HPL_pdinfo.c.
 DatLists read_lists(DatReader& dat) {
   DatLists lists;
-  dat.line("title");
-  dat.line("comment");
-  dat.line("output file");
-  dat.line("device out");
-  lists.N = checked_list(dat, "N");
-  lists.NB = checked_list(dat, "NB");
-  set_checked(dat, lists.single, "PMAP", dat.values("PMAP", 1).front());
-  const std::size_t grids = dat.count("P");
-  lists.P = checked_list(dat, "P", grids);
-  lists.Q = checked_list(dat, "Q", grids);
-  dat.line("threshold");
-  lists.PFACT = checked_list(dat, "PFACT");
-  lists.NBMIN = checked_list(dat, "NBMIN");
-  lists.NDIV = checked_list(dat, "NDIV");
-  lists.RFACT = checked_list(dat, "RFACT");
-  lists.BCAST = checked_list(dat, "BCAST");
-  lists.DEPTH = checked_list(dat, "DEPTH");
-  for (const char* field : {"SWAP", "swap_threshold", "L1", "U", "EQUIL", "ALIGN"}) {
-    set_checked(dat, lists.single, field, dat.values(field, 1).front());
-  }
+  dat.skip("title");
+  dat.skip_other_buffer();
+  dat.skip("output file");
+  dat.skip_word("device out");
+  lists.N = bounded_list(dat, "N", 0);
+  lists.NB = bounded_list(dat, "NB", 1);
+  lists.single.PMAP = choice(dat, "PMAP", 1, 0);
+  read_grids(dat, lists);
+  dat.skip_word("threshold");
+  lists.PFACT = choice_list(dat, "PFACT", 2, 2);
+  lists.NBMIN = bounded_list(dat, "NBMIN", 1);
+  lists.NDIV = bounded_list(dat, "NDIV", 2);
+  lists.RFACT = choice_list(dat, "RFACT", 2, 2);
+  lists.BCAST = choice_list(dat, "BCAST", 5, 1);
+  lists.DEPTH = bounded_list(dat, "DEPTH", 0);
+  lists.single.SWAP = choice(dat, "SWAP", 2, 1);
+  constexpr long long any = 2147483647;
+  lists.single.swap_threshold = choice(dat, "swap_threshold", any, 0);
+  lists.single.L1 = choice(dat, "L1", 1, 0);
+  lists.single.U = choice(dat, "U", 1, 0);
+  lists.single.EQUIL = choice(dat, "EQUIL", 1, 1);
+  const long long align = dat.value("ALIGN");
+  lists.single.ALIGN = static_cast<int>(dat.replaced(align, align > 0, 4));
   return lists;
 }
 
@@ -172,11 +261,25 @@ void cross(std::vector<HplParameters>& configurations, const std::vector<long lo
   configurations = std::move(crossed);
 }
 
+void refuse_too_many(const DatLists& lists, const std::string& name) {
+  double product = 1;
+  for (const auto* list : {&lists.P, &lists.N, &lists.NB, &lists.DEPTH, &lists.BCAST, &lists.RFACT, &lists.PFACT,
+                           &lists.NBMIN, &lists.NDIV})
+    product *= static_cast<double>(list->size());
+  if (product <= static_cast<double>(hpl_dat_most_configurations)) return;
+  throw ParseError({name, 0, ""},
+                   "its lists give " + shortest(product) + " configurations; hplcast takes at most " +
+                       std::to_string(hpl_dat_most_configurations),
+                   "shorten the lists, or write the configurations that matter into a CSV");
+}
+
 }  // namespace
 
-std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& name) {
+std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& name, std::vector<std::string>* warnings) {
   DatReader dat(in, name);
   const DatLists lists = read_lists(dat);
+  if (warnings != nullptr) *warnings = dat.warnings();
+  refuse_too_many(lists, name);
   std::vector<HplParameters> all;
   for (std::size_t grid = 0; grid < lists.P.size(); ++grid) {
     HplParameters base = lists.single;
@@ -195,85 +298,6 @@ std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& nam
     all.insert(all.end(), of_grid.begin(), of_grid.end());
   }
   return all;
-}
-
-namespace {
-
-int factorisation_from_letter(char letter) {
-  switch (letter) {
-    case 'L':
-      return 0;
-    case 'C':
-      return 1;
-    case 'R':
-      return 2;
-    default:
-      return -1;
-  }
-}
-
-/// "WR11C2R4": order, DEPTH, BCAST, RFACT, NDIV, PFACT, NBMIN. DEPTH and BCAST are one digit each; NDIV is printed with
-/// one digit in practice, NBMIN with as many as it has.
-bool decode_variant(const std::string& code, HplParameters& p) {
-  if (code.size() < 8 || code[0] != 'W' || (code[1] != 'R' && code[1] != 'C')) return false;
-  p.PMAP = code[1] == 'R' ? 0 : 1;
-  p.DEPTH = code[2] - '0';
-  p.BCAST = code[3] - '0';
-  p.RFACT = factorisation_from_letter(code[4]);
-  const std::size_t pfact = code.find_first_not_of("0123456789", 5);
-  if (pfact == std::string::npos || pfact == 5 || pfact + 1 >= code.size()) return false;
-  if (code.find_first_not_of("0123456789", pfact + 1) != std::string::npos) return false;
-  p.NDIV = std::stoi(code.substr(5, std::min<std::size_t>(pfact - 5, 9)));
-  p.PFACT = factorisation_from_letter(code[pfact]);
-  p.NBMIN = std::stoi(code.substr(pfact + 1, 9));
-  return p.DEPTH >= 0 && p.DEPTH <= 9 && p.BCAST >= 0 && p.BCAST <= 5 && p.RFACT >= 0 && p.PFACT >= 0;
-}
-
-bool is_result_line(const std::string& line) {
-  return line.size() > 8 && line[0] == 'W' && (line[1] == 'R' || line[1] == 'C') && line[2] >= '0' && line[2] <= '9';
-}
-
-HplRun parse_result_line(const std::string& line, const Location& where, const HplParameters& defaults) {
-  HplRun run;
-  run.parameters = defaults;
-  std::istringstream words(line);
-  std::string code;
-  words >> code >> run.parameters.N >> run.parameters.NB >> run.parameters.P >> run.parameters.Q >> run.time_s >>
-      run.gflops;
-  if (!words || !decode_variant(code, run.parameters) || !(run.time_s >= 0) || !(run.gflops > 0)) {
-    throw ParseError(where, "found \"" + line.substr(0, 80) +
-                                "\"; expected a result line such as WR11C2R4  5000  128  1  2  1.23  6.8e+01");
-  }
-  return run;
-}
-
-bool read_extra_digits(const std::string& line, HplRun& run) {
-  double time_s = 0;
-  double gflops = 0;
-  if (std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf", &time_s, &gflops) != 2 || !(time_s > 0) ||
-      !(gflops > 0))
-    return false;
-  run.time_s = time_s;
-  run.gflops = gflops;
-  return true;
-}
-
-}  // namespace
-
-std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults) {
-  std::vector<HplRun> runs;
-  std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
-    if (is_result_line(line)) {
-      runs.push_back(parse_result_line(line, {name, number, ""}, defaults));
-    } else if (!runs.empty() && line.rfind("hplcast: time_s=", 0) == 0) {
-      read_extra_digits(line, runs.back());
-    } else if (!runs.empty() && line.rfind("||Ax-b||_oo/(eps", 0) == 0) {
-      runs.back().residual_checked = true;
-      runs.back().residual_passed = line.find("PASSED") != std::string::npos;
-    }
-  }
-  return runs;
 }
 
 }  // namespace hplcast::core

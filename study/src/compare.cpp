@@ -21,7 +21,7 @@ void add_rate(Rates& rates, const core::HplParameters& parameters, double gflops
   if (!(gflops > 0) || !std::isfinite(gflops)) {
     throw core::DomainError("gflops of " + core::to_string(parameters), gflops, "a positive rate");
   }
-  rates[parameters].push_back(gflops);
+  rates[core::without_unused(parameters)].push_back(gflops);
 }
 
 /// Interval of the mean of logarithms; of a single value the value itself.
@@ -176,6 +176,45 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
   comparison.summary = summarize(comparison.rows);
   comparison.best = best_predicted(comparison.rows);
   return comparison;
+}
+
+std::string nearest_difference(const core::HplParameters& parameters, const std::vector<core::HplParameters>& others) {
+  const auto differing = [&](const core::HplParameters& other) {
+    std::vector<const core::HplField*> fields;
+    for (const core::HplField& field : core::hpl_fields()) {
+      if (field.get(parameters) != field.get(other)) fields.push_back(&field);
+    }
+    return fields;
+  };
+  if (others.empty()) return "";
+  const auto nearest = std::min_element(others.begin(), others.end(), [&](const auto& a, const auto& b) {
+    return differing(a).size() < differing(b).size();
+  });
+  std::string text;
+  for (const core::HplField* field : differing(*nearest)) {
+    text += (text.empty() ? "" : ", ") + std::string(field->name) + " is " + std::to_string(field->get(parameters)) +
+            ", not " + std::to_string(field->get(*nearest));
+  }
+  return text;
+}
+
+std::vector<std::string> models_of(const std::vector<core::Prediction>& predictions) {
+  constexpr std::size_t digits = 8;
+  std::vector<std::string> models;
+  for (const core::Prediction& prediction : predictions) {
+    const std::string model = prediction.cluster + " (" + prediction.model_sha256.substr(0, digits) + ")";
+    if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+  }
+  return models;
+}
+
+std::optional<core::HplParameters> mixed_models(const std::vector<core::Prediction>& predictions) {
+  std::map<core::HplParameters, std::string> model_of;
+  for (const core::Prediction& prediction : predictions) {
+    const auto [known, is_new] = model_of.emplace(core::without_unused(prediction.parameters), prediction.model_sha256);
+    if (!is_new && known->second != prediction.model_sha256) return prediction.parameters;
+  }
+  return std::nullopt;
 }
 
 void write_comparison(std::ostream& out, const Comparison& comparison) {

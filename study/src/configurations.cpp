@@ -42,10 +42,11 @@ bool is_configuration_csv(const std::string& text) {
 }
 
 std::vector<core::HplParameters> read_configurations(std::istream& in, const std::string& name,
-                                                     const core::HplParameters& defaults) {
+                                                     const core::HplParameters& defaults,
+                                                     std::vector<std::string>* warnings) {
   std::istringstream text(whole(in));
-  auto configurations =
-      is_configuration_csv(text.str()) ? read_configuration_csv(text, name, defaults) : core::read_hpl_dat(text, name);
+  auto configurations = is_configuration_csv(text.str()) ? read_configuration_csv(text, name, defaults)
+                                                         : core::read_hpl_dat(text, name, warnings);
   if (configurations.empty()) throw core::ParseError({name, 0, ""}, "no configuration in it; expected at least one");
   return configurations;
 }

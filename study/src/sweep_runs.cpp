@@ -147,6 +147,7 @@ SweepRuns runs_of(const SweepPlan& plan) {
   Clusters clusters(result.clusters);
   std::map<std::string, PredictionRequest> requests;  // one a cluster: checking many runs copies none
   std::set<std::string> ids;
+  std::set<std::string> warnings;
   for (const Configuration& configuration : configurations(plan)) {
     const Configuration factors(configuration.begin() + static_cast<std::ptrdiff_t>(plan.fixed.size()),
                                 configuration.end());
@@ -165,7 +166,9 @@ SweepRuns runs_of(const SweepPlan& plan) {
     request.parameters = run.parameters;
     request.mode = simulation_mode(run.mode);
     try {
-      check(request);
+      for (const std::string& warning : check(request)) {
+        if (warnings.insert(warning).second) result.warnings.push_back(warning);
+      }
     } catch (const core::UsageError&) {
       throw;  // no configuration could be run like that
     } catch (const core::Error& error) {

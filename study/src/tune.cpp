@@ -6,7 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/study/transform_nodes.hpp"
+#include "hplcast/study/dgemm_peak.hpp"
 #include "tune_predictor.hpp"
 #include "tune_rounds.hpp"
 
@@ -76,8 +76,7 @@ TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, 
   const int ranks = one.P * one.Q;
   const int per_host = std::min(ranks, request.cluster.hosts.values().cores);
   const int hosts = (ranks + per_host - 1) / per_host;
-  const std::vector<double> rates = host_rates(request.cluster);
-  for (int host = 0; host < hosts; ++host) baselines.peak += rates[static_cast<std::size_t>(host)] * per_host / 1e9;
+  baselines.peak = dgemm_peak_gflops(request.cluster, ranks);
   std::tie(one.P, one.Q) = near_square_grids(per_host, 1).front();
   constexpr double share_of_budget = 0.05;
   const double available_s = share_of_budget * request.budget_s;
@@ -148,7 +147,10 @@ TuneResult tune(const TuneRequest& request) {
     check_only.cluster = request.cluster;
     check_only.parameters = candidate;
     check_only.mode = request.mode;
-    check(check_only);
+    for (const std::string& warning : check(check_only)) {
+      if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
+        result.warnings.push_back(warning);
+    }
   }
   PredictionRequest full_size;
   full_size.parameters = candidates.front();

@@ -9,8 +9,10 @@ namespace hplcast::study {
 void write_tune_result(std::ostream& out, const TuneResult& result) {
   nlohmann::ordered_json json;
   json["best"] = parameters_json(result.best);
+  const std::vector<std::size_t> place = places(result.ranking);
   for (const TunedConfiguration& entry : result.ranking) {
     nlohmann::ordered_json row;
+    row["place"] = place[json["ranking"].size()];
     row["parameters"] = parameters_json(entry.parameters);
     row["round"] = entry.round;
     row["gflops"] = entry.gflops;

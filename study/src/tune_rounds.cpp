@@ -297,4 +297,13 @@ void TuneRounds::rank() {
   if (best.round == found->second.round) result_.gain = best.mean_gflops / found->second.mean_gflops - 1;
 }
 
+std::vector<std::size_t> places(const std::vector<TunedConfiguration>& ranking) {
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < ranking.size(); ++i) {
+    const bool equal = i > 0 && ranking[i].round == ranking[i - 1].round && ranking[i].gflops == ranking[i - 1].gflops;
+    result.push_back(equal ? result.back() : i + 1);
+  }
+  return result;
+}
+
 }  // namespace hplcast::study

@@ -68,7 +68,8 @@ TEST_F(StudyCommands, PredictNamesWhatIsWrongWithItsInput) {
   expect({"predict", example_cluster, "-N", "0"}, 3, "`N` is 0");
   expect({"predict", example_cluster, "-N", "1000", "-P", "40", "-Q", "40"}, 3, "1600 ranks; expected at most 1024");
   expect({"predict", example_cluster, "-N", "1000000"}, 3, "--force");
-  expect({"predict", example_cluster, "--hpl-dat", file("HPL.dat", "title\n")}, 3, "HPL.dat:2");
+  expect({"predict", example_cluster, "--hpl-dat", file("HPL.dat", "title\n")}, 3,
+         "HPL.dat:1, field `N`: a count of 0");
   expect({"predict", example_cluster, "-N", "100", "-o", programs_.folder().string()}, 3, "it is a folder");
 }
 
@@ -95,6 +96,80 @@ TEST_F(StudyCommands, PredictExitsWithSixIfTheSimulatorFails) {
   expect({"predict", example_cluster, "-N", "100", "--xhpl", xhpl, "--smpirun", "no-such-smpirun"}, 6,
          "no-such-smpirun");
   expect({"predict", example_cluster, "-N", "100", "--xhpl", "no-such-xhpl"}, 3, "no-such-xhpl");
+}
+
+TEST_F(StudyCommands, PredictKeepsWhatEndedAndResumes) {
+  const std::string count = "echo run >> \"$RUNS\"\n";
+  const std::string works = count + study::testing::print_hpl_result("2.00", "9.0") + study::testing::good_statistics;
+  const std::string fails = "[ $(sed -n 6p HPL.dat | cut -d' ' -f1) = 300 ] && exit 1\n" + works;
+  const auto record = programs_.folder() / "runs";
+  ::setenv("RUNS", record.c_str(), 1);
+  std::vector<std::string> arguments = {"predict",   example_cluster,
+                                        "--hpl-dat", file("some.csv", "N\n100\n200\n300\n"),
+                                        "--xhpl",    programs_.script("xhpl", "true").string(),
+                                        "-o",        "out.json",
+                                        "--smpirun", programs_.script("smpirun", fails).string()};
+  expect(arguments, 6, "2 of 3 predictions are in out.json; the same command with --resume makes the others");
+  arguments.back() = programs_.script("smpirun-that-works", works).string();
+  arguments.push_back("--resume");
+  expect(arguments, 0, "2 of 3 predictions are in out.json already");
+  EXPECT_EQ(text_of("runs"), "run\nrun\nrun\n");
+  std::ifstream in(programs_.folder() / "out.json");
+  const auto predictions = core::read_predictions(in, "out.json");
+  ASSERT_EQ(predictions.size(), 3U);
+  EXPECT_EQ(predictions[2].parameters.N, 300);
+  arguments.insert(arguments.end(), {"--seed", "7"});
+  expect(arguments, 3, "are not among those asked for");
+}
+
+TEST_F(StudyCommands, PredictGivesTheSameWithSeveralJobs) {
+  const std::string works = study::testing::print_hpl_result("2.00", "9.0") + study::testing::good_statistics;
+  const auto predicted = [&](const std::string& jobs, const std::string& output) {
+    expect({"predict", example_cluster, "--hpl-dat", file("four.csv", "N,BCAST\n100,0\n200,1\n400,2\n300,3\n"),
+            "--jobs", jobs, "--xhpl", programs_.script("xhpl", "true").string(), "--smpirun",
+            programs_.script("smpirun", works).string(), "-o", output},
+           0, "Best: N=400");
+    std::ifstream in(programs_.folder() / output);
+    std::vector<core::Prediction> all = core::read_predictions(in, output);
+    std::ostringstream text;
+    for (core::Prediction& one : all) one.wall_s = one.peak_pss_bytes = 0;
+    core::write_predictions(text, all);
+    return text.str();
+  };
+  EXPECT_EQ(predicted("1", "one.json"), predicted("3", "three.json"));
+}
+
+TEST_F(StudyCommands, AnEstimateRefusesWhatARunRefusesAndIsJsonIfAskedFor) {
+  expect({"predict", example_cluster, "-N", "1000000", "--estimate"}, 3, "--force");
+  expect({"predict", example_cluster, "-N", "1000", "--estimate", "--json"}, 0, "\"simulations\": 1");
+}
+
+TEST_F(StudyCommands, AnHplDatThatHplReadsInAnotherWayIsToldOf) {
+  core::HplParameters parameters;
+  parameters.N = 5000;
+  std::ostringstream text;
+  core::write_hpl_dat(text, parameters, false);
+  std::string dat = text.str();
+  dat.replace(dat.find("5000 Ns"), 4, "1e5");
+  expect({"predict", example_cluster, "--hpl-dat", file("HPL.dat", dat), "--estimate"}, 0,
+         "HPL reads 1 as value 1 of 1, not 1e5");
+}
+
+TEST_F(StudyCommands, CompareSaysWhatIsAssumedAndInWhatTheNearestDiffers) {
+  const std::string w_line = "WR11C2C4  1000  128  1  1  1.25  8.0\n";
+  expect({"compare", file("cut.out", w_line), "--predicted", prediction_file()}, 0,
+         "does not say all parameters of 1 run; assumed: SWAP=1 L1=0 U=0 EQUIL=1 ALIGN=8");
+  const std::string header =
+      "SWAP   : Mix (threshold = 64)\nL1     : transposed form\nU      : transposed form\n"
+      "EQUIL  : yes\nALIGN  : 8 double precision words\n";
+  const std::string mix = file("mix.out", header + w_line);
+  expect({"compare", mix, "--predicted", prediction_file()}, 3, "the nearest prediction differs: SWAP is 2, not 1");
+  const std::string roll = file("roll.out", "SWAP   : Spread-roll (long)" + header.substr(header.find('\n')) + w_line);
+  const std::string other = file("other.out", "SWAP   : Spread-roll (long)" + header.substr(header.find('\n')) +
+                                                  "WR11C2C4  1000  128  1  1  1.00  10.0\n");
+  const auto both = run_hplcast_words({"compare", roll, other, "--predicted", prediction_file()});
+  EXPECT_THAT(both.output, HasSubstr("22.2 %"));  // the spread: 2 of 9
+  EXPECT_THAT(both.output, Not(HasSubstr("assumed")));
 }
 
 TEST_F(StudyCommands, PredictLeavesNoProcessAndNoFileWhenInterrupted) {

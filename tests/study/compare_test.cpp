@@ -69,6 +69,35 @@ TEST(Compare, MatchesOnAllParametersAndNamesWhatIsLeft) {
   EXPECT_EQ(comparison.unmatched_predicted[0].N, 500);
 }
 
+TEST(Compare, TheThresholdCountsOnlyForTheMixedSwap) {
+  auto real = real_run(100, 10);
+  real.parameters.swap_threshold = 128;
+  EXPECT_EQ(compare({real}, {prediction(100, 10)}).rows.size(), 1U);
+  real.parameters.SWAP = 2;
+  auto predicted = prediction(100, 10);
+  predicted.parameters.SWAP = 2;
+  EXPECT_EQ(compare({real}, {predicted}).rows.size(), 0U);
+}
+
+TEST(Compare, SaysInWhatTheNearestOneDiffers) {
+  auto near = with_N(100), far = with_N(200), run = with_N(100);
+  run.SWAP = 2;
+  far.NB = 64;
+  EXPECT_EQ(nearest_difference(run, {far, near}), "SWAP is 2, not 1");
+  EXPECT_EQ(nearest_difference(run, {}), "");
+}
+
+TEST(Compare, ModelsThatAreMixedInAConfigurationAreFound) {
+  auto a = prediction(100, 10), b = prediction(100, 11), c = prediction(200, 12);
+  a.cluster = b.cluster = "dahu";
+  a.model_sha256 = "0123456789";
+  b.model_sha256 = c.model_sha256 = "abcdef";
+  EXPECT_TRUE(mixed_models({a, b}).has_value());
+  EXPECT_FALSE(mixed_models({a, c}).has_value());
+  EXPECT_FALSE(mixed_models({a, a}).has_value());
+  EXPECT_EQ(models_of({a, b, a}), (std::vector<std::string>{"dahu (01234567)", "dahu (abcdef)"}));
+}
+
 TEST(Compare, SeveralSeedsCountByTheirMedian) {
   const auto comparison =
       compare({real_run(100, 10)}, {prediction(100, 9), prediction(100, 30), prediction(100, 11), prediction(100, 12)});

@@ -13,6 +13,7 @@
 namespace hplcast::study {
 namespace {
 
+using study::testing::good_statistics;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -20,16 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using tests::error_in;
-
-/// A simulation that works: what the runtime of the simulated program would leave.
-const char* const good_statistics =
-    "sha=$(sha256sum \"$HPLCAST_CLUSTER\" | cut -d' ' -f1)\n"
-    "cat > \"$HPLCAST_STATS\" <<END\n"
-    "{\"schema_version\": 1, \"simulator\": \"SimGrid 3.32.0\", \"model_sha256\": \"$sha\", \"deadlock\": false,\n"
-    " \"times_s\": [2.0000000123],\n"
-    " \"kernels\": {\"dgemm\": {\"calls\": 7, \"outside_range\": 2, \"time_s\": 1.5, \"flop\": 1e9}},\n"
-    " \"messages\": {\"send\": {\"calls\": 3, \"outside_range\": 0, \"bytes\": 4096}}}\n"
-    "END\n";
 
 class Predict : public ::testing::Test {
  protected:

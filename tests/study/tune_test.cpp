@@ -79,5 +79,16 @@ TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
   EXPECT_EQ(result.best.N, 30000);
 }
 
+TEST(TunePlaces, EqualRatesOfARoundShareOne) {
+  const auto entry = [](int round, double rate) {
+    TunedConfiguration configuration;
+    configuration.round = round;
+    configuration.gflops = {rate};
+    return configuration;
+  };
+  EXPECT_EQ(places({entry(4, 9), entry(4, 9), entry(4, 8), entry(3, 8), entry(3, 8)}),
+            (std::vector<std::size_t>{1, 1, 3, 4, 4}));
+}
+
 }  // namespace
 }  // namespace hplcast::study

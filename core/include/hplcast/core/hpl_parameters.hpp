@@ -62,6 +62,9 @@ class CsvReader;
 /// `alignment`), values are numbers or names, absent columns keep `defaults`. @throws ParseError
 HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& defaults);
 
+/// The same configuration for HPL: the threshold of SWAP, which only the mix uses, is the default with others.
+HplParameters without_unused(HplParameters parameters);
+
 /// "N=5000 NB=128 P=2 Q=1 ..." of all fields.
 std::string to_string(const HplParameters& parameters);
 
@@ -69,22 +72,29 @@ std::string to_string(const HplParameters& parameters);
 /// skipped.
 void write_hpl_dat(std::ostream& out, const HplParameters& parameters, bool check);
 
-/// Every configuration of an HPL.dat, in the order in which HPL runs them.
-/// @throws ParseError with line and field for a file that HPL itself would refuse or misread.
-std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& name);
+/// Every configuration of an HPL.dat, in the order in which HPL runs them, read as HPL reads it (HPL_pdinfo.c, alike in
+/// HPL 2.0 to 2.3): by position, `1e5` as 1, a missing line as the one before. `warnings`, if given, gets a line for
+/// every value that is not the one that people would read there, and for each that HPL replaces.
+/// @throws ParseError with line and field for a file that HPL refuses, or of which it would read memory that holds
+/// nothing of the file; for more than hpl_dat_most_configurations; DomainError for grids of 2^31 ranks and more.
+std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& name,
+                                        std::vector<std::string>* warnings = nullptr);
+inline constexpr std::size_t hpl_dat_most_configurations = 1000000;
 
 /// One run as HPL reported it.
 struct HplRun {
-  HplParameters parameters;  ///< only what the output says: fields that it does not show keep `defaults`
+  HplParameters parameters;  ///< fields that are not said keep `defaults`
   double time_s = 0;
   double gflops = 0;
   bool residual_checked = false;
   bool residual_passed = false;
+  std::vector<std::string> assumed;  ///< fields that nothing said: taken from the defaults
 };
 
-/// Runs in HPL's output (the `W...` lines, with more digits from a line `hplcast: time_s=... gflops=...` behind it,
-/// where there is one). Fields that HPL does not print are taken from `defaults`. @throws ParseError for a W line that
-/// cannot be read.
+/// Runs in HPL's output (HPL 2.0 to 2.3, HPC Challenge): the `W...` lines, with more digits from a line
+/// `hplcast: time_s=... gflops=...` behind it, where there is one. SWAP and its threshold, L1, U, EQUIL and ALIGN come
+/// from the header above the line; where it was cut away, from `defaults`. @throws ParseError for a W line that cannot
+/// be read, or that does not belong to the header above it.
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
 /// CSV `N,NB,...,time_s,gflops` (see read_hpl_fields), and `residual` (passed, failed, unchecked) where it is there;

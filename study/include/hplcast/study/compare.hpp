@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hplcast/core/hpl_parameters.hpp"
@@ -53,9 +54,19 @@ struct Comparison {
   std::size_t failed_residuals = 0;  ///< real runs left out: HPL itself says that their result is wrong
 };
 
-/// Matches real and predicted runs that agree in all HPL parameters.
+/// Matches real and predicted runs that agree in all HPL parameters (the threshold of SWAP counts where SWAP is mix).
 /// @throws core::DomainError if a rate is not positive.
 Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted);
+
+/// What keeps a configuration from matching any of `others`: the parameters in which it differs from the nearest of
+/// them, such as "SWAP is 2, not 1"; empty if there are no others.
+std::string nearest_difference(const core::HplParameters& parameters, const std::vector<core::HplParameters>& others);
+
+/// The cluster models of predictions, as "name (first digits of the SHA-256)", in the order in which they come first.
+std::vector<std::string> models_of(const std::vector<core::Prediction>& predictions);
+
+/// A configuration that was predicted with several models, whose predictions have no median that means anything.
+std::optional<core::HplParameters> mixed_models(const std::vector<core::Prediction>& predictions);
 
 /// The content of `compare --json` (docs/compare.md).
 void write_comparison(std::ostream& out, const Comparison& comparison);

@@ -15,9 +15,11 @@ bool is_configuration_csv(const std::string& text);
 
 /// HPL configurations from an HPL.dat, or from a CSV with one configuration a row: column N is required, other columns
 /// have the names of core::hpl_fields(), absent ones keep `defaults`, unknown ones are ignored. They are
-/// told apart by is_configuration_csv(). @throws core::ParseError, also for a file without configurations.
+/// told apart by is_configuration_csv(). `warnings`, if given: those of core::read_hpl_dat().
+/// @throws core::ParseError, also for a file without configurations.
 std::vector<core::HplParameters> read_configurations(std::istream& in, const std::string& name,
-                                                     const core::HplParameters& defaults = {});
+                                                     const core::HplParameters& defaults = {},
+                                                     std::vector<std::string>* warnings = nullptr);
 
 /// Runs of the real HPL from its own output or from a CSV (core::read_hpl_csv), told apart in the same way.
 /// @throws core::ParseError, also for a file without runs.

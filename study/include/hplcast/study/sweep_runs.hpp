@@ -45,6 +45,7 @@ struct SweepRuns {
   std::vector<SweepRun> runs;                          ///< different ones, in the order of the plan
   std::vector<SweepPoint> points;                      ///< with their seeds: points.size() >= runs.size()
   std::vector<SkippedPoint> skipped;
+  std::vector<std::string> warnings;  ///< of check(), each once
 };
 
 /// Reads the clusters, makes the changes, and leaves out what cannot be run: more ranks than cores, a matrix that does

@@ -72,7 +72,7 @@ struct PanelLevel {
 
 /// Naive guesses, to see what simulation adds. In Gflop/s.
 struct TuneBaselines {
-  double peak = 0;      ///< dgemm at its asymptotic rate on all cores used
+  double peak = 0;      ///< dgemm_peak_gflops(); 0 without a model of dgemm
   double one_node = 0;  ///< predicted, with the default configuration
   long long one_node_N = 0;
   double linear_scaling = 0;  ///< one_node times the number of hosts
@@ -88,6 +88,7 @@ struct TuneResult {
   std::optional<double> gain;                  ///< of the best over the default configuration, both in the last round
   std::vector<core::HplParameters> not_tried;  ///< of the candidates: no time
   std::vector<std::string> failures;
+  std::vector<std::string> warnings;  ///< of check(), each once
   TuneBaselines baselines;
   double wall_s = 0;
 };
@@ -100,6 +101,9 @@ struct TuneResult {
 /// @throws core::DomainError for wrong ranks, grids, fractions, a budget in which nothing can be predicted;
 /// core::Error.
 TuneResult tune(const TuneRequest& request);
+
+/// Places in the ranking, from 1: configurations of one round whose rates are equal to the last digit share one.
+std::vector<std::size_t> places(const std::vector<TunedConfiguration>& ranking);
 
 /// JSON of a result (docs/tune.md).
 void write_tune_result(std::ostream& out, const TuneResult& result);

@@ -1,0 +1,131 @@
+#include "prediction_table.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <ostream>
+#include <string>
+
+#include "hplcast/study/dgemm_peak.hpp"
+#include "output.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+/// A column of the table.
+struct Column {
+  std::string name;
+  std::function<std::string(const core::Prediction&)> text;
+};
+
+/// The parameters that a table always has; of a single prediction also those that people change most.
+bool always_shown(const std::string& field, bool single) {
+  for (const char* shown : {"N", "NB", "P", "Q"}) {
+    if (field == shown) return true;
+  }
+  return single && (field == "BCAST" || field == "DEPTH" || field == "SWAP");
+}
+
+std::vector<Column> parameter_columns(const std::vector<core::Prediction>& predictions) {
+  std::vector<Column> columns;
+  for (const core::HplField& field : core::hpl_fields()) {
+    const std::string name = field.name;
+    const bool varies = std::any_of(predictions.begin(), predictions.end(), [&](const auto& p) {
+      return field.get(p.parameters) != field.get(predictions.front().parameters);
+    });
+    if (name == "Q" || !(varies || always_shown(name, predictions.size() == 1))) continue;
+    if (name == "P") {
+      columns.push_back(
+          {"PxQ", [](const auto& p) { return std::to_string(p.parameters.P) + "x" + std::to_string(p.parameters.Q); }});
+    } else {
+      columns.push_back({name, [&field](const auto& p) { return std::to_string(field.get(p.parameters)); }});
+    }
+  }
+  return columns;
+}
+
+std::vector<Column> result_columns(const core::ClusterModel& cluster) {
+  const auto share = [&cluster](const core::Prediction& p) {
+    const double peak = study::dgemm_peak_gflops(cluster, p.parameters.P * p.parameters.Q);
+    return peak > 0 ? percent(p.gflops / peak) : std::string();
+  };
+  std::vector<Column> columns = {{"seed", [](const auto& p) { return std::to_string(p.seed); }},
+                                 {"mode", [](const auto& p) { return p.mode; }},
+                                 {"time [s]", [](const auto& p) { return significant(p.time_s); }},
+                                 {"Gflop/s", [](const auto& p) { return significant(p.gflops); }}};
+  if (cluster.kernels.count("dgemm") > 0) columns.push_back({"of dgemm's peak", share});
+  columns.push_back({"took [s]", [](const auto& p) { return significant(p.wall_s, 3); }});
+  columns.push_back({"memory [MB]", [](const auto& p) { return significant(p.peak_pss_bytes / 1e6, 3); }});
+  return columns;
+}
+
+/// The parameters that have one value, which no column shows.
+std::string common_parameters(const std::vector<core::Prediction>& predictions, const std::vector<Column>& columns) {
+  std::string text;
+  for (const core::HplField& field : core::hpl_fields()) {
+    const std::string name = field.name;
+    const bool shown = name == "P" || name == "Q" ||
+                       std::any_of(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+    if (!shown)
+      text += (text.empty() ? "" : " ") + name + "=" + std::to_string(field.get(predictions.front().parameters));
+  }
+  return text;
+}
+
+void write_best(std::ostream& out, const std::vector<core::Prediction>& predictions) {
+  std::map<core::HplParameters, std::pair<double, int>> rates;  // sum and number over the seeds
+  for (const core::Prediction& p : predictions) {
+    rates[p.parameters].first += p.gflops;
+    ++rates[p.parameters].second;
+  }
+  const auto mean = [](const auto& rate) { return rate.second.first / rate.second.second; };
+  const auto best =
+      std::max_element(rates.begin(), rates.end(), [&](const auto& a, const auto& b) { return mean(a) < mean(b); });
+  if (rates.size() < 2) return;
+  out << "Best: " << core::to_string(best->first) << ": " << significant(mean(*best)) << " Gflop/s";
+  if (best->second.second > 1) out << " (mean of " << best->second.second << " seeds)";
+  out << '\n';
+}
+
+}  // namespace
+
+void write_prediction_table(std::ostream& out, const std::vector<core::Prediction>& predictions,
+                            const core::ClusterModel& cluster) {
+  std::vector<Column> columns = parameter_columns(predictions);
+  const std::string common = common_parameters(predictions, columns);
+  for (Column& column : result_columns(cluster)) columns.push_back(std::move(column));
+  std::vector<std::string> names;
+  for (const Column& column : columns) names.push_back(column.name);
+  std::vector<core::Prediction> sorted = predictions;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.gflops > b.gflops; });
+  TextTable table(names);
+  for (const core::Prediction& prediction : sorted) {
+    std::vector<std::string> row;
+    for (const Column& column : columns) row.push_back(column.text(prediction));
+    table.add(std::move(row));
+  }
+  table.write(out);
+  if (predictions.size() < 2) return;
+  if (!common.empty()) out << "All: " << common << '\n';
+  write_best(out, predictions);
+}
+
+void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions) {
+  for (const core::Prediction& prediction : predictions) {
+    out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), "
+        << core::to_string(prediction.parameters) << '\n';
+    TextTable table({"phase", "time", "least", "most", "kernels", "messages", "waiting", "share"});
+    double all_s = 0;
+    for (const core::PhaseSummary& phase : prediction.phases) all_s += phase.elapsed_s;
+    for (const core::PhaseSummary& phase : prediction.phases) {
+      table.add({phase.name, significant(phase.elapsed_s), significant(phase.least_s), significant(phase.most_s),
+                 significant(phase.kernels_s), significant(phase.messages_s), significant(phase.waiting_s),
+                 percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))});
+    }
+    table.write(out);
+  }
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,221 @@
+// HPL's output: the header, which says the parameters of all its runs, and a W line for each run.
+#include <algorithm>
+#include <cstdio>
+#include <istream>
+#include <map>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+
+namespace hplcast::core {
+
+namespace {
+
+/// The words for the values 0, 1, 2 ... of a parameter in the header; without words it is an integer.
+const std::vector<std::string>& header_words(const std::string& field) {
+  static const std::map<std::string, std::vector<std::string>> words = {
+      {"PMAP", {"Row-major", "Column-major"}},
+      {"PFACT", {"Left", "Crout", "Right"}},
+      {"RFACT", {"Left", "Crout", "Right"}},
+      {"BCAST", {"1ring", "1ringM", "2ring", "2ringM", "Blong", "BlongM"}},
+      {"SWAP", {"Binary-exchange", "Spread-roll", "Mix"}},
+      {"L1", {"transposed", "no-transposed"}},
+      {"U", {"transposed", "no-transposed"}},
+      {"EQUIL", {"no", "yes"}}};
+  static const std::vector<std::string> none;
+  const auto found = words.find(field);
+  return found == words.end() ? none : found->second;
+}
+
+std::optional<long long> header_value(const std::string& field, const std::string& word) {
+  const std::vector<std::string>& words = header_words(field);
+  if (!words.empty()) {
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end()) return std::nullopt;
+    return found - words.begin();
+  }
+  double value = 0;
+  if (!parse_double(word, value) || value != static_cast<double>(static_cast<int>(value))) return std::nullopt;
+  return static_cast<long long>(value);
+}
+
+/// Parameters that HPL takes one value of, and that no W line tells.
+bool only_in_header(const std::string& field) {
+  static const std::vector<std::string> fields = {"SWAP", "swap_threshold", "L1", "U", "EQUIL", "ALIGN"};
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+const HplField* find_field(const std::string& name) {
+  for (const HplField& field : hpl_fields()) {
+    if (name == field.name) return &field;
+  }
+  return nullptr;
+}
+
+/// The header of HPL's output: what HPL says of its parameters before it runs.
+class Header {
+ public:
+  /// Takes a line, whatever it is.
+  void read(const std::string& line) {
+    if (line.rfind("HPLinpack ", 0) == 0 || line.rfind("The following parameter values", 0) == 0 ||
+        line.rfind("End of Tests", 0) == 0) {
+      values_.clear();
+    }
+    const std::size_t colon = line.find(':');
+    const std::string key = colon == std::string::npos ? "" : line.substr(0, line.find_first_of(" :"));
+    if (find_field(key) != nullptr && line.find_first_not_of(' ', key.size()) == colon) {
+      last_ = key;
+      values_[key] = values_in(line.substr(colon + 1), key);
+      if (key == "SWAP") read_threshold(line);
+    } else if (!last_.empty() && line.rfind("        ", 0) == 0) {  // more than eight values
+      for (const long long value : values_in(line, last_)) values_[last_].push_back(value);
+    } else {
+      last_.clear();
+    }
+  }
+
+  /// Sets what only the header says, and checks that it can be the header of this run.
+  void complete(HplRun& run, const Location& where) const {
+    for (const HplField& field : hpl_fields()) {
+      const auto found = values_.find(field.name);
+      const bool said = found != values_.end() && !found->second.empty();
+      if (only_in_header(field.name)) {
+        if (said) {
+          field.set(run.parameters, found->second.front());
+        } else if (std::string(field.name) != "swap_threshold" || run.parameters.SWAP == 2) {
+          run.assumed.push_back(field.name);
+        }
+      } else if (said) {
+        check(field, found->second, run, where);
+      }
+    }
+  }
+
+ private:
+  /// Words behind a value ("form", "(long)") are left out: only lists have several values. Nothing for a text that is
+  /// no value, such as the explanations that HPL prints first.
+  static std::vector<long long> values_in(const std::string& text, const std::string& field) {
+    std::vector<long long> values;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      const auto value = header_value(field, word);
+      if (!value) break;
+      values.push_back(*value);
+    }
+    return values;
+  }
+
+  void read_threshold(const std::string& line) {
+    int threshold = 0;
+    const std::size_t begin = line.find("threshold = ");
+    values_.erase("swap_threshold");
+    if (begin != std::string::npos && std::sscanf(line.c_str() + begin, "threshold = %d", &threshold) == 1)
+      values_["swap_threshold"] = {threshold};
+  }
+
+  static void check(const HplField& field, const std::vector<long long>& values, const HplRun& run,
+                    const Location& where) {
+    const long long value = field.get(run.parameters);
+    if (std::find(values.begin(), values.end(), value) != values.end()) return;
+    std::string list;
+    for (const long long one : values) list += " " + std::to_string(one);
+    throw ParseError({where.file, where.line, field.name},
+                     "this run has " + std::to_string(value) + ", HPL's header above says" + list,
+                     "are these parts of two outputs? Keep each run below its own header");
+  }
+
+  std::map<std::string, std::vector<long long>> values_;
+  std::string last_;  ///< the parameter of the line before: its values may go on
+};
+
+int factorisation_from_letter(char letter) {
+  switch (letter) {
+    case 'L':
+      return 0;
+    case 'C':
+      return 1;
+    case 'R':
+      return 2;
+    default:
+      return -1;
+  }
+}
+
+/// "WR11C2R4": order, DEPTH, BCAST, RFACT, NDIV, PFACT, NBMIN. BCAST is one digit; the others have as many as they
+/// need.
+bool decode_variant(const std::string& code, HplParameters& p) {
+  constexpr std::size_t most_digits = 9;
+  const char* digits = "0123456789";
+  if (code.size() < 8 || code[0] != 'W' || (code[1] != 'R' && code[1] != 'C')) return false;
+  p.PMAP = code[1] == 'R' ? 0 : 1;
+  const std::size_t rfact = code.find_first_not_of(digits, 2);
+  if (rfact == std::string::npos || rfact < 4 || rfact - 3 > most_digits) return false;
+  const std::size_t pfact = code.find_first_not_of(digits, rfact + 1);
+  if (pfact == std::string::npos || pfact == rfact + 1 || pfact - rfact - 1 > most_digits) return false;
+  const std::size_t end = code.size();
+  if (pfact + 1 >= end || end - pfact - 1 > most_digits) return false;
+  if (code.find_first_not_of(digits, pfact + 1) != std::string::npos) return false;
+  p.DEPTH = std::stoi(code.substr(2, rfact - 3));
+  p.BCAST = code[rfact - 1] - '0';
+  p.RFACT = factorisation_from_letter(code[rfact]);
+  p.NDIV = std::stoi(code.substr(rfact + 1, pfact - rfact - 1));
+  p.PFACT = factorisation_from_letter(code[pfact]);
+  p.NBMIN = std::stoi(code.substr(pfact + 1));
+  return p.BCAST <= 5 && p.RFACT >= 0 && p.PFACT >= 0;
+}
+
+bool is_result_line(const std::string& line) {
+  return line.size() > 8 && line[0] == 'W' && (line[1] == 'R' || line[1] == 'C') && line[2] >= '0' && line[2] <= '9';
+}
+
+HplRun parse_result_line(const std::string& line, const Location& where, const HplParameters& defaults) {
+  HplRun run;
+  run.parameters = defaults;
+  std::istringstream words(line);
+  std::string code;
+  words >> code >> run.parameters.N >> run.parameters.NB >> run.parameters.P >> run.parameters.Q >> run.time_s >>
+      run.gflops;
+  if (!words || !decode_variant(code, run.parameters) || !(run.time_s >= 0) || !(run.gflops > 0)) {
+    throw ParseError(where, "found \"" + line.substr(0, 80) +
+                                "\"; expected a result line such as WR11C2R4  5000  128  1  2  1.23  6.8e+01");
+  }
+  return run;
+}
+
+bool read_extra_digits(const std::string& line, HplRun& run) {
+  double time_s = 0;
+  double gflops = 0;
+  if (std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf", &time_s, &gflops) != 2 || !(time_s > 0) ||
+      !(gflops > 0))
+    return false;
+  run.time_s = time_s;
+  run.gflops = gflops;
+  return true;
+}
+
+}  // namespace
+
+std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults) {
+  std::vector<HplRun> runs;
+  Header header;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (is_result_line(line)) {
+      runs.push_back(parse_result_line(line, {name, number, ""}, defaults));
+      header.complete(runs.back(), {name, number, ""});
+    } else if (!runs.empty() && line.rfind("hplcast: time_s=", 0) == 0) {
+      read_extra_digits(line, runs.back());
+    } else if (!runs.empty() && line.rfind("||Ax-b||_oo/(eps", 0) == 0) {
+      runs.back().residual_checked = true;
+      runs.back().residual_passed = line.find("PASSED") != std::string::npos;
+    } else {
+      header.read(line);
+    }
+  }
+  return runs;
+}
+
+}  // namespace hplcast::core
