@@ -123,10 +123,10 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
 
 /// The name of a topology that SimGrid's <cluster> can say, or null.
 const char* cluster_element_name(const ClusterModel& cluster) {
-  const core::Visitor names{
-      [](const core::SingleSwitch&) -> const char* { return nullptr; }, [](const core::FatTree&) { return "FAT_TREE"; },
-      [](const core::Dragonfly&) { return "DRAGONFLY"; }, [](const core::Torus&) { return "TORUS"; }};
-  return std::visit(names, cluster.network.values().topology);
+  return core::visit_topology(
+      cluster.network.values().topology, [](const core::SingleSwitch&) -> const char* { return nullptr; },
+      [](const core::FatTree&) { return "FAT_TREE"; }, [](const core::Dragonfly&) { return "DRAGONFLY"; },
+      [](const core::Torus&) { return "TORUS"; });
 }
 
 void write_cluster_element(std::ostream& out, const ClusterModel& cluster, const char* topology_name) {

@@ -111,34 +111,33 @@ void leave_latency_to_host_links(const core::ClusterModel& cluster, std::size_t 
 s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
   require_leaves(cluster);
   const HostBuilder builder(cluster);
-  const core::Visitor build{[&](const core::SingleSwitch& one) { return single_switch(builder, one)->seal(); },
-                            [&](const core::FatTree& tree) {
-                              s4u::NetZone* zone = hierarchical(builder, tree)->seal();
-                              leave_latency_to_host_links(
-                                  cluster, static_cast<std::size_t>(tree.parents.front()) * tree.links.front());
-                              return zone;
-                            },
-                            [&](const core::Dragonfly& fly) {
-                              s4u::NetZone* zone = hierarchical(builder, fly)->seal();
-                              leave_latency_to_host_links(cluster, 1);
-                              return zone;
-                            },
-                            [&](const core::Torus& torus) { return hierarchical(builder, torus)->seal(); }};
-  return std::visit(build, cluster.network.values().topology);
+  return core::visit_topology(
+      cluster.network.values().topology,
+      [&](const core::SingleSwitch& one) { return single_switch(builder, one)->seal(); },
+      [&](const core::FatTree& tree) {
+        s4u::NetZone* zone = hierarchical(builder, tree)->seal();
+        leave_latency_to_host_links(cluster, static_cast<std::size_t>(tree.parents.front()) * tree.links.front());
+        return zone;
+      },
+      [&](const core::Dragonfly& fly) {
+        s4u::NetZone* zone = hierarchical(builder, fly)->seal();
+        leave_latency_to_host_links(cluster, 1);
+        return zone;
+      },
+      [&](const core::Torus& torus) { return hierarchical(builder, torus)->seal(); });
 }
 
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept {
   // A route as it was measured has two links.
   const double by_links = links > 1 ? static_cast<double>(links) / 2 : 1;
   const double factor = flow.latency_s / route_latency_s;
-  return std::visit(
-      core::Visitor{[&](const core::SingleSwitch&) { return factor; },
-                    [&](const core::FatTree&) { return factor * by_links; },
-                    [&](const core::Dragonfly&) { return factor * by_links; },
-                    // SimGrid itself counts the links. A flow without latency would weigh less or more than others:
-                    // far below the rounding of any clock, it has some.
-                    [&](const core::Torus&) { return std::max(flow.latency_s, 1e-21) / route_latency_s; }},
-      topology);
+  return core::visit_topology(
+      topology, [&](const core::SingleSwitch&) { return factor; },
+      [&](const core::FatTree&) { return factor * by_links; },
+      [&](const core::Dragonfly&) { return factor * by_links; },
+      // SimGrid itself counts the links. A flow without latency would weigh less or more than others:
+      // far below the rounding of any clock, it has some.
+      [&](const core::Torus&) { return std::max(flow.latency_s, 1e-21) / route_latency_s; });
 }
 
 }  // namespace hplcast::smpi_models

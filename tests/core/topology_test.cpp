@@ -30,7 +30,8 @@ TEST(Topology, SaysHowManyHostsItJoins) {
 }
 
 TEST(Topology, OfAnUnknownKindIsRefusedWithTheKindsThereAre) {
-  EXPECT_THAT(error_in([] { topology_from("ring", "4"); }), HasSubstr("single_switch, fat_tree, dragonfly, torus"));
+  EXPECT_THAT(error_in([] { topology_from("no_such_kind", "4"); }),
+              HasSubstr("single_switch, fat_tree, dragonfly, torus"));
 }
 
 TEST(Topology, RefusesParametersOfAnotherForm) {

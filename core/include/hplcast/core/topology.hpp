@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -11,8 +12,8 @@
 ///   from()        reads SimGrid's topo_parameters of it; @throws DomainError that shows the form expected
 ///   parameters()  writes them
 ///   hosts()       how many hosts it joins; nothing: any number
-/// What differs from one to the next elsewhere is a visitor with a function for each and none for the rest: a topology
-/// that is forgotten does not compile.
+/// What differs from one to the next elsewhere is a call of visit_topology() with a function for each and none for the
+/// rest: a topology that is forgotten does not compile.
 namespace hplcast::core {
 
 /// What all hosts share on the way from one to another.
@@ -75,12 +76,37 @@ std::optional<unsigned long> hosts_of(const Topology& topology);
 const Backbone* backbone_of(const Topology& topology);
 Backbone* backbone_of(Topology& topology);
 
-/// Joins functions into one visitor: std::visit(Visitor{[](const Torus&) { ... }, ...}, topology).
+/// Joins functions into one.
 template <typename... Functions>
 struct Visitor : Functions... {
   using Functions::operator()...;
 };
 template <typename... Functions>
 Visitor(Functions...) -> Visitor<Functions...>;
+
+template <bool is_there, typename Kind>
+struct FunctionFor {
+  static_assert(is_there, "visit_topology() lacks a function for this kind of topology: `a topology` in docs/map.md");
+};
+
+/// Calls the one of `functions` that takes this topology: visit_topology(topology, [](const Torus&) { ... }, ...).
+/// Without a function for each it does not compile, and says so in one error (std::visit in pages of them).
+template <typename... Functions>
+decltype(auto) visit_topology(const Topology& topology, Functions... functions) {
+  using All = Visitor<Functions...>;
+  return std::visit(
+      [all = All{std::move(functions)...}](const auto& one) -> decltype(auto) {
+        using Kind = std::decay_t<decltype(one)>;
+        constexpr bool is_there = std::is_invocable_v<const All&, const Kind&>;
+        static_cast<void>(FunctionFor<is_there, Kind>());
+        if constexpr (is_there) {
+          return all(one);
+        } else {  // of the same type as the others, to have one error only
+          using Result = std::invoke_result_t<const All&, const SingleSwitch&>;
+          return static_cast<Result>(Result());
+        }
+      },
+      topology);
+}
 
 }  // namespace hplcast::core
