@@ -83,6 +83,9 @@ TEST(Collectives, EndWithTheRightValuesOnThePlatformLibrary) {
     SCOPED_TRACE(selector);
     Simulation simulation{three_hosts(), ranks};
     simulation.options = {"--cfg=smpi/coll-selector:" + selector};
+    // SimGrid 4.0 and 4.1 return an error from the scatter of long messages that ompi takes (scatter__ompi_linear_nb,
+    // where err is MPI_ERR_OTHER from the start) and leave its data out. Another one of ompi's takes its place.
+    if (selector == "ompi") simulation.options.push_back("--cfg=smpi/scatter:ompi_basic_linear");
     expect_collectives(simulation, "collectives_" + selector);
   }
 }
