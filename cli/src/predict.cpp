@@ -5,19 +5,23 @@
 #include <memory>
 #include <set>
 
+#include "checks.hpp"
 #include "choice.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "hpl_options.hpp"
+#include "hplcast/core/cluster_problems.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/configurations.hpp"
+#include "hplcast/study/free_kernels.hpp"
 #include "hplcast/study/model_levels.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "seed_option.hpp"
 #include "simulation_mode_option.hpp"
 
 namespace hplcast::cli {
@@ -117,6 +121,28 @@ void warn_about_range(const std::vector<core::Prediction>& predictions) {
   }
 }
 
+/// Tells of kernels without a model, each once: for the prediction where it matters most.
+void warn_about_free_kernels(const std::vector<core::Prediction>& predictions, const core::ClusterModel& cluster) {
+  std::map<std::string, study::FreeKernel> worst;
+  for (const core::Prediction& prediction : predictions) {
+    for (const study::FreeKernel& one : study::free_kernels(prediction, cluster)) {
+      const auto found = worst.emplace(one.name, one).first;
+      if (one.share > found->second.share) found->second = one;
+    }
+  }
+  constexpr double worth_telling = 0.01;
+  std::string little;
+  for (const auto& [name, one] : worst) {
+    if (one.share >= worth_telling) {
+      std::cerr << "hplcast predict: warning: " << to_string(one) << '\n';
+    } else {
+      little += (little.empty() ? "" : ", ") + name + " (" + std::to_string(one.calls) + " calls)";
+    }
+  }
+  if (!little.empty())
+    std::cerr << "hplcast predict: note: without a model, so free, each less than 1 % of the time: " << little << '\n';
+}
+
 std::vector<core::Prediction> predict_all(std::vector<study::PredictionRequest>& requests) {
   const auto work = [](const study::PredictionRequest& request) {
     return static_cast<double>(request.parameters.N) * request.parameters.P * request.parameters.Q;
@@ -172,16 +198,46 @@ void tell_needs(const std::vector<study::PredictionRequest>& requests, bool alwa
             << study::to_string(all) << " (estimated)\n";
 }
 
+/// For --estimate: what no machine can run is refused, as a run refuses it; what this machine cannot hold is told.
+void refuse_or_warn(const study::PredictionRequest& request) {
+  try {
+    for (const std::string& warning : study::check(request))
+      std::cerr << "hplcast predict: warning: " << warning << '\n';
+  } catch (const core::DomainError&) {
+    throw;
+  } catch (const core::Error& error) {
+    std::cerr << "hplcast predict: warning: " << error.what() << '\n';
+  }
+}
+
 void run_predict(const PredictOptions& options) {
   require_writable(options.output);
+  const std::vector<std::string> inputs = {options.cluster, options.configurations};
+  require_other_file(options.output, inputs);
+  for (const auto* path :
+       {&options.request.observation.trace, &options.request.observation.paje, &options.request.observation.phases_csv})
+    require_other_file(*path, inputs);
+  if (!options.request.keep.empty()) {
+    // The files that a simulation writes (study/simulation_files.cpp).
+    for (const char* name :
+         {"HPL.dat", "cluster.json", "hostfile", "platform.xml", "statistics.json", "simulation.log"})
+      require_other_file(options.request.keep / name, inputs);
+  }
   core::catch_interrupts();
   auto requests = requests_of(options);
   check_observation(options.request.observation, requests.size());
+  for (const auto& request : requests) request.parameters.validate();
   tell_needs(requests, options.estimate);
-  if (options.estimate) return;
+  if (options.estimate) {
+    for (const auto& request : requests) refuse_or_warn(request);
+    for (const core::QualityFlag& missing : core::missing_kernels(requests.front().cluster))
+      std::cerr << "hplcast predict: warning: " << missing.subject << ": " << missing.detail << '\n';
+    return;
+  }
   auto predictions = predict_all(requests);
   for (core::Prediction& prediction : predictions) prediction.model_levels = study::described(options.levels);
   warn_about_range(predictions);
+  warn_about_free_kernels(predictions, requests.front().cluster);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
   }
@@ -200,7 +256,8 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")->needs("--trace");
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
   add("--log", observation.log,
-      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns (docs/traces.md)",
+      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
+      "(docs/traces.md)",
       "CATEGORY.thres:debug")
       ->needs("--keep");
 }
@@ -233,12 +290,10 @@ void setup_predict(CLI::App& app) {
   CLI::Option* configurations =
       command.add_option("--hpl-dat,--configurations", options->configurations,
                          "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
-  CLI::Option* N = add_hpl_options(command, options->request.parameters);
+  CLI::Option* N = add_hpl_options(command, options->request.parameters, configurations);
   N->description("HPL's N; this or --hpl-dat must be given");
-  configurations->type_name("FILE")->excludes(N);
-  command.add_option("--seed", options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  configurations->type_name("FILE");
+  add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
   add_simulation_mode(command, options->request.mode);
   add_levels(command, options->levels);
   command

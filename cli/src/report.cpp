@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -91,6 +92,7 @@ void write_pictures(const fs::path& folder, const std::vector<study::ReportPictu
 
 void run_report(const ReportOptions& options) {
   require_writable(options.output);
+  require_other_file(options.output, options.inputs);
   const study::ReportData data = read_inputs(options.inputs);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
   if (!options.pictures.empty()) write_pictures(options.pictures, study::report_pictures(data));
