@@ -71,6 +71,7 @@ void write_design(std::ostream& out, const DgemmDesign& design) {
 
 DgemmDesign read_dgemm_design(std::istream& in, const std::string& name) {
   core::CsvReader csv(in, name);
+  csv.refuse_misspelt({"order", "m", "n", "k", "content", "role", "transposed", "repetition"});
   const std::size_t m = csv.column("m"), n = csv.column("n"), k = csv.column("k");
   const std::size_t content = csv.find_column("content"), role = csv.find_column("role");
   const std::size_t transposed = csv.find_column("transposed"), repetition = csv.find_column("repetition");
@@ -102,6 +103,7 @@ void write_design(std::ostream& out, const MpiDesign& design) {
 
 MpiDesign read_mpi_design(std::istream& in, const std::string& name) {
   core::CsvReader csv(in, name);
+  csv.refuse_misspelt({"order", "operation", "size_bytes", "repetition", "pairs"});
   const std::size_t operation = csv.column("operation"), size = csv.column("size_bytes");
   const std::size_t repetition = csv.find_column("repetition"), pairs = csv.find_column("pairs");
   MpiDesign design;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "design_limit.hpp"
 #include "hplcast/calibration/shuffle.hpp"
 #include "hplcast/core/errors.hpp"
 
@@ -158,6 +159,7 @@ void validate(const DgemmDesignOptions& options) {
   require(options.max_product >= 0 && options.max_product <= largest_product(options), "max product",
           options.max_product, "0, or at most the limit given by max size");
   require(!options.contents.empty(), "number of contents", 0, "at least 1");
+  require_few_rows(number(options.count) * options.repetitions * static_cast<double>(options.contents.size()));
   for (const long k : options.extra_k) require(k >= 1 && number(k) <= blas_max_size, "k", number(k), "1 to 2^31 - 1");
   for (const std::vector<DgemmShape>* shapes : {&options.common, &options.updates}) {
     for (const DgemmShape& shape : *shapes) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "design_limit.hpp"
 #include "hplcast/calibration/shuffle.hpp"
 #include "hplcast/core/errors.hpp"
 
@@ -32,6 +33,8 @@ std::vector<core::HplParameters> make_kernel_design(const KernelDesignOptions& o
   require_positive("nb", options.nb);
   require_positive("ranks", options.ranks);
   require_positive("sizes", options.sizes);
+  constexpr double grid_count = 4;
+  require_few_rows(grid_count * static_cast<double>(options.sizes));
   const std::set<std::pair<int, int>> grids = {
       {1, 1}, {1, options.ranks}, {options.ranks, 1}, most_square(options.ranks)};
   std::vector<core::HplParameters> design;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "design_limit.hpp"
 #include "hplcast/calibration/shuffle.hpp"
 #include "hplcast/core/errors.hpp"
 
@@ -77,6 +78,7 @@ void validate(const MpiDesignOptions& options) {
   if (options.count < 1) throw core::DomainError("count", number(options.count), "at least 1");
   if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
   if (options.operations.empty()) throw core::DomainError("number of operations", 0.0, "at least 1");
+  require_few_rows(number(options.count) * options.repetitions * static_cast<double>(options.operations.size()));
 }
 
 /// The sizes that follow from a given list.
@@ -148,6 +150,8 @@ MpiDesign make_saturation_design(const SaturationDesignOptions& options) {
   sizes_of_it.repetitions = options.repetitions;
   validate(sizes_of_it);
   if (options.pairs.empty()) throw core::DomainError("numbers of pairs", 0.0, "at least one");
+  require_few_rows(static_cast<double>(options.count) * options.repetitions *
+                   static_cast<double>(options.pairs.size()));
   core::RandomStream random({options.seed, core::stream_design, 2, 0});
   const std::vector<long> sizes = log_uniform_sizes(sizes_of_it, random);
   MpiDesign design;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "capacity_options.hpp"
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
@@ -140,6 +141,10 @@ void run_assemble(const AssembleOptions& options) {
     throw core::UsageError("no network: give --network-fit or --network");
   }
   require_writable(options.output);
+  std::vector<std::string> inputs = options.kernels;
+  inputs.insert(inputs.end(), {options.network, options.provenance, options.published.dgemm, options.published.kernels,
+                               options.published.network, options.published.mixtures});
+  require_other_file(options.output, inputs);
   core::ClusterModel cluster;
   core::Hosts::Values hosts = options.hosts;
   hosts.rank_to_cpu = parse_rank_to_cpu(options.rank_to_cpu);

@@ -14,8 +14,12 @@
 #include "hplcast/calibration/topology.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_columns.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/names.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/yaml_keys.hpp"
 #include "quantities.hpp"
 
 namespace hplcast::cli {
@@ -83,8 +87,8 @@ class Section {
     for (const auto& entry : node_) {
       const std::string key = entry.first.as<std::string>();
       if (known_.count(key) != 0) continue;
-      throw core::ParseError(location(entry.first, key),
-                             "unknown key; expected one of " + core::comma_separated(known_));
+      throw core::ParseError(location(entry.first, key), "unknown key",
+                             core::name_hint(key, {known_.begin(), known_.end()}));
     }
   }
 
@@ -271,6 +275,21 @@ calibration::CampaignStep thresholds_step(Section& section, const Common& common
   return step;
 }
 
+/// What hplcast-measure-kernels will read: looked at before anything is measured.
+std::vector<core::HplParameters> runs_of(const Section& section, const std::string& table) {
+  std::vector<core::HplParameters> runs;
+  try {
+    std::istringstream rows(table);
+    core::CsvReader csv(rows, "runs");
+    core::refuse_unknown_hpl_columns(csv);
+    csv.column("N");
+    while (csv.next()) runs.push_back(core::read_hpl_fields(csv, {}));
+  } catch (const core::Error& error) {
+    section.fail("runs", error.what());
+  }
+  return runs;
+}
+
 /// A table of HPL parameters by name, as hplcast-measure-kernels reads it.
 calibration::CampaignStep kernels_step(Section& section, const Common& common) {
   calibration::CampaignStep step;
@@ -280,6 +299,7 @@ calibration::CampaignStep kernels_step(Section& section, const Common& common) {
   step.estimated_s = 0;
   long max_rows = 0;
   section.read("max_rows", max_rows);
+  if (section.has("max_rows") && max_rows < 1) section.fail("max_rows", "expected at least 1");
   if (max_rows > 0) step.arguments = {"--max-rows", std::to_string(max_rows)};
   const YAML::Node runs = section.list("runs");
   if (!runs.IsDefined() || runs.size() == 0)
@@ -296,9 +316,10 @@ calibration::CampaignStep kernels_step(Section& section, const Common& common) {
       step.design += (i == 0 ? "" : ",") + run[columns[i]].as<std::string>();
     }
     step.design += '\n';
+  }
+  for (const core::HplParameters& run : runs_of(section, step.design)) {
     ++step.rows;
-    const double order = run["N"].IsDefined() ? run["N"].as<double>() : 1000;
-    step.estimated_s += 2 + order * order * order * 2 / 3 / 1e10;
+    step.estimated_s += 2 + core::hpl_flop(static_cast<double>(run.N)) / 1e10;
   }
   return step;
 }
@@ -386,6 +407,7 @@ calibration::CampaignPlan read_campaign(const std::string& text, const std::stri
   } catch (const YAML::Exception& error) {
     throw core::ParseError({name, static_cast<std::size_t>(std::max(0, error.mark.line + 1)), ""}, error.msg);
   }
+  core::require_unique_keys(root, name);
   Section section(root, name, "");
   calibration::CampaignPlan plan;
   plan.source = text;

@@ -18,6 +18,17 @@ void require_rereadable(const std::filesystem::path& path) {
     throw core::UsageError(path.string() + " is read more than once; expected a file, not a pipe");
 }
 
+void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs) {
+  std::error_code error;
+  if (output.empty() || !std::filesystem::is_regular_file(output, error)) return;
+  for (const std::string& input : inputs) {
+    if (input.empty() || !std::filesystem::equivalent(output, input, error)) continue;
+    throw core::Error(core::ExitCode::bad_input, "the output " + output.string() +
+                                                     " is a file that is read: it would be overwritten\n  hint: choose "
+                                                     "another name for the output");
+  }
+}
+
 CLI::Validator at_least_zero() {
   return CLI::Validator(
       [](std::string& text) {

@@ -27,6 +27,10 @@ void require_distinct(const std::string& option, const std::vector<std::string>&
 /// For files that are read more than once. @throws core::UsageError for a pipe (a process substitution, /dev/stdin).
 void require_rereadable(const std::filesystem::path& path);
 
+/// @throws core::Error (bad_input) if `output` is the same file as one of `inputs`, whatever the paths say. Empty paths
+/// and devices are fine.
+void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs);
+
 /// For options of CLI11: a finite number of at least 0.
 CLI::Validator at_least_zero();
 

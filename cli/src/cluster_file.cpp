@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_problems.hpp"
 #include "hplcast/core/files.hpp"
 
 namespace hplcast::cli {
@@ -16,6 +17,8 @@ core::ClusterModel read_cluster_file(const std::string& path) {
 }
 
 void warn_about_quality(const core::ClusterModel& cluster) {
+  for (const core::QualityFlag& doubt : core::doubts(cluster))
+    std::cerr << "warning: the model " << cluster.name << ", " << doubt.subject << ": " << doubt.detail << '\n';
   const nlohmann::json provenance = nlohmann::json::parse(cluster.provenance, nullptr, false);
   if (!provenance.is_object() || !provenance.contains("quality_flags")) return;
   std::map<std::string, int> counts;

@@ -9,6 +9,7 @@ namespace hplcast::cli {
 
 void setup_assemble(CLI::App& app);
 void setup_calibrate(CLI::App& app);
+void setup_check_cluster(CLI::App& app);
 void setup_compare(CLI::App& app);
 void setup_design(CLI::App& app);  ///< the group `design`
 void setup_doctor(CLI::App& app);

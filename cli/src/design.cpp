@@ -15,6 +15,7 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "seed_option.hpp"
 
 namespace hplcast::cli {
 
@@ -126,7 +127,7 @@ void setup_dgemm(CLI::App& parent) {
                                           {"no", calibration::Transposition::no},
                                           {"both", calibration::Transposition::both}},
                                          "B transposed as on several process rows");
-  command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
+  add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("--budget,--budget-s", options->budget_s, "take fewer shapes if they need longer than this")
       ->transform(as_seconds());
   command.add_option("--rate", options->rate_flop_per_s, "flop/s of one core, to reckon the time with")
@@ -154,7 +155,7 @@ void setup_mpi(CLI::App& parent) {
           "--operations", options->operations,
           "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched (default: all), one_way")
       ->delimiter(',');
-  command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
+  add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");
   command.callback([options] { run_mpi(*options); });
 }
@@ -187,7 +188,7 @@ void setup_saturation(CLI::App& parent) {
   command.add_option("--max-bytes", options->max_bytes, "largest message")->transform(as_bytes())->default_str("8MiB");
   command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
   command.add_option("--repetitions", design.repetitions, "of each size and number of pairs")->capture_default_str();
-  command.add_option("--seed", design.seed, "the same seed gives the same design")->capture_default_str();
+  add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");
   command.callback([options] { run_saturation(*options); });
 }
@@ -214,7 +215,7 @@ void setup_kernels(CLI::App& parent) {
   command.add_option("--sizes", design.sizes, "number of values of N, at equal distances")->capture_default_str();
   command.add_option("--ranks", design.ranks, "processes: grids 1x1, 1xR, Rx1 and the most square one")
       ->capture_default_str();
-  command.add_option("--seed", design.seed, "of the order of the runs")->capture_default_str();
+  add_seed(command, design.seed, "of the order of the runs");
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");
   command.callback([options] { run_kernels(*options); });
 }

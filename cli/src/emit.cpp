@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
@@ -28,6 +29,8 @@ void run_emit(const EmitOptions& options) {
     throw core::UsageError("nothing to emit: give --platform, --hostfile or --model-h");
   }
   for (const std::string& path : {options.platform, options.hostfile, options.model_h}) require_writable(path);
+  for (const std::string& path : {options.platform, options.hostfile, options.model_h})
+    require_other_file(path, {options.cluster});
   const core::ClusterModel cluster = read_cluster_file(options.cluster);
   if (!options.platform.empty()) {
     core::write_file(options.platform, [&](std::ostream& out) { platforms::write_platform_xml(out, cluster); });

@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/calibration/campaign_archive.hpp"
 #include "hplcast/calibration/hpl_calls.hpp"
@@ -58,6 +59,7 @@ void summarise(const fit::CampaignFit& fit) {
 
 void run_fit_cluster(const FitClusterOptions& options) {
   require_writable(options.output);
+  require_other_file(options.output, {options.campaign});
   fit::Campaign campaign = campaign_of(calibration::read_campaign_archive(options.campaign));
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
   fit::CampaignFit fit = fit::fit_campaign(campaign);

@@ -270,6 +270,10 @@ void draw(const fit::NetworkFit& fit, const std::string& plot) {
 
 void run_fit_network(const FitNetworkOptions& given) {
   require_writable(given.output);
+  std::vector<std::string> inputs = given.inputs;
+  for (const auto& [operation, file] : given.of_operation) inputs.push_back(file);
+  inputs.push_back(given.thresholds);
+  require_other_file(given.output, inputs);
   if (!given.plot.empty()) require_picture_name(given.plot);
   const std::vector<Source> sources = sources_of(given);
   const fit::NetworkFitOptions options = of_options([&] {

@@ -9,6 +9,7 @@
 #include "hplcast/fit/generative.hpp"
 #include "output.hpp"
 #include "program.hpp"
+#include "seed_option.hpp"
 
 namespace hplcast::cli {
 
@@ -51,6 +52,7 @@ core::ClusterModel with_hosts(core::ClusterModel cluster, const std::string& nam
 
 void run_generate(GenerateCommandOptions options) {
   require_writable(options.output);
+  require_other_file(options.output, {options.model, options.base});
   core::GenerativeModel model;
   core::read_file(options.model,
                   [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
@@ -78,9 +80,7 @@ void setup_generate(CLI::App& app) {
       ->type_name("CLUSTER.json");
   command.add_option("--hosts", options->hosts, "names of the hosts (default: those of the base)")->type_name("NAMES");
   command.add_option("--name", options->name, "of the cluster (default: that of the base)");
-  command.add_option("--seed", options->generate.seed, "another seed is another cluster")
-      ->check(at_least_zero())
-      ->capture_default_str();
+  add_seed(command, options->generate.seed, "another seed is another cluster");
   command.add_option("--day", options->generate.day, "another day of the same cluster")
       ->check(at_least_zero())
       ->capture_default_str();
@@ -91,7 +91,7 @@ void setup_generate(CLI::App& app) {
       ->check(at_least_zero())
       ->capture_default_str();
   command.add_option("--kind", options->kinds,
-                     "hosts of each kind, in order: normal=28 slow=4 (default: by their shares)");
+                     "hosts of each kind, in order: normal=28,slow=4 (default: by their shares)");
   command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_generate(*options); });
 }

@@ -24,7 +24,7 @@ std::string description(const core::HplField& field, const core::HplParameters& 
 
 }  // namespace
 
-CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters) {
+CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters, CLI::Option* file) {
   CLI::Option* first = nullptr;
   for (const core::HplField& field : core::hpl_fields()) {
     const auto set = [&parameters, &field](const CLI::results_t& texts) {
@@ -35,6 +35,7 @@ CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters)
     };
     CLI::Option* option = command.add_option(option_name(field.name), set, description(field, parameters));
     option->type_name(core::hpl_value_names(field.name).empty() ? "INT" : "INT|NAME")->group("HPL parameters");
+    if (file != nullptr) option->excludes(file);
     if (first == nullptr) first = option;
   }
   return first;

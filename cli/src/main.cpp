@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   cli::setup_calibrate(app);
   cli::setup_fit(app);
   cli::setup_assemble(app);
+  cli::setup_check_cluster(app);
   cli::setup_emit(app);
   cli::setup_generate(app);
   cli::setup_transform(app);

@@ -8,6 +8,7 @@
 #include "progress.hpp"
 #include "quantities.hpp"
 #include "row_range.hpp"
+#include "seed_option.hpp"
 
 namespace {
 
@@ -62,7 +63,7 @@ int main(int argc, char** argv) {
   app.add_option("--footprint", options.footprint_bytes, "smallest size of the local matrix of each rank")
       ->transform(cli::as_bytes())
       ->default_str("256MiB");
-  app.add_option("--seed", options.seed, "of the contents of the matrices")->capture_default_str();
+  cli::add_seed(app, options.seed, "of the contents of the matrices");
   return cli::run_measuring_program(app, common, argc, argv,
                                     [&](const cli::MeasuringRank& rank, const std::string& design) {
                                       return measure(rank, design, common, options);

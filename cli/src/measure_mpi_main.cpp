@@ -11,6 +11,7 @@
 #include "progress.hpp"
 #include "quantities.hpp"
 #include "row_range.hpp"
+#include "seed_option.hpp"
 
 namespace {
 
@@ -79,7 +80,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished")
       ->transform(cli::as_seconds());
-  app.add_option("--seed", options.seed, "of the contents of the messages")->capture_default_str();
+  cli::add_seed(app, options.seed, "of the contents of the messages");
   return cli::run_measuring_program(app, common, argc, argv,
                                     [&](const cli::MeasuringRank& rank, const std::string& design) {
                                       return measure(rank, design, common, options);

@@ -2,18 +2,22 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "checks.hpp"
 #include "choice.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "configuration_file.hpp"
 #include "hpl_options.hpp"
+#include "hplcast/core/cluster_problems.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/free_kernels.hpp"
 #include "hplcast/study/model_levels.hpp"
 #include "hplcast/study/predict_many.hpp"
 #include "output.hpp"
@@ -22,6 +26,7 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "seed_option.hpp"
 #include "simulation_mode_option.hpp"
 
 namespace hplcast::cli {
@@ -89,6 +94,28 @@ void warn_about_range(const std::vector<core::Prediction>& predictions) {
     std::cerr << "hplcast predict: warning: " << percent(share) << " of the " << count.second << " calls of " << name
               << " have sizes outside the range that its model was fitted on\n";
   }
+}
+
+/// Tells of kernels without a model, each once: for the prediction where it matters most.
+void warn_about_free_kernels(const std::vector<core::Prediction>& predictions, const core::ClusterModel& cluster) {
+  std::map<std::string, study::FreeKernel> worst;
+  for (const core::Prediction& prediction : predictions) {
+    for (const study::FreeKernel& one : study::free_kernels(prediction, cluster)) {
+      const auto found = worst.emplace(one.name, one).first;
+      if (one.share > found->second.share) found->second = one;
+    }
+  }
+  constexpr double worth_telling = 0.01;
+  std::string little;
+  for (const auto& [name, one] : worst) {
+    if (one.share >= worth_telling) {
+      std::cerr << "hplcast predict: warning: " << to_string(one) << '\n';
+    } else {
+      little += (little.empty() ? "" : ", ") + name + " (" + std::to_string(one.calls) + " calls)";
+    }
+  }
+  if (!little.empty())
+    std::cerr << "hplcast predict: note: without a model, so free, each less than 1 % of the time: " << little << '\n';
 }
 
 /// Refuses what cannot be run; tells warnings, each once.
@@ -169,7 +196,10 @@ void tell_needs(const std::vector<study::PredictionRequest>& requests, bool alwa
 
 /// --estimate: what the run would take, if it is one that can be run.
 void run_estimate(const PredictOptions& options, const std::vector<study::PredictionRequest>& requests) {
+  for (const auto& request : requests) request.parameters.validate();
   check_all(requests);
+  for (const core::QualityFlag& missing : core::missing_kernels(requests.front().cluster))
+    std::cerr << "hplcast predict: warning: " << missing.subject << ": " << missing.detail << '\n';
   if (!options.json && options.output.empty()) return tell_needs(requests, true);
   const study::SimulationNeeds all = needs_of_all(requests);
   const nlohmann::ordered_json json = {{"simulations", requests.size()},
@@ -182,9 +212,21 @@ void run_estimate(const PredictOptions& options, const std::vector<study::Predic
 void run_predict(const PredictOptions& options) {
   require_writable(options.output);
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
+  const std::vector<std::string> inputs = {options.cluster, options.configurations};
+  require_other_file(options.output, inputs);
+  for (const auto* path :
+       {&options.request.observation.trace, &options.request.observation.paje, &options.request.observation.phases_csv})
+    require_other_file(*path, inputs);
+  if (!options.request.keep.empty()) {
+    // The files that a simulation writes (study/simulation_files.cpp).
+    for (const char* name :
+         {"HPL.dat", "cluster.json", "hostfile", "platform.xml", "statistics.json", "simulation.log"})
+      require_other_file(options.request.keep / name, inputs);
+  }
   core::catch_interrupts();
   const auto requests = requests_of(options);
   check_observation(options.request.observation, requests.size());
+  for (const auto& request : requests) request.parameters.validate();
   if (options.estimate) return run_estimate(options, requests);
   PredictionResults results(requests, study::described(options.levels), options.output);
   if (options.resume) results.resume();
@@ -193,6 +235,7 @@ void run_predict(const PredictOptions& options) {
   predict_missing(requests, options.jobs, results);
   const std::vector<core::Prediction>& predictions = results.all();
   warn_about_range(predictions);
+  warn_about_free_kernels(predictions, requests.front().cluster);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
   }
@@ -245,12 +288,10 @@ void setup_predict(CLI::App& app) {
   CLI::Option* configurations =
       command.add_option("--hpl-dat,--configurations", options->configurations,
                          "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
-  CLI::Option* N = add_hpl_options(command, options->request.parameters);
+  CLI::Option* N = add_hpl_options(command, options->request.parameters, configurations);
   N->description("HPL's N; this or --hpl-dat must be given");
-  configurations->type_name("FILE")->excludes(N);
-  command.add_option("--seed", options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  configurations->type_name("FILE");
+  add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
   add_simulation_mode(command, options->request.mode);
   add_levels(command, options->levels);
   command

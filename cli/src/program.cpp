@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "hplcast/core/errors.hpp"
+#include "list_options.hpp"
 
 namespace hplcast::cli {
 
@@ -47,6 +48,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
     return static_cast<int>(code);
   };
   const auto hint = [&] { return "\n  hint: " + command_name(app) + " --help"; };
+  unify_list_options(app);
   try {
     app.parse(argc, argv);
     if (!out.flush()) return fail(core::ExitCode::bad_input, "the standard output cannot be written");

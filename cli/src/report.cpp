@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -108,6 +109,7 @@ void tell_models(const study::ReportData& data) {
 
 void run_report(const ReportOptions& options) {
   require_writable(options.output);
+  require_other_file(options.output, options.inputs);
   const study::ReportData data = read_inputs(options.inputs);
   tell_models(data);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });

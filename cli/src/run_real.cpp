@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "configuration_file.hpp"
 #include "hplcast/core/files.hpp"
@@ -10,6 +11,7 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "seed_option.hpp"
 
 namespace hplcast::cli {
 
@@ -36,6 +38,7 @@ std::vector<core::HplParameters> without_repeats(const std::vector<core::HplPara
 
 void run_run_real(RunRealOptions& options) {
   require_writable(options.request.results);
+  require_other_file(options.request.results, {options.configurations});
   core::catch_interrupts();
   options.request.check = options.check == "on";
   options.request.configurations = without_repeats(read_configuration_file("hplcast run-real", options.configurations));
@@ -67,7 +70,7 @@ void setup_run_real(CLI::App& app) {
       ->required()
       ->type_name("RUNS.csv");
   command.add_option("--repetitions", request.repetitions, "runs of each configuration")->capture_default_str();
-  command.add_option("--seed", request.seed, "of the random order of the runs")->capture_default_str();
+  add_seed(command, request.seed, "of the random order of the runs");
   command.add_option("--outputs", request.outputs, "folder for HPL's output of each run (default: RUNS.csv.d)")
       ->type_name("DIR");
   command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)")

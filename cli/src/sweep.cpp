@@ -4,6 +4,7 @@
 #include <memory>
 #include <sstream>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -11,6 +12,7 @@
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
+#include "seed_option.hpp"
 
 namespace hplcast::cli {
 
@@ -49,6 +51,7 @@ void read_plan(SweepOptions& options) {
   if (options.request.plan.name.empty()) options.request.plan.name = fs::path(options.plan).stem().string();
   if (!options.seeds.empty()) options.request.plan.seeds = options.seeds;
   if (options.request.database.empty()) options.request.database = database_of(options.plan);
+  require_other_file(options.request.database, {options.plan});
   const double count = study::run_count(options.request.plan);
   if (count > many_runs && !options.yes) {
     throw core::UsageError(options.plan + " asks for " + significant(count, 6) + " runs; give --yes to run them all");
@@ -134,6 +137,7 @@ void run_status(const SweepOptions& options) {
 
 void run_export(const SweepOptions& options) {
   require_writable(options.output);
+  require_other_file(options.output, {database_of(options.input)});
   const study::SweepDatabase database(database_of(options.input), study::SweepDatabase::Access::read);
   const auto results = database.results();
   write_result(options.output, [&](std::ostream& out) { study::write_sweep_csv(out, results); });
@@ -174,9 +178,7 @@ void setup_sweep(CLI::App& app) {
       ->type_name("FILE");
   command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--seed", options->seeds, "other seeds than those of the plan: 4,5,6")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_seeds(command, options->seeds, "other seeds than those of the plan: 4,5,6");
   command.add_option("--executor", options->executor, "local, or slurm: job arrays")
       ->check(CLI::IsMember({"local", "slurm"}))
       ->capture_default_str();

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "hplcast/core/cluster_json.hpp"
@@ -34,6 +35,7 @@ std::vector<study::Transformation> in_order(const CLI::App& command, const Trans
 
 void run_transform(const CLI::App& command, const TransformOptions& options) {
   require_writable(options.output);
+  require_other_file(options.output, {options.cluster});
   const auto list = in_order(command, options);
   if (list.empty()) throw core::UsageError("no transformation given");
   core::ClusterModel cluster = study::transformed(read_cluster_file(options.cluster), list);

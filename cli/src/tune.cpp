@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "checks.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "hpl_options.hpp"
@@ -14,6 +15,7 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
+#include "seed_option.hpp"
 #include "simulation_mode_option.hpp"
 
 namespace hplcast::cli {
@@ -132,8 +134,10 @@ void warn_beyond_peak(const study::TuneResult& result) {
 void run_tune(TuneOptions options) {
   require_writable(options.output);
   require_writable(options.json);
+  for (const std::string& path : {options.output, options.json}) require_other_file(path, {options.cluster});
   core::catch_interrupts();
   options.request.cluster = read_cluster_file(options.cluster);
+  warn_about_quality(options.request.cluster);
   options.request.N = options.request.defaults.N;
   for (const std::string& grid : options.grids) options.request.grids.push_back(parse_grid(grid));
   Progress progress;
@@ -166,7 +170,8 @@ void setup_tune(CLI::App& app) {
       ->default_str("10min");
   command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix")
       ->capture_default_str();
-  command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)");
+  command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)")
+      ->check(CLI::PositiveNumber);
   command.add_option("--ranks", request.ranks, "(default: all cores)")->check(CLI::PositiveNumber);
   command.add_option("--grid", options->grids, "PxQ, or several (default: the nearest to square)")->delimiter(',');
   command.add_option("--nb", request.NB, "levels of NB")->delimiter(',')->capture_default_str();
@@ -181,7 +186,7 @@ void setup_tune(CLI::App& app) {
   command.add_option("--ndiv", request.NDIV, "levels of NDIV")->delimiter(',')->capture_default_str();
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--seed", request.seed, "of the predictions and of the order")->capture_default_str();
+  add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");
   command.add_option("--json", options->json, "everything as JSON (docs/tune.md)")->type_name("FILE");
   command.add_option("-o,--output", options->output, "HPL.dat with the best configuration")->type_name("FILE");

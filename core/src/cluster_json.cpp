@@ -3,9 +3,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "cluster_schema.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/kernel_id.hpp"
-#include "hplcast/core/text.hpp"
 #include "kernel_json.hpp"
 
 namespace hplcast::core {
@@ -92,13 +91,13 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   const Node root(json, name);
   root.object();
   detail::check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
+  detail::require_none(detail::schema_problems(json), name);
   ClusterModel cluster;
   cluster.name = root.at("name").text();
   cluster.hosts = hosts_from(root.at("hosts"));
   const Node kernels = root.at("kernels");
   for (const auto& [key, value] : kernels.object().items()) {
     const Node node = kernels.at(key.c_str());
-    if (!kernel_from_name(key)) node.fail("not a kernel of HPL", "the kernels are " + comma_separated(kernel_names));
     cluster.kernels[key] = detail::kernel_model_from(node);
     check_overrides(node, cluster.kernels[key], cluster.hosts);
   }
@@ -129,6 +128,7 @@ std::string network_model_json(const NetworkModel& model) {
 std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const std::string& name) {
   const Json json = detail::parse_json(in, name);
   const Node root(json, name);
+  detail::require_none(detail::kernels_schema_problems(json), name);
   std::map<std::string, KernelModel> models;
   for (const auto& [key, value] : root.object().items()) models[key] = detail::kernel_model_from(root.at(key.c_str()));
   return models;
@@ -136,6 +136,7 @@ std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const st
 
 NetworkModel read_network_model(std::istream& in, const std::string& name) {
   const Json json = detail::parse_json(in, name);
+  detail::require_none(detail::network_schema_problems(json), name);
   return detail::network_model_from(Node(json, name));
 }
 

@@ -1,9 +1,10 @@
 // HPL configurations and runs as CSV, with the names that HPL and its users give to the values of its parameters.
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_columns.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 
 namespace hplcast::core {
@@ -42,7 +43,31 @@ std::size_t find_field_column(const CsvReader& csv, const std::string& field) {
   return CsvReader::npos;
 }
 
+/// What results of runs have beside the parameters: ours, and those of published ones.
+const std::vector<std::string>& result_columns() {
+  static const std::vector<std::string> names = {"time_s", "gflops", "residual",       "repetition",
+                                                 "start",  "order",  "oversubscribed", "comment"};
+  return names;
+}
+
+std::vector<std::string> known_columns() {
+  std::vector<std::string> names;
+  for (const HplField& field : hpl_fields()) names.emplace_back(field.name);
+  names.insert(names.end(), {"equilibration", "alignment"});
+  names.insert(names.end(), result_columns().begin(), result_columns().end());
+  return names;
+}
+
 }  // namespace
+
+void refuse_unknown_hpl_columns(const CsvReader& csv) {
+  // A file of results may be a list of configurations: then it carries whatever its programs wrote.
+  if (csv.find_column("time_s") == CsvReader::npos) {
+    csv.refuse_unknown(known_columns());
+  } else {
+    csv.refuse_misspelt(known_columns());
+  }
+}
 
 std::optional<long long> hpl_value(const std::string& field, std::string_view text) {
   if (const ValueNames* known = names_of(field)) {
@@ -50,7 +75,8 @@ std::optional<long long> hpl_value(const std::string& field, std::string_view te
     if (found != known->names.end()) return found - known->names.begin();
   }
   double value = 0;
-  if (!parse_double(text, value) || value != static_cast<double>(static_cast<long long>(value))) return std::nullopt;
+  constexpr double largest = 2147483647;  // HPL's own integers have 32 bits
+  if (!parse_double(text, value) || value != std::floor(value) || std::abs(value) > largest) return std::nullopt;
   return static_cast<long long>(value);
 }
 
@@ -72,7 +98,8 @@ HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& default
     const auto value = hpl_value(field.name, csv.text(column));
     if (!value) {
       const std::string names = hpl_value_names(field.name);
-      throw ParseError(csv.at(column), "found \"" + std::string(csv.text(column)) + "\"; expected an integer" +
+      throw ParseError(csv.at(column), "found \"" + std::string(csv.text(column)) +
+                                           "\"; expected an integer below 2^31" +
                                            (names.empty() ? "" : " or a name (" + names + ")"));
     }
     field.set(parameters, *value);
@@ -87,6 +114,7 @@ HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& default
 
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults) {
   CsvReader csv(in, name);
+  refuse_unknown_hpl_columns(csv);
   for (const char* required : {"N", "NB", "P", "Q", "time_s"}) csv.column(required);
   const std::size_t time = csv.column("time_s");
   const std::size_t gflops = csv.find_column("gflops");

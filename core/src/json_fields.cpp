@@ -3,12 +3,101 @@
 #include <algorithm>
 #include <istream>
 #include <iterator>
+#include <set>
 
 namespace hplcast::core::detail {
 
+namespace {
+
+/// Looks at a JSON text before a tree is made of it: how deep it goes, and whether an object has a key twice (the tree
+/// would keep one of both without a word).
+class Inspector : public nlohmann::json_sax<Json> {
+ public:
+  explicit Inspector(const std::string& name) : name_(name) {}
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, const string_t&) override { return value(); }
+  bool string(string_t&) override { return value(); }
+  bool binary(binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return enter(); }
+  bool start_array(std::size_t) override {
+    enter();
+    levels_.back().is_array = true;
+    return true;
+  }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool key(string_t& key) override {
+    Level& level = levels_.back();
+    level.key = key;
+    if (level.keys.insert(key).second) return true;
+    throw ParseError({name_, 0, path()}, "this key is there twice", "remove one of both");
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;  // the parser tells it better
+  }
+
+ private:
+  struct Level {
+    bool is_array = false;
+    std::size_t index = 0;
+    std::string key;
+    std::set<std::string> keys;
+  };
+
+  bool value() {
+    if (!levels_.empty()) ++levels_.back().index;
+    return true;
+  }
+
+  bool enter() {
+    constexpr std::size_t deepest = 100;  // files of hplcast have at most ten levels; provenance is free
+    if (levels_.size() >= deepest) {
+      throw ParseError({name_, 0, ""}, "objects or lists more than " + std::to_string(deepest) + " levels deep",
+                       "is this a file of hplcast?");
+    }
+    levels_.emplace_back();
+    return true;
+  }
+
+  bool leave() {
+    levels_.pop_back();
+    return value();
+  }
+
+  std::string path() const {
+    std::string text;
+    for (const Level& level : levels_) text += "/" + (level.is_array ? std::to_string(level.index) : level.key);
+    return text;
+  }
+
+  std::string name_;
+  std::vector<Level> levels_;
+};
+
+/// The text of a stream that may be a device that never ends.
+std::string read_all(std::istream& in, const std::string& name) {
+  constexpr std::size_t largest = std::size_t{1}
+                                  << 28;  // a cluster of a million CPUs with laws of their own is smaller
+  std::string text;
+  std::vector<char> block(1 << 16);
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > largest) throw ParseError({name, 0, ""}, "more than 256 MiB", "is this a file of hplcast?");
+  }
+  return text;
+}
+
+}  // namespace
+
 Json parse_json(std::istream& in, const std::string& name) {
-  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::string text = read_all(in, name);
   try {
+    Inspector inspector(name);
+    Json::sax_parse(text, &inspector);
     return Json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));

@@ -71,6 +71,8 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
   further.reserve(columns.size());
   for (const std::string& column : columns) further.push_back(csv.column(column));
   std::vector<std::string> texts(columns.size());
+  csv.refuse_misspelt({"kernel", "m", "n", "k", "duration_s", "start_s", "host", "node", "cpu", "core", "content",
+                       "role", "error", "order", "transposed", "repetition"});
   const std::size_t duration = csv.column("duration_s");
   const Optional kernel(csv, "kernel"), m(csv, "m"), n(csv, "n"), k(csv, "k"), start(csv, "start_s"), cpu(csv, "cpu"),
       core(csv, "core"), content(csv, "content"), error(csv, "error");
@@ -95,6 +97,8 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
 void read_mpi_csv(std::istream& in, const std::string& name, const std::string& default_operation,
                   const std::function<void(const MpiMeasurement&)>& each) {
   CsvReader csv(in, name);
+  csv.refuse_misspelt({"operation", "scope", "size_bytes", "duration_s", "start_s", "send_s", "recv_s", "host", "peer",
+                       "background", "error", "pairs", "order", "repetition"});
   const std::size_t size = csv.column("size_bytes");
   const Optional operation(csv, "operation"), scope(csv, "scope"), start(csv, "start_s"), host(csv, "host"),
       peer(csv, "peer"), background(csv, "background"), error(csv, "error"), pairs(csv, "pairs"), order(csv, "order");

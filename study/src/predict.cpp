@@ -36,6 +36,27 @@ void check_grid(const PredictionRequest& request, int ranks) {
                               std::to_string(hosts.values().cores) + " cores)");
 }
 
+/// Hosts that a run uses, and ranks on each: hosts are filled in order.
+struct RanksOfHosts {
+  int hosts = 1;
+  int per_host = 1;
+};
+
+RanksOfHosts ranks_of_hosts(const PredictionRequest& request) {
+  const int ranks = request.parameters.P * request.parameters.Q;
+  const int cores = std::max(1, request.cluster.hosts.values().cores);
+  return {(ranks + cores - 1) / cores, std::min(ranks, cores)};
+}
+
+/// Messages between hosts would cost what those inside a host do: no machine is like that.
+void check_remote_costs(const PredictionRequest& request) {
+  const int hosts = ranks_of_hosts(request).hosts;
+  if (request.force || hosts == 1 || request.cluster.network.values().remote) return;
+  throw core::DomainError("network.remote", "missing",
+                          "the costs of messages between hosts: this run uses " + std::to_string(hosts),
+                          "measure them with a campaign on two hosts; --force takes those inside a host");
+}
+
 /// Hosts are filled in order, so the first one holds the largest share of the matrix.
 void check_memory(const PredictionRequest& request, int ranks) {
   const double memory_bytes = request.cluster.hosts.values().memory_bytes;
@@ -90,18 +111,6 @@ void check_mode(const PredictionRequest& request) {
         "the fast mode needs libhplcast-platform.so; expected in ../lib beside hplcast, or where "
         "HPLCAST_PLATFORM_LIBRARY says");
   }
-}
-
-/// Hosts that a run uses, and ranks on each: hosts are filled in order.
-struct RanksOfHosts {
-  int hosts = 1;
-  int per_host = 1;
-};
-
-RanksOfHosts ranks_of_hosts(const PredictionRequest& request) {
-  const int ranks = request.parameters.P * request.parameters.Q;
-  const int cores = std::max(1, request.cluster.hosts.values().cores);
-  return {(ranks + cores - 1) / cores, std::min(ranks, cores)};
 }
 
 /// What messages that go through SMPI itself lose in this run.
@@ -300,6 +309,7 @@ std::vector<std::string> check(const PredictionRequest& request) {
   if (request.parameters.N < 1) throw core::DomainError("N", std::to_string(request.parameters.N), "at least 1");
   const int ranks = request.parameters.P * request.parameters.Q;
   check_grid(request, ranks);
+  check_remote_costs(request);
   check_panel(request.parameters);
   check_memory(request, ranks);
   check_machine(request);

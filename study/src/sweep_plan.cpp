@@ -10,6 +10,8 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/names.hpp"
+#include "hplcast/core/yaml_keys.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::study {
@@ -39,6 +41,7 @@ class PlanReader {
         plan.seeds = seeds(value);
       } else if (key == "timeout_s") {
         plan.timeout_s = number(value, key);
+        if (plan.timeout_s < 0) fail(value, key, "found `" + value.Scalar() + "`; expected a number of at least 0");
       } else if (key == "fixed") {
         const Configuration more = settings(value, key);
         plan.fixed.insert(plan.fixed.end(), more.begin(), more.end());
@@ -49,18 +52,21 @@ class PlanReader {
       } else if (key == "sample") {
         plan.sample = sample(value);
       } else {
-        fail(entry.first, key,
-             "unknown key; expected name, cluster, noise, mode, seeds, timeout_s, fixed, factors, list or sample");
+        fail(entry.first, key, "unknown key",
+             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "seeds", "timeout_s", "fixed",
+                                   "factors", "list", "sample"}));
       }
     }
-    require_cluster(plan, root);
+    require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
+    require_factor_everywhere(plan, root, "N", "the order of the matrix, fixed or as a factor");
     return plan;
   }
 
  private:
-  [[noreturn]] void fail(const YAML::Node& node, const std::string& field, const std::string& message) const {
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& field, const std::string& message,
+                         const std::string& hint = "") const {
     throw core::ParseError({name_, node.Mark().line < 0 ? 0 : static_cast<std::size_t>(node.Mark().line) + 1, field},
-                           message);
+                           message, hint);
   }
 
   std::string text(const YAML::Node& node, const std::string& field) const {
@@ -109,6 +115,7 @@ class PlanReader {
         fail(node, factor,
              "found `" + value + "`; expected a whole number" + (names.empty() ? "" : " or a name: " + names));
       }
+      require_range(node, field, *known);
       return std::to_string(*known);
     }
     if (factor == "cluster" || (factor == "generate" && value != "none")) {
@@ -145,6 +152,17 @@ class PlanReader {
       result.push_back(setting(factor, entry.second));
     }
     return result;
+  }
+
+  /// A value that no run can have; what depends on other parameters is looked at when the runs are made.
+  void require_range(const YAML::Node& node, const core::HplField& field, long long value) const {
+    core::HplParameters one;
+    field.set(one, value);
+    try {
+      one.validate();
+    } catch (const core::DomainError& error) {
+      fail(node, field.name, error.what());
+    }
   }
 
   void require_grid(const YAML::Node& node, const std::string& value) const {
@@ -225,7 +243,9 @@ class PlanReader {
       } else if (key == "step") {
         result.step = number(entry.second, factor);
       } else if (key == "log") {
-        result.logarithmic = text(entry.second, factor) == "true";
+        const std::string log = text(entry.second, factor);
+        if (log != "true" && log != "false") fail(entry.second, factor, "log is `" + log + "`; expected true or false");
+        result.logarithmic = log == "true";
       } else {
         fail(entry.first, factor, "unknown key " + key + "; expected min, max, step or log");
       }
@@ -248,7 +268,10 @@ class PlanReader {
         }
         result.latin_hypercube = method == "latin-hypercube";
       } else if (key == "count") {
-        result.count = static_cast<int>(std::min<std::uint64_t>(count(entry.second, key), 1000000000));
+        constexpr std::uint64_t most = 10'000'000;  // some gigabytes, and years of predictions
+        const std::uint64_t found = count(entry.second, key);
+        if (found > most) fail(entry.second, key, "found " + std::to_string(found) + "; expected at most 10000000");
+        result.count = static_cast<int>(found);
       } else if (key == "seed") {
         result.seed = count(entry.second, key);
       } else if (key == "factors") {
@@ -265,15 +288,19 @@ class PlanReader {
     return result;
   }
 
-  void require_cluster(const SweepPlan& plan, const YAML::Node& root) const {
-    const auto is_cluster = [](const auto& entry) { return entry.factor == "cluster"; };
-    const bool fixed = std::any_of(plan.fixed.begin(), plan.fixed.end(), is_cluster);
-    const bool crossed =
-        std::any_of(plan.factors.begin(), plan.factors.end(), [](const Factor& f) { return f.name == "cluster"; });
-    const bool listed = !plan.list.empty() && std::all_of(plan.list.begin(), plan.list.end(), [&](const auto& row) {
-      return std::any_of(row.begin(), row.end(), is_cluster);
-    });
-    if (!fixed && !crossed && !listed) fail(root, "cluster", "missing; expected the path of a cluster.json");
+  /// Every configuration must say this: a default would be a study of something that nobody asked for.
+  void require_factor_everywhere(const SweepPlan& plan, const YAML::Node& root, const std::string& factor,
+                                 const std::string& expected) const {
+    const auto is_it = [&](const Setting& entry) { return entry.factor == factor; };
+    const auto has_name = [&](const auto& entry) { return entry.name == factor; };
+    const bool fixed = std::any_of(plan.fixed.begin(), plan.fixed.end(), is_it);
+    const bool crossed = std::any_of(plan.factors.begin(), plan.factors.end(), has_name);
+    const bool listed =
+        !plan.list.empty() && std::all_of(plan.list.begin(), plan.list.end(), [&](const Configuration& row) {
+          return std::any_of(row.begin(), row.end(), is_it);
+        });
+    const bool sampled = plan.sample && std::any_of(plan.sample->factors.begin(), plan.sample->factors.end(), has_name);
+    if (!fixed && !crossed && !listed && !sampled) fail(root, factor, "missing; expected " + expected);
   }
 
   std::string name_;
@@ -294,7 +321,9 @@ bool is_factor(const std::string& name) {
 
 SweepPlan read_plan(std::istream& in, const std::string& name, const fs::path& folder) {
   try {
-    return PlanReader(name, folder).plan(YAML::Load(in));
+    const YAML::Node root = YAML::Load(in);
+    core::require_unique_keys(root, name);
+    return PlanReader(name, folder).plan(root);
   } catch (const YAML::Exception& error) {
     throw core::ParseError({name, error.mark.line < 0 ? 0 : static_cast<std::size_t>(error.mark.line) + 1, ""},
                            "not YAML that a plan can be: " + error.msg);

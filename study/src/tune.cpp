@@ -106,6 +106,22 @@ void check_request(const TuneRequest& request) {
                            &request.NBMIN, &request.NDIV}) {
     if (list->empty()) throw core::DomainError("levels", "none", "at least one of each parameter");
   }
+  // Each level is a value of HPL's, before anything is computed with it.
+  const auto check_levels = [&](const std::vector<int>& levels, int core::HplParameters::*field) {
+    for (const int level : levels) {
+      core::HplParameters one;
+      one.*field = level;
+      one.validate();
+    }
+  };
+  check_levels(request.NB, &core::HplParameters::NB);
+  check_levels(request.DEPTH, &core::HplParameters::DEPTH);
+  check_levels(request.BCAST, &core::HplParameters::BCAST);
+  check_levels(request.SWAP, &core::HplParameters::SWAP);
+  check_levels(request.PFACT, &core::HplParameters::PFACT);
+  check_levels(request.RFACT, &core::HplParameters::RFACT);
+  check_levels(request.NBMIN, &core::HplParameters::NBMIN);
+  check_levels(request.NDIV, &core::HplParameters::NDIV);
 }
 
 }  // namespace

@@ -47,6 +47,41 @@ TEST(CsvReader, SaysWhereWhatAndWhy) {
   EXPECT_THAT(reading("a\n\"1\n", "a"), HasSubstr("a quoted field does not end"));
 }
 
+TEST(CsvReader, TakesColumnsInAnyCaseAndWithBlanksSemicolonsOrTabs) {
+  for (const std::string text :
+       {"N,nb\n1,2\n", " N , nb \n 1 ,2\n", "\xEF\xBB\xBFN;nb\n1;2\n", "N\tnb\r\n1\t2\r\n", "\"N\", \"nb\"\n1,2\n"}) {
+    std::istringstream in(text);
+    CsvReader csv(in, "f");
+    const std::size_t N = csv.column("N"), NB = csv.column("NB");
+    ASSERT_TRUE(csv.next()) << text;
+    EXPECT_EQ(csv.integer(N), 1) << text;
+    EXPECT_EQ(csv.integer(NB), 2) << text;
+  }
+}
+
+TEST(CsvReader, AColumnOfThatVeryNameComesBeforeOneInAnotherCase) {
+  std::istringstream in("n,N\n1,2\n");
+  CsvReader csv(in, "f");
+  ASSERT_TRUE(csv.next());
+  EXPECT_EQ(csv.integer(csv.column("N")), 2);
+}
+
+TEST(CsvReader, RefusesUnknownOrMisspeltColumns) {
+  const auto refusal = [](const std::string& header, bool any_others) {
+    return error_in([&] {
+      std::istringstream in(header + "\n");
+      const CsvReader csv(in, "f.csv");
+      any_others ? csv.refuse_misspelt({"NB", "BCAST", "m"}) : csv.refuse_unknown({"NB", "BCAST", "m"});
+    });
+  };
+  EXPECT_THAT(refusal("NB,BCST", false),
+              HasSubstr("f.csv:1, field `BCST`: unknown column\n  hint: did you mean `BCAST`?"));
+  EXPECT_THAT(refusal("NB,colour", false), HasSubstr("expected one of NB, BCAST, m"));
+  EXPECT_THAT(refusal("NB,nb", false), HasSubstr("twice"));
+  EXPECT_THAT(refusal("NB,BCST", true), HasSubstr("did you mean `BCAST`?"));
+  EXPECT_EQ(refusal("NB,BCAST,BCST,colour,k", true), "") << "programs write more columns, some near to others";
+}
+
 TEST(CsvField, QuotesWhatMustBe) {
   for (const std::string text : {"plain", "a,b", "say \"x\"", "two\nlines", "#not a comment", ""}) {
     std::istringstream in("a,b\n" + csv_field(text) + ",1\n");

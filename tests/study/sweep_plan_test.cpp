@@ -42,9 +42,9 @@ TEST(SweepPlan, CrossesFactorsWithRowsOfTheListAndSeeds) {
 }
 
 TEST(SweepPlan, MakesAllGridsOfANumberOfRanks) {
-  const auto read = plan(std::string(head) + "factors: {grid: [960, 3x5]}\n");
-  EXPECT_EQ(read.factors[0].levels.size(), 29U);  // 960 has 28 divisors
-  EXPECT_EQ(read.factors[0].levels.front(), "1x960");
+  const auto read = plan(std::string(head) + "factors: {N: [1000], grid: [3x5, 960]}\n");
+  EXPECT_EQ(read.factors[1].levels.size(), 29U);  // 960 has 28 divisors
+  EXPECT_EQ(read.factors[1].levels[1], "1x960");
 }
 
 TEST(SweepPlan, LatinHypercubeHasOneValueInEveryPartOfARange) {
@@ -81,6 +81,8 @@ TEST(SweepPlan, SaysLineAndFieldOfMistakes) {
   EXPECT_THAT(error_of(std::string(head) + "seeds: [-1]\n"), HasSubstr("whole number"));
   EXPECT_THAT(error_of(std::string(head) + "sample: {count: 3}\n"), HasSubstr("factors"));
   EXPECT_THAT(error_of(std::string(head) + "colour: red\n"), HasSubstr("unknown key"));
+  EXPECT_THAT(error_of(std::string(head) + "name: a\nname: b\n"), HasSubstr("twice"));
+  EXPECT_THAT(error_of(std::string(head) + "factors: {NB: [64]}\n"), HasSubstr("`N`: missing"));
   EXPECT_THAT(error_of("a: [b\n"), HasSubstr("plan.yaml:"));
   EXPECT_THAT(error_of(""), HasSubstr("not a map"));
 }
@@ -125,8 +127,8 @@ TEST(SweepRuns, EqualSimulationsAreOneRunOfSeveralPoints) {
 }
 
 TEST(SweepRuns, SetsFieldsOfTheCluster) {
-  const auto runs =
-      runs_of(plan(std::string(head) + "factors: {/network/iprobe_s: [1e-6, 2e-6], kernel-model: [full, M1]}\n"));
+  const auto runs = runs_of(plan(
+      std::string(head) + "fixed: {N: 1000}\nfactors: {/network/iprobe_s: [1e-6, 2e-6], kernel-model: [full, M1]}\n"));
   EXPECT_EQ(runs.clusters.size(), 4U);
   std::set<double> costs;
   for (const auto& [sha256, cluster] : runs.clusters) costs.insert(cluster.network.values().iprobe_s);

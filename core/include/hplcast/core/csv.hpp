@@ -9,8 +9,11 @@
 
 namespace hplcast::core {
 
-/// Reads a CSV (RFC 4180: comma, optional double quotes, CRLF or LF) with a header, row by row: memory for one row
-/// only. Columns are asked for by name; unknown ones are ignored; empty lines and lines that start with # are skipped.
+/// Reads a CSV (RFC 4180: optional double quotes, CRLF or LF) with a header, row by row: memory for one row only. A
+/// header without commas may have semicolons or tabs, which then separate the fields of all rows. Blanks around fields
+/// without quotes, and a byte order mark, do not count. Columns are asked for by name, and found in another case if no
+/// column has that very name; empty lines and lines that start with # are skipped. Each reader decides which other
+/// columns it takes: refuse_unknown() or refuse_misspelt().
 class CsvReader {
  public:
   /// Reads the header. @throws ParseError if it is missing, or names a column twice.
@@ -21,6 +24,13 @@ class CsvReader {
   /// Index of a column, or npos.
   std::size_t find_column(std::string_view name) const noexcept;
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  /// For configurations and designs. @throws ParseError for a column that is not one of these (a second spelling of the
+  /// same column is one, too).
+  void refuse_unknown(const std::vector<std::string>& known) const;
+  /// For measurements, which carry whatever their programs wrote. @throws ParseError for a column that is not one of
+  /// these but nearly is one that the file does not have.
+  void refuse_misspelt(const std::vector<std::string>& known) const;
 
   /// The next row; false at the end. @throws ParseError if it has another number of fields than the header.
   bool next();
@@ -38,15 +48,21 @@ class CsvReader {
   Location at(std::size_t column) const;
 
  private:
+  bool read_line();
   bool read_fields();
+  void split_fields();
 
   std::istream& in_;
   std::string name_;
+  char separator_ = ',';
   std::vector<std::string> header_;
   std::vector<std::string> fields_;
   std::string buffer_;
   std::size_t line_ = 0;
 };
+
+/// The character that separates the fields of a header: a comma, or else a semicolon or a tab if there is one.
+char csv_separator(std::string_view header);
 
 /// A field as it stands in a CSV: quoted where it must be.
 std::string csv_field(std::string_view text);

@@ -1,0 +1,346 @@
+#include "cluster_schema.hpp"
+
+#include <cmath>
+#include <functional>
+
+#include "hplcast/core/kernel_id.hpp"
+#include "hplcast/core/names.hpp"
+
+namespace hplcast::core::detail {
+
+namespace {
+
+class Walk;
+using Rule = void (*)(Walk&, const Json&);
+
+/// A key of an object, and what its value has to be.
+struct Key {
+  const char* name;
+  Rule rule;
+  bool required = true;
+};
+
+/// Goes through a document and notes what is wrong in it.
+class Walk {
+ public:
+  void note(const std::string& message, const std::string& hint = "") {
+    problems_.push_back({true, path_.empty() ? "/" : path_, message, hint});
+  }
+
+  /// `action` on what is at `step` below here.
+  template <typename Action>
+  void below(const std::string& step, Action action) {
+    const std::size_t length = path_.size();
+    path_ += "/" + step;
+    action();
+    path_.resize(length);
+  }
+
+  bool is_object(const Json& json) {
+    if (!json.is_object()) note(std::string("found ") + json.type_name() + "; expected an object");
+    return json.is_object();
+  }
+
+  /// An object with these keys and no others. A value null is as good as none.
+  void object(const Json& json, const std::vector<Key>& keys) {
+    if (!is_object(json)) return;
+    for (const auto& [name, value] : json.items()) {
+      const Key* key = find(keys, name);
+      below(name, [&, &value = value, &name = name] {
+        if (key == nullptr) {
+          note("unknown key", name_hint(name, names_of(keys)));
+        } else if (!value.is_null()) {
+          key->rule(*this, value);
+        }
+      });
+    }
+    for (const Key& key : keys) {
+      if (!key.required || (json.contains(key.name) && !json.at(key.name).is_null())) continue;
+      below(key.name, [&] { note("missing"); });
+    }
+  }
+
+  void list(const Json& json, Rule rule) {
+    if (!json.is_array()) return note(std::string("found ") + json.type_name() + "; expected an array");
+    for (std::size_t i = 0; i < json.size(); ++i) below(std::to_string(i), [&] { rule(*this, json[i]); });
+  }
+
+  const std::vector<Problem>& problems() const { return problems_; }
+
+ private:
+  static const Key* find(const std::vector<Key>& keys, const std::string& name) {
+    for (const Key& key : keys)
+      if (name == key.name) return &key;
+    return nullptr;
+  }
+
+  static std::vector<std::string> names_of(const std::vector<Key>& keys) {
+    std::vector<std::string> names;
+    for (const Key& key : keys) names.emplace_back(key.name);
+    return names;
+  }
+
+  std::string path_;
+  std::vector<Problem> problems_;
+};
+
+void anything(Walk&, const Json&) {}
+
+void any_object(Walk& walk, const Json& json) {
+  walk.is_object(json);
+}
+
+void text(Walk& walk, const Json& json) {
+  if (!json.is_string()) walk.note(std::string("found ") + json.type_name() + "; expected a text");
+}
+
+void number(Walk& walk, const Json& json) {
+  if (!json.is_number()) walk.note(std::string("found ") + json.type_name() + "; expected a number");
+}
+
+void at_least_zero(Walk& walk, const Json& json) {
+  if (!json.is_number()) return number(walk, json);
+  if (!(json.get<double>() >= 0)) walk.note("found " + json.dump() + "; expected a number of at least 0");
+}
+
+void positive(Walk& walk, const Json& json) {
+  if (!json.is_number()) return number(walk, json);
+  if (!(json.get<double>() > 0)) walk.note("found " + json.dump() + "; expected a number above 0");
+}
+
+void count(Walk& walk, const Json& json) {
+  if (!json.is_number_integer()) return walk.note(std::string("found ") + json.type_name() + "; expected an integer");
+  if (!json.is_number_unsigned() && json.get<std::int64_t>() < 0)
+    walk.note("found " + json.dump() + "; expected an integer of at least 0");
+}
+
+void boolean(Walk& walk, const Json& json) {
+  if (!json.is_boolean()) walk.note(std::string("found ") + json.type_name() + "; expected true or false");
+}
+
+void numbers(Walk& walk, const Json& json) {
+  walk.list(json, number);
+}
+
+void texts(Walk& walk, const Json& json) {
+  walk.list(json, text);
+}
+
+void rank_to_cpu(Walk& walk, const Json& json) {
+  if (json.is_array()) return walk.list(json, count);
+  text(walk, json);
+}
+
+void hosts(Walk& walk, const Json& json) {
+  walk.object(json, {{"names", text},
+                     {"cores", count},
+                     {"cpus", count},
+                     {"rank_to_cpu", rank_to_cpu, false},
+                     {"memory_bytes", at_least_zero, false}});
+}
+
+/// Coefficients by product of the sizes.
+void polynomial(Walk& walk, const Json& json) {
+  if (!walk.is_object(json)) return;
+  for (const auto& [term, value] : json.items()) {
+    try {
+      (void)parse_monomial(term);
+    } catch (const DomainError& error) {
+      walk.note(error.what());
+    }
+    walk.below(term, [&, &value = value] { number(walk, value); });
+  }
+}
+
+void mu(Walk& walk, const Json& json) {
+  polynomial(walk, json);
+  if (json.is_object() && json.empty())
+    walk.note("empty; expected coefficients such as {\"mnk\": 7e-11}", "leave out a kernel that costs nothing");
+}
+
+void mode(Walk& walk, const Json& json) {
+  walk.object(json, {{"probability", at_least_zero}, {"mean", number}, {"sd", at_least_zero}});
+}
+
+void modes(Walk& walk, const Json& json) {
+  walk.list(json, mode);
+}
+
+const std::vector<Key> law_keys = {{"noise", text}, {"mu", mu}, {"sigma", polynomial, false}, {"modes", modes, false}};
+
+void piece(Walk& walk, const Json& json) {
+  std::vector<Key> keys = law_keys;
+  keys.push_back({"from", number});
+  walk.object(json, keys);
+}
+
+void pieces(Walk& walk, const Json& json) {
+  walk.list(json, piece);
+}
+
+/// A law lies flat in an object, or in pieces; `keys` are what else the object has.
+void law(Walk& walk, const Json& json, std::vector<Key> keys) {
+  if (json.is_object() && json.contains("pieces")) {
+    keys.push_back({"split", text});
+    keys.push_back({"pieces", pieces});
+  } else {
+    keys.insert(keys.end(), law_keys.begin(), law_keys.end());
+  }
+  walk.object(json, keys);
+}
+
+void cpu_law(Walk& walk, const Json& json) {
+  law(walk, json, {{"host", count}, {"cpu", count}});
+}
+
+void overrides(Walk& walk, const Json& json) {
+  walk.list(json, cpu_law);
+}
+
+void range(Walk& walk, const Json& json) {
+  walk.object(json, {{"m", numbers, false}, {"n", numbers, false}, {"k", numbers, false}});
+}
+
+void quality(Walk& walk, const Json& json) {
+  walk.object(json, {{"rows", count},
+                     {"shapes", count},
+                     {"rows_set_aside", count},
+                     {"r2", number},
+                     {"bic", number},
+                     {"residual_sd_s", number},
+                     {"mean_abs_relative_error", number},
+                     {"mu_standard_errors", numbers, false},
+                     {"mu_t_values", numbers, false},
+                     {"sigma_standard_errors", numbers, false},
+                     {"sigma_t_values", numbers, false},
+                     {"notes", texts, false}});
+}
+
+void kernel(Walk& walk, const Json& json) {
+  law(walk, json,
+      {{"level", text}, {"overrides", overrides, false}, {"range", range, false}, {"quality", quality, false}});
+}
+
+void kernels(Walk& walk, const Json& json) {
+  if (!walk.is_object(json)) return;
+  const std::vector<std::string> known(kernel_names.begin(), kernel_names.end());
+  for (const auto& [name, value] : json.items()) {
+    walk.below(name, [&, &name = name, &value = value] {
+      if (!kernel_from_name(name)) walk.note("not a kernel of HPL", name_hint(name, known));
+      kernel(walk, value);
+    });
+  }
+}
+
+void segment(Walk& walk, const Json& json) {
+  walk.object(json, {{"min_bytes", at_least_zero},
+                     {"intercept_s", number},
+                     {"slope_s_per_byte", number},
+                     {"sd_s", at_least_zero, false},
+                     {"mixture", modes, false}});
+}
+
+void segments(Walk& walk, const Json& json) {
+  walk.list(json, segment);
+}
+
+void operations(Walk& walk, const Json& json) {
+  std::vector<Key> keys;
+  for (const auto& name : message_cost_names) keys.push_back({name, segments});
+  walk.object(json, keys);
+}
+
+void capacity(Walk& walk, const Json& json) {
+  walk.object(json, {{"bytes_per_s", positive}, {"interval_bytes_per_s", numbers, false}, {"origin", text, false}});
+}
+
+void scope(Walk& walk, const Json& json) {
+  walk.object(json, {{"bandwidth_bytes_per_s", positive},
+                     {"capacity", capacity, false},
+                     {"latency_s", positive},
+                     {"max_bytes", at_least_zero, false},
+                     {"half_duplex", boolean, false},
+                     {"operations", operations},
+                     {"notes", texts, false}});
+}
+
+void thresholds(Walk& walk, const Json& json) {
+  walk.object(json, {{"async_small_bytes", count}, {"detached_bytes", count}});
+}
+
+void topology(Walk& walk, const Json& json) {
+  walk.object(json, {{"kind", text},
+                     {"parameters", text, false},
+                     {"backbone_bandwidth_bytes_per_s", at_least_zero, false},
+                     {"backbone_latency_s", at_least_zero, false}});
+}
+
+const std::vector<Key> network_keys = {{"local", scope},
+                                       {"remote", scope, false},
+                                       {"thresholds", thresholds},
+                                       {"iprobe_s", at_least_zero},
+                                       {"growing_probes", boolean, false},
+                                       {"test_s", at_least_zero},
+                                       {"wtime_s", at_least_zero},
+                                       {"topology", topology, false}};
+
+void network(Walk& walk, const Json& json) {
+  walk.object(json, network_keys);
+}
+
+/// The result of `fit network` says more than the model.
+void network_file(Walk& walk, const Json& json) {
+  std::vector<Key> keys = network_keys;
+  for (const char* more : {"smpi", "report"}) keys.push_back({more, anything, false});
+  walk.object(json, keys);
+}
+
+void power(Walk& walk, const Json& json) {
+  walk.object(json, {{"idle_w", at_least_zero},
+                     {"one_core_w", at_least_zero},
+                     {"all_cores_w", at_least_zero},
+                     {"off_w", at_least_zero, false}});
+}
+
+void cluster(Walk& walk, const Json& json) {
+  walk.object(json, {{"schema_version", anything},  // the reader has looked at it already
+                     {"name", text},
+                     {"hosts", hosts},
+                     {"kernels", kernels},
+                     {"network", network},
+                     {"power", power, false},
+                     {"provenance", any_object, false}});
+}
+
+std::vector<Problem> problems_of(const Json& json, Rule rule) {
+  Walk walk;
+  rule(walk, json);
+  return walk.problems();
+}
+
+}  // namespace
+
+std::vector<Problem> schema_problems(const Json& json) {
+  return problems_of(json, cluster);
+}
+
+std::vector<Problem> kernels_schema_problems(const Json& json) {
+  return problems_of(json, kernels);
+}
+
+std::vector<Problem> network_schema_problems(const Json& json) {
+  return problems_of(json, network_file);
+}
+
+void require_none(const std::vector<Problem>& problems, const std::string& file) {
+  if (problems.empty()) return;
+  const Problem& first = problems.front();
+  std::string hint = first.hint;
+  if (problems.size() > 1) {
+    hint += (hint.empty() ? "" : "\n  ") + std::to_string(problems.size() - 1) +
+            " more problems; `hplcast check-cluster` lists those of a cluster.json";
+  }
+  throw ParseError({file, 0, first.field}, first.message, hint);
+}
+
+}  // namespace hplcast::core::detail

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/prediction.hpp"
+
+namespace hplcast::study {
+
+/// A kernel that HPL called although the cluster has no model of it: its calls took no time.
+struct FreeKernel {
+  std::string name;
+  std::uint64_t calls = 0;
+  double share = 0;  ///< of the predicted time that the calls would have taken at a typical rate, on average over ranks
+};
+
+/// The kernels that were free in a prediction, the dearest first. Typical rates: 10 Gflop/s per core (dgemm, dtrsm),
+/// 5 GB/s per core where matrices are copied or rows swapped, 1 us for each call of others.
+std::vector<FreeKernel> free_kernels(const core::Prediction& prediction, const core::ClusterModel& cluster);
+
+/// "dtrsm has no model: its 120 calls were free; at a typical rate they take about 12 % of the predicted time"
+std::string to_string(const FreeKernel& kernel);
+
+}  // namespace hplcast::study

@@ -1,0 +1,46 @@
+#include "hplcast/study/free_kernels.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace hplcast::study {
+
+namespace {
+
+bool begins_with(const std::string& text, const std::string& beginning) {
+  return text.compare(0, beginning.size(), beginning) == 0;
+}
+
+/// Time of all calls on all ranks at a typical rate: an order of magnitude, for people to see what matters.
+double typical_s(const std::string& name, const core::KernelCount& count, double N) {
+  constexpr double flop_per_s = 1e10, bytes_per_s = 5e9, call_s = 1e-6;
+  const double each_call_s = static_cast<double>(count.calls) * call_s;
+  if (count.flop > 0) return std::max(each_call_s, count.flop / flop_per_s);
+  // Every row of the matrix below or right of a panel is read and written once for it, half the matrix on average.
+  const bool moves_matrix = begins_with(name, "dlaswp") || begins_with(name, "dlacpy") || begins_with(name, "dlatcpy");
+  return moves_matrix ? std::max(each_call_s, 2 * core::hpl_matrix_bytes(N) / bytes_per_s) : each_call_s;
+}
+
+}  // namespace
+
+std::vector<FreeKernel> free_kernels(const core::Prediction& prediction, const core::ClusterModel& cluster) {
+  const core::HplParameters& p = prediction.parameters;
+  const double ranks = static_cast<double>(p.P) * p.Q;
+  std::vector<FreeKernel> all;
+  for (const auto& [name, count] : prediction.kernels) {
+    if (count.calls == 0 || cluster.kernels.count(name) > 0) continue;
+    const double each_rank_s = typical_s(name, count, static_cast<double>(p.N)) / ranks;
+    all.push_back({name, count.calls, prediction.time_s > 0 ? each_rank_s / prediction.time_s : 1});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return all;
+}
+
+std::string to_string(const FreeKernel& kernel) {
+  char share[32];
+  std::snprintf(share, sizeof share, "%.2g", 100 * kernel.share);
+  return kernel.name + " has no model: its " + std::to_string(kernel.calls) +
+         " calls were free; at a typical rate they take about " + share + " % of the predicted time";
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,158 @@
+// Runs the table of bad inputs (bad_inputs/README.md): none may be silent, end by a signal, or hang.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+
+namespace hplcast {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+const fs::path folder = HPLCAST_SOURCE_DIR "/tests/cli/bad_inputs";
+
+struct Row {
+  std::string place;  ///< file and line of the table
+  std::string command, file, damage;
+  int status = 0;
+  std::vector<std::string> words;
+};
+
+std::vector<std::string> split(const std::string& text, const std::string& separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + separator.size()) {
+    end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  return parts;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+std::vector<Row> rows_of(const fs::path& table) {
+  std::vector<Row> rows;
+  std::ifstream in(table);
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    const auto cells = split(line, " | ");
+    const std::string place = table.filename().string() + ":" + std::to_string(number);
+    if (cells.size() != 5) throw std::runtime_error(place + ": expected five cells");
+    rows.push_back({place, cells[0], cells[1], cells[2], std::stoi(cells[3]), split(cells[4], "; ")});
+  }
+  return rows;
+}
+
+/// `/pointer remove`, `misspell`, `duplicate`, or `= VALUE` (NaN and Infinity, too).
+std::string damaged_json(const std::string& text, const std::string& damage) {
+  const std::size_t blank = damage.find(' ');
+  const Json::json_pointer pointer(damage.substr(0, blank));
+  const std::string action = damage.substr(blank + 1);
+  Json json = Json::parse(text);
+  if (action.compare(0, 2, "= ") == 0) {
+    json.at(pointer) = "@value@";
+    std::string result = json.dump(1);
+    replace_all(result, "\"@value@\"", action.substr(2));
+    return result;
+  }
+  Json& parent = json.at(pointer.parent_pointer());
+  const std::string key = pointer.back();
+  if (action == "remove") {
+    parent.erase(key);
+    return json.dump(1);
+  }
+  const Json value = parent.at(key);
+  if (action == "misspell") {
+    parent.erase(key);
+    parent[key + "x"] = value;
+    return json.dump(1);
+  }
+  if (action != "duplicate") throw std::runtime_error("unknown damage " + damage);
+  parent["@key@"] = value;
+  std::string result = json.dump(1);
+  replace_all(result, "@key@", key);
+  return result;
+}
+
+/// JSON by pointer; `@empty`, `@half`, `@nest`, `@bytes`; else `OLD => NEW` in a text (\n, \t).
+std::string damaged(const std::string& text, const std::string& damage) {
+  if (damage == "@empty") return "";
+  if (damage == "@half") return text.substr(0, text.size() / 2);
+  if (damage == "@nest") return std::string(100000, '[');
+  if (damage == "@nest-objects") {
+    std::string deep;
+    for (int i = 0; i < 100000; ++i) deep += "{\"a\":";
+    return deep;
+  }
+  if (damage == "@bytes") return std::string("\xff\xfe\0\x01\x02", 5) + text;
+  if (damage.front() == '/') return damaged_json(text, damage);
+  auto parts = split(damage, " => ");
+  if (parts.size() != 2) throw std::runtime_error("expected OLD => NEW");
+  for (std::string& part : parts) {
+    replace_all(part, "\\n", "\n");
+    replace_all(part, "\\t", "\t");
+  }
+  const std::size_t at = text.find(parts[0]);
+  if (at == std::string::npos) throw std::runtime_error("`" + parts[0] + "` is not in the file");
+  return text.substr(0, at) + parts[1] + text.substr(at + parts[0].size());
+}
+
+core::CommandResult run_row(const Row& row) {
+  const core::TemporaryFolder work("hplcast-bad-input");
+  for (const auto& entry : fs::directory_iterator(folder / "base")) fs::copy(entry.path(), work.path());
+  if (row.file != "-") {
+    const fs::path file = work.path() / row.file;
+    const std::string text = damaged(core::read_text(file), row.damage);
+    core::write_file(file, [&](std::ostream& out) { out << text; });
+  }
+  core::Command command;
+  command.program = "/bin/sh";
+  command.arguments = {"-c", "exec " HPLCAST_BINARY_DIR "/bin/hplcast " + row.command};
+  command.directory = work.path();
+  command.timeout_s = 30;  // ten seconds on an idle machine; tests run beside others
+  return core::run(command);
+}
+
+class BadInputs : public testing::TestWithParam<fs::path> {};
+
+TEST_P(BadInputs, AreAllToldAsDocumented) {
+  const std::vector<Row> rows = rows_of(GetParam());
+  ASSERT_FALSE(rows.empty());
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.place + ": " + row.command + " | " + row.file + " | " + row.damage);
+    core::CommandResult result;
+    ASSERT_NO_THROW(result = run_row(row));
+    EXPECT_EQ(result.status, row.status) << result.output;
+    for (const std::string& word : row.words)
+      EXPECT_NE(result.output.find(word), std::string::npos) << word << "\n" << result.output;
+  }
+}
+
+std::vector<fs::path> tables() {
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".txt") all.push_back(entry.path());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, BadInputs, testing::ValuesIn(tables()), [](const auto& row) {
+  std::string name = row.param.stem().string();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace hplcast

@@ -1,0 +1,60 @@
+#include "hplcast/core/cluster_problems.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace hplcast::core {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string example() {
+  std::ifstream in(HPLCAST_SOURCE_DIR "/tests/cli/bad_inputs/base/cluster.json");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<Problem> problems_of(const std::string& text) {
+  std::istringstream in(text);
+  return cluster_problems(in, "c.json");
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(ClusterProblems, AGoodFileHasNone) {
+  for (const Problem& problem : problems_of(example())) ADD_FAILURE() << problem.field << ": " << problem.message;
+}
+
+TEST(ClusterProblems, TellsAllAtOnce) {
+  std::string text = with(example(), "\"cores\"", "\"core\"");
+  text = with(text, "\"max_bytes\"", "\"max_byte\"");
+  const auto problems = problems_of(text);
+  ASSERT_EQ(problems.size(), 3U);
+  EXPECT_EQ(problems[0].field, "/hosts/core");
+  EXPECT_EQ(problems[0].hint, "did you mean `cores`?");
+  EXPECT_EQ(problems[1].field, "/hosts/cores");
+  EXPECT_EQ(problems[1].message, "missing");
+  EXPECT_EQ(problems[2].field, "/network/local/max_byte");
+}
+
+TEST(ClusterProblems, WarnsOfWhatCanBeReadButIsHardlyMeant) {
+  const auto problems = problems_of(with(example(), "\"mnk\": 7e-11,\n        \"1\": 5e-07", "\"mnk\": -7e-11"));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_FALSE(problems[0].is_error);
+  EXPECT_EQ(problems[0].field, "/kernels/dgemm/mu");
+}
+
+TEST(ClusterProblems, DeepNestingEndsAtOnce) {
+  const auto problems = problems_of(std::string(1000000, '['));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems[0].message, HasSubstr("levels deep"));
+}
+
+}  // namespace
+}  // namespace hplcast::core

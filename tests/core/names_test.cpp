@@ -1,0 +1,34 @@
+#include "hplcast/core/names.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hplcast::core {
+namespace {
+
+const std::vector<std::string> names = {"N", "NB", "BCAST", "PFACT", "memory_bytes"};
+
+TEST(NearestName, ForgivesAThirdOfTheLetters) {
+  EXPECT_EQ(nearest_name("NBs", names), "NB");
+  EXPECT_EQ(nearest_name("bcst", names), "BCAST");
+  EXPECT_EQ(nearest_name("BCSAT", names), "BCAST") << "two letters swapped";
+  EXPECT_EQ(nearest_name("memory_byte", names), "memory_bytes");
+}
+
+TEST(NearestName, DoesNotGuess) {
+  EXPECT_EQ(nearest_name("colour", names), "");
+  EXPECT_EQ(nearest_name("", names), "");
+  EXPECT_EQ(nearest_name(std::string(100000, 'N'), names), "");
+}
+
+TEST(NameHint, ListsAllNamesIfNoneIsNear) {
+  EXPECT_EQ(name_hint("BCST", names), "did you mean `BCAST`?");
+  EXPECT_EQ(name_hint("colour", {"a", "b"}), "expected one of a, b");
+}
+
+TEST(Folded, LosesCaseAndBlanksAtTheEnds) {
+  EXPECT_EQ(folded(" \tSwap_Threshold \r\n"), "swap_threshold");
+  EXPECT_EQ(folded("  "), "");
+}
+
+}  // namespace
+}  // namespace hplcast::core
