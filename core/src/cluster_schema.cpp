@@ -152,12 +152,6 @@ void polynomial(Walk& walk, const Json& json) {
   }
 }
 
-void mu(Walk& walk, const Json& json) {
-  polynomial(walk, json);
-  if (json.is_object() && json.empty())
-    walk.note("empty; expected coefficients such as {\"mnk\": 7e-11}", "leave out a kernel that costs nothing");
-}
-
 void mode(Walk& walk, const Json& json) {
   walk.object(json, {{"probability", at_least_zero}, {"mean", number}, {"sd", at_least_zero}});
 }
@@ -166,7 +160,7 @@ void modes(Walk& walk, const Json& json) {
   walk.list(json, mode);
 }
 
-const std::vector<Key> law_keys = {{"noise", text}, {"mu", mu}, {"sigma", polynomial, false}, {"modes", modes, false}};
+const std::vector<Key> law_keys = {{"noise", text}, {"mu", polynomial}, {"sigma", polynomial, false}, {"modes", modes, false}};
 
 void piece(Walk& walk, const Json& json) {
   std::vector<Key> keys = law_keys;

@@ -32,6 +32,11 @@ class Predict : public ::testing::Test {
     hosts.cores = 2;
     result.cluster.name = "two nodes";
     result.cluster.hosts = core::Hosts::make(hosts);
+    core::NetworkModel::Values network;
+    network.local.bandwidth_bytes_per_s = 1e9;
+    network.local.latency_s = 1e-6;
+    network.remote = network.local;
+    result.cluster.network = core::NetworkModel::make(network);
     result.parameters.N = 3000;
     result.parameters.P = 2;
     result.parameters.Q = 2;

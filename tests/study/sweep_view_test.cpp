@@ -78,7 +78,7 @@ TEST(SweepReport, AnswersFirst) {
   ReportData data =
       report_of({result({{"NB", "64"}, {"BCAST", "0"}}, 100), result({{"NB", "64"}, {"BCAST", "4"}}, 90),
                  result({{"NB", "128"}, {"BCAST", "0"}}, 80), result({{"NB", "128"}, {"BCAST", "4"}}, 70)});
-  data.plans = {"name: My study\nquestion: Which one?\ncluster: a.json\n"};
+  data.plans = {"name: My study\nquestion: Which one?\ncluster: a.json\nfixed: {N: 1000}\n"};
   data.counts = {5, 4, 1, 2};
   const std::string page = page_of(data);
   EXPECT_THAT(page, HasSubstr("<h1>My study</h1>\n<p class=\"note\">Which one?</p>"));
