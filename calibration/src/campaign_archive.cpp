@@ -9,6 +9,7 @@
 #include "hplcast/calibration/doctor.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -16,13 +17,9 @@ namespace {
 
 constexpr const char* hosts_file = "surroundings/hosts.json";
 
-bool begins_with(const std::string& text, const std::string& beginning) {
-  return text.compare(0, beginning.size(), beginning) == 0;
-}
-
 bool is_measurement(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension();
-  return begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
+  return core::begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
 }
 
 std::string text_of(const CampaignArchive& archive, const std::string& path) {
@@ -51,7 +48,7 @@ void add_throttle_counts(const std::string& name, const std::string& text, Throt
 void flag_throttling(const CampaignArchive& archive, std::vector<core::QualityFlag>& flags) {
   ThrottleCounts counts;
   for (const auto& [name, text] : archive.files)
-    if (begins_with(name, "monitoring/")) add_throttle_counts(name, text, counts);
+    if (core::begins_with(name, "monitoring/")) add_throttle_counts(name, text, counts);
   for (const auto& [key, range] : counts) {
     if (range.second > range.first)
       flags.push_back({key, "throttling",

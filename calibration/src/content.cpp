@@ -6,6 +6,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr double default_constant = 0.987;  // the value of the published experiments on contents
 constexpr int mantissa_bits = 52;
-
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
 
 [[noreturn]] void refuse(std::string_view text) {
   throw core::DomainError("content", std::string(text),
@@ -60,11 +57,11 @@ Content Content::parse(std::string_view text) {
   if (text == "sequential") return sequential();
   if (text == "constant") return constant(default_constant);
   double number = 0;
-  if (starts_with(text, "constant-")) {
+  if (core::begins_with(text, "constant-")) {
     if (!core::parse_double(text.substr(std::strlen("constant-")), number)) refuse(text);
     return constant(number);
   }
-  if (starts_with(text, "masked-")) {
+  if (core::begins_with(text, "masked-")) {
     if (!core::parse_double(text.substr(std::strlen("masked-")), number) || number != std::floor(number) ||
         number < 0 || number > mantissa_bits) {
       refuse(text);

@@ -196,7 +196,6 @@ void tell_needs(const std::vector<study::PredictionRequest>& requests, bool alwa
 
 /// --estimate: what the run would take, if it is one that can be run.
 void run_estimate(const PredictOptions& options, const std::vector<study::PredictionRequest>& requests) {
-  for (const auto& request : requests) request.parameters.validate();
   check_all(requests);
   for (const core::QualityFlag& missing : core::missing_kernels(requests.front().cluster))
     std::cerr << "hplcast predict: warning: " << missing.subject << ": " << missing.detail << '\n';

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
+#include <vector>
 
 #include "hplcast/core/errors.hpp"
 
@@ -81,6 +83,17 @@ std::string read_text(const fs::path& path) {
   std::ostringstream text;
   read_file(path, [&](std::istream& in, const std::string&) { text << in.rdbuf(); });
   return text.str();
+}
+
+std::string read_text(std::istream& in, const std::string& name, const std::string& hint) {
+  constexpr std::size_t largest = std::size_t{1} << 28;
+  std::string text;
+  std::vector<char> block(1 << 16);
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > largest) throw ParseError({name, 0, ""}, "more than 256 MiB", hint);
+  }
+  return text;
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& parent) {

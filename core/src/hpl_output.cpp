@@ -1,5 +1,6 @@
 // HPL's output: the header, which says the parameters of all its runs, and a W line for each run.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <istream>
 #include <map>
@@ -37,7 +38,8 @@ std::optional<long long> header_value(const std::string& field, const std::strin
     return found - words.begin();
   }
   double value = 0;
-  if (!parse_double(word, value) || value != static_cast<double>(static_cast<int>(value))) return std::nullopt;
+  constexpr double largest = 2147483647;  // HPL's integers have 32 bits
+  if (!parse_double(word, value) || value != std::floor(value) || std::abs(value) > largest) return std::nullopt;
   return static_cast<long long>(value);
 }
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <set>
 
+#include "hplcast/core/files.hpp"
+
 namespace hplcast::core::detail {
 
 namespace {
@@ -78,23 +80,10 @@ class Inspector : public nlohmann::json_sax<Json> {
   std::vector<Level> levels_;
 };
 
-/// The text of a stream that may be a device that never ends.
-std::string read_all(std::istream& in, const std::string& name) {
-  constexpr std::size_t largest = std::size_t{1}
-                                  << 28;  // a cluster of a million CPUs with laws of their own is smaller
-  std::string text;
-  std::vector<char> block(1 << 16);
-  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > largest) throw ParseError({name, 0, ""}, "more than 256 MiB", "is this a file of hplcast?");
-  }
-  return text;
-}
-
 }  // namespace
 
 Json parse_json(std::istream& in, const std::string& name) {
-  const std::string text = read_all(in, name);
+  const std::string text = read_text(in, name, "is this a file of hplcast?");
   try {
     Inspector inspector(name);
     Json::sax_parse(text, &inspector);

@@ -7,6 +7,10 @@
 
 namespace hplcast::smpi_models {
 
+inline bool same_ends(const hplcast_channel& a, const hplcast_channel& b) noexcept {
+  return a.source == b.source && a.destination == b.destination && a.tag == b.tag;
+}
+
 /// Channels as keys of hash tables.
 struct ChannelHash {
   std::size_t operator()(const hplcast_channel& channel) const noexcept {
@@ -21,9 +25,7 @@ struct ChannelHash {
 };
 
 struct ChannelEqual {
-  bool operator()(const hplcast_channel& a, const hplcast_channel& b) const noexcept {
-    return a.source == b.source && a.destination == b.destination && a.tag == b.tag;
-  }
+  bool operator()(const hplcast_channel& a, const hplcast_channel& b) const noexcept { return same_ends(a, b); }
 };
 
 }  // namespace hplcast::smpi_models

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "channel_key.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "network_costs.hpp"
 #include "simgrid_port/simgrid_port.hpp"
@@ -44,9 +45,5 @@ struct Mail {
   /// Whether a probe of this channel finds something.
   bool has(const hplcast_channel& channel) const;
 };
-
-inline bool same_ends(const hplcast_channel& a, const hplcast_channel& b) {
-  return a.source == b.source && a.tag == b.tag && a.destination == b.destination;
-}
 
 }  // namespace hplcast::smpi_models

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_columns.hpp"
 #include "hplcast/core/names.hpp"
 
@@ -13,16 +14,8 @@ namespace hplcast::study {
 
 namespace {
 
-/// The text of a stream that may be a device that never ends.
 std::string whole(std::istream& in, const std::string& name) {
-  constexpr std::size_t largest = std::size_t{1} << 28;
-  std::string text;
-  for (auto c = std::istreambuf_iterator<char>(in); c != std::istreambuf_iterator<char>(); ++c) {
-    if (text.size() == largest)
-      throw core::ParseError({name, 0, ""}, "more than 256 MiB", "is this an HPL.dat or a CSV?");
-    text += *c;
-  }
-  return text;
+  return core::read_text(in, name, "is this an HPL.dat or a CSV?");
 }
 
 std::vector<core::HplParameters> read_configuration_csv(std::istream& in, const std::string& name,

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "hplcast/core/text.hpp"
+
 namespace hplcast::study {
 
 namespace {
-
-bool begins_with(const std::string& text, const std::string& beginning) {
-  return text.compare(0, beginning.size(), beginning) == 0;
-}
 
 /// Time of all calls on all ranks at a typical rate: an order of magnitude, for people to see what matters.
 double typical_s(const std::string& name, const core::KernelCount& count, double N) {
@@ -17,7 +15,8 @@ double typical_s(const std::string& name, const core::KernelCount& count, double
   const double each_call_s = static_cast<double>(count.calls) * call_s;
   if (count.flop > 0) return std::max(each_call_s, count.flop / flop_per_s);
   // Every row of the matrix below or right of a panel is read and written once for it, half the matrix on average.
-  const bool moves_matrix = begins_with(name, "dlaswp") || begins_with(name, "dlacpy") || begins_with(name, "dlatcpy");
+  const bool moves_matrix =
+      core::begins_with(name, "dlaswp") || core::begins_with(name, "dlacpy") || core::begins_with(name, "dlatcpy");
   return moves_matrix ? std::max(each_call_s, 2 * core::hpl_matrix_bytes(N) / bytes_per_s) : each_call_s;
 }
 

@@ -18,6 +18,10 @@ void read_file(const std::filesystem::path& path, const std::function<void(std::
 /// The whole content of a file. @throws Error (bad_input) if it cannot be opened.
 std::string read_text(const std::filesystem::path& path);
 
+/// The text of a stream that may be a device that never ends. `hint`: for the error, what kind of file is expected.
+/// @throws ParseError for more than 256 MiB: a cluster of a million CPUs with laws of their own is smaller.
+std::string read_text(std::istream& in, const std::string& name, const std::string& hint);
+
 /// A folder with a unique name, made at construction and removed with all its content at destruction.
 class TemporaryFolder {
  public:

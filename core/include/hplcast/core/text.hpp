@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace hplcast::core {
 
@@ -13,6 +14,10 @@ std::string comma_separated(const Texts& texts) {
     result += text;
   }
   return result;
+}
+
+inline bool begins_with(std::string_view text, std::string_view beginning) {
+  return text.substr(0, beginning.size()) == beginning;
 }
 
 }  // namespace hplcast::core
