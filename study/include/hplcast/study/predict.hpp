@@ -66,7 +66,7 @@ SimulationMode mode_of(const PredictionRequest& request);
 SimulationNeeds needs_of(const PredictionRequest& request);
 
 /// Runs HPL on the simulator. Its files lie in a folder of their own, so predictions can run side by side.
-/// @throws what check() throws; core::ExternalError with the end of the log if the simulation fails, does not end
+/// @throws what check() throws; core::program_failure() if the simulation fails (its folder is then kept), does not end
 /// within `timeout_s`, or leaves no result; core::Error if a program is missing or a file cannot be written.
 core::Prediction predict(const PredictionRequest& request);
 
