@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   cli::add_talk_options(app);
   cli::set_example(app, "hplcast predict --help");
 
+  cli::setup_quick(app);
   cli::setup_design(app);
   cli::setup_doctor(app);
   cli::setup_calibrate(app);

@@ -12,6 +12,7 @@
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
+#include "quantities.hpp"
 #include "seed_option.hpp"
 
 namespace hplcast::cli {
@@ -183,9 +184,10 @@ void setup_sweep(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x")
       ->allow_extra_args(false);
-  command.add_option("--poll", options->request.slurm_options.poll_s, "seconds between two looks at the queue")
+  command.add_option("--poll", options->request.slurm_options.poll_s, "time between two looks at the queue")
+      ->transform(as_seconds())
       ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      ->default_str("5s");
   command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)")
       ->type_name("PATH");
   command

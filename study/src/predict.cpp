@@ -167,8 +167,7 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
 
 fs::path simulated_hpl(const SimulatorPrograms& programs) {
   if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
-  require_program(programs.xhpl, "the simulated HPL asked for");
-  return fs::absolute(programs.xhpl);
+  return located_program(programs.xhpl, "the simulated HPL asked for");
 }
 
 /// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
@@ -194,8 +193,7 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
                        "-hostfile", unquoted(files.hostfile, folder)};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
-  command.arguments.push_back("--cfg=smpi/shared-malloc-blocksize:" +
-                              std::to_string(static_cast<long>(needs_of(request).block_bytes)));
+  command.arguments.push_back(shared_block_option(request));
   command.arguments.push_back(unquoted(xhpl, folder));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
@@ -308,6 +306,10 @@ SimulationMode mode_of(const PredictionRequest& request) {
 
 SimulationNeeds needs_of(const PredictionRequest& request) {
   return simulation_needs(request.parameters, mode_of(request) == SimulationMode::fast);
+}
+
+std::string shared_block_option(const PredictionRequest& request) {
+  return "--cfg=smpi/shared-malloc-blocksize:" + std::to_string(static_cast<long>(needs_of(request).block_bytes));
 }
 
 std::vector<std::string> check(const PredictionRequest& request) {

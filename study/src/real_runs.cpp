@@ -131,8 +131,8 @@ void check(const RealRunRequest& request) {
 
 RealRunSummary run_real(const RealRunRequest& request) {
   check(request);
-  const fs::path xhpl = request.xhpl.empty() ? own_program("xhpl", "HPLCAST_XHPL") : fs::absolute(request.xhpl);
-  require_program(xhpl, "the real HPL");
+  const fs::path xhpl =
+      request.xhpl.empty() ? own_program("xhpl", "HPLCAST_XHPL") : located_program(request.xhpl, "the real HPL");
   ResultsFile results(request.results);
 
   RealRunSummary summary;

@@ -23,7 +23,7 @@ struct Command {
   /// may be empty.
   std::function<void(int pid)> while_running;
   bool despite_interrupts = false;  ///< runs to its end after SIGINT or SIGTERM, too: for cleaning up
-  std::string purpose;  ///< "the simulation of N=1000": names it in messages, and has its output shown (show_output())
+  std::string purpose = {};  ///< "the simulation of N=1000": names it in messages, and has its output shown (show_output())
 };
 
 struct CommandResult {
@@ -61,6 +61,9 @@ void show_output(std::ostream* out);
 
 /// The command as one would type it, quoted, for messages and logs.
 std::string to_string(const Command& command);
+
+/// A word as a shell would want it, in quotes where it needs them.
+std::string shell_quoted(const std::string& text);
 
 /// Path of a program found in PATH, or empty.
 std::filesystem::path find_program(const std::string& name);
