@@ -116,7 +116,7 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  if (!kept_) fs::remove_all(path_, ignored);
 }
 
 std::string sha256_hex(const std::string& text) {

@@ -32,9 +32,12 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::filesystem::path& path() const noexcept { return path_; }
+  /// It is not removed at destruction: someone will want to look into it.
+  void keep() noexcept { kept_ = true; }
 
  private:
   std::filesystem::path path_;
+  bool kept_ = false;
 };
 
 /// SHA-256 of a text, in hex.
