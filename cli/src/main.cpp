@@ -1,8 +1,10 @@
 #include "commands.hpp"
+#include "hplcast/core/leftovers.hpp"
 #include "program.hpp"
 
 int main(int argc, char** argv) {
   using namespace hplcast;
+  core::remove_leftovers_when_we_die();
   CLI::App app(
       "Predicts High-Performance Linpack (HPL) on a cluster by running HPL itself on the SimGrid/SMPI simulator.",
       "hplcast");
