@@ -2,7 +2,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 
 namespace hplcast::calibration {
 
@@ -97,8 +97,7 @@ void require_archive_name(const fs::path& archive) {
 void write_archive(const fs::path& path, const fs::path& folder, const std::string& name) {
   require_archive_name(path);
   const std::vector<fs::path> files = files_of(folder);
-  const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
-  try {
+  core::replace_file(path, [&](const fs::path& temporary) {
     const Writer handle(archive_write_new());
     set_format(handle.get(), path.string());
     if (archive_write_open_filename(handle.get(), temporary.c_str()) != ARCHIVE_OK) {
@@ -108,12 +107,7 @@ void write_archive(const fs::path& path, const fs::path& folder, const std::stri
       add_file(handle.get(), path, name + "/" + fs::relative(file, folder).generic_string(), read_whole(file));
     }
     if (archive_write_close(handle.get()) != ARCHIVE_OK) fail("write", path, reason(handle.get()));
-    fs::rename(temporary, path);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
-  }
+  });
 }
 
 std::map<std::string, std::string> read_archive(const fs::path& path) {

@@ -3,6 +3,7 @@
 #include "configuration_file.hpp"
 #include "hplcast/calibration/measure_hpl_kernels.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/leftovers.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "output.hpp"
@@ -39,6 +40,7 @@ void run(Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  core::remove_leftovers_when_we_die();
   CLI::App app(
       "Measures HPL's kernels as HPL calls them: runs an HPL that times every call, and keeps a sample of the calls.",
       "hplcast-measure-kernels");

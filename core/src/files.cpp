@@ -2,17 +2,21 @@
 
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -34,41 +38,83 @@ void sync_to_disk(const fs::path& path) {
   if (status != 0 && reason != EINVAL && reason != EROFS) throw cannot("write", path, std::strerror(reason));
 }
 
-/// Removes the temporary file unless it has been renamed.
-struct Cleanup {
-  fs::path path;
-  ~Cleanup() {
+/// A file beside the one to be written; removed at destruction unless it was renamed.
+class Temporary {
+ public:
+  explicit Temporary(const fs::path& target)
+      : path_(target.string() + ".tmp" + std::to_string(::getpid())), leftover_(path_) {}
+  ~Temporary() {
     std::error_code ignored;
-    if (!path.empty()) fs::remove(path, ignored);
+    if (!renamed_) fs::remove(path_, ignored);
   }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  const fs::path& path() const { return path_; }
+  void rename_to(const fs::path& target) {
+    std::error_code error;
+    fs::rename(path_, target, error);
+    if (error) throw cannot("write", target, error.message());
+    renamed_ = true;
+  }
+
+ private:
+  fs::path path_;
+  Leftover leftover_;
+  bool renamed_ = false;
 };
+
+/// What a name stands for: the end of its symbolic links, which need not exist.
+fs::path behind_links(fs::path path) {
+  constexpr int most = 40;  // as the kernel
+  std::error_code error;
+  for (int i = 0; i < most && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
+    const fs::path next = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / next;
+  }
+  return path;
+}
+
+/// The new file is as the old one was: who may read it, and whose it is (that only root can change).
+void keep_mode(const fs::path& old_file, const fs::path& new_file) {
+  struct stat old_state = {};
+  struct stat new_state = {};
+  if (::stat(old_file.c_str(), &old_state) != 0 || ::stat(new_file.c_str(), &new_state) != 0) return;
+  const bool same_owner = old_state.st_uid == new_state.st_uid && old_state.st_gid == new_state.st_gid;
+  if (!same_owner && ::chown(new_file.c_str(), old_state.st_uid, old_state.st_gid) != 0 && errno != EPERM)
+    throw cannot("write", old_file, std::strerror(errno));
+  if (::chmod(new_file.c_str(), old_state.st_mode & 07777) != 0) throw cannot("write", old_file, std::strerror(errno));
+}
 
 }  // namespace
 
-void write_file(const fs::path& path, const std::function<void(std::ostream&)>& content) {
+void replace_file(const fs::path& path, const std::function<void(const fs::path& temporary)>& write) {
+  const fs::path target = behind_links(path);
   std::error_code error;
-  if (path.has_parent_path()) {
-    fs::create_directories(path.parent_path(), error);
+  if (target.has_parent_path()) {
+    fs::create_directories(target.parent_path(), error);
     if (error) throw cannot("make the folder of", path, error.message());
   }
-  // A device or a pipe (/dev/stdout, a process substitution) cannot be replaced by a rename: write to it directly.
-  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-    std::ofstream out(path, std::ios::binary);
-    content(out);
-    if (!out.flush()) throw cannot("write", path, std::strerror(errno));
-    return;
-  }
-  Cleanup temporary{path.string() + ".tmp" + std::to_string(::getpid())};
-  {
-    std::ofstream out(temporary.path, std::ios::binary);
+  const bool is_there = fs::exists(target, error);
+  if (is_there && ::access(target.c_str(), W_OK) != 0) throw cannot("write", path, std::strerror(errno));
+  Temporary temporary(target);
+  write(temporary.path());
+  if (is_there) keep_mode(target, temporary.path());
+  sync_to_disk(temporary.path());
+  temporary.rename_to(target);
+}
+
+void write_file(const fs::path& path, const std::function<void(std::ostream&)>& content) {
+  const auto write_to = [&](const fs::path& file) {
+    std::ofstream out(file, std::ios::binary);
     if (!out) throw cannot("write", path, std::strerror(errno));
     content(out);
     if (!out.flush()) throw cannot("write", path, std::strerror(errno));
-  }
-  sync_to_disk(temporary.path);
-  fs::rename(temporary.path, path, error);
-  if (error) throw cannot("write", path, error.message());
-  temporary.path.clear();
+  };
+  // A device or a pipe (/dev/stdout, a process substitution) cannot be replaced by a rename: write to it directly.
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) return write_to(path);
+  replace_file(path, write_to);
 }
 
 void read_file(const fs::path& path, const std::function<void(std::istream&, const std::string&)>& read) {
@@ -96,27 +142,93 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
   return text;
 }
 
-TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& parent) {
+namespace {
+
+/// Where temporary folders are made.
+fs::path base_of(const fs::path& parent) {
   std::error_code error;
-  fs::path base = parent;
-  if (parent.empty()) {
-    base = fs::temp_directory_path(error);
-    if (error) base = "/tmp";
-  } else {
+  if (!parent.empty()) {
     fs::create_directories(parent, error);
-    base = fs::absolute(parent);
+    return fs::absolute(parent);
   }
-  std::string name = (base / (prefix + "-XXXXXX")).string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw Error(ExitCode::bad_input, "cannot make a temporary folder " + name +
+  const fs::path base = fs::temp_directory_path(error);
+  return error ? fs::path("/tmp") : base;
+}
+
+/// Opens a folder and locks it: as long as we live, nobody takes it for abandoned. -1: it is locked, or cannot be (some
+/// network file systems have no locks of folders: there nothing is ever taken for abandoned).
+int lock_folder(const fs::path& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  struct stat state = {};
+  const bool is_ours = fd >= 0 && ::fstat(fd, &state) == 0 && state.st_uid == ::geteuid();
+  if (is_ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  if (fd >= 0) ::close(fd);
+  return -1;
+}
+
+/// In a folder that is to stay: TemporaryFolder::keep().
+constexpr const char* kept_mark = ".kept";
+
+/// Folders of ours whose processes were killed together with what should have removed them.
+void remove_abandoned(const fs::path& base, const std::string& begin) {
+  constexpr auto fresh = std::chrono::minutes(1);  // perhaps not locked yet
+  std::error_code error;
+  for (fs::directory_iterator entry(base, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (!begins_with(entry->path().filename().string(), begin)) continue;
+    const auto changed = fs::last_write_time(entry->path(), ignored);
+    if (ignored || fs::file_time_type::clock::now() - changed < fresh) continue;
+    if (fs::exists(entry->path() / kept_mark, ignored)) continue;
+    const int lock = lock_folder(entry->path());
+    if (lock < 0) continue;
+    fs::remove_all(entry->path(), ignored);
+    ::close(lock);
+  }
+}
+
+/// No other process of this host takes the same name at the same time.
+fs::path unused_name(const fs::path& base, const std::string& begin) {
+  static std::atomic<unsigned> count = 0;
+  const std::string own = begin + std::to_string(::getpid()) + "-";
+  std::error_code error;
+  for (;;) {
+    fs::path name = base / (own + std::to_string(count++));
+    if (!fs::exists(fs::symlink_status(name, error))) return name;
+  }
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& parent) {
+  const fs::path base = base_of(parent);
+  const std::string begin = prefix + ".";
+  remove_abandoned(base, begin);
+  for (int attempt = 0; attempt < 100; ++attempt) {  // another host may have made it meanwhile
+    path_ = unused_name(base, begin);
+    leftover_.emplace(path_);
+    if (::mkdir(path_.c_str(), 0700) == 0) {
+      lock_ = lock_folder(path_);
+      return;
+    }
+    const int reason = errno;
+    leftover_.reset();
+    if (reason == EEXIST) continue;
+    throw Error(ExitCode::bad_input, "cannot make a temporary folder " + path_.string() + ": " + std::strerror(reason) +
                                          (parent.empty() ? "\n  hint: TMPDIR names another place" : ""));
   }
-  path_ = name;
+  throw Error(ExitCode::bad_input, "cannot make a temporary folder " + path_.string() + ": names are in use");
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   if (!kept_) fs::remove_all(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void TemporaryFolder::keep() {
+  kept_ = true;
+  std::ofstream mark(path_ / kept_mark);
+  leftover_.reset();
 }
 
 std::string sha256_hex(const std::string& text) {

@@ -258,7 +258,10 @@ Statistics read_statistics_of(const core::Command& command, const std::string& m
 
 core::Prediction simulate(const PredictionRequest& request, const fs::path& folder) {
   const int ranks = request.parameters.P * request.parameters.Q;
+  // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
+  const core::TemporaryFolder copies("hplcast-smpi");
   core::Command command = simulation_command(request, folder, ranks);
+  command.environment["TMPDIR"] = unquoted(copies.path(), folder);
   PeakMemory memory;
   command.while_running = [&](int pid) {
     memory.sample(pid);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/study/local_machine.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/workspace.hpp"
@@ -10,13 +11,14 @@
 
 namespace hplcast::study {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 /// Fails once, rather than in every run.
 void require_programs(const SimulatorPrograms& programs) {
   if (!programs.xhpl.empty()) require_program(programs.xhpl, "the simulated HPL asked for");
-  const std::filesystem::path xhpl =
-      programs.xhpl.empty() ? own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI") : programs.xhpl;
+  const fs::path xhpl = programs.xhpl.empty() ? own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI") : programs.xhpl;
   require_one_simgrid(smpirun_to_run(programs.smpirun), xhpl);
 }
 
@@ -72,6 +74,8 @@ SweepSummary run_sweep(const SweepRequest& request) {
   if (request.slurm) {
     execute_on_slurm(execution, jobs, request.slurm_options);
   } else {
+    const core::TemporaryFolder work(work_prefix(request.database), fs::absolute(request.database).parent_path());
+    execution.work = work.path();
     execute_locally(execution, jobs);
   }
   return summary;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hplcast/study/sweep.hpp"
@@ -30,6 +31,7 @@ struct SweepExecution {
   double timeout_s = 0;
   SimulatorPrograms programs;
   std::filesystem::path database;
+  std::filesystem::path work;  ///< an absolute folder, where simulations run; on the file system of the database
   std::function<void(const SweepOutcome&)> ended;
   std::function<void()> tick;
 };
@@ -37,10 +39,13 @@ struct SweepExecution {
 void execute_locally(const SweepExecution& execution, int jobs);
 void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options);
 
-/// Makes one run in `work`; what a failed one left is moved to `logs`. @throws what is not the failure of this run
-/// alone: interrupts.
+/// Makes one run in a folder of `execution.work`; what a failed one left is moved to the logs beside the database.
+/// @throws what is not the failure of this run alone: interrupts.
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
                       const std::function<void()>& while_running);
+
+/// The prefix of the temporary folder beside a database where its simulations run, for core::TemporaryFolder.
+std::string work_prefix(const std::filesystem::path& database);
 
 /// DATABASE + suffix.
 std::filesystem::path beside(const std::filesystem::path& database, const char* suffix);

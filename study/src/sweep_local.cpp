@@ -1,6 +1,5 @@
 // Sweeps on the cores of this machine: a thread for each job, which waits for its simulation.
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -88,15 +87,18 @@ fs::path beside(const fs::path& database, const char* suffix) {
   return database.string() + suffix;
 }
 
+std::string work_prefix(const fs::path& database) {
+  return database.filename().string() + ".work";
+}
+
 double effort(const SweepRun& run) {
   return simulation_needs(run.parameters, run.mode == "fast").wall_s;
 }
 
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
                       const std::function<void()>& while_running) {
-  // Named by the process, too: one that outlived a killed sweep must not write where this one does.
   const std::string name = task.run->id.substr(0, 16);
-  const fs::path work = fs::absolute(beside(execution.database, ".work")) / (name + "-" + std::to_string(::getpid()));
+  const fs::path work = execution.work / name;
   PredictionRequest request;
   request.cluster = *task.cluster;
   request.parameters = task.run->parameters;
@@ -131,20 +133,14 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
 }
 
 void execute_locally(const SweepExecution& execution, int jobs) {
-  std::error_code ignored;
-  fs::remove_all(beside(execution.database, ".work"), ignored);  // of a sweep that was killed
-  std::size_t ended = 0;
-  {
-    Workers workers(execution, std::min(static_cast<std::size_t>(jobs), execution.tasks.size()));
-    while (ended < execution.tasks.size()) {
-      for (const SweepOutcome& outcome : workers.wait()) {
-        execution.ended(outcome);
-        ++ended;
-      }
-      execution.tick();
+  Workers workers(execution, std::min(static_cast<std::size_t>(jobs), execution.tasks.size()));
+  for (std::size_t ended = 0; ended < execution.tasks.size();) {
+    for (const SweepOutcome& outcome : workers.wait()) {
+      execution.ended(outcome);
+      ++ended;
     }
+    execution.tick();
   }
-  fs::remove_all(beside(execution.database, ".work"), ignored);
 }
 
 }  // namespace hplcast::study

@@ -286,6 +286,8 @@ void run_sweep_chunk(const fs::path& folder, int chunk) {
   execution.programs.smpirun = settings.at("smpirun");
   execution.programs.xhpl = settings.at("xhpl").get<std::string>();
   execution.programs.platform_library = settings.at("platform_library").get<std::string>();
+  const core::TemporaryFolder work(work_prefix(execution.database), execution.database.parent_path());
+  execution.work = work.path();
   std::map<std::string, core::ClusterModel> clusters;
   for (const Json& json : read_json(folder / ("chunk-" + std::to_string(chunk) + ".json"))) {
     const SweepRun run = run_of(json);

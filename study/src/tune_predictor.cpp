@@ -44,6 +44,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
   }
   execution.programs = request_.programs;
   execution.database = folder_.path() / "tune";
+  execution.work = folder_.path();
   execution.ended = [&](const SweepOutcome& outcome) {
     if (!outcome.prediction) {
       failures_.push_back(outcome.failure.message);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -53,6 +55,37 @@ TEST_F(Files, AFailureLeavesTheOldFileAndNothingElse) {
 TEST_F(Files, AFullDiskIsAnError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "skipped: no /dev/full";
   EXPECT_THROW(write_file("/dev/full", [](std::ostream& out) { out << std::string(100000, 'x'); }), Error);
+}
+
+TEST_F(Files, ASymbolicLinkStaysAndItsTargetIsWritten) {
+  const fs::path target = folder_ / "real" / "f", link = folder_ / "link", second = folder_ / "second";
+  fs::create_directories(target.parent_path());
+  fs::create_symlink("real/f", link);  // relative to where the link is
+  fs::create_symlink(link, second);
+  for (const char* text : {"new", "newer"}) {  // at first the target is not there
+    write_file(second, [&](std::ostream& out) { out << text; });
+    EXPECT_EQ(content(target), text);
+    EXPECT_TRUE(fs::is_symlink(link) && fs::is_symlink(second));
+  }
+}
+
+TEST_F(Files, ModesAreThoseOfTheOldFileAndOfTheUmask) {
+  const auto mode = [](const fs::path& path) { return fs::status(path).permissions(); };
+  const mode_t before = ::umask(027);
+  write_file(folder_ / "new", [](std::ostream& out) { out << "x"; });
+  ::umask(before);
+  EXPECT_EQ(mode(folder_ / "new"), fs::perms(0640));
+  fs::permissions(folder_ / "new", fs::perms(0604));
+  write_file(folder_ / "new", [](std::ostream& out) { out << "y"; });
+  EXPECT_EQ(mode(folder_ / "new"), fs::perms(0604));
+}
+
+TEST_F(Files, AReadOnlyFileIsNotReplaced) {
+  if (::geteuid() == 0) GTEST_SKIP() << "skipped: root may write every file";
+  write_file(folder_ / "f", [](std::ostream& out) { out << "old"; });
+  fs::permissions(folder_ / "f", fs::perms(0444));
+  EXPECT_THROW(write_file(folder_ / "f", [](std::ostream& out) { out << "new"; }), Error);
+  EXPECT_EQ(content(folder_ / "f"), "old");
 }
 
 TEST_F(Files, ReadingWhatIsNotThereIsAnError) {

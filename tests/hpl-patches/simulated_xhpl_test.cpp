@@ -298,7 +298,9 @@ TEST_F(SimulatedXhpl, GrowingProbesThatAreComputedTakeAsLongAsThoseThatAreSimula
     const auto [p, q] = grids[static_cast<std::size_t>(seed) % grids.size()];
     const auto [waited_s, probed_s] = waited_and_probed_s(800, p, q);
     EXPECT_NEAR(waited_s / probed_s, 1, resolved) << p << "x" << q << ", seed " << seed;
-    if (p == 4 && q == 4) EXPECT_GT(waited_s, constant_s);
+    if (p == 4) {
+      EXPECT_GT(waited_s, constant_s);
+    }
   }
 }
 

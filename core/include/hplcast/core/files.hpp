@@ -3,14 +3,22 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
+
+#include "hplcast/core/leftovers.hpp"
 
 namespace hplcast::core {
 
 /// Writes a file so that it is either there whole or not at all: to a temporary file in the same folder, flushed, then
-/// renamed. The folder is made if it is missing. @throws Error (bad_input) if the disk is full or the folder cannot be
-/// written.
+/// renamed. The folder is made if it is missing. A symbolic link is followed, and stays; an existing file keeps its
+/// mode, a new one gets that of the umask. Devices and pipes are written directly. @throws Error (bad_input) if the
+/// disk is full, the file is not ours to write, or the folder cannot be written.
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
+
+/// The same for files that others write: `write` gets the name of the temporary file. @throws Error as write_file().
+void replace_file(const std::filesystem::path& path,
+                  const std::function<void(const std::filesystem::path& temporary)>& write);
 
 /// Opens a file and hands its stream and name to `read`. @throws Error (bad_input) if it cannot be opened.
 void read_file(const std::filesystem::path& path, const std::function<void(std::istream&, const std::string&)>& read);
@@ -22,7 +30,9 @@ std::string read_text(const std::filesystem::path& path);
 /// @throws ParseError for more than 256 MiB: a cluster of a million CPUs with laws of their own is smaller.
 std::string read_text(std::istream& in, const std::string& name, const std::string& hint);
 
-/// A folder with a unique name, made at construction and removed with all its content at destruction.
+/// A folder with a unique name, made at construction and removed with all its content at destruction; also when we are
+/// killed, if the program has called remove_leftovers_when_we_die(). Folders of the same prefix and place that belonged
+/// to a process that has died are removed, too.
 class TemporaryFolder {
  public:
   /// Below `parent`, which is made if it is missing; if that is empty below $TMPDIR, or /tmp. @throws Error (bad_input)
@@ -32,12 +42,14 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::filesystem::path& path() const noexcept { return path_; }
-  /// It is not removed at destruction: someone will want to look into it.
-  void keep() noexcept { kept_ = true; }
+  /// It is not removed, now or later: someone will want to look into it.
+  void keep();
 
  private:
   std::filesystem::path path_;
   bool kept_ = false;
+  std::optional<Leftover> leftover_;
+  int lock_ = -1;  ///< of the folder: it is in use
 };
 
 /// SHA-256 of a text, in hex.

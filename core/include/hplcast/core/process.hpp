@@ -22,8 +22,9 @@ struct Command {
   /// Called with the process id while it runs, about every 100 ms, in the first second more often (progress, memory);
   /// may be empty.
   std::function<void(int pid)> while_running;
-  bool despite_interrupts = false;  ///< runs to its end after SIGINT or SIGTERM, too: for cleaning up
-  std::string purpose = {};  ///< "the simulation of N=1000": names it in messages, and has its output shown (show_output())
+  bool despite_interrupts = false;  ///< runs to its end after these signals, too: for cleaning up
+  std::string purpose =
+      {};  ///< "the simulation of N=1000": names it in messages, and has its output shown (show_output())
 };
 
 struct CommandResult {
@@ -33,9 +34,10 @@ struct CommandResult {
   double wall_s = 0;
 };
 
-/// Runs a program in a process group of its own and waits. At a timeout, at SIGINT or SIGTERM to us (after
-/// catch_interrupts(), and on exceptions from while_running, the whole group is killed: no stray processes. Should we
-/// be killed outright, the kernel sends the program SIGTERM.
+/// Runs a program in a process group of its own and waits. At a timeout, at SIGINT, SIGTERM or SIGHUP to us (after
+/// catch_interrupts()), on exceptions from while_running, and when we are killed outright, the program is ended with
+/// everything that it has started: SIGTERM to its group, SIGKILL to all descendants 2 s later. A process between us and
+/// the program does that (guard.hpp).
 /// @throws ExternalError if it cannot be started. A non-zero status is a value, see require().
 CommandResult run(const Command& command);
 
@@ -71,8 +73,8 @@ std::filesystem::path find_program(const std::string& name);
 /// The file of the running program; empty if the system does not tell.
 std::filesystem::path own_executable();
 
-/// Installs handlers so that SIGINT and SIGTERM make run() stop its child and throw an Error with exit code 128 +
-/// signal.
+/// Installs handlers so that SIGINT, SIGTERM and SIGHUP (unless it is ignored: nohup) make run() stop its child and
+/// throw an Error with exit code 128 + signal.
 void catch_interrupts();
 
 }  // namespace hplcast::core
