@@ -62,6 +62,14 @@ Track ratio_track(const CpuHistory& cpu, const std::vector<double>& ratios, cons
   return track;
 }
 
+/// Others, such as coefficients of models, have no ratio.
+bool all_positive(const FactorHistory& history) {
+  for (const CpuHistory& cpu : history.cpus)
+    for (double value : cpu.value)
+      if (!(value > 0)) return false;
+  return true;
+}
+
 void add_tracks(std::size_t factor, const FactorHistory& history, const FindingOptions& options,
                 std::vector<Track>& tracks) {
   std::vector<DatedValues> dated;
@@ -76,7 +84,7 @@ void add_tracks(std::size_t factor, const FactorHistory& history, const FindingO
     values.value = cpu.value;
     for (std::int64_t time_s : cpu.time_s) values.day.push_back(day_of(time_s));
   }
-  if (!options.cluster || history.cpus.size() < options.least_cpus) return;
+  if (!options.cluster || history.cpus.size() < options.least_cpus || !all_positive(history)) return;
   const CommonFactor common = common_factor(dated);
   for (std::size_t c = 0; c < history.cpus.size(); ++c) {
     Track track = ratio_track(history.cpus[c], common.ratios[c], common, options.least_cpus);

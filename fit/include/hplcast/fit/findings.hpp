@@ -80,7 +80,8 @@ struct Findings {
 /// told if it is as large as least_effect, confirmed (`repeated` runs in a row alone, or a window that is flagged
 /// without its worst run, too), and significant among all tests of its day. One of a CPU alone that the common factor
 /// explains is counted there.
-/// @throws core::DomainError for options or values outside their domain (with `cluster` values must be > 0).
+/// A factor that is not positive everywhere has no ratio and is compared with own runs only.
+/// @throws core::DomainError for options or values outside their domain.
 Findings find_changes(const std::vector<FactorHistory>& factors, const FindingOptions& options);
 
 }  // namespace hplcast::fit
