@@ -9,6 +9,7 @@ namespace hplcast::cli {
 
 void setup_assemble(CLI::App& app);
 void setup_calibrate(CLI::App& app);
+void setup_check(CLI::App& app);
 void setup_check_cluster(CLI::App& app);
 void setup_compare(CLI::App& app);
 void setup_design(CLI::App& app);  ///< the group `design`
@@ -19,6 +20,7 @@ void setup_fit_cluster(CLI::App& fit);
 void setup_fit_generative(CLI::App& fit);
 void setup_fit_kernel(CLI::App& fit);
 void setup_generate(CLI::App& app);
+void setup_history(CLI::App& app);  ///< the group `history`
 void setup_fit_network(CLI::App& fit);
 void setup_fit_segmented(CLI::App& fit);
 void setup_predict(CLI::App& app);

@@ -8,6 +8,7 @@
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/report.hpp"
+#include "hplcast/history/archive_campaign.hpp"
 #include "output.hpp"
 #include "program.hpp"
 
@@ -36,21 +37,6 @@ fit::HplSizes sizes_of(const std::vector<long>& values) {
   return sizes;
 }
 
-/// What a fit takes from an archive.
-fit::Campaign campaign_of(const calibration::CampaignArchive& archive) {
-  fit::Campaign campaign;
-  for (const calibration::MachineDescription& machine : archive.context.machines) {
-    fit::MeasuredHost host{machine.host, machine.memory_bytes, {}};
-    for (const calibration::RankPlace& place : archive.context.ranks)
-      if (place.host == machine.host) host.rank_cpus.push_back(place.cpu);
-    campaign.hosts.push_back(std::move(host));
-  }
-  campaign.measurements = archive.measurements;
-  campaign.origin = calibration::origin_json(archive);
-  campaign.doubts = calibration::host_doubts(archive);
-  return campaign;
-}
-
 void summarise(const fit::CampaignFit& fit) {
   for (const auto& [kernel, one] : fit.kernels) std::cerr << fit::describe(kernel, one);
   for (const std::string& note : fit.notes) std::cerr << note << '\n';
@@ -59,7 +45,7 @@ void summarise(const fit::CampaignFit& fit) {
 void run_fit_cluster(const FitClusterOptions& options) {
   require_writable(options.output);
   require_other_file(options.output, {options.campaign});
-  fit::Campaign campaign = campaign_of(calibration::read_campaign_archive(options.campaign));
+  fit::Campaign campaign = history::campaign_of(calibration::read_campaign_archive(options.campaign));
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   if (!options.name.empty()) fit.cluster.name = options.name;

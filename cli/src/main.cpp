@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
   cli::setup_run_real(app);
   cli::setup_compare(app);
   cli::setup_report(app);
+  cli::setup_history(app);
+  cli::setup_check(app);
 
   return cli::run_program(app, argc, argv);
 }

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "checks.hpp"
+#include "choice.hpp"
+#include "commands.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/history/check.hpp"
+#include "output.hpp"
+#include "program.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct CheckCommandOptions {
+  std::string database;
+  history::CheckOptions check;
+  std::vector<std::string> against = {"own", "cluster"};
+  std::string min_effect = "1%", until, missing_after = "7d";
+  bool all = false, ignore_changes = false, json = false;
+  bool counts = false, published = false, together = false;
+  std::string output;
+};
+
+/// A ratio from "1%" or "0.01".
+double parse_share(const std::string& text) {
+  const bool percent_sign = !text.empty() && text.back() == '%';
+  double value = 0;
+  if (!core::parse_double(percent_sign ? text.substr(0, text.size() - 1) : text, value) || value < 0)
+    throw core::UsageError("--min-effect is `" + text + "`; expected a share such as 1% or 0.01");
+  return percent_sign ? value / 100 : value;
+}
+
+std::string where(const history::HistoryFinding& one) {
+  const std::string name = one.place.host.empty() ? "all CPUs" : history::to_string(one.place);
+  return one.cluster.empty() || one.place.host.rfind(one.cluster, 0) == 0 ? name : one.cluster + ": " + name;
+}
+
+std::string probability_text(double probability) {
+  if (probability < 1e-99) return "< 1e-99";
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0e", probability);
+  return text;
+}
+
+std::string nearest_text(const history::HistoryFinding& one) {
+  if (!one.nearest) return "-";
+  constexpr double day_s = 86400;
+  const double days = static_cast<double>(one.finding.since_s - one.nearest->time_s) / day_s;
+  const std::string when =
+      days >= 0 ? core::shortest(std::floor(days)) + " d before" : core::shortest(std::floor(-days)) + " d after";
+  constexpr std::size_t most = 40;
+  std::string text = one.nearest->description;
+  if (text.size() > most) text = text.substr(0, most) + "...";
+  return text + " (" + history::date_text(one.nearest->time_s) + ", " + when + ")";
+}
+
+void write_table(std::ostream& out, const history::HistoryCheck& check, bool all) {
+  TextTable table(
+      {"where", "factor", "since", "until", "runs", "effect", "+-", "against", "by chance", "nearest change"});
+  std::size_t rows = 0;
+  for (const history::HistoryFinding& one : check.findings) {
+    const fit::Finding& finding = one.finding;
+    if (!finding.open && !all) continue;
+    ++rows;
+    const bool common = one.place.host.empty();
+    const std::string against = common                                 ? std::to_string(finding.also_cpus) + " CPUs"
+                                : finding.against == fit::Against::own ? "own runs"
+                                                                       : "the others";
+    table.add({where(one), one.factor, history::date_text(finding.since_s),
+               finding.open ? "now" : history::date_text(finding.last_s), std::to_string(finding.runs),
+               signed_percent(finding.effect), percent(finding.effect_error), against,
+               probability_text(finding.probability), nearest_text(one)});
+  }
+  if (rows > 0) table.write(out);
+  for (const history::MissingHost& one : check.missing) {
+    const std::string last = one.answered_s == 0 ? "never" : "last on " + history::date_text(one.answered_s);
+    out << one.host
+        << (one.did_not_come_back
+                ? ": was to measure on " + history::date_text(one.asked_s) + " and gave no result (" + last + ")\n"
+                : ": takes no part any more (" + last + ")\n");
+  }
+  if (rows == 0 && check.missing.empty()) out << "nothing found\n";
+}
+
+void tell_summary(const history::HistoryCheck& check) {
+  std::cerr << check.campaigns << " campaigns"
+            << (check.newest_s ? " until " + history::date_text(*check.newest_s) : "") << ", " << check.counts.tests
+            << " tests\n";
+  for (const std::string& note : check.notes) std::cerr << note << '\n';
+}
+
+void run_counts(const history::HistoryDatabase& database, const CheckCommandOptions& options) {
+  TextTable table({"cluster", "factor", "window", "rows", "tested", "below", "above", "outside", "abnormal", "logged"});
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const std::size_t window : options.check.tests.windows) {
+    history::CountOptions counting;
+    counting.check = options.check;
+    counting.window = window;
+    counting.published = options.published;
+    counting.together = options.together;
+    for (const history::FlagCounts& one : count_flags(database, counting)) {
+      const std::size_t flagged = one.below + one.above + one.outside;
+      table.add({one.cluster, one.factor, std::to_string(window), std::to_string(one.rows), std::to_string(one.tested),
+                 std::to_string(one.below), std::to_string(one.above), std::to_string(one.outside),
+                 one.tested == 0 ? "-" : percent(static_cast<double>(flagged) / static_cast<double>(one.tested)),
+                 std::to_string(one.logged)});
+      json.push_back({{"cluster", one.cluster},
+                      {"factor", one.factor},
+                      {"window", window},
+                      {"rows", one.rows},
+                      {"tested", one.tested},
+                      {"below", one.below},
+                      {"above", one.above},
+                      {"outside", one.outside},
+                      {"logged", one.logged}});
+    }
+  }
+  write_result(options.output, [&](std::ostream& out) {
+    if (options.json) {
+      out << json.dump(2) << '\n';
+    } else {
+      table.write(out);
+    }
+  });
+}
+
+void set_options(CheckCommandOptions& options) {
+  fit::FindingOptions& tests = options.check.tests;
+  if (!(tests.confidence >= 0.5 && tests.confidence < 1))
+    throw core::UsageError("--confidence is " + core::shortest(tests.confidence) + "; expected 0.5 to below 1");
+  tests.least_effect = parse_share(options.min_effect);
+  tests.own = std::find(options.against.begin(), options.against.end(), "own") != options.against.end();
+  tests.cluster = std::find(options.against.begin(), options.against.end(), "cluster") != options.against.end();
+  std::sort(tests.windows.begin(), tests.windows.end());
+  options.check.use_changes = !options.ignore_changes;
+  if (!options.until.empty())
+    options.check.until_s = of_options([&] { return history::parse_date(options.until); }) + 86399;  // to its end
+  if ((options.published || options.together) && !options.counts)
+    throw core::UsageError("--published and --together need --counts");
+}
+
+void run_check(CheckCommandOptions& options) {
+  set_options(options);
+  require_writable(options.output);
+  require_other_file(options.output, {options.database});
+  const history::HistoryDatabase database(options.database, history::HistoryDatabase::Access::read);
+  if (options.counts) return run_counts(database, options);
+  const history::HistoryCheck check = check_history(database, options.check);
+  tell_summary(check);
+  write_result(options.output, [&](std::ostream& out) {
+    options.json ? write_check_json(out, check) : write_table(out, check, options.all);
+  });
+  if (check.open() == 0) return;
+  std::cout.flush();
+  throw core::Error(core::ExitCode::limit_exceeded,
+                    std::to_string(check.open()) + (check.open() == 1 ? " finding" : " findings") +
+                        "\n  hint: log what explains them: `hplcast history change`, `hplcast history outlier`");
+}
+
+void add_test_options(CLI::App& command, CheckCommandOptions& options) {
+  fit::FindingOptions& tests = options.check.tests;
+  command.add_option("--confidence", tests.confidence, "of a test, from 0.5 to below 1 (0.9999)");
+  command.add_option("--window", tests.windows, "numbers of latest runs whose mean is tested (1,5)")
+      ->check(CLI::Range(1, 1000));
+  command
+      .add_option("--against", options.against, "own: earlier runs of the CPU; cluster: the other CPUs (own,cluster)")
+      ->check(CLI::IsMember({"own", "cluster"}));
+  command.add_option("--min-effect", options.min_effect, "smaller ones are not told (1%)");
+  command.add_option("--least-runs", tests.least_runs, "earlier runs that a test needs (10)")
+      ->check(CLI::Range(2, 10000));
+  add_choice<fit::Correction>(
+      command, "--correction", tests.correction,
+      {{"holm", fit::Correction::holm}, {"bh", fit::Correction::benjamini_hochberg}, {"none", fit::Correction::none}},
+      "for the number of tests of a day: Holm, Benjamini and Hochberg, or none");
+}
+
+}  // namespace
+
+void setup_check(CLI::App& app) {
+  const auto options = std::make_shared<CheckCommandOptions>();
+  CLI::App& command = add_command(app, "check", "Tell which hosts have changed since earlier campaigns; 5: some have",
+                                  "hplcast check watch.db --until 2025-04-01 || test $? = 5");
+  command.add_option("history", options->database, "database of `hplcast history`")->required()->type_name("FILE");
+  add_test_options(command, *options);
+  command.add_option("--cluster", options->check.cluster, "only this one (all)");
+  command.add_option("--factors", options->check.factors, "only these (docs/history.md)");
+  command.add_option("--until", options->until, "as it was at the end of that day, YYYY-MM-DD");
+  command.add_flag("--ignore-changes", options->ignore_changes, "logged changes begin no new reference");
+  command.add_flag("--all", options->all, "past findings, too");
+  command.add_flag("--counts", options->counts, "how many runs are flagged, instead of findings");
+  command.add_flag("--published", options->published, "with --counts: as the published program does");
+  command.add_flag("--together", options->together, "with --counts: all factors as one vector");
+  command.add_flag("--json", options->json, "JSON (docs/history.md) instead of a table");
+  command.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
+  command.callback([options] { run_check(*options); });
+}
+
+}  // namespace hplcast::cli

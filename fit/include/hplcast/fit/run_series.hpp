@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "hplcast/fit/prediction_region.hpp"
+
+namespace hplcast::fit {
+
+/// What repeated campaigns found of one CPU, in the order of time. All vectors have one entry per run.
+struct RunSeries {
+  std::size_t dimensions = 1;      ///< factors per run
+  std::vector<double> values;      ///< `dimensions` per run, finite
+  std::vector<bool> outlier;       ///< logged as one by the operator: never part of a reference
+  std::vector<std::size_t> epoch;  ///< number of changes before the run, never falls: a change begins a new reference
+
+  std::size_t runs() const noexcept { return outlier.size(); }
+};
+
+/// Where a run, or the mean of the latest runs, lies with respect to the region that the earlier runs predict.
+enum class Region {
+  untested,  ///< too few earlier runs
+  inside,
+  below,    ///< of one factor
+  above,    ///< of one factor
+  outside,  ///< of several factors: no side
+};
+
+bool is_flagged(Region region);
+
+struct RunScore {
+  Region region = Region::untested;
+  std::size_t reference_runs = 0;  ///< earlier runs that it was compared with
+  double statistic = 0;            ///< chew_statistic(); f_tail() makes a probability of it
+  double observed = 0;             ///< the run, or the mean of the window; first factor
+  double expected = 0;             ///< mean of the earlier runs; first factor
+  double sd = 0;                   ///< standard deviation of the earlier runs; first factor
+  double half_width = 0;           ///< of the interval around `expected`; one factor only
+  /// Of windows that are flagged: still so without the run that is farthest off, so that one bad run is no trend.
+  bool without_worst = false;
+};
+
+struct RunTestOptions {
+  double confidence = 0.9999;
+  std::size_t window = 1;       ///< the mean of as many latest runs is tested
+  std::size_t least_runs = 10;  ///< earlier runs that a test needs
+  double least_sd = 1e-4;       ///< least standard deviation as a share of the mean
+};
+
+/// Our way: a run enters the reference when it has left the window, and never if it, or the window that it is the
+/// oldest of, was flagged. So a change that lasts stays visible until it is logged as a change. Logged outliers are
+/// tested alone (window 1), and belong to no window.
+class RunTests {
+ public:
+  /// @throws core::DomainError for values outside their domain.
+  explicit RunTests(const RunTestOptions& options);
+
+  /// One score per run; that of a window belongs to its last run. `kept_out`: runs that must not enter the reference,
+  /// such as those flagged alone; empty: none. @throws core::DomainError for lengths that differ, epochs that fall,
+  /// values that are not finite.
+  std::vector<RunScore> scores(const RunSeries& series, const std::vector<bool>& kept_out = {});
+
+ private:
+  struct Walk;
+  double limit(std::size_t p, std::size_t n);
+  RunScore score(const ReferenceRuns& reference, const std::vector<double>& mean, std::size_t r);
+
+  RunTestOptions options_;
+  std::map<std::pair<std::size_t, std::size_t>, double> limits_;  // quantiles take longer than all the rest
+};
+
+struct PublishedTestOptions {
+  double confidence = 0.9999;
+  std::size_t window = 1;
+  std::size_t least_runs = 10;
+  double least_sd = 1e-4;
+  std::size_t keep = 5;  ///< first runs after a change that are still compared with the runs before
+  /// The published program takes mean and standard deviation of the reference before the window, but the number of
+  /// runs before the last run.
+  bool count_before_last = false;
+};
+
+/// The published way (T. Cornebize, thesis 2021, program cashew), to compare with its numbers. Every run that is no
+/// logged outlier enters the reference, also a flagged one, so that a change hides itself after a few runs; means of
+/// windows contain logged outliers; a logged outlier is compared with what the run before it was compared with.
+std::vector<RunScore> published_scores(const RunSeries& series, const PublishedTestOptions& options);
+
+}  // namespace hplcast::fit

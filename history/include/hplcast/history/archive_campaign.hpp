@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/calibration/campaign_archive.hpp"
+#include "hplcast/fit/campaign.hpp"
+#include "hplcast/history/records.hpp"
+
+namespace hplcast::history {
+
+/// What a fit takes from an archive.
+fit::Campaign campaign_of(const calibration::CampaignArchive& archive);
+
+/// What a history keeps of an archive of `hplcast calibrate`: speed of dgemm per CPU, coefficients of its model where a
+/// CPU has one of its own, sensors while dgemm ran, cost of messages, and the models. Times are those of the start of
+/// the campaign. `notes` gets what the archive lacks.
+/// @throws core::Error (bad_input) for an archive without its times, or without any call of dgemm.
+CampaignRecord campaign_record(const calibration::CampaignArchive& archive, const std::string& cluster,
+                               std::vector<std::string>& notes);
+
+/// In words, how two protocols differ: "BLAS: OpenBLAS 0.3.21 -> OpenBLAS 0.3.26". Empty: they do not.
+std::vector<std::string> protocol_differences(const std::string& before, const std::string& after);
+
+}  // namespace hplcast::history

@@ -1,0 +1,128 @@
+#include "hplcast/history/check.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "hplcast/core/errors.hpp"
+#include "loaded_factor.hpp"
+
+namespace hplcast::history {
+
+namespace {
+
+/// Hosts that gave no result when they were asked, or that nobody asked for long.
+void add_missing(const HistoryDatabase& database, const std::string& cluster, const CheckOptions& options,
+                 HistoryCheck& check) {
+  if (options.until_s) return;  // the history does not say what was missing at another time
+  const auto hosts = database.host_times(cluster);
+  std::int64_t newest_s = 0;
+  for (const auto& [host, times] : hosts) newest_s = std::max(newest_s, times.asked_s);
+  for (const auto& [host, times] : hosts) {
+    MissingHost one{cluster, host, times.answered_s, times.asked_s, times.asked_s > times.answered_s};
+    if (one.did_not_come_back || newest_s - times.asked_s > options.missing_after_s) check.missing.push_back(one);
+  }
+}
+
+void add_notes(const std::vector<LoadedFactor>& loaded, const CheckOptions& options, HistoryCheck& check) {
+  std::size_t series = 0, few = 0;
+  for (const LoadedFactor& factor : loaded) {
+    series += factor.places.size();
+    if (factor.places.size() < options.tests.least_cpus) ++few;
+  }
+  if (check.counts.newest_untested > 0) {
+    check.notes.push_back("not tested: the newest runs of " + std::to_string(check.counts.newest_untested) + " of " +
+                          std::to_string(series) + " CPUs and factors; the one that lacks most needs " +
+                          std::to_string(check.counts.missing_runs) + " more campaigns");
+  }
+  if (few == loaded.size() && options.tests.cluster && !loaded.empty()) {
+    check.notes.push_back("too few CPUs to compare with each other (" + std::to_string(options.tests.least_cpus) +
+                          " are needed): each was compared with its own earlier runs");
+  }
+}
+
+}  // namespace
+
+std::size_t HistoryCheck::open() const {
+  return missing.size() + static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(),
+                                                                 [](const auto& one) { return one.finding.open; }));
+}
+
+HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& options) {
+  const FactorLoader loader(database, options);
+  HistoryCheck check;
+  for (const StoredCampaign& one : database.campaigns()) {
+    if (options.until_s && one.start_s > *options.until_s) continue;
+    if (!options.cluster.empty() && one.cluster != options.cluster) continue;
+    ++check.campaigns;
+    check.newest_s = std::max(check.newest_s.value_or(one.start_s), one.start_s);
+  }
+  for (const std::string& cluster : loader.clusters()) {
+    std::vector<LoadedFactor> loaded;
+    std::vector<fit::FactorHistory> histories;
+    for (const std::string& name : loader.factors()) {
+      LoadedFactor factor = loader.load(cluster, name);
+      if (factor.places.empty()) continue;
+      histories.push_back(std::move(factor.history));
+      loaded.push_back(std::move(factor));
+    }
+    const fit::Findings found = fit::find_changes(histories, options.tests);
+    for (const fit::Finding& one : found.all) {
+      const LoadedFactor& factor = loaded[one.factor];
+      const Place place = one.cpu == fit::Finding::all_cpus ? Place{cluster, "", -1} : factor.places[one.cpu];
+      check.findings.push_back({cluster, place, factor.factor, one, loader.nearest_change(place, one.since_s)});
+    }
+    check.counts.tests += found.counts.tests;
+    check.counts.newest_untested += found.counts.newest_untested;
+    check.counts.missing_runs = std::max(check.counts.missing_runs, found.counts.missing_runs);
+    add_notes(loaded, options, check);
+    add_missing(database, cluster, options, check);
+  }
+  return check;
+}
+
+void write_check_json(std::ostream& out, const HistoryCheck& check) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["campaigns"] = check.campaigns;
+  json["newest"] = check.newest_s ? Json(date_text(*check.newest_s)) : Json();
+  json["tests"] = check.counts.tests;
+  json["open"] = check.open();
+  Json& findings = json["findings"] = Json::array();
+  for (const HistoryFinding& one : check.findings) {
+    const fit::Finding& finding = one.finding;
+    Json entry;
+    entry["cluster"] = one.cluster;
+    entry["host"] = one.place.host.empty() ? Json() : Json(one.place.host);
+    entry["cpu"] = one.place.cpu < 0 ? Json() : Json(one.place.cpu);
+    entry["factor"] = one.factor;
+    entry["against"] = finding.against == fit::Against::own ? "own" : "cluster";
+    entry["open"] = finding.open;
+    entry["since"] = date_text(finding.since_s);
+    entry["since_unix_s"] = finding.since_s;
+    entry["last"] = date_text(finding.last_s);
+    entry["flagged_runs"] = finding.runs;
+    entry["reference_runs"] = finding.reference_runs;
+    entry["expected"] = finding.expected;
+    entry["observed"] = finding.observed;
+    entry["effect"] = finding.effect;
+    entry["effect_error"] = finding.effect_error;
+    entry["probability"] = finding.probability;
+    if (one.place.host.empty()) entry["cpus"] = finding.also_cpus;
+    entry["nearest_change"] = one.nearest ? Json{{"date", date_text(one.nearest->time_s)},
+                                                 {"type", one.nearest->type},
+                                                 {"description", one.nearest->description}}
+                                          : Json();
+    findings.push_back(std::move(entry));
+  }
+  Json& missing = json["missing_hosts"] = Json::array();
+  for (const MissingHost& one : check.missing)
+    missing.push_back({{"cluster", one.cluster},
+                       {"host", one.host},
+                       {"last_result", one.answered_s == 0 ? Json() : Json(date_text(one.answered_s))},
+                       {"reason", one.did_not_come_back ? "gave no result" : "took no part"}});
+  json["notes"] = check.notes;
+  out << json.dump(2) << '\n';
+}
+
+}  // namespace hplcast::history

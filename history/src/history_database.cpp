@@ -1,0 +1,123 @@
+#include "hplcast/history/history_database.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "campaign_writer.hpp"
+#include "database_state.hpp"
+#include "history_schema.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::history {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int busy_timeout_ms = 10000;
+
+void check_version(SQLite::Database& database, const fs::path& path) {
+  const int application = database.execAndGet("PRAGMA application_id").getInt();
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  if (application != application_id)
+    throw core::ParseError({path.string(), 0, ""}, "not a history of hplcast", "expected a file of `hplcast history`");
+  if (version != HistoryDatabase::schema_version) {
+    throw core::ParseError({path.string(), 0, ""},
+                           "a history of version " + std::to_string(version) + "; this hplcast uses version " +
+                               std::to_string(HistoryDatabase::schema_version),
+                           "use the hplcast that made it, or another --database");
+  }
+}
+
+void make_schema(SQLite::Database& database) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  if (database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() > 0) return;  // another was faster
+  database.exec(schema);
+  database.exec("PRAGMA application_id = " + std::to_string(application_id));
+  database.exec("PRAGMA user_version = " + std::to_string(HistoryDatabase::schema_version));
+  transaction.commit();
+}
+
+}  // namespace
+
+HistoryDatabase::HistoryDatabase(const fs::path& path, Access access) : path_(path), state_(std::make_unique<State>()) {
+  if (access == Access::read && !fs::is_regular_file(path))
+    throw core::Error(core::ExitCode::bad_input,
+                      "there is no history " + path.string() + "\n  hint: `hplcast history add` and `import` make one");
+  guarded(path, [&] {
+    const int flags = access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+    SQLite::Database& database = state_->database.emplace(path.string(), flags, busy_timeout_ms);
+    const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
+    if (access == Access::write && empty) make_schema(database);
+    check_version(database, path);
+  });
+}
+
+HistoryDatabase::~HistoryDatabase() = default;
+
+bool HistoryDatabase::has_source(const std::string& sha256) const {
+  return guarded(path_, [&] {
+    SQLite::Statement query(*state_->database, "SELECT 1 FROM sources WHERE sha256 = ?");
+    SQLite::bind(query, sha256);
+    return query.executeStep();
+  });
+}
+
+bool HistoryDatabase::add_source(const Source& source, const std::function<void(const Add&)>& fill) {
+  return guarded(path_, [&] {
+    SQLite::Database& database = *state_->database;
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    if (has_source(source.sha256)) return false;
+    execute(database, "INSERT INTO sources(sha256, name) VALUES (?, ?)", source.sha256, source.name);
+    CampaignWriter writer(database, database.getLastInsertRowid());
+    fill([&](const CampaignRecord& campaign) { writer.add(campaign); });
+    transaction.commit();
+    return true;
+  });
+}
+
+bool HistoryDatabase::add_change(const Change& change) {
+  return add_changes({change}) == 1;
+}
+
+bool HistoryDatabase::add_outlier(const LoggedOutlier& outlier) {
+  return add_outliers({outlier}) == 1;
+}
+
+std::size_t HistoryDatabase::add_changes(const std::vector<Change>& changes) {
+  return guarded(path_, [&] {
+    SQLite::Transaction transaction(*state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    std::size_t added = 0;
+    for (const Change& one : changes)
+      added +=
+          static_cast<std::size_t>(execute(*state_->database, "INSERT OR IGNORE INTO changes VALUES (?, ?, ?, ?, ?)",
+                                           one.time_s, one.cluster, one.hosts, one.type, one.description));
+    transaction.commit();
+    return added;
+  });
+}
+
+std::size_t HistoryDatabase::add_outliers(const std::vector<LoggedOutlier>& outliers) {
+  return guarded(path_, [&] {
+    SQLite::Transaction transaction(*state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    std::size_t added = 0;
+    for (const LoggedOutlier& one : outliers)
+      added +=
+          static_cast<std::size_t>(execute(*state_->database, "INSERT OR IGNORE INTO outliers VALUES (?, ?, ?, ?, ?)",
+                                           one.time_s, one.cluster, one.hosts, one.job, one.description));
+    transaction.commit();
+    return added;
+  });
+}
+
+HistoryCounts HistoryDatabase::counts() const {
+  return guarded(path_, [&] {
+    const auto count = [&](const char* table) {
+      const std::string sql = std::string("SELECT count(*) FROM ") + table;
+      return static_cast<std::size_t>(state_->database->execAndGet(sql).getInt64());
+    };
+    return HistoryCounts{count("campaigns"), count("observations"), count("places"), count("changes"),
+                         count("outliers")};
+  });
+}
+
+}  // namespace hplcast::history

@@ -1,0 +1,153 @@
+// Histories from the command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "../support/reference_data.hpp"
+#include "../support/run_hplcast.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast {
+namespace {
+
+using test::run_hplcast_words;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+class HistoryCommands : public ::testing::Test {
+ protected:
+  test::Outcome run(std::vector<std::string> words) { return run_hplcast_words(std::move(words), folder_.path()); }
+
+  void import_example() {
+    const fs::path watch = HPLCAST_SOURCE_DIR "/examples/watch";
+    const auto outcome = run({"history", "import", watch / "runs.csv", "--changes", watch / "changes.csv", "--outliers",
+                              watch / "outliers.csv", "--database", "h.db"});
+    ASSERT_EQ(outcome.status, 0) << outcome.output;
+  }
+
+  Json check_json(std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"check", "h.db", "--json", "-o", "check.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto outcome = run(words);
+    Json json = Json::parse(core::read_text(folder_.path() / "check.json"));
+    EXPECT_EQ(outcome.status, json["open"] == 0 ? 0 : 5) << outcome.output;
+    return json;
+  }
+
+  core::TemporaryFolder folder_{"hplcast-history-commands"};
+};
+
+TEST_F(HistoryCommands, TellWhatSinceWhenAndHowMuch) {
+  import_example();
+  const auto outcome = run({"check", "h.db"});
+  EXPECT_EQ(outcome.status, 5);
+  EXPECT_THAT(outcome.output, HasSubstr("demo-3 CPU 0"));
+  EXPECT_THAT(outcome.output, HasSubstr("2025-03-12"));
+  EXPECT_THAT(outcome.output, HasSubstr("BIOS upgrade (2025-02-21, 19 d before)"));
+  EXPECT_THAT(outcome.output, HasSubstr("demo-6: takes no part any more (last on 2025-03-24)"));
+  const Json json = check_json();
+  ASSERT_EQ(json["findings"].size(), 3U);
+  for (const Json& finding : json["findings"]) EXPECT_EQ(finding["host"], "demo-3");
+  EXPECT_NEAR(json["findings"][0]["effect"].get<double>(), -0.048, 0.003);  // what the example was made with
+  EXPECT_EQ(json["missing_hosts"][0]["host"], "demo-6");
+}
+
+TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
+  import_example();
+  EXPECT_EQ(check_json({"--until", "2025-03-11"})["open"], 0);
+  EXPECT_EQ(check_json({"--until", "2025-03-12"})["open"], 0);  // one run alone is not confirmed
+  EXPECT_EQ(check_json({"--until", "2025-03-14"})["open"], 3);
+  const std::vector<std::string> change = {"history", "change", "--date",     "2025-03-12", "--hosts",
+                                           "demo-3",  "fan",    "--database", "h.db"};
+  EXPECT_EQ(run(change).status, 0);
+  EXPECT_THAT(run(change).output, HasSubstr("is in the history already"));
+  const Json json = check_json({"--until", "2025-03-24"});
+  EXPECT_EQ(json["open"], 0);
+  EXPECT_THAT(json["notes"][0].get<std::string>(), HasSubstr("more campaigns"));
+}
+
+TEST_F(HistoryCommands, TellHostsThatDidNotComeBack) {
+  import_example();
+  EXPECT_EQ(run({"history", "failed", "--date", "2025-04-09 07:00", "--cluster", "demo", "--hosts", "demo-2",
+                 "--database", "h.db"})
+                .status,
+            0);
+  const auto outcome = run({"check", "h.db", "--factors", "dgemm_gflops"});
+  EXPECT_EQ(outcome.status, 5);
+  EXPECT_THAT(outcome.output, HasSubstr("demo-2: was to measure on 2025-04-09 and gave no result"));
+}
+
+TEST_F(HistoryCommands, SayWhatIsMissingInsteadOfAVerdict) {
+  std::ofstream(folder_.path() / "few.csv") << "host,cpu,job,start_time,dgemm_gflops\na,0,1,1600000000,20\n"
+                                               "a,0,2,1600086400,10\n";
+  ASSERT_EQ(run({"history", "import", "few.csv", "--cluster", "c", "--database", "h.db"}).status, 0);
+  const auto outcome = run({"check", "h.db"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("needs 9 more campaigns"));
+  EXPECT_THAT(outcome.output, HasSubstr("too few CPUs to compare with each other"));
+}
+
+TEST_F(HistoryCommands, RefuseUnknownFactorsAndClusters) {
+  import_example();
+  const auto factor = run({"check", "h.db", "--factors", "speed"});
+  EXPECT_EQ(factor.status, 3);
+  EXPECT_THAT(factor.output, HasSubstr("no factor `speed`; it has dgemm_gflops"));
+  EXPECT_EQ(run({"check", "h.db", "--cluster", "other"}).status, 3);
+  const auto host = run({"history", "outlier", "--date", "2025-03-12", "--hosts", "demo-9", "x", "--database", "h.db"});
+  EXPECT_EQ(host.status, 3);
+  EXPECT_THAT(host.output, HasSubstr("demo-9"));
+}
+
+TEST_F(HistoryCommands, TellDamagedAndEmptyHistories) {
+  import_example();
+  fs::resize_file(folder_.path() / "h.db", 20000);
+  const auto damaged = run({"check", "h.db"});
+  EXPECT_EQ(damaged.status, 3);
+  EXPECT_THAT(damaged.output, HasSubstr("h.db"));
+  ASSERT_EQ(run({"history", "import", "--changes", HPLCAST_SOURCE_DIR "/examples/watch/changes.csv", "--database",
+                 "empty.db"})
+                .status,
+            0);
+  const auto empty = run({"check", "empty.db"});
+  EXPECT_EQ(empty.status, 3);
+  EXPECT_THAT(empty.output, HasSubstr("has no campaigns yet"));
+}
+
+TEST_F(HistoryCommands, GiveThePublishedCounts) {
+  HPLCAST_REFERENCE_FILE(runs, "non-regression/stats_monitoring_dahu.csv");
+  const fs::path folder = runs.parent_path();
+  ASSERT_EQ(run({"history", "import", runs, "--changes", folder / "exp_changelog.csv", "--outliers",
+                 folder / "exp_outlierlog.csv", "--database", "h.db"})
+                .status,
+            0);
+  EXPECT_EQ(run({"check", "h.db", "--counts", "--published", "--window", "1", "--json", "-o", "counts.json"}).status,
+            0);
+  const Json counts = Json::parse(core::read_text(folder_.path() / "counts.json"));
+  const std::map<std::string, std::vector<int>> published = {{"frequency_ghz", {5110, 4228, 163, 0, 108}},
+                                                             {"temperature_celsius", {5110, 4228, 17, 13, 12}},
+                                                             {"power_cpu_w", {2978, 2358, 125, 0, 125}},
+                                                             {"power_dram_w", {2978, 2358, 83, 49, 82}}};
+  ASSERT_EQ(counts.size(), 4U);
+  for (const Json& row : counts) {
+    const std::vector<int> found = {row["rows"], row["tested"], row["below"], row["above"], row["logged"]};
+    EXPECT_EQ(found, published.at(row["factor"])) << row["factor"];
+  }
+  // The node whose BIOS was wrong, as it would have been told before its power drain.
+  const Json json = check_json({"--factors", "frequency_ghz", "--until", "2020-05-10"});
+  ASSERT_EQ(json["open"], 2);
+  std::map<int, Json> dahu26;
+  for (const Json& one : json["findings"])
+    if (one["open"] == true && one["host"] == "dahu-26") dahu26[one["cpu"].get<int>()] = one;
+  ASSERT_EQ(dahu26.size(), 2U);
+  for (const auto& [cpu, one] : dahu26) EXPECT_EQ(one["since"], "2020-04-02") << cpu;
+  EXPECT_NEAR(dahu26[0]["effect"].get<double>(), -0.065, 0.002);
+  EXPECT_NEAR(dahu26[1]["effect"].get<double>(), -0.031, 0.002);
+}
+
+}  // namespace
+}  // namespace hplcast

@@ -1,0 +1,153 @@
+#include "hplcast/fit/findings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+constexpr std::int64_t day_s = 86400;
+
+/// CPUs that scatter by 0.3 percent, measured once per day.
+FactorHistory quiet(std::size_t cpus, std::size_t runs, unsigned seed = 1) {
+  FactorHistory history;
+  std::mt19937_64 engine(seed);
+  std::normal_distribution<double> noise(0, 0.003);
+  for (std::size_t cpu = 0; cpu < cpus; ++cpu) {
+    CpuHistory one;
+    for (std::size_t i = 0; i < runs; ++i) {
+      one.time_s.push_back(static_cast<std::int64_t>(i) * day_s + 3600);
+      one.value.push_back((20 + static_cast<double>(cpu)) * (1 + noise(engine)));
+    }
+    one.outlier.resize(runs);
+    one.own_epoch = one.ratio_epoch = one.common_epoch = std::vector<std::size_t>(runs);
+    history.cpus.push_back(one);
+  }
+  return history;
+}
+
+void slow_down(CpuHistory& cpu, std::size_t first, std::size_t last, double share) {
+  for (std::size_t i = first; i < last; ++i) cpu.value[i] *= 1 - share;
+}
+
+TEST(Findings, AreNoneInQuietHistories) {
+  for (unsigned seed = 1; seed <= 20; ++seed) EXPECT_TRUE(find_changes({quiet(8, 60, seed)}, {}).all.empty()) << seed;
+}
+
+TEST(Findings, SayWhatSinceWhenAndHowMuch) {
+  FactorHistory history = quiet(8, 60);
+  slow_down(history.cpus[3], 40, 60, 0.05);
+  const auto found = find_changes({history}, {}).all;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cpu, 3U);
+  EXPECT_EQ(found[0].against, Against::cluster);
+  EXPECT_EQ(found[0].since_s, 40 * day_s + 3600);
+  EXPECT_TRUE(found[0].open);
+  EXPECT_EQ(found[0].runs, 20U);
+  EXPECT_NEAR(found[0].effect, -0.05, 2 * found[0].effect_error);
+  EXPECT_LT(found[0].effect_error, 0.004);  // a scatter of 0.3 %, 20 runs against 40
+  EXPECT_LT(found[0].probability, 1e-4);
+}
+
+TEST(Findings, CloseWithTheFirstRunAfterTheRepair) {
+  FactorHistory history = quiet(8, 51);
+  slow_down(history.cpus[3], 40, 50, 0.05);
+  const auto found = find_changes({history}, {}).all;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_FALSE(found[0].open);
+  EXPECT_EQ(found[0].last_s, 49 * day_s + 3600);
+}
+
+TEST(Findings, NeedConfirmation) {
+  FactorHistory history = quiet(8, 60);
+  slow_down(history.cpus[3], 59, 60, 0.05);
+  EXPECT_TRUE(find_changes({history}, {}).all.empty());
+  FindingOptions hasty;
+  hasty.repeated = 1;
+  EXPECT_EQ(find_changes({history}, hasty).all.size(), 1U);
+  slow_down(history.cpus[3], 58, 59, 0.05);
+  EXPECT_EQ(find_changes({history}, {}).all.size(), 1U);
+}
+
+TEST(Findings, OfAWindowBeginWhereItsRunsChanged) {
+  FactorHistory history = quiet(8, 60);
+  slow_down(history.cpus[3], 40, 60, 0.012);  // three to four standard deviations: runs alone are mostly inside
+  FindingOptions options;
+  options.windows = {5};
+  const auto found = find_changes({history}, options).all;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(static_cast<double>(found[0].since_s - 3600) / day_s, 40, 2);
+}
+
+TEST(Findings, BelowTheLeastEffectAreNotTold) {
+  FactorHistory history = quiet(8, 60);
+  slow_down(history.cpus[3], 30, 60, 0.05);
+  FindingOptions options;
+  options.least_effect = 0.06;
+  EXPECT_TRUE(find_changes({history}, options).all.empty());
+}
+
+TEST(Findings, OfAllCpusAreOne) {
+  FactorHistory history = quiet(8, 60);
+  for (CpuHistory& cpu : history.cpus) slow_down(cpu, 40, 60, 0.05);
+  const auto found = find_changes({history}, {}).all;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cpu, Finding::all_cpus);
+  EXPECT_EQ(found[0].also_cpus, 8U);
+  EXPECT_NEAR(found[0].effect, -0.05, 0.002);
+}
+
+TEST(Findings, AreOverAtAChangeThatExplainsThem) {
+  FactorHistory history = quiet(8, 60);
+  for (CpuHistory& cpu : history.cpus) {
+    slow_down(cpu, 40, 60, 0.05);
+    for (std::size_t i = 40; i < 60; ++i) cpu.own_epoch[i] = cpu.common_epoch[i] = 1;
+  }
+  EXPECT_TRUE(find_changes({history}, {}).all.empty());
+}
+
+TEST(Findings, OfFewCpusAreAgainstTheirOwnRuns) {
+  for (const std::size_t cpus : {1, 2}) {
+    FactorHistory history = quiet(cpus, 60);
+    slow_down(history.cpus[0], 40, 60, 0.05);
+    const auto found = find_changes({history}, {}).all;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].against, Against::own);
+    EXPECT_EQ(found[0].cpu, 0U);
+  }
+}
+
+TEST(Findings, SayHowManyRunsAreMissing) {
+  const Findings few = find_changes({quiet(4, 8)}, {});
+  EXPECT_TRUE(few.all.empty());
+  EXPECT_EQ(few.counts.newest_untested, 4U);
+  EXPECT_EQ(few.counts.missing_runs, 3U);  // the eleventh run is the first with ten before it
+  EXPECT_EQ(find_changes({quiet(4, 11)}, {}).counts.newest_untested, 0U);
+}
+
+TEST(Findings, NeverComeFromLoggedOutliers) {
+  FactorHistory history = quiet(8, 60);
+  slow_down(history.cpus[3], 50, 54, 0.2);
+  for (std::size_t i = 50; i < 54; ++i) history.cpus[3].outlier[i] = true;
+  EXPECT_TRUE(find_changes({history}, {}).all.empty());
+}
+
+TEST(Findings, RefuseBadOptionsAndHistories) {
+  FindingOptions options;
+  options.windows = {5, 1};
+  EXPECT_THROW(find_changes({}, options), core::DomainError);
+  options = {};
+  options.least_effect = -1;
+  EXPECT_THROW(find_changes({}, options), core::DomainError);
+  FactorHistory history = quiet(4, 20);
+  history.cpus[0].outlier.pop_back();
+  EXPECT_THROW(find_changes({history}, {}), core::DomainError);
+  EXPECT_TRUE(find_changes({}, {}).all.empty());
+}
+
+}  // namespace
+}  // namespace hplcast::fit
