@@ -9,6 +9,7 @@
 #include "hplcast/calibration/doctor.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -105,6 +106,7 @@ std::string origin_json(const CampaignArchive& archive) {
   Json json;
   json["campaign_file"] = text_of(archive, "campaign.yaml");
   const std::string start = text_of(archive, "start");
+  if (!start.empty()) core::check_json(start, "start");
   json["start_unix_s"] = start.empty() ? Json() : Json::parse(start);
   json["surroundings"] = Json::parse(archive.files.at(hosts_file));
   const std::string git = text_of(archive, "surroundings/git.txt");

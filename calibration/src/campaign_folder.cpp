@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -49,7 +48,7 @@ std::string now_text() {
 void append_line(const fs::path& path, const std::string& line) {
   std::ofstream out(path, std::ios::app);
   out << line + "\n" << std::flush;
-  if (!out) throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string());
+  if (!out) core::throw_write_error("write", path, errno);
 }
 
 /// Joins CSV files with equal headers; files that do not exist are left out. Writes nothing if there are none.
@@ -104,8 +103,7 @@ CampaignFolder::~CampaignFolder() {
 void CampaignFolder::lock() {
   const fs::path file = path_ / lock_file;
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT, 0644);
-  if (lock_ < 0)
-    throw core::Error(core::ExitCode::bad_input, "cannot write " + file.string() + ": " + std::strerror(errno));
+  if (lock_ < 0) core::throw_write_error("write", file, errno);
   for (double waited_s = 0; ::flock(lock_, LOCK_EX | LOCK_NB) != 0; waited_s += lock_pause_s) {
     if (waited_s < lock_patience_s) {
       std::this_thread::sleep_for(std::chrono::duration<double>(lock_pause_s));

@@ -5,6 +5,7 @@
 #include "hplcast/calibration/doctor.hpp"
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::calibration {
 
@@ -136,7 +137,7 @@ MachineDescription machine_of(const Json& json) {
 template <typename Read>
 auto parse(std::istream& in, const std::string& name, Read read) {
   try {
-    return read(Json::parse(in));
+    return read(Json::parse(core::read_json_text(in, name)));
   } catch (const nlohmann::json::exception& error) {
     throw core::ParseError({name, 0, ""}, error.what());
   } catch (const core::DomainError& error) {

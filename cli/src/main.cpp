@@ -1,10 +1,12 @@
 #include "commands.hpp"
 #include "hplcast/core/leftovers.hpp"
+#include "hplcast/core/startup.hpp"
 #include "program.hpp"
 #include "talk.hpp"
 
 int main(int argc, char** argv) {
   using namespace hplcast;
+  core::settle_in();
   core::remove_leftovers_when_we_die();
   CLI::App app(
       "Predicts High-Performance Linpack (HPL) on a cluster by running HPL itself on the SimGrid/SMPI simulator.",

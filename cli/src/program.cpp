@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/startup.hpp"
 #include "list_options.hpp"
 #include "talk.hpp"
 
@@ -74,6 +75,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
 }
 
 int run_program(CLI::App& app, int argc, const char* const* argv) {
+  core::settle_in();
   return run_program(app, argc, argv, std::cout, std::cerr);
 }
 

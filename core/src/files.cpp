@@ -35,7 +35,7 @@ void sync_to_disk(const fs::path& path) {
   const int status = ::fsync(fd);
   const int reason = errno;
   ::close(fd);
-  if (status != 0 && reason != EINVAL && reason != EROFS) throw cannot("write", path, std::strerror(reason));
+  if (status != 0 && reason != EINVAL && reason != EROFS) throw_write_error("write", path, reason);
 }
 
 /// A file beside the one to be written; removed at destruction unless it was renamed.
@@ -53,7 +53,7 @@ class Temporary {
   void rename_to(const fs::path& target) {
     std::error_code error;
     fs::rename(path_, target, error);
-    if (error) throw cannot("write", target, error.message());
+    if (error) throw_write_error("write", target, error.value());
     renamed_ = true;
   }
 
@@ -63,7 +63,27 @@ class Temporary {
   bool renamed_ = false;
 };
 
-/// What a name stands for: the end of its symbolic links, which need not exist.
+/// The new file is as the old one was: who may read it, and whose it is (that only root can change).
+void keep_mode(const fs::path& old_file, const fs::path& new_file) {
+  struct stat old_state = {};
+  struct stat new_state = {};
+  if (::stat(old_file.c_str(), &old_state) != 0 || ::stat(new_file.c_str(), &new_state) != 0) return;
+  const bool same_owner = old_state.st_uid == new_state.st_uid && old_state.st_gid == new_state.st_gid;
+  if (!same_owner && ::chown(new_file.c_str(), old_state.st_uid, old_state.st_gid) != 0 && errno != EPERM)
+    throw_write_error("write", old_file, errno);
+  if (::chmod(new_file.c_str(), old_state.st_mode & 07777) != 0) throw_write_error("write", old_file, errno);
+}
+
+}  // namespace
+
+void throw_write_error(const std::string& what, const fs::path& path, int number) {
+  const std::string message = cannot(what, path, std::strerror(number)).what();
+  for (const int of_place : {ENOSPC, EDQUOT, EFBIG, EROFS, EIO}) {
+    if (number == of_place) throw StorageError(message);
+  }
+  throw Error(ExitCode::bad_input, message);
+}
+
 fs::path behind_links(fs::path path) {
   constexpr int most = 40;  // as the kernel
   std::error_code error;
@@ -75,28 +95,11 @@ fs::path behind_links(fs::path path) {
   return path;
 }
 
-/// The new file is as the old one was: who may read it, and whose it is (that only root can change).
-void keep_mode(const fs::path& old_file, const fs::path& new_file) {
-  struct stat old_state = {};
-  struct stat new_state = {};
-  if (::stat(old_file.c_str(), &old_state) != 0 || ::stat(new_file.c_str(), &new_state) != 0) return;
-  const bool same_owner = old_state.st_uid == new_state.st_uid && old_state.st_gid == new_state.st_gid;
-  if (!same_owner && ::chown(new_file.c_str(), old_state.st_uid, old_state.st_gid) != 0 && errno != EPERM)
-    throw cannot("write", old_file, std::strerror(errno));
-  if (::chmod(new_file.c_str(), old_state.st_mode & 07777) != 0) throw cannot("write", old_file, std::strerror(errno));
-}
-
-}  // namespace
-
 void replace_file(const fs::path& path, const std::function<void(const fs::path& temporary)>& write) {
   const fs::path target = behind_links(path);
   std::error_code error;
-  if (target.has_parent_path()) {
-    fs::create_directories(target.parent_path(), error);
-    if (error) throw cannot("make the folder of", path, error.message());
-  }
   const bool is_there = fs::exists(target, error);
-  if (is_there && ::access(target.c_str(), W_OK) != 0) throw cannot("write", path, std::strerror(errno));
+  if (is_there && ::access(target.c_str(), W_OK) != 0) throw_write_error("write", path, errno);
   Temporary temporary(target);
   write(temporary.path());
   if (is_there) keep_mode(target, temporary.path());
@@ -107,13 +110,17 @@ void replace_file(const fs::path& path, const std::function<void(const fs::path&
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& content) {
   const auto write_to = [&](const fs::path& file) {
     std::ofstream out(file, std::ios::binary);
-    if (!out) throw cannot("write", path, std::strerror(errno));
+    if (!out) throw_write_error("write", path, errno);
+    errno = 0;
     content(out);
-    if (!out.flush()) throw cannot("write", path, std::strerror(errno));
+    if (!out.flush()) throw_write_error("write", path, errno == 0 ? EIO : errno);
   };
   // A device or a pipe (/dev/stdout, a process substitution) cannot be replaced by a rename: write to it directly.
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_regular_file(path, error)) return write_to(path);
+  const fs::path folder = behind_links(path).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (!folder.empty() && error) throw_write_error("make the folder of", path, error.value());
   replace_file(path, write_to);
 }
 
@@ -213,8 +220,7 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
     const int reason = errno;
     leftover_.reset();
     if (reason == EEXIST) continue;
-    throw Error(ExitCode::bad_input, "cannot make a temporary folder " + path_.string() + ": " + std::strerror(reason) +
-                                         (parent.empty() ? "\n  hint: TMPDIR names another place" : ""));
+    throw_write_error("make a temporary folder", path_, reason);
   }
   throw Error(ExitCode::bad_input, "cannot make a temporary folder " + path_.string() + ": names are in use");
 }

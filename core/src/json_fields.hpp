@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::core::detail {
 
@@ -105,8 +106,10 @@ class Node {
   std::string pointer_;
 };
 
-/// Parses a stream; a syntax error is a ParseError with its line.
-Json parse_json(std::istream& in, const std::string& name);
+/// Parses a stream. @throws ParseError as read_json_text().
+inline Json parse_json(std::istream& in, const std::string& name) {
+  return Json::parse(read_json_text(in, name));
+}
 
 /// Refuses a document whose `schema_version` is not from `oldest` to `latest`.
 void check_schema(const Node& root, int oldest, int latest);

@@ -16,6 +16,7 @@
 #include "child_output.hpp"
 #include "guard.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 
 extern char** environ;
 
@@ -95,8 +96,7 @@ int wait_for(const Command& command, GuardedProgram& child, ShownOutput& shown, 
 Descriptor open_output(const Command& command) {
   if (!command.output.empty()) {
     Descriptor file{::open(command.output.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
-    if (file.fd < 0)
-      throw Error(ExitCode::bad_input, "cannot write " + command.output.string() + ": " + std::strerror(errno));
+    if (file.fd < 0) throw_write_error("write", command.output, errno);
     return file;
   }
   Descriptor memory{::memfd_create("hplcast-output", MFD_CLOEXEC)};

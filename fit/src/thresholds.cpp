@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::fit {
 
@@ -11,7 +12,7 @@ void set_thresholds(std::istream& in, const std::string& name, NetworkFitOptions
   using Json = nlohmann::ordered_json;
   constexpr std::uint64_t beyond = 2147483647;  // SMPI compares sizes as ints
   try {
-    const Json json = Json::parse(in);
+    const Json json = Json::parse(core::read_json_text(in, name));
     const Json* chosen = nullptr;
     for (const Json& one : json.at("thresholds"))
       if (chosen == nullptr || one.at("scope") == "remote") chosen = &one;

@@ -19,6 +19,7 @@
 #include "observed_simulation.hpp"
 #include "simulation_files.hpp"
 #include "statistics.hpp"
+#include "storage_trouble.hpp"
 
 namespace hplcast::study {
 
@@ -90,11 +91,16 @@ void check_panel(const core::HplParameters& p) {
 void check_machine(const PredictionRequest& request) {
   if (request.force) return;
   const fs::path folder = request.keep.empty() ? fs::temp_directory_path() : fs::absolute(request.keep).parent_path();
-  const auto missing = shortages(needs_of(request), simulation_limits(folder));
+  const SimulationNeeds needs = needs_of(request);
+  SimulationLimits limits = simulation_limits(folder);
+  const auto missing = shortages(needs, limits);
   if (missing.empty()) return;
   std::string message = "this machine cannot simulate " + core::to_string(request.parameters) + ":";
   for (const std::string& one : missing) message += "\n  " + one;
-  throw core::Error(core::ExitCode::bad_input, message + "\n  hint: --force tries it nevertheless");
+  message += "\n  hint: --force tries it nevertheless";
+  limits.disk_bytes = 0;  // not looked at
+  if (shortages(needs, limits).empty()) throw core::StorageError(message);
+  throw core::Error(core::ExitCode::bad_input, message);
 }
 
 fs::path platform_library(const SimulatorPrograms& programs) {
@@ -269,14 +275,21 @@ core::Prediction simulate(const PredictionRequest& request, const fs::path& fold
     if (!request.on_progress) return;
     if (const auto progress = progress_of(command)) request.on_progress(*progress);
   };
-  const core::CommandResult result = core::run_checked(command);
-  refuse_deadlock(command);
-  const core::HplRun run = read_result(command, request.parameters);
-
   core::Prediction prediction;
   prediction.parameters = request.parameters;
   prediction.model_sha256 = core::cluster_sha256(request.cluster);
-  Statistics statistics = read_statistics_of(command, prediction.model_sha256);
+  core::CommandResult result;
+  core::HplRun run;
+  Statistics statistics;
+  try {
+    result = core::run_checked(command);
+    refuse_deadlock(command);
+    run = read_result(command, request.parameters);
+    statistics = read_statistics_of(command, prediction.model_sha256);
+  } catch (const core::ExternalError& failure) {
+    throw_if_storage(command, failure);
+    throw;
+  }
   // HPL prints its time with two decimals; the runtime knows it exactly.
   prediction.time_s = statistics.times_s.size() == 1 ? statistics.times_s.front() : run.time_s;
   prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <sstream>
 
 #include "hplcast/core/csv.hpp"
@@ -18,8 +17,8 @@ namespace hplcast::study {
 
 namespace {
 
-core::Error failure(const std::filesystem::path& path, const std::string& what) {
-  return core::Error(core::ExitCode::bad_input, "cannot " + what + " " + path.string() + ": " + std::strerror(errno));
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
+  core::throw_write_error(what, path, errno);
 }
 
 std::string header() {
@@ -46,7 +45,7 @@ ResultsFile::ResultsFile(const std::filesystem::path& path) : path_(path) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw failure(path, "open");
+  if (descriptor_ < 0) fail(path, "open");
   try {
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       throw core::Error(core::ExitCode::bad_input, path.string() + " is being written by another session");
@@ -73,14 +72,14 @@ void ResultsFile::read() {
     if (header().compare(0, text.size(), text) != 0) {
       throw core::ParseError({path_.string(), 1, ""}, "not the results of real runs", "choose another output file");
     }
-    if (::ftruncate(descriptor_, 0) != 0) throw failure(path_, "write");
+    if (::ftruncate(descriptor_, 0) != 0) fail(path_, "write");
     return write_whole(header());
   }
   if (text.compare(0, header().size(), header()) != 0) {
     throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
                            "choose another output file");
   }
-  if (whole < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) throw failure(path_, "write");
+  if (whole < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail(path_, "write");
 
   std::istringstream rows(text.substr(0, whole));
   core::CsvReader csv(rows, path_.string());
@@ -105,7 +104,7 @@ void ResultsFile::append(const RealRunRow& row) {
 void ResultsFile::write_whole(const std::string& text) {
   if (::write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       ::fsync(descriptor_) != 0) {
-    throw failure(path_, "write");
+    fail(path_, "write");
   }
 }
 

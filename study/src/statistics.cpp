@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::study {
 
@@ -34,7 +35,7 @@ std::vector<BlockedRank> blocked_from(const nlohmann::ordered_json& json) {
 Statistics read_statistics(std::istream& in, const std::string& name) {
   Statistics statistics;
   try {
-    const auto json = nlohmann::ordered_json::parse(in);  // phases keep their order
+    const auto json = nlohmann::ordered_json::parse(core::read_json_text(in, name));  // phases keep their order
     statistics.simulator = json.at("simulator").get<std::string>();
     statistics.mode = json.value("mode", "exact");
     statistics.fast_error_95_s = json.value("fast_error_95_s", 0.0);

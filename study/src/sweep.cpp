@@ -38,7 +38,7 @@ SweepSummary run_sweep(const SweepRequest& request) {
   SweepExecution execution;
   execution.timeout_s = request.plan.timeout_s;
   execution.programs = request.programs;
-  execution.database = request.database;
+  execution.database = database.path();
   const auto done = database.done();
   const auto failed = database.failed();
   double all_effort = 0, done_effort = 0;
@@ -74,7 +74,7 @@ SweepSummary run_sweep(const SweepRequest& request) {
   if (request.slurm) {
     execute_on_slurm(execution, jobs, request.slurm_options);
   } else {
-    const core::TemporaryFolder work(work_prefix(request.database), fs::absolute(request.database).parent_path());
+    const core::TemporaryFolder work(work_prefix(database.path()), fs::absolute(database.path()).parent_path());
     execution.work = work.path();
     execute_locally(execution, jobs);
   }

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::study {
 
@@ -46,6 +48,7 @@ std::string factors_json(const Configuration& factors) {
 
 Configuration factors_of(const std::string& text) {
   Configuration factors;
+  core::check_json(text, "factors in the database");
   const auto json = nlohmann::ordered_json::parse(text);
   for (const auto& [factor, value] : json.items()) factors.push_back({factor, value.get<std::string>()});
   return factors;
@@ -73,7 +76,7 @@ class Lock {
   explicit Lock(const fs::path& database) {
     const std::string path = database.string() + ".lock";
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) throw core::Error(core::ExitCode::bad_input, "cannot make " + path);
+    if (descriptor_ < 0) core::throw_write_error("make", path, errno);
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       ::close(descriptor_);
       throw core::Error(core::ExitCode::bad_input,
@@ -94,6 +97,7 @@ class Lock {
 
 struct SweepDatabase::State {
   std::optional<Lock> lock;
+  std::optional<core::TemporaryFolder> copy;
   std::optional<SQLite::Database> database;
 };
 
@@ -133,6 +137,30 @@ void make_schema(SQLite::Database& database) {
   transaction.commit();
 }
 
+bool is_empty(const SQLite::Database& database) {
+  return SQLite::Statement(database, "SELECT 1 FROM sqlite_master").executeStep() == 0;
+}
+
+/// A copy of a database and of the journal that a killed sweep has left. SQLite must take its last transaction back
+/// before it can read: with the copy that needs no right to write, and changes nothing of the sweep.
+fs::path copied(const fs::path& database, const fs::path& folder) {
+  const fs::path copy = folder / "database";
+  const fs::path journal = database.string() + "-journal";
+  // Until nobody changes it meanwhile: a sweep that goes on takes the transaction back itself.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::error_code gone;
+    const auto before = fs::last_write_time(journal, gone);
+    fs::copy_file(database, copy, fs::copy_options::overwrite_existing);
+    if (gone) {
+      fs::remove(copy.string() + "-journal", gone);
+      return copy;
+    }
+    fs::copy_file(journal, copy.string() + "-journal", fs::copy_options::overwrite_existing, gone);
+    if (!gone && fs::last_write_time(journal, gone) == before && !gone) return copy;
+  }
+  return copy;
+}
+
 std::set<std::string> ids(const SQLite::Database& database, const char* sql) {
   std::set<std::string> result;
   SQLite::Statement query(database, sql);
@@ -142,24 +170,40 @@ std::set<std::string> ids(const SQLite::Database& database, const char* sql) {
 
 }  // namespace
 
-SweepDatabase::SweepDatabase(const fs::path& path, Access access) : path_(path), state_(std::make_unique<State>()) {
-  if (access == Access::read && !fs::is_regular_file(path)) {
-    throw core::Error(core::ExitCode::bad_input, "there is no database " + path.string());
+SweepDatabase::SweepDatabase(const fs::path& path, Access access)
+    : path_(core::behind_links(path)), state_(std::make_unique<State>()) {
+  guarded(path, [&] { access == Access::read ? open_for_reading() : open_for_writing(); });
+}
+
+void SweepDatabase::open_for_writing() {
+  state_->lock.emplace(path_);
+  SQLite::Database& database =
+      state_->database.emplace(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms);
+  if (is_empty(database)) make_schema(database);
+  check_version(database, path_);
+}
+
+void SweepDatabase::open_for_reading() {
+  if (!fs::is_regular_file(path_)) {
+    throw core::Error(core::ExitCode::bad_input, "there is no database " + path_.string());
   }
-  if (access == Access::write) {
-    if (path.has_parent_path()) {
-      std::error_code ignored;  // opening says what is wrong
-      fs::create_directories(path.parent_path(), ignored);
-    }
-    state_->lock.emplace(path);
+  bool empty = false;
+  const auto open = [&](const fs::path& path, int flags) {
+    empty = is_empty(state_->database.emplace(path.string(), flags, busy_timeout_ms));
+  };
+  try {
+    open(path_, SQLite::OPEN_READONLY);
+  } catch (const SQLite::Exception& error) {
+    constexpr int readonly = 8, cannot_open = 14;  // SQLITE_READONLY (of a journal that must be taken back), _CANTOPEN
+    if (error.getErrorCode() != readonly && error.getErrorCode() != cannot_open) throw;
+    state_->database.reset();
+    state_->copy.emplace("hplcast-database");
+    open(copied(path_, state_->copy->path()), SQLite::OPEN_READWRITE);
   }
-  guarded(path, [&] {
-    const int flags = access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-    SQLite::Database& database = state_->database.emplace(path.string(), flags, busy_timeout_ms);
-    const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
-    if (access == Access::write && empty) make_schema(database);
-    check_version(database, path);
-  });
+  if (empty) {  // of a sweep that was killed at once
+    make_schema(state_->database.emplace(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE));
+  }
+  check_version(*state_->database, path_);
 }
 
 SweepDatabase::~SweepDatabase() = default;

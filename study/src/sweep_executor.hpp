@@ -40,7 +40,7 @@ void execute_locally(const SweepExecution& execution, int jobs);
 void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options);
 
 /// Makes one run in a folder of `execution.work`; what a failed one left is moved to the logs beside the database.
-/// @throws what is not the failure of this run alone: interrupts.
+/// @throws what is not the failure of this run alone: interrupts, core::StorageError.
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
                       const std::function<void()>& while_running);
 

@@ -118,6 +118,9 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
     outcome.prediction->model_levels = task.run->levels;
     fs::remove_all(work, ignored);
     fs::remove_all(logs, ignored);  // of an attempt that failed
+  } catch (const core::StorageError& error) {
+    throw core::StorageError(std::string(error.what()) +
+                             "\n  hint: make room, then the same command goes on; nothing that was done is lost");
   } catch (const core::Error& error) {
     constexpr int signals = 128;
     if (static_cast<int>(error.code()) >= signals) throw;

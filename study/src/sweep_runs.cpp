@@ -20,6 +20,8 @@ using Json = nlohmann::ordered_json;
 
 /// A number, true, false or null as such, anything else as a text.
 Json json_value(const std::string& text) {
+  constexpr std::size_t longest_number = 64;
+  if (text.size() > longest_number) return Json(text);
   const Json value = Json::parse(text, nullptr, false);
   return value.is_discarded() || value.is_structured() ? Json(text) : value;
 }

@@ -12,6 +12,7 @@
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "sweep_executor.hpp"
 
@@ -101,10 +102,8 @@ Json outcome_json(const SweepOutcome& outcome) {
 
 Json read_json(const fs::path& path) {
   Json json;
-  core::read_file(path, [&](std::istream& in, const std::string& name) {
-    json = Json::parse(in, nullptr, false);
-    if (json.is_discarded()) throw core::ParseError({name, 0, ""}, "not JSON: was it changed by hand?");
-  });
+  core::read_file(
+      path, [&](std::istream& in, const std::string& name) { json = Json::parse(core::read_json_text(in, name)); });
   return json;
 }
 

@@ -88,20 +88,6 @@ TEST_F(Sweep, AsksBeforeAMillionRuns) {
   EXPECT_THAT(result.output, HasSubstr("1000000 runs; give --yes"));
 }
 
-TEST_F(Sweep, StopsAtAFullDiskAndGoesOnAfterwards) {
-  plan("fixed: {N: 300}\nseeds: [1, 2, 3, 4]\n");
-  // A limit on the size of files stands in for a full disk: SQLite sees a write that fails in both cases.
-  core::Command command;
-  command.program = "/bin/bash";
-  command.arguments = {"-c", "trap '' XFSZ; ulimit -f 44; exec \"$0\" sweep plan.yaml --jobs 1",
-                       HPLCAST_BINARY_DIR "/bin/hplcast"};
-  command.directory = folder_;
-  const auto full = core::run(command);
-  EXPECT_NE(full.status, 0) << full.output;
-  EXPECT_EQ(hplcast({"sweep", "plan.yaml", "--retry-failed"}).status, 0);
-  EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("4 done, 0 failed, 0 missing"));
-}
-
 /// Starts a sweep, kills it outright after a while. The time is random, but the same in every run of the test.
 void kill_sweep(const std::filesystem::path& folder, std::chrono::milliseconds after) {
   const pid_t pid = ::fork();

@@ -68,6 +68,13 @@ class ExternalError : public Error {
   int status_;
 };
 
+/// A file that cannot be written because of the place where it is: a full disk, a quota, a limit of file sizes, a
+/// broken or read-only disk. Whatever was to be written is not to blame. Exit code bad_input.
+class StorageError : public Error {
+ public:
+  explicit StorageError(const std::string& message) : Error(ExitCode::bad_input, message) {}
+};
+
 /// Wrong use of a command that the option parser alone cannot see. Exit code wrong_usage.
 class UsageError : public Error {
  public:

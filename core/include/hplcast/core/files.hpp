@@ -12,13 +12,20 @@ namespace hplcast::core {
 
 /// Writes a file so that it is either there whole or not at all: to a temporary file in the same folder, flushed, then
 /// renamed. The folder is made if it is missing. A symbolic link is followed, and stays; an existing file keeps its
-/// mode, a new one gets that of the umask. Devices and pipes are written directly. @throws Error (bad_input) if the
-/// disk is full, the file is not ours to write, or the folder cannot be written.
+/// mode, a new one gets that of the umask. Devices and pipes are written directly. @throws as
+/// throw_write_error().
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
-/// The same for files that others write: `write` gets the name of the temporary file. @throws Error as write_file().
+/// The same for files that others write: `write` gets the name of the temporary file; the folder must be there.
 void replace_file(const std::filesystem::path& path,
                   const std::function<void(const std::filesystem::path& temporary)>& write);
+
+/// Throws the error of a file that could not be written: "cannot `what` `path`: reason". `number`: an errno.
+/// @throws StorageError for a full, broken or read-only disk, quotas and limits of file sizes; else Error (bad_input).
+[[noreturn]] void throw_write_error(const std::string& what, const std::filesystem::path& path, int number);
+
+/// The file that a name stands for: the end of its symbolic links, which need not exist.
+std::filesystem::path behind_links(std::filesystem::path path);
 
 /// Opens a file and hands its stream and name to `read`. @throws Error (bad_input) if it cannot be opened.
 void read_file(const std::filesystem::path& path, const std::function<void(std::istream&, const std::string&)>& read);

@@ -43,7 +43,8 @@ class SweepDatabase {
   static constexpr int schema_version = 1;
 
   enum class Access { read, write };
-  /// Access::write makes the file if it is missing, and locks it against other writers until destruction. @throws
+  /// Access::write makes the file if it is missing, and locks it against other writers until destruction. Access::read
+  /// changes nothing, and needs no right to write; also where a killed sweep has left half a transaction. @throws
   /// core::Error also for a database of another version or program, one that another sweep writes, a missing file to
   /// read.
   SweepDatabase(const std::filesystem::path& path, Access access);
@@ -74,7 +75,10 @@ class SweepDatabase {
 
  private:
   struct State;
-  std::filesystem::path path_;
+  void open_for_reading();
+  void open_for_writing();
+
+  std::filesystem::path path_;  ///< behind symbolic links: one database, one lock
   std::unique_ptr<State> state_;
 };
 

@@ -1,0 +1,104 @@
+#include "hplcast/core/json.hpp"
+
+#include <algorithm>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::core {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Looks at a JSON text before a tree is made of it: how deep it goes, and whether an object has a key twice (the tree
+/// would keep one of both without a word).
+class Inspector : public nlohmann::json_sax<Json> {
+ public:
+  Inspector(const std::string& text, const std::string& name) : text_(text), name_(name) {}
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, const string_t&) override { return value(); }
+  bool string(string_t&) override { return value(); }
+  bool binary(binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return enter(); }
+  bool start_array(std::size_t) override {
+    enter();
+    levels_.back().is_array = true;
+    return true;
+  }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool key(string_t& key) override {
+    Level& level = levels_.back();
+    level.key = key;
+    if (level.keys.insert(key).second) return true;
+    throw ParseError({name_, 0, path()}, "this key is there twice", "remove one of both");
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+    const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(position, text_.size()));
+    const auto line = static_cast<std::size_t>(std::count(text_.begin(), end, '\n')) + 1;
+    throw ParseError({name_, line, ""},
+                     text_.empty() ? "the file is empty; expected JSON" : std::string("not JSON: ") + error.what());
+  }
+
+ private:
+  struct Level {
+    bool is_array = false;
+    std::size_t index = 0;
+    std::string key;
+    std::set<std::string> keys;
+  };
+
+  bool value() {
+    if (!levels_.empty()) ++levels_.back().index;
+    return true;
+  }
+
+  bool enter() {
+    constexpr std::size_t deepest = 100;  // files of hplcast have at most ten levels; provenance is free
+    if (levels_.size() >= deepest) {
+      throw ParseError({name_, 0, ""}, "objects or lists more than " + std::to_string(deepest) + " levels deep",
+                       "is this a file of hplcast?");
+    }
+    levels_.emplace_back();
+    return true;
+  }
+
+  bool leave() {
+    levels_.pop_back();
+    return value();
+  }
+
+  std::string path() const {
+    std::string text;
+    for (const Level& level : levels_) text += "/" + (level.is_array ? std::to_string(level.index) : level.key);
+    return text;
+  }
+
+  const std::string& text_;
+  const std::string& name_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace
+
+void check_json(const std::string& text, const std::string& name) {
+  Inspector inspector(text, name);
+  Json::sax_parse(text, &inspector);
+}
+
+std::string read_json_text(std::istream& in, const std::string& name) {
+  std::string text = read_text(in, name, "is this a file of hplcast?");
+  check_json(text, name);
+  return text;
+}
+
+}  // namespace hplcast::core
