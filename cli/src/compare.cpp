@@ -137,7 +137,8 @@ std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
   return unmatched;
 }
 
-void run_compare(const CompareOptions& options, bool limited) {
+void run_compare(CompareOptions options, bool limited) {
+  unify_json_output(options.json, options.output);
   require_writable(options.output);
   const study::Comparison comparison = compare_files(options);
   report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),

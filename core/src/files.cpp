@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iostream>
+#include <limits>
 #include <sstream>
 #include <vector>
 
@@ -45,7 +47,16 @@ struct Cleanup {
 
 }  // namespace
 
+bool is_standard_stream(const fs::path& path) {
+  return path == "-";
+}
+
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& content) {
+  if (is_standard_stream(path)) {
+    content(std::cout);
+    if (!std::cout.flush()) throw cannot("write", "the standard output", std::strerror(errno));
+    return;
+  }
   std::error_code error;
   if (path.has_parent_path()) {
     fs::create_directories(path.parent_path(), error);
@@ -72,6 +83,13 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
 }
 
 void read_file(const fs::path& path, const std::function<void(std::istream&, const std::string&)>& read) {
+  if (is_standard_stream(path)) {
+    if (std::cin.peek() == std::istream::traits_type::eof())
+      throw cannot("read", "the standard input", "nothing is there; `-` can be given for one input only");
+    read(std::cin, "standard input");
+    std::cin.ignore(std::numeric_limits<std::streamsize>::max());
+    return;
+  }
   std::error_code error;
   if (fs::is_directory(path, error)) throw cannot("read", path, "it is a folder");
   std::ifstream in(path, std::ios::binary);

@@ -189,6 +189,37 @@ TEST_F(StudyCommands, AnEstimateRefusesWhatARunRefusesAndIsJsonIfAskedFor) {
   expect({"predict", example_cluster, "-N", "1000", "--estimate", "--json"}, 0, "\"simulations\": 1");
 }
 
+TEST_F(StudyCommands, AnEstimateRefusesMissingPrograms) {
+  expect({"predict", example_cluster, "-N", "100", "--estimate", "--xhpl", "no-such-xhpl"}, 3, "no-such-xhpl");
+  expect({"predict", example_cluster, "-N", "100", "--estimate", "--smpirun", "no-such-smpirun"}, 6, "no-such-smpirun");
+}
+
+TEST_F(StudyCommands, ADashIsTheStandardInputAndOutput) {
+  const auto shell = [&](const std::string& line) {
+    core::Command command;
+    command.program = "/bin/sh";
+    command.arguments = {"-c", line};
+    command.directory = programs_.folder();
+    command.environment = {{"hplcast", HPLCAST_BINARY_DIR "/bin/hplcast"}, {"cluster", example_cluster}};
+    return core::run(command);
+  };
+  const auto piped = shell(
+      "\"$hplcast\" transform \"$cluster\" --scale-dgemm 2 -o - | \"$hplcast\" predict - -N 1000 --estimate --json -o "
+      "- "
+      "2>&1");
+  EXPECT_EQ(piped.status, 0) << piped.output;
+  EXPECT_THAT(piped.output, HasSubstr("\"simulations\": 1"));
+  prediction_file();
+  real_file();
+  const auto compared = shell("\"$hplcast\" compare - --predicted prediction.json -o - < real.csv 2> /dev/null");
+  EXPECT_THAT(compared.output, StartsWith("{"));
+  EXPECT_THAT(shell("\"$hplcast\" compare - --predicted - < real.csv").output,
+              HasSubstr("`-` can be given for one input only"));
+  EXPECT_THAT(shell("\"$hplcast\" emit \"$cluster\" --hostfile - --ranks 1").output, "node-1\n");
+  EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "-"));
+  expect({"run-real", file("one.csv", "N\n100\n"), "-o", "-"}, 2, "-o cannot be `-`");
+}
+
 TEST_F(StudyCommands, AnHplDatThatHplReadsInAnotherWayIsToldOf) {
   core::HplParameters parameters;
   parameters.N = 5000;

@@ -7,12 +7,16 @@
 
 namespace hplcast::core {
 
+/// Whether a name stands for the standard input or output: `-`. A file of that name is `./-`.
+bool is_standard_stream(const std::filesystem::path& path);
+
 /// Writes a file so that it is either there whole or not at all: to a temporary file in the same folder, flushed, then
-/// renamed. The folder is made if it is missing. @throws Error (bad_input) if the disk is full or the folder cannot be
-/// written.
+/// renamed; `-` is the standard output. The folder is made if it is missing. @throws Error (bad_input) if the disk is
+/// full or the folder cannot be written.
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
-/// Opens a file and hands its stream and name to `read`. @throws Error (bad_input) if it cannot be opened.
+/// Opens a file (`-`: the standard input, which can be read once) and hands its stream and name to `read`.
+/// @throws Error (bad_input) if it cannot be opened.
 void read_file(const std::filesystem::path& path, const std::function<void(std::istream&, const std::string&)>& read);
 
 /// The whole content of a file. @throws Error (bad_input) if it cannot be opened.
