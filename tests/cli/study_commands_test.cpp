@@ -283,6 +283,27 @@ TEST_F(StudyCommands, RunRealRefusesWhatThisMachineCannotRun) {
   EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "runs.csv"));
 }
 
+TEST_F(StudyCommands, CompareReadsTheOutputsOfAnArchiveOrAFolder) {
+  const std::filesystem::path runs = programs_.folder() / "runs";
+  for (const auto& [name, time_s] : {std::pair("a", "1.25"), {"b", "1.00"}}) {
+    std::filesystem::create_directories(runs / name);
+    std::ofstream(runs / name / "HPL.out") << "WR11C2C4  1000  128  1  1  " << time_s << "  8.0\n";
+    std::ofstream(runs / name / "HPL.dat") << "not an output\n";
+  }
+  core::Command tar;
+  tar.program = "tar";
+  tar.arguments = {"czf", "runs.tar.gz", "-C", "runs", "a", "b"};
+  tar.directory = programs_.folder();
+  ASSERT_EQ(core::run(tar).status, 0);
+  prediction_file();
+  for (const char* input : {"runs", "runs.tar.gz"})
+    expect({"compare", input, "--predicted", "prediction.json", "--json"}, 0, "\"real_runs\": 2");
+  std::filesystem::remove_all(runs / "a");
+  std::filesystem::remove(runs / "b" / "HPL.out");
+  expect({"compare", "runs", "--predicted", "prediction.json"}, 3, "no output of HPL in it");
+  expect({"compare", file("broken.zip", "no archive"), "--predicted", "prediction.json"}, 3, "broken.zip");
+}
+
 TEST_F(StudyCommands, ComparePrintsATableAndItsLimitExitsWithFive) {
   expect({"compare", real_file(), "--predicted", prediction_file()}, 0, "+25.0 %");
   expect({"compare", real_file(), "--predicted", prediction_file(), "--max-error", "0.26"}, 0, "+25.0 %");
