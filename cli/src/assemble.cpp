@@ -204,6 +204,7 @@ void setup_assemble(CLI::App& app) {
   add_published(command, options->published);
   command.add_option("--provenance", options->provenance, "JSON object: what was measured, when, where")
       ->type_name("FILE");
+  accept_json(command);
   command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_assemble(*options); });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
 
 namespace hplcast::cli {
 
@@ -11,16 +12,26 @@ void require_distinct(const std::string& option, const std::vector<std::string>&
     if (std::find(names.begin(), name, *name) != name) throw core::UsageError(option + " names `" + *name + "` twice");
 }
 
+void unify_json_output(bool& json, std::string& output) {
+  if (!core::is_standard_stream(output)) return;
+  json = true;
+  output.clear();
+}
+
+void require_named_file(const std::string& option, const std::filesystem::path& path) {
+  if (core::is_standard_stream(path)) throw core::UsageError(option + " cannot be `-`; expected the name of a file");
+}
+
 void require_rereadable(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (is_fifo(status) || is_character_file(status) || is_socket(status))
+  if (core::is_standard_stream(path) || is_fifo(status) || is_character_file(status) || is_socket(status))
     throw core::UsageError(path.string() + " is read more than once; expected a file, not a pipe");
 }
 
 void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs) {
   std::error_code error;
-  if (output.empty() || !std::filesystem::is_regular_file(output, error)) return;
+  if (output.empty() || core::is_standard_stream(output) || !std::filesystem::is_regular_file(output, error)) return;
   for (const std::string& input : inputs) {
     if (input.empty() || !std::filesystem::equivalent(output, input, error)) continue;
     throw core::Error(core::ExitCode::bad_input, "the output " + output.string() +

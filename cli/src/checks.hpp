@@ -24,6 +24,12 @@ auto of_options(Check&& check) -> decltype(check()) {
 /// @throws core::UsageError if a name is there twice.
 void require_distinct(const std::string& option, const std::vector<std::string>& names);
 
+/// `-` for the JSON of a command that prints a table else: it is --json without a file.
+void unify_json_output(bool& json, std::string& output);
+
+/// For files that are changed in place or kept open. @throws core::UsageError for `-`.
+void require_named_file(const std::string& option, const std::filesystem::path& path);
+
 /// For files that are read more than once. @throws core::UsageError for a pipe (a process substitution, /dev/stdin).
 void require_rereadable(const std::filesystem::path& path);
 

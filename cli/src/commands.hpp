@@ -24,6 +24,7 @@ void setup_history(CLI::App& app);  ///< the group `history`
 void setup_fit_network(CLI::App& fit);
 void setup_fit_segmented(CLI::App& fit);
 void setup_predict(CLI::App& app);
+void setup_import(CLI::App& app);
 void setup_quick(CLI::App& app);
 void setup_report(CLI::App& app);
 void setup_run_real(CLI::App& app);

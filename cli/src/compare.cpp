@@ -1,12 +1,16 @@
 #include "hplcast/study/compare.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <sstream>
 
 #include "checks.hpp"
 #include "commands.hpp"
+#include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/configurations.hpp"
@@ -15,6 +19,8 @@
 #include "program.hpp"
 
 namespace hplcast::cli {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -44,6 +50,38 @@ void warn_of_assumptions(const std::string& file, const std::vector<core::HplRun
   }
 }
 
+/// Whether a file is HPL's output, whatever its name.
+bool has_hpl_results(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.size() > 2 && line[0] == 'W' && (line[1] == 'R' || line[1] == 'C') && std::isdigit(line[2]) != 0)
+      return true;
+  return false;
+}
+
+/// Runs of all outputs of HPL in an archive or a folder; what else is in there does not matter.
+std::vector<core::HplRun> runs_of_archive(const std::string& path) {
+  const auto files = fs::is_directory(path) ? calibration::read_folder(path) : calibration::read_archive(path);
+  std::vector<core::HplRun> all;
+  for (const auto& [file, text] : files) {
+    if (!has_hpl_results(text)) continue;
+    std::istringstream in(text);
+    const auto runs = study::read_real_runs(in, path + ":" + file);
+    warn_of_assumptions(path + ":" + file, runs);
+    all.insert(all.end(), runs.begin(), runs.end());
+  }
+  if (all.empty()) throw core::ParseError({path, 0, ""}, "no output of HPL in it (lines like `WR11C2R4 ...`)");
+  return all;
+}
+
+bool is_archive(const std::string& path) {
+  for (const char* ending : {".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"}) {
+    const std::string end = ending;
+    if (path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0) return true;
+  }
+  return fs::is_directory(path);
+}
+
 /// @throws core::Error if predictions of several models would be taken for several seeds of one.
 void refuse_several_models(const std::vector<core::Prediction>& predicted) {
   const std::vector<std::string> models = study::models_of(predicted);
@@ -60,6 +98,11 @@ void refuse_several_models(const std::vector<core::Prediction>& predicted) {
 study::Comparison compare_files(const CompareOptions& options) {
   std::vector<core::HplRun> real;
   for (const std::string& path : options.real) {
+    if (is_archive(path)) {
+      const auto runs = runs_of_archive(path);
+      real.insert(real.end(), runs.begin(), runs.end());
+      continue;
+    }
     core::read_file(path, [&](std::istream& in, const std::string& name) {
       const auto runs = study::read_real_runs(in, name);
       warn_of_assumptions(name, runs);
@@ -137,7 +180,8 @@ std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
   return unmatched;
 }
 
-void run_compare(const CompareOptions& options, bool limited) {
+void run_compare(CompareOptions options, bool limited) {
+  unify_json_output(options.json, options.output);
   require_writable(options.output);
   const study::Comparison comparison = compare_files(options);
   report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
@@ -166,8 +210,10 @@ void setup_compare(CLI::App& app) {
   CLI::App& command = add_command(app, "compare", "Compare predictions with real HPL runs",
                                   "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
   command
-      .add_option("real", options->real,
-                  "real runs: HPL's output, or CSV with columns N, NB, P, Q, time_s; several files: repetitions add up")
+      .add_option(
+          "real", options->real,
+          "real runs: HPL's output, an archive or folder with outputs, or CSV with columns N, NB, P, Q, time_s; "
+          "several: repetitions add up")
       ->required()
       ->type_name("REAL");
   command

@@ -69,6 +69,7 @@ void setup_fit_cluster(CLI::App& fit) {
       ->delimiter(',')
       ->expected(4)
       ->check(CLI::Range(1L, 2147483647L));
+  accept_json(command);
   command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_fit_cluster(*options); });
 }

@@ -132,7 +132,7 @@ void setup_fit_generative(CLI::App& fit) {
       ->check(CLI::IsMember({"mean", "pooled"}))
       ->capture_default_str();
   command.add_option("--plot", options->plot, "picture of the fit (gnuplot), .png or .svg")->type_name("FILE.png");
-  command.add_flag("--json", "accepted for symmetry: the result always is JSON");
+  accept_json(command);
   command.add_option("-o,--output", options->output, "generative model as JSON (default: the standard output)")
       ->type_name("FILE");
   command.callback([options] { run_fit_generative(*options); });

@@ -296,7 +296,7 @@ void setup_fit_kernel(CLI::App& fit) {
       .add_option("--plot", options->plot,
                   "picture of the fit (gnuplot), .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
       ->type_name("FILE.png");
-  command.add_flag("--json", "accepted for symmetry: the result always is JSON");
+  accept_json(command);
   command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")
       ->type_name("FILE");
   command.callback([options, formula] {

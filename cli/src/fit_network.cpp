@@ -379,7 +379,7 @@ void setup_fit_network(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--plot", options->plot, "pictures (gnuplot), .png or .svg: FILE-SCOPE-OPERATION.png")
       ->type_name("FILE");
-  command.add_flag("--json", "accepted for symmetry: the result always is JSON");
+  accept_json(command);
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");
   command.callback([options] { run_fit_network(*options); });

@@ -278,7 +278,7 @@ void setup_fit_segmented(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--plot", options->plot, "picture (gnuplot), .png or .svg; with --by: FILE-VALUE-VALUE.png")
       ->type_name("FILE");
-  command.add_flag("--json", "accepted for symmetry: the result always is JSON");
+  accept_json(command);
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");
   command.callback([options, breakpoints] {

@@ -92,6 +92,7 @@ void setup_generate(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--kind", options->kinds,
                      "hosts of each kind, in order: normal=28,slow=4 (default: by their shares)");
+  accept_json(command);
   command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_generate(*options); });
 }

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   cli::setup_design(app);
   cli::setup_doctor(app);
   cli::setup_calibrate(app);
+  cli::setup_import(app);
   cli::setup_fit(app);
   cli::setup_assemble(app);
   cli::setup_check_cluster(app);

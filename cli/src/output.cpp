@@ -33,7 +33,7 @@ void write_result(const fs::path& path, const std::function<void(std::ostream&)>
 }
 
 void require_writable(const fs::path& path) {
-  if (path.empty()) return;
+  if (path.empty() || core::is_standard_stream(path)) return;
   std::error_code error;
   if (fs::is_directory(path, error)) {
     throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": it is a folder");
@@ -45,6 +45,10 @@ void require_writable(const fs::path& path) {
     throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": " + folder.string() +
                                                      " is not a folder that can be written");
   }
+}
+
+void accept_json(CLI::App& command) {
+  command.add_flag("--json", "accepted as in other commands: the result always is JSON");
 }
 
 void TextTable::write(std::ostream& out) const {

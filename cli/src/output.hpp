@@ -1,5 +1,6 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -14,6 +15,9 @@ void write_result(const std::filesystem::path& path, const std::function<void(st
 /// Fails now rather than after hours of work. @throws core::Error (bad_input) if `path` is a folder, or the folder that
 /// it would be in cannot be written. An empty path is fine.
 void require_writable(const std::filesystem::path& path);
+
+/// --json of a command whose result always is JSON: scripts may give it everywhere.
+void accept_json(CLI::App& command);
 
 /// A table for people: columns as wide as they must be, aligned right, two spaces apart.
 class TextTable {

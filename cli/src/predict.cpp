@@ -208,7 +208,8 @@ void run_estimate(const PredictOptions& options, const std::vector<study::Predic
   write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
 }
 
-void run_predict(const PredictOptions& options) {
+void run_predict(PredictOptions options) {
+  unify_json_output(options.json, options.output);
   require_writable(options.output);
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
   const std::vector<std::string> inputs = {options.cluster, options.configurations};
@@ -226,6 +227,7 @@ void run_predict(const PredictOptions& options) {
   const auto requests = requests_of(options);
   check_observation(options.request.observation, requests.size());
   for (const auto& request : requests) request.parameters.validate();
+  study::check_programs(options.request.programs);
   if (options.estimate) return run_estimate(options, requests);
   PredictionResults results(requests, study::described(options.levels), options.output);
   if (options.resume) results.resume();

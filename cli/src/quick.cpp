@@ -85,6 +85,9 @@ nlohmann::ordered_json to_json(const study::QuickResult& result) {
 
 void run_quick(const QuickOptions& options) {
   require_writable(options.output);
+  const bool prints_cluster = core::is_standard_stream(options.output);
+  if (prints_cluster && options.json)
+    throw core::UsageError("--json and `-o -` would both write to the standard output");
   const study::QuickResult result = of_options([&] { return study::quick(options.request); });
   if (result.parameters.Q > 4 * result.parameters.P)
     std::cerr << "hplcast quick: warning: " << result.parameters.P * result.parameters.Q
@@ -95,6 +98,7 @@ void run_quick(const QuickOptions& options) {
     std::cout << to_json(result).dump(2) << '\n';
     return;
   }
+  if (prints_cluster) return;
   write_table(std::cout, result);
   if (is_quiet()) return;
   write_remarks(std::cout, result);

@@ -37,6 +37,7 @@ std::vector<core::HplParameters> without_repeats(const std::vector<core::HplPara
 }
 
 void run_run_real(RunRealOptions& options) {
+  require_named_file("-o", options.request.results);
   require_writable(options.request.results);
   require_other_file(options.request.results, {options.configurations});
   core::catch_interrupts();

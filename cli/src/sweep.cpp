@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "checks.hpp"
@@ -34,6 +35,7 @@ struct SweepOptions {
   std::string input;  ///< of status, export, cancel, worker
   std::string output;
   int chunk = 0;
+  bool json = false;  ///< of status
 };
 
 /// The database of a plan, unless it is one itself.
@@ -51,7 +53,12 @@ void read_plan(SweepOptions& options) {
   });
   if (options.request.plan.name.empty()) options.request.plan.name = fs::path(options.plan).stem().string();
   if (!options.seeds.empty()) options.request.plan.seeds = options.seeds;
-  if (options.request.database.empty()) options.request.database = database_of(options.plan);
+  if (options.request.database.empty()) {
+    if (core::is_standard_stream(options.plan))
+      throw core::UsageError("a plan from the standard input needs --database");
+    options.request.database = database_of(options.plan);
+  }
+  require_named_file("--database", options.request.database);
   require_other_file(options.request.database, {options.plan});
   const double count = study::run_count(options.request.plan);
   if (count > many_runs && !options.yes) {
@@ -120,9 +127,24 @@ void run_sweep(SweepOptions options) {
   if (summary.skipped > 0) tell_skipped(study::runs_of(options.request.plan).skipped);
 }
 
+void write_status(std::ostream& out, const study::SweepDatabase& database, const std::vector<std::string>& slurm_jobs) {
+  const study::SweepCounts counts = database.counts();
+  nlohmann::ordered_json json = {{"asked_for", counts.runs},
+                                 {"done", counts.done},
+                                 {"failed", counts.failed},
+                                 {"missing", counts.runs - std::min(counts.runs, counts.done + counts.failed)},
+                                 {"skipped", counts.skipped},
+                                 {"slurm_jobs", slurm_jobs},
+                                 {"failures", nlohmann::ordered_json::array()}};
+  for (const study::FailedRun& one : database.failures())
+    json["failures"].push_back({{"run", one.run}, {"message", one.message}, {"log", one.log}});
+  out << json.dump(2) << '\n';
+}
+
 void run_status(const SweepOptions& options) {
   const fs::path path = database_of(options.input);
   const study::SweepDatabase database(path, study::SweepDatabase::Access::read);
+  if (options.json) return write_status(std::cout, database, study::slurm_jobs_of(path));
   const study::SweepCounts counts = database.counts();
   std::cout << counts.runs << " runs asked for, " << counts.done << " done, " << counts.failed << " failed, "
             << counts.runs - std::min(counts.runs, counts.done + counts.failed) << " missing; " << counts.skipped
@@ -150,6 +172,7 @@ void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) 
     part->add_option("database", options->input, "the database, or its plan")->required()->type_name("DATABASE");
   }
   export_csv.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
+  status.add_flag("--json", options->json, "write JSON (docs/sweep.md)");
   status.callback([options] { run_status(*options); });
   export_csv.callback([options] { run_export(*options); });
   cancel.callback([options] { study::cancel_slurm_jobs_of(database_of(options->input)); });

@@ -53,6 +53,7 @@ void setup_transform(CLI::App& app) {
                   "-o what-if.json");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   command.add_option("--name", options->name, "of the new cluster (default: that of the old one)");
+  accept_json(command);
   command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
   for (const study::TransformationInfo& info : study::transformations()) {
     CLI::Option* option = command.add_option("--" + info.name, info.description)

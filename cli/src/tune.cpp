@@ -26,7 +26,7 @@ namespace {
 struct TuneOptions {
   std::string cluster;
   std::vector<std::string> grids;
-  std::string json;
+  bool json = false;
   std::string output;
   study::TuneRequest request;
 };
@@ -140,8 +140,10 @@ void warn_beyond_peak(const study::TuneResult& result) {
 
 void run_tune(TuneOptions options) {
   require_writable(options.output);
-  require_writable(options.json);
-  for (const std::string& path : {options.output, options.json}) require_other_file(path, {options.cluster});
+  require_other_file(options.output, {options.cluster});
+  const bool prints_hpl_dat = core::is_standard_stream(options.output);
+  if (prints_hpl_dat && options.json)
+    throw core::UsageError("--json and `-o -` would both write to the standard output");
   core::catch_interrupts();
   options.request.cluster = read_cluster_file(options.cluster);
   warn_about_quality(options.request.cluster);
@@ -157,10 +159,8 @@ void run_tune(TuneOptions options) {
   if (!options.output.empty()) {
     core::write_file(options.output, [&](std::ostream& out) { core::write_hpl_dat(out, result.best, true); });
   }
-  if (!options.json.empty()) {
-    core::write_file(options.json, [&](std::ostream& out) { study::write_tune_result(out, result); });
-  }
-  write_summary(std::cout, result);
+  if (options.json) study::write_tune_result(std::cout, result);
+  if (!options.json && !prints_hpl_dat) write_summary(std::cout, result);
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ void setup_tune(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");
-  command.add_option("--json", options->json, "everything as JSON (docs/tune.md)")->type_name("FILE");
+  command.add_flag("--json", options->json, "write everything as JSON (docs/tune.md) instead of tables");
   command.add_option("-o,--output", options->output, "HPL.dat with the best configuration")->type_name("FILE");
   command.callback([options] { run_tune(*options); });
 }

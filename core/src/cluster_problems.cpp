@@ -5,6 +5,7 @@
 
 #include "cluster_schema.hpp"
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -49,6 +50,8 @@ void doubt_costs(const std::string& field, const ScopeModel& scope, std::vector<
                              : "the cost is negative for the smallest messages: it is simulated as 0"});
     }
   }
+  for (const std::string& note : scope.notes)
+    if (begins_with(note, "imported: ")) flags.push_back({field, "imported", note});
 }
 
 }  // namespace

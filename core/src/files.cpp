@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <iostream>
+#include <limits>
 #include <sstream>
 #include <vector>
 
@@ -76,6 +78,10 @@ void keep_mode(const fs::path& old_file, const fs::path& new_file) {
 
 }  // namespace
 
+bool is_standard_stream(const fs::path& path) {
+  return path == "-";
+}
+
 void throw_write_error(const std::string& what, const fs::path& path, int number) {
   const std::string message = cannot(what, path, std::strerror(number)).what();
   for (const int of_place : {ENOSPC, EDQUOT, EFBIG, EROFS, EIO}) {
@@ -108,6 +114,11 @@ void replace_file(const fs::path& path, const std::function<void(const fs::path&
 }
 
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& content) {
+  if (is_standard_stream(path)) {
+    content(std::cout);
+    if (!std::cout.flush()) throw_write_error("write", "the standard output", errno == 0 ? EIO : errno);
+    return;
+  }
   const auto write_to = [&](const fs::path& file) {
     std::ofstream out(file, std::ios::binary);
     if (!out) throw_write_error("write", path, errno);
@@ -125,6 +136,13 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
 }
 
 void read_file(const fs::path& path, const std::function<void(std::istream&, const std::string&)>& read) {
+  if (is_standard_stream(path)) {
+    if (std::cin.peek() == std::istream::traits_type::eof())
+      throw cannot("read", "the standard input", "nothing is there; `-` can be given for one input only");
+    read(std::cin, "standard input");
+    std::cin.ignore(std::numeric_limits<std::streamsize>::max());
+    return;
+  }
   std::error_code error;
   if (fs::is_directory(path, error)) throw cannot("read", path, "it is a folder");
   std::ifstream in(path, std::ios::binary);

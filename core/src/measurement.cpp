@@ -8,6 +8,7 @@ namespace hplcast::core {
 
 const char* const kernel_csv_header = "kernel,m,n,k,duration_s,start_s,host,cpu,core,content,error";
 const char* const mpi_csv_header = "operation,scope,size_bytes,duration_s,start_s,host,peer,background,error";
+const char* const imported_mpi_csv_header = "operation,scope,size_bytes,duration_s,source";
 
 void write_row(std::ostream& out, const KernelMeasurement& row) {
   out << csv_field(row.kernel) << ',' << shortest(row.shape.m) << ',' << shortest(row.shape.n) << ','
@@ -21,6 +22,11 @@ void write_row(std::ostream& out, const MpiMeasurement& row) {
       << (row.error.empty() ? shortest(row.duration_s) : "") << ',' << shortest(row.start_s) << ','
       << csv_field(row.host) << ',' << csv_field(row.peer) << ',' << csv_field(row.background) << ','
       << csv_field(row.error) << '\n';
+}
+
+void write_imported_row(std::ostream& out, const MpiMeasurement& row) {
+  out << csv_field(row.operation) << ',' << csv_field(row.scope) << ',' << shortest(row.size_bytes) << ','
+      << shortest(row.duration_s) << ',' << csv_field(row.source) << '\n';
 }
 
 namespace {
@@ -98,10 +104,11 @@ void read_mpi_csv(std::istream& in, const std::string& name, const std::string& 
                   const std::function<void(const MpiMeasurement&)>& each) {
   CsvReader csv(in, name);
   csv.refuse_misspelt({"operation", "scope", "size_bytes", "duration_s", "start_s", "send_s", "recv_s", "host", "peer",
-                       "background", "error", "pairs", "order", "repetition"});
+                       "background", "error", "pairs", "order", "repetition", "source"});
   const std::size_t size = csv.column("size_bytes");
   const Optional operation(csv, "operation"), scope(csv, "scope"), start(csv, "start_s"), host(csv, "host"),
-      peer(csv, "peer"), background(csv, "background"), error(csv, "error"), pairs(csv, "pairs"), order(csv, "order");
+      peer(csv, "peer"), background(csv, "background"), error(csv, "error"), pairs(csv, "pairs"), order(csv, "order"),
+      source(csv, "source");
   const bool round_trip =
       csv.find_column("duration_s") == CsvReader::npos && csv.find_column("send_s") != CsvReader::npos;
   const std::size_t duration = round_trip ? csv.column("send_s") : csv.column("duration_s");
@@ -121,6 +128,7 @@ void read_mpi_csv(std::istream& in, const std::string& name, const std::string& 
     row.background = background.text("none");
     row.pairs = pairs.at_least(1, 1);
     row.order = order.at_least(0, -1);
+    row.source = source.text("");
     each(row);
     if (round_trip && row.error.empty()) {
       row.operation = "pingpong";

@@ -29,6 +29,12 @@ bool is_about_an_error(std::string line) {
   return false;
 }
 
+/// "hplcast-measure-mpi: ...", unless it only warns.
+bool is_ours(const std::string& line) {
+  return line.compare(0, 7, "hplcast") == 0 && line.find(": ") != std::string::npos &&
+         line.find(": warning: ") == std::string::npos && line.find(": note: ") == std::string::npos;
+}
+
 /// Without blanks around it, and not longer than one wants to read.
 std::string trimmed(const std::string& line) {
   constexpr std::size_t longest = 240;
@@ -54,13 +60,14 @@ fs::path kept(const Command& command, const std::string& output) {
 }  // namespace
 
 std::string telling_line(std::istream& output) {
-  std::string last;
+  std::string error, last;
   for (std::string line; std::getline(output, line);) {
     if (std::none_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c); })) continue;
-    if (is_about_an_error(line)) return trimmed(line);
+    if (is_ours(line)) return trimmed(line);
+    if (error.empty() && is_about_an_error(line)) error = line;
     last = line;
   }
-  return trimmed(last);
+  return trimmed(error.empty() ? last : error);
 }
 
 std::string how_it_ended(const Command& command, const CommandResult& result) {

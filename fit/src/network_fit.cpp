@@ -7,6 +7,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/network_checks.hpp"
 #include "hplcast/fit/row_rules.hpp"
+#include "imported_rows.hpp"
 #include "mpi_residuals.hpp"
 #include "mpi_samples.hpp"
 #include "scope_fit.hpp"
@@ -129,8 +130,9 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   }
 }
 
-/// The capacity of each scope that has a model; where it was not measured, a note in the model says so.
-void find_capacities(const MpiRows& rows, const NetworkFitOptions& options,
+/// The capacity of each scope that has a model; where it was not measured, a note in the model says so. A pair with
+/// many messages on their way shows what the link carries at least.
+void find_capacities(const MpiRows& rows, const NetworkFitOptions& options, const detail::ImportedRows& imported,
                      std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
   SaturatedTurns turns;
   rows([&](const core::MpiMeasurement& row) { turns.add(row); });
@@ -147,6 +149,14 @@ void find_capacities(const MpiRows& rows, const NetworkFitOptions& options,
     if (const auto given = options.capacity_bytes_per_s[static_cast<std::size_t>(scope)]) {
       model->capacity = core::LinkCapacity{*given, 0, 0, core::LinkCapacity::Origin::given};
       continue;
+    }
+    const double stream = imported.stream_bytes_per_s[static_cast<std::size_t>(scope)];
+    if (!capacity.ok() && stream > model->bandwidth_bytes_per_s) {
+      model->capacity = core::LinkCapacity{stream, 0, 0, core::LinkCapacity::Origin::given};
+      fit.flags.push_back(
+          {to_string(scope), "capacity_lower_bound",
+           "the capacity is that of one pair with many messages on their way (stream): several pairs may "
+           "get more"});
     }
     if (!capacity.ok()) continue;
     model->capacity = measured_capacity(capacity);
@@ -251,7 +261,9 @@ NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options
   }
   if (options.filter == RowFilter::robust) note_interruptions(fit);
   find_half_duplex(rows, thresholds.detached_bytes, models, fit);
-  find_capacities(all_rows, options, models, fit);
+  const detail::ImportedRows imported = detail::imported_rows(all_rows);
+  find_capacities(all_rows, options, imported, models, fit);
+  detail::flag_imported(imported, models, fit);
   core::NetworkModel::Values values;
   const auto& local = models[static_cast<std::size_t>(core::Scope::local)];
   values.remote = models[static_cast<std::size_t>(core::Scope::remote)];

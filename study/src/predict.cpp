@@ -352,6 +352,12 @@ std::vector<std::string> check(const PredictionRequest& request) {
   return warnings;
 }
 
+void check_programs(const SimulatorPrograms& programs) {
+  const std::string smpirun = smpirun_to_run(programs.smpirun);
+  if (core::find_program(smpirun).empty()) throw core::ExternalError(smpirun, -1, "no such program in PATH");
+  require_one_simgrid(smpirun, simulated_hpl(programs));
+}
+
 core::Prediction predict(const PredictionRequest& request) {
   check(request);
   if (request.keep.empty()) {

@@ -189,6 +189,37 @@ TEST_F(StudyCommands, AnEstimateRefusesWhatARunRefusesAndIsJsonIfAskedFor) {
   expect({"predict", example_cluster, "-N", "1000", "--estimate", "--json"}, 0, "\"simulations\": 1");
 }
 
+TEST_F(StudyCommands, AnEstimateRefusesMissingPrograms) {
+  expect({"predict", example_cluster, "-N", "100", "--estimate", "--xhpl", "no-such-xhpl"}, 3, "no-such-xhpl");
+  expect({"predict", example_cluster, "-N", "100", "--estimate", "--smpirun", "no-such-smpirun"}, 6, "no-such-smpirun");
+}
+
+TEST_F(StudyCommands, ADashIsTheStandardInputAndOutput) {
+  const auto shell = [&](const std::string& line) {
+    core::Command command;
+    command.program = "/bin/sh";
+    command.arguments = {"-c", line};
+    command.directory = programs_.folder();
+    command.environment = {{"hplcast", HPLCAST_BINARY_DIR "/bin/hplcast"}, {"cluster", example_cluster}};
+    return core::run(command);
+  };
+  const auto piped = shell(
+      "\"$hplcast\" transform \"$cluster\" --scale-dgemm 2 -o - | \"$hplcast\" predict - -N 1000 --estimate --json -o "
+      "- "
+      "2>&1");
+  EXPECT_EQ(piped.status, 0) << piped.output;
+  EXPECT_THAT(piped.output, HasSubstr("\"simulations\": 1"));
+  prediction_file();
+  real_file();
+  const auto compared = shell("\"$hplcast\" compare - --predicted prediction.json -o - < real.csv 2> /dev/null");
+  EXPECT_THAT(compared.output, StartsWith("{"));
+  EXPECT_THAT(shell("\"$hplcast\" compare - --predicted - < real.csv").output,
+              HasSubstr("`-` can be given for one input only"));
+  EXPECT_THAT(shell("\"$hplcast\" emit \"$cluster\" --hostfile - --ranks 1").output, "node-1\n");
+  EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "-"));
+  expect({"run-real", file("one.csv", "N\n100\n"), "-o", "-"}, 2, "-o cannot be `-`");
+}
+
 TEST_F(StudyCommands, AnHplDatThatHplReadsInAnotherWayIsToldOf) {
   core::HplParameters parameters;
   parameters.N = 5000;
@@ -250,6 +281,27 @@ TEST_F(StudyCommands, RunRealRefusesWhatThisMachineCannotRun) {
   expect({"run-real", file("wrong.csv", "NB,P\n1,2\n"), "--xhpl", xhpl, "-o", "runs.csv"}, 3, "wrong.csv");
   expect({"run-real", file("one.csv", "N\n100\n"), "--xhpl", xhpl}, 2, "--output");
   EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "runs.csv"));
+}
+
+TEST_F(StudyCommands, CompareReadsTheOutputsOfAnArchiveOrAFolder) {
+  const std::filesystem::path runs = programs_.folder() / "runs";
+  for (const auto& [name, time_s] : {std::pair("a", "1.25"), {"b", "1.00"}}) {
+    std::filesystem::create_directories(runs / name);
+    std::ofstream(runs / name / "HPL.out") << "WR11C2C4  1000  128  1  1  " << time_s << "  8.0\n";
+    std::ofstream(runs / name / "HPL.dat") << "not an output\n";
+  }
+  core::Command tar;
+  tar.program = "tar";
+  tar.arguments = {"czf", "runs.tar.gz", "-C", "runs", "a", "b"};
+  tar.directory = programs_.folder();
+  ASSERT_EQ(core::run(tar).status, 0);
+  prediction_file();
+  for (const char* input : {"runs", "runs.tar.gz"})
+    expect({"compare", input, "--predicted", "prediction.json", "--json"}, 0, "\"real_runs\": 2");
+  std::filesystem::remove_all(runs / "a");
+  std::filesystem::remove(runs / "b" / "HPL.out");
+  expect({"compare", "runs", "--predicted", "prediction.json"}, 3, "no output of HPL in it");
+  expect({"compare", file("broken.zip", "no archive"), "--predicted", "prediction.json"}, 3, "broken.zip");
 }
 
 TEST_F(StudyCommands, ComparePrintsATableAndItsLimitExitsWithFive) {

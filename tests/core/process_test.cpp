@@ -59,6 +59,18 @@ TEST(Process, CapturedOutputOfAFailureIsLeftInAFile) {
   EXPECT_THAT(message, HasSubstr("it said: two"));
 }
 
+TEST(Process, OfTheOutputTheLineThatTellsMostIsShown) {
+  const auto line = [](const std::string& text) {
+    std::istringstream in(text);
+    return telling_line(in);
+  };
+  EXPECT_EQ(line("start\nMPI_ABORT with errorcode 3\nhplcast-x: warning: w\nhplcast-x: no memory\n----\n"),
+            "hplcast-x: no memory");
+  EXPECT_EQ(line("start\n  an Error \nend\n-----\n"), "an Error");
+  EXPECT_EQ(line("start\nend\n-----\n\n"), "end");
+  EXPECT_EQ(line(" \n---\n"), "");
+}
+
 TEST(Process, ATimeoutAndSilenceAreSaid) {
   Command silent = {"sleep", {"10"}, {}, {}, {}, 0.05, {}};
   silent.purpose = "sleeping";

@@ -410,5 +410,43 @@ TEST(NetworkFit, AGivenCapacityPrevailsAndIsComparedWithTheRate) {
   EXPECT_THROW(fit_network(rows, options), core::DomainError);
 }
 
+/// What `hplcast import` makes of osu_latency and osu_bw: 1 us and 10 GB/s alone, 12 GB/s with many on their way.
+std::vector<MpiMeasurement> imported_rows() {
+  std::vector<MpiMeasurement> rows;
+  for (double size = 1; size <= 4194304; size *= 2) {
+    for (const bool stream : {false, true}) {
+      MpiMeasurement row;
+      row.operation = stream ? "stream" : "pingpong";
+      row.scope = "remote";
+      row.size_bytes = size;
+      row.duration_s = stream ? 1e-7 + size / 12e9 : 2 * (1e-6 + size / 10e9);
+      row.source = stream ? "osu_bw v5.9" : "osu_latency v5.9";
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+TEST(ImportedNetwork, HasTheLawOfThePingPongAndFlagsWhatIsMissing) {
+  const NetworkFit fit = fit_network(imported_rows());
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  const core::ScopeModel& remote = *fit.model.values().remote;
+  for (const double size : {1.0, 1e4, 4e6})
+    EXPECT_NEAR(remote.cost(core::MessageCost::transfer).mean_s(size) / (1e-6 + size / 10e9), 1, 1e-6) << size;
+  std::vector<std::string> flags;
+  for (const QualityFlag& flag : fit.flags) flags.push_back(flag.subject + " " + flag.flag);
+  EXPECT_THAT(flags, ::testing::UnorderedElementsAre("remote capacity_lower_bound", "osu_bw v5.9 imported",
+                                                     "osu_latency v5.9 imported"));
+  EXPECT_THAT(remote.notes, ::testing::Contains("imported: osu_latency v5.9, means over many calls"));
+}
+
+TEST(ImportedNetwork, TakesTheRateOfManyMessagesAsCapacityUnlessOneIsGiven) {
+  const NetworkFit fit = fit_network(imported_rows());
+  EXPECT_NEAR(fit.model.values().remote->capacity->bytes_per_s, 12e9, 1e-3 * 12e9);  // its 1e-7 s are 3e-4 of 4 MiB
+  NetworkFitOptions options;
+  options.capacity_bytes_per_s[static_cast<std::size_t>(core::Scope::remote)] = 20e9;
+  EXPECT_EQ(fit_network(imported_rows(), options).model.values().remote->capacity->bytes_per_s, 20e9);
+}
+
 }  // namespace
 }  // namespace hplcast::fit

@@ -10,10 +10,13 @@
 
 namespace hplcast::core {
 
+/// Whether a name stands for the standard input or output: `-`. A file of that name is `./-`.
+bool is_standard_stream(const std::filesystem::path& path);
+
 /// Writes a file so that it is either there whole or not at all: to a temporary file in the same folder, flushed, then
 /// renamed. The folder is made if it is missing. A symbolic link is followed, and stays; an existing file keeps its
-/// mode, a new one gets that of the umask. Devices and pipes are written directly. @throws as
-/// throw_write_error().
+/// mode, a new one gets that of the umask. Devices and pipes are written directly; `-` is the standard output. @throws
+/// as throw_write_error().
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
 /// The same for files that others write: `write` gets the name of the temporary file; the folder must be there.
@@ -27,7 +30,8 @@ void replace_file(const std::filesystem::path& path,
 /// The file that a name stands for: the end of its symbolic links, which need not exist.
 std::filesystem::path behind_links(std::filesystem::path path);
 
-/// Opens a file and hands its stream and name to `read`. @throws Error (bad_input) if it cannot be opened.
+/// Opens a file (`-`: the standard input, which can be read once) and hands its stream and name to `read`.
+/// @throws Error (bad_input) if it cannot be opened.
 void read_file(const std::filesystem::path& path, const std::function<void(std::istream&, const std::string&)>& read);
 
 /// The whole content of a file. @throws Error (bad_input) if it cannot be opened.

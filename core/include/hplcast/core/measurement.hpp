@@ -35,6 +35,8 @@ struct MpiMeasurement {
   std::string error;
   long pairs = 1;   ///< of ranks that exchanged messages at the same time (columns pairs and order: read, not written)
   long order = -1;  ///< of the row in its design, the same for all those pairs; -1: not known
+  std::string source = {};  ///< empty: the row is one call; else the program whose mean over many calls it is (column
+                            ///< source: read, and written by `hplcast import`)
 };
 
 /// Header lines of the two files, without newline.
@@ -43,6 +45,10 @@ extern const char* const mpi_csv_header;
 
 void write_row(std::ostream& out, const KernelMeasurement& row);
 void write_row(std::ostream& out, const MpiMeasurement& row);
+
+/// The same with the column `source`.
+extern const char* const imported_mpi_csv_header;
+void write_imported_row(std::ostream& out, const MpiMeasurement& row);
 
 /// Calls `each` for every row of a kernel CSV. Only `duration_s` and one of `m`, `n`, `k` are required; without a
 /// column `kernel` it is `default_kernel`, `node` may stand for `host`.
@@ -58,7 +64,7 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
 
 /// Calls `each` for every row of an MPI CSV. Required: size_bytes and duration_s, or size_bytes, send_s and recv_s (a
 /// ping-pong: gives two rows, `send` with send_s and `pingpong` with the sum). Without a column `operation` it is
-/// `default_operation`. Columns `pairs` and `order` may be there.
+/// `default_operation`. Columns `pairs`, `order` and `source` may be there.
 void read_mpi_csv(std::istream& in, const std::string& name, const std::string& default_operation,
                   const std::function<void(const MpiMeasurement&)>& each);
 

@@ -53,8 +53,8 @@ std::string how_it_ended(const Command& command, const CommandResult& result);
 ExternalError program_failure(const Command& command, int status, const std::string& how,
                               const std::string& details = "");
 
-/// The line of a program's output that tells most: the first one about an error, else the last one. Empty if there is
-/// none.
+/// The line of a program's output that tells most: the first one of hplcast's own programs, else the first one about an
+/// error, else the last one. Empty if there is none.
 std::string telling_line(std::istream& output);
 
 /// From now on run() copies what programs with a purpose print to `out` as well, with their command, while they run.

@@ -59,6 +59,9 @@ struct PredictionRequest {
 /// whose flows do not fill them. The last three not if forced.
 std::vector<std::string> check(const PredictionRequest& request);
 
+/// Whether the programs are there, and of one SimGrid. @throws core::Error if not, as predict() does.
+void check_programs(const SimulatorPrograms& programs);
+
 /// exact or fast: the meaning of `automatic` for this request.
 SimulationMode mode_of(const PredictionRequest& request);
 
