@@ -28,6 +28,7 @@
 #include "quantities.hpp"
 #include "seed_option.hpp"
 #include "simulation_mode_option.hpp"
+#include "window_options.hpp"
 
 namespace hplcast::cli {
 
@@ -93,6 +94,24 @@ void warn_about_range(const std::vector<core::Prediction>& predictions) {
     if (share < worth_telling) continue;
     std::cerr << "hplcast predict: warning: " << percent(share) << " of the " << count.second << " calls of " << name
               << " have sizes outside the range that its model was fitted on\n";
+  }
+}
+
+/// Tells how a sampled prediction may be off.
+void warn_about_sampling(const std::vector<core::Prediction>& predictions, double target_error) {
+  for (const core::Prediction& one : predictions) {
+    if (!one.sampling) continue;
+    const std::string who = "hplcast predict: warning: " + core::to_string(one.parameters) + ": ";
+    constexpr double bearable = 0.1;
+    if (one.sampling->deviation > bearable)
+      std::cerr
+          << who << "near panel " << one.sampling->deviates_at_panel << " the time per panel is "
+          << percent(one.sampling->deviation)
+          << " off a smooth curve; a change between windows would not be seen: more windows (--windows) show it\n";
+    if (target_error > 0 && one.error_95_s > target_error * one.time_s)
+      std::cerr << who << "the 95 % error is " << percent(one.error_95_s / one.time_s) << ", not the "
+                << percent(target_error)
+                << " asked for: there is no place for more windows; --windows off simulates all panels\n";
   }
 }
 
@@ -235,7 +254,9 @@ void run_predict(PredictOptions options) {
   check_all(requests);
   predict_missing(requests, options.jobs, results);
   const std::vector<core::Prediction>& predictions = results.all();
+  if (options.request.only_window) return;
   warn_about_range(predictions);
+  warn_about_sampling(predictions, options.request.target_error);
   warn_about_free_kernels(predictions, requests.front().cluster);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
@@ -294,6 +315,7 @@ void setup_predict(CLI::App& app) {
   configurations->type_name("FILE");
   add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
   add_simulation_mode(command, options->request.mode);
+  add_windows(command, options->request);
   add_levels(command, options->levels);
   command
       .add_option("--keep", options->request.keep, "keep HPL.dat, platform, log ... of the simulation in this folder")

@@ -47,7 +47,8 @@ std::vector<Column> parameter_columns(const std::vector<core::Prediction>& predi
   return columns;
 }
 
-std::vector<Column> result_columns(const core::ClusterModel& cluster) {
+std::vector<Column> result_columns(const std::vector<core::Prediction>& predictions,
+                                   const core::ClusterModel& cluster) {
   const auto share = [&cluster](const core::Prediction& p) {
     const double peak = study::dgemm_peak_gflops(cluster, p.parameters.P * p.parameters.Q);
     return peak > 0 ? percent(p.gflops / peak) : std::string();
@@ -56,6 +57,9 @@ std::vector<Column> result_columns(const core::ClusterModel& cluster) {
                                  {"mode", [](const auto& p) { return p.mode; }},
                                  {"time [s]", [](const auto& p) { return significant(p.time_s); }},
                                  {"Gflop/s", [](const auto& p) { return significant(p.gflops); }}};
+  const bool sampled =
+      std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.sampling.has_value(); });
+  if (sampled) columns.push_back({"95 % error", [](const auto& p) { return percent(p.error_95_s / p.time_s); }});
   if (cluster.kernels.count("dgemm") > 0) columns.push_back({"of dgemm's peak", share});
   columns.push_back({"took [s]", [](const auto& p) { return significant(p.wall_s, 3); }});
   columns.push_back({"memory [MB]", [](const auto& p) { return significant(p.peak_pss_bytes / 1e6, 3); }});
@@ -96,7 +100,7 @@ void write_prediction_table(std::ostream& out, const std::vector<core::Predictio
                             const core::ClusterModel& cluster) {
   std::vector<Column> columns = parameter_columns(predictions);
   const std::string common = common_parameters(predictions, columns);
-  for (Column& column : result_columns(cluster)) columns.push_back(std::move(column));
+  for (Column& column : result_columns(predictions, cluster)) columns.push_back(std::move(column));
   std::vector<std::string> names;
   for (const Column& column : columns) names.push_back(column.name);
   std::vector<core::Prediction> sorted = predictions;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/units.hpp"
 
@@ -25,6 +26,16 @@ CLI::Validator validator(double (*parse_quantity)(const std::string&), const std
       kind);
 }
 
+double parse_share(const std::string& text) {
+  const bool is_percent = !text.empty() && text.back() == '%';
+  double value = 0;
+  const bool is_number = core::parse_double(is_percent ? text.substr(0, text.size() - 1) : text, value);
+  const double share = is_percent ? value / 100 : value;
+  if (!is_number || share < 0 || share > 1)
+    throw core::UsageError("found `" + text + "`; expected a share such as 1% or 0.01");
+  return share;
+}
+
 }  // namespace
 
 CLI::Validator as_bytes() {
@@ -38,6 +49,9 @@ CLI::Validator as_flop_per_s() {
 }
 CLI::Validator as_seconds() {
   return validator(core::parse_seconds, "DURATION");
+}
+CLI::Validator as_share() {
+  return validator(parse_share, "SHARE");
 }
 
 }  // namespace hplcast::cli

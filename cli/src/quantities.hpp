@@ -10,5 +10,6 @@ CLI::Validator as_bytes();
 CLI::Validator as_bytes_per_s();
 CLI::Validator as_flop_per_s();
 CLI::Validator as_seconds();
+CLI::Validator as_share();  ///< 0 to 1: "0.5%" or "0.005"
 
 }  // namespace hplcast::cli

@@ -36,6 +36,39 @@ std::vector<PhaseSummary> phases_from(const Node& node) {
   return phases;
 }
 
+Json costs_json(const std::vector<PanelCost>& costs, bool estimated) {
+  Json list = Json::array();
+  for (const PanelCost& one : costs) {
+    list.push_back({{"first_panel", one.first_panel}, {"panels", one.panels}, {"time_s", one.time_s}});
+    if (estimated) list.back()["error_95_s"] = one.error_95_s;
+  }
+  return list;
+}
+
+std::vector<PanelCost> costs_from(const Node& node, bool estimated) {
+  std::vector<PanelCost> costs;
+  for (std::size_t i = 0; i < node.size_of_array(); ++i) {
+    const Node one = node.at(i);
+    costs.push_back({one.at("first_panel").integer<int>(), one.at("panels").integer<int>(), one.at("time_s").number(),
+                     estimated ? one.at("error_95_s").number() : 0});
+  }
+  return costs;
+}
+
+Json sampling_json(const Sampling& sampling) {
+  return {{"share", sampling.share},
+          {"counts_and_phases", "extrapolated"},
+          {"deviation", sampling.deviation},
+          {"deviates_at_panel", sampling.deviates_at_panel},
+          {"windows", costs_json(sampling.windows, false)},
+          {"pieces", costs_json(sampling.pieces, true)}};
+}
+
+Sampling sampling_from(const Node& node) {
+  return {node.at("share").number(), costs_from(node.at("windows"), false), costs_from(node.at("pieces"), true),
+          node.at("deviation").number(), node.at("deviates_at_panel").integer<int>()};
+}
+
 Json to_json(const Prediction& prediction) {
   Json json = {{"schema_version", Prediction::schema_version}};
   Json& parameters = json["parameters"] = Json::object();
@@ -44,7 +77,8 @@ Json to_json(const Prediction& prediction) {
   json["gflops"] = prediction.gflops;
   json["seed"] = prediction.seed;
   json["mode"] = prediction.mode;
-  if (prediction.mode == "fast") json["fast_error_95_s"] = prediction.fast_error_95_s;
+  if (prediction.sampling) json["error_95_s"] = prediction.error_95_s;
+  if (prediction.mode == "fast" && !prediction.sampling) json["fast_error_95_s"] = prediction.fast_error_95_s;
   json["cluster"] = prediction.cluster;
   json["model_sha256"] = prediction.model_sha256;
   if (!prediction.model_levels.empty()) json["model_levels"] = prediction.model_levels;
@@ -60,6 +94,7 @@ Json to_json(const Prediction& prediction) {
   for (const auto& [name, count] : prediction.messages) {
     messages[name] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
   }
+  if (prediction.sampling) json["sampling"] = sampling_json(*prediction.sampling);
   for (const PhaseSummary& phase : prediction.phases) {
     Json& one = json["phases"][phase.name];
     for (const PhaseField& field : phase_fields) one[field.name] = phase.*field.member;
@@ -83,6 +118,8 @@ Prediction from_json(const Node& root) {
   result.seed = root.at("seed").integer<std::uint64_t>();
   result.mode = root.at("mode").text();
   result.fast_error_95_s = root.number_or("fast_error_95_s", 0);
+  result.error_95_s = root.number_or("error_95_s", 0);
+  if (root.has("sampling")) result.sampling = sampling_from(root.at("sampling"));
   result.cluster = root.at("cluster").text();
   result.model_sha256 = root.at("model_sha256").text();
   if (root.has("model_levels")) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "hpl_simulation.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -17,8 +18,8 @@
 #include "hplcast/study/simulation_needs.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "observed_simulation.hpp"
+#include "sampled_prediction.hpp"
 #include "simulation_files.hpp"
-#include "statistics.hpp"
 #include "storage_trouble.hpp"
 
 namespace hplcast::study {
@@ -26,8 +27,6 @@ namespace hplcast::study {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr const char* simulation_log = "simulation.log";
 
 void check_grid(const PredictionRequest& request, int ranks) {
   const core::Hosts& hosts = request.cluster.hosts;
@@ -103,11 +102,6 @@ void check_machine(const PredictionRequest& request) {
   throw core::Error(core::ExitCode::bad_input, message);
 }
 
-fs::path platform_library(const SimulatorPrograms& programs) {
-  if (!programs.platform_library.empty()) return fs::absolute(programs.platform_library);
-  return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
-}
-
 void check_mode(const PredictionRequest& request) {
   if (request.mode != SimulationMode::fast) return;
   if (observes_messages(request.observation)) {
@@ -134,6 +128,18 @@ std::vector<std::string> lost_by_sharing(const PredictionRequest& request) {
 }
 
 /// platform.xml lets flows share links by their factors, which no machine does.
+/// What windows do not have, or cannot be.
+void check_windows(const PredictionRequest& request) {
+  const WindowPlan plan = windows_of(request);
+  const bool sampled = plan.windows.size() > 1;
+  if (request.only_window && (!sampled || request.keep.empty()))
+    throw core::UsageError("one window alone is for sampled predictions, and --keep names the folder of its result");
+  if (sampled && is_observed(request.observation))
+    throw core::UsageError("a sampled prediction has no trace of the whole run: use --windows off");
+  if (sampled && platform_library(request.programs).empty())
+    throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
+}
+
 void check_platform(const PredictionRequest& request) {
   if (request.force || !platform_library(request.programs).empty()) return;
   const std::vector<std::string> lost = lost_by_sharing(request);
@@ -171,142 +177,6 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
   return warnings;
 }
 
-fs::path simulated_hpl(const SimulatorPrograms& programs) {
-  if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
-  return located_program(programs.xhpl, "the simulated HPL asked for");
-}
-
-/// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
-/// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there.
-std::string unquoted(const fs::path& path, const fs::path& folder) {
-  if (path.parent_path() == folder) return "./" + path.filename().string();
-  if (path.string().find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos) return path.string();
-  const fs::path link = folder / path.filename();
-  std::error_code error;
-  fs::remove(link, error);
-  fs::create_symlink(path, link);
-  return unquoted(link, folder);
-}
-
-core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks) {
-  const SimulationFiles files =
-      write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
-  core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
-  core::Command command;
-  command.program = smpirun_to_run(request.programs.smpirun);
-  const fs::path xhpl = simulated_hpl(request.programs);
-  require_one_simgrid(command.program, xhpl);
-  command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
-                       "-hostfile", unquoted(files.hostfile, folder)};
-  command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
-  command.arguments.push_back(shared_block_option(request));
-  command.arguments.push_back(unquoted(xhpl, folder));
-  command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
-                         {"HPLCAST_SEED", std::to_string(request.seed)},
-                         {"HPLCAST_MODE", mode_of(request) == SimulationMode::fast ? "fast" : "exact"},
-                         {"HPLCAST_NOISE", request.noise ? "on" : "off"},
-                         {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
-                         {"HPLCAST_STATS", (folder / "statistics.json").string()}};
-  // Of glibc: the many small objects of a simulation are kept for reuse, and lie in huge pages. A fifth of the time.
-  if (std::getenv("GLIBC_TUNABLES") == nullptr) {
-    command.environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=60000:glibc.malloc.hugetlb=1";
-  }
-  command.purpose =
-      "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);
-  command.directory = folder;
-  command.output = folder / simulation_log;
-  command.timeout_s = request.timeout_s;
-  observe(command, request.observation);
-  return command;
-}
-
-/// The one run that the log tells of. Another configuration than the one asked for means that this is not our HPL.
-core::HplRun read_result(const core::Command& command, const core::HplParameters& parameters) {
-  std::vector<core::HplRun> runs;
-  core::read_file(command.output, [&](std::istream& in, const std::string& name) {
-    runs = core::read_hpl_output(in, name, parameters);
-  });
-  const bool as_asked = runs.size() == 1 && runs.front().parameters == parameters;
-  if (as_asked) return runs.front();
-  throw core::program_failure(command, 0,
-                              runs.empty() ? "it printed no result line (`W...`)"
-                                           : "its result is not one run of " + core::to_string(parameters));
-}
-
-/// SimGrid ends as if nothing were wrong when no rank can go on.
-void refuse_deadlock(const core::Command& command) {
-  const fs::path file = command.environment.at("HPLCAST_STATS");
-  if (!fs::exists(file)) return;
-  core::read_file(file, [&](std::istream& in, const std::string& name) {
-    const Statistics statistics = read_statistics(in, name);
-    if (!statistics.deadlock) return;
-    throw core::program_failure(command, 0,
-                                "the simulated ranks deadlocked at " + core::shortest(statistics.end_s) + " s",
-                                blocked_text(statistics));
-  });
-}
-
-Statistics read_statistics_of(const core::Command& command, const std::string& model_sha256) {
-  const fs::path file = command.environment.at("HPLCAST_STATS");
-  const std::string& xhpl = command.arguments.back();
-  if (!fs::exists(file)) {
-    throw core::program_failure(
-        command, 0, "it left no statistics: " + xhpl + " is not linked with hplcast's runtime, or ended early");
-  }
-  Statistics statistics;
-  core::read_file(file, [&](std::istream& in, const std::string& name) { statistics = read_statistics(in, name); });
-  if (statistics.model_sha256 != model_sha256) {
-    throw core::program_failure(
-        command, 0, xhpl + " used the model " + statistics.model_sha256 + ", not the one asked for, " + model_sha256);
-  }
-  return statistics;
-}
-
-core::Prediction simulate(const PredictionRequest& request, const fs::path& folder) {
-  const int ranks = request.parameters.P * request.parameters.Q;
-  // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
-  const core::TemporaryFolder copies("hplcast-smpi");
-  core::Command command = simulation_command(request, folder, ranks);
-  command.environment["TMPDIR"] = unquoted(copies.path(), folder);
-  PeakMemory memory;
-  command.while_running = [&](int pid) {
-    memory.sample(pid);
-    if (request.while_running) request.while_running();
-    if (!request.on_progress) return;
-    if (const auto progress = progress_of(command)) request.on_progress(*progress);
-  };
-  core::Prediction prediction;
-  prediction.parameters = request.parameters;
-  prediction.model_sha256 = core::cluster_sha256(request.cluster);
-  core::CommandResult result;
-  core::HplRun run;
-  Statistics statistics;
-  try {
-    result = core::run_checked(command);
-    refuse_deadlock(command);
-    run = read_result(command, request.parameters);
-    statistics = read_statistics_of(command, prediction.model_sha256);
-  } catch (const core::ExternalError& failure) {
-    throw_if_storage(command, failure);
-    throw;
-  }
-  // HPL prints its time with two decimals; the runtime knows it exactly.
-  prediction.time_s = statistics.times_s.size() == 1 ? statistics.times_s.front() : run.time_s;
-  prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
-  prediction.seed = request.seed;
-  prediction.mode = statistics.mode;
-  prediction.fast_error_95_s = statistics.fast_error_95_s;
-  prediction.cluster = request.cluster.name;
-  prediction.simulator = statistics.simulator;
-  prediction.wall_s = result.wall_s;
-  prediction.peak_pss_bytes = memory.peak_bytes();
-  prediction.kernels = std::move(statistics.kernels);
-  prediction.messages = std::move(statistics.messages);
-  if (request.observation.phases) prediction.phases = summarised(statistics.phases);
-  if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
-  return prediction;
-}
-
 }  // namespace
 
 SimulationMode mode_of(const PredictionRequest& request) {
@@ -321,7 +191,18 @@ SimulationMode mode_of(const PredictionRequest& request) {
 }
 
 SimulationNeeds needs_of(const PredictionRequest& request) {
-  return simulation_needs(request.parameters, mode_of(request) == SimulationMode::fast);
+  SimulationNeeds needs = simulation_needs(request.parameters, mode_of(request) == SimulationMode::fast);
+  const WindowPlan plan = windows_of(request);
+  if (plan.windows.size() == 1) return needs;
+  // The last window solves the whole system; every window starts all ranks.
+  core::HplParameters one_panel = request.parameters;
+  one_panel.N = one_panel.NB;
+  const double start_s = simulation_needs(one_panel, true).wall_s;
+  const int jobs = std::min(std::max(1, request.window_jobs), static_cast<int>(plan.windows.size()));
+  needs.wall_s = (plan.simulated_share() * needs.wall_s + static_cast<double>(plan.windows.size()) * start_s) / jobs;
+  needs.simulated_messages *= plan.simulated_share();
+  needs.memory_bytes *= jobs;
+  return needs;
 }
 
 std::string shared_block_option(const PredictionRequest& request) {
@@ -338,6 +219,7 @@ std::vector<std::string> check(const PredictionRequest& request) {
   check_memory(request, ranks);
   check_machine(request);
   check_mode(request);
+  check_windows(request);
   check_platform(request);
   std::vector<std::string> warnings = network_warnings(request);
   if (!request.observation.paje.empty()) {
@@ -358,16 +240,26 @@ void check_programs(const SimulatorPrograms& programs) {
   require_one_simgrid(smpirun, simulated_hpl(programs));
 }
 
+namespace {
+
+core::Prediction simulated(const PredictionRequest& request, const fs::path& folder) {
+  const WindowPlan plan = windows_of(request);
+  if (plan.windows.size() == 1 && !request.only_window) return simulate_hpl(request, folder).prediction;
+  return predict_sampled(request, plan, folder);
+}
+
+}  // namespace
+
 core::Prediction predict(const PredictionRequest& request) {
   check(request);
   if (request.keep.empty()) {
     core::TemporaryFolder folder("hplcast-predict");
     try {
-      return simulate(request, folder.path());
+      return simulated(request, folder.path());
     } catch (const core::Error& error) {
       // The message of a failed simulation names files in there; one that was interrupted tells nothing.
       constexpr int signals = 128;
-      if (static_cast<int>(error.code()) < signals && fs::exists(folder.path() / simulation_log)) folder.keep();
+      if (static_cast<int>(error.code()) < signals && !fs::is_empty(folder.path())) folder.keep();
       throw;
     }
   }
@@ -377,7 +269,7 @@ core::Prediction predict(const PredictionRequest& request) {
     throw core::Error(core::ExitCode::bad_input, "cannot make " + request.keep.string() + ": " + error.message());
   // A statistics file of an earlier run would hide that this one left none.
   for (const char* stale : {"statistics.json", "progress"}) fs::remove(request.keep / stale, error);
-  return simulate(request, fs::absolute(request.keep));
+  return simulated(request, fs::absolute(request.keep));
 }
 
 }  // namespace hplcast::study

@@ -52,6 +52,7 @@ Statistics read_statistics(std::istream& in, const std::string& name) {
                                         count.at("outside_range").get<std::uint64_t>(),
                                         count.at("bytes").get<double>()};
     }
+    if (json.contains("panels")) statistics.panel_marks_s = json.at("panels").at("marks_s").get<std::vector<double>>();
     statistics.end_s = json.value("end_s", 0.0);
     if (json.contains("phases")) statistics.phases = phases_from(json.at("phases"));
     if (json.contains("blocked")) statistics.blocked = blocked_from(json.at("blocked"));

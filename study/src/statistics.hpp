@@ -34,9 +34,10 @@ struct Statistics {
   std::vector<double> times_s;  ///< exact simulated time of every HPL run
   std::map<std::string, core::KernelCount> kernels;
   std::map<std::string, core::MessageCount> messages;
-  double end_s = 0;                  ///< simulated time at the end
-  std::vector<RankPhases> phases;    ///< if asked for
-  std::vector<BlockedRank> blocked;  ///< in a deadlock
+  std::vector<double> panel_marks_s;  ///< see HplSimulation
+  double end_s = 0;                   ///< simulated time at the end
+  std::vector<RankPhases> phases;     ///< if asked for
+  std::vector<BlockedRank> blocked;   ///< in a deadlock
 };
 
 /// @throws core::ParseError if it is not what the runtime writes.

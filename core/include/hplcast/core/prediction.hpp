@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,23 @@ struct PhaseSummary {
   double waiting_s = 0;   ///< in MPI calls, while the other side was not there yet
 };
 
+/// Neighbouring panels, counted from 0, in a sampled prediction.
+struct PanelCost {
+  int first_panel = 0;
+  int panels = 0;
+  double time_s = 0;
+  double error_95_s = 0;  ///< 0: simulated
+};
+
+/// How a prediction was made of some of the panels (docs/sampled.md).
+struct Sampling {
+  double share = 0;  ///< of all panels that were simulated, warm-up too; more than 1 if windows are close to each other
+  std::vector<PanelCost> windows;  ///< simulated and counted
+  std::vector<PanelCost> pieces;   ///< of the gaps between them, estimated
+  double deviation = 0;            ///< largest distance of a simulated piece from a smooth curve, relative
+  int deviates_at_panel = 0;       ///< where that is
+};
+
 /// The result of one simulated HPL run: the content of prediction.json.
 struct Prediction {
   static constexpr int schema_version = 1;
@@ -45,6 +63,8 @@ struct Prediction {
   std::uint64_t seed = 0;
   std::string mode;            ///< exact or fast
   double fast_error_95_s = 0;  ///< of fast mode: how far time_s may be off because exchanges are computed, by chance
+  double error_95_s = 0;       ///< of a sampled prediction: how far time_s may be off because panels were left out
+  std::optional<Sampling> sampling;  ///< nothing: all panels were simulated; else the counts below are extrapolated
   std::string cluster;
   std::string model_sha256;                         ///< of the model that was simulated, after the switches below
   std::map<std::string, std::string> model_levels;  ///< switches of model levels that were used, by option

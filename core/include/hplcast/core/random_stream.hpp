@@ -29,6 +29,7 @@ enum StreamDomain : std::uint32_t {
   stream_design = 5,
   stream_fit = 6,
   stream_smpi_message = 7,
+  stream_window = 8,
 };
 
 /// The draw number `call` of a stream.

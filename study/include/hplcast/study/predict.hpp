@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/study/observation.hpp"
+#include "hplcast/study/panel_windows.hpp"
 #include "hplcast/study/simulation_needs.hpp"
 
 namespace hplcast::study {
@@ -41,8 +43,14 @@ struct PredictionRequest {
   core::HplParameters parameters;
   std::uint64_t seed = 1;  ///< names the random streams: equal requests give equal times
   SimulationMode mode = SimulationMode::automatic;
-  bool noise = true;     ///< false: every call takes its expected time
-  bool force = false;    ///< also simulate runs that do not fit the memory, or that platform.xml gets wrong
+  bool noise = true;        ///< false: every call takes its expected time
+  bool force = false;       ///< also simulate runs that do not fit the memory, or that platform.xml gets wrong
+  WindowRule windows;       ///< which panels are simulated
+  double target_error = 0;  ///< of a sampled prediction: windows are added until error_95_s is at most this share of
+                            ///< time_s, as far as there is place; 0: none are added
+  int window_jobs = 1;      ///< windows that are simulated at a time: the result does not depend on it
+  std::optional<int>
+      only_window;       ///< simulates this one of the windows, counted from 0, and leaves its result in `keep`
   double timeout_s = 0;  ///< 0: none
   std::filesystem::path
       keep;  ///< folder for HPL.dat, cluster.json, log ...; empty: a temporary one, removed at the end

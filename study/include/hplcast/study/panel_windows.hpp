@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/core/hpl_parameters.hpp"
+
+namespace hplcast::study {
+
+/// Which panels of a run a sampled prediction simulates (docs/sampled.md).
+struct WindowRule {
+  enum class Kind {
+    automatic,  ///< sampled if that saves time: see predict()
+    off,        ///< all panels
+    as_given    ///< as the numbers say
+  };
+  Kind kind = Kind::automatic;
+  int windows = 5;  ///< beside those of the first and the last panels
+  int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
+  int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8
+
+  /// "auto", "off", "K:WIDTH" or "K:WIDTH:WARMUP". @throws DomainError
+  static WindowRule from(const std::string& text);
+};
+std::string to_string(const WindowRule& rule);
+
+/// Neighbouring panels, counted from 0, that are simulated in a process of their own.
+struct PanelWindow {
+  int first = 0;         ///< where the simulation begins: a panel of the first process column
+  int counts_from = 0;   ///< after the warm-up
+  int counts_to = 0;     ///< one after the last panel that counts
+  int simulated_to = 0;  ///< one after the last panel that is simulated
+};
+
+/// The windows of one run, by ascending panels, that do not count a panel twice. The first begins with panel 0, the
+/// last ends with the last panel.
+struct WindowPlan {
+  int panels = 0;
+  int piece = 1;  ///< panels of the pieces that windows and gaps are divided into: a multiple of the process columns
+  std::vector<PanelWindow> windows;
+
+  /// Panels that are simulated, warm-up too, as a share of all; more than 1 if windows are close to each other.
+  double simulated_share() const;
+};
+
+/// Windows where a share of the remaining time is equally likely to be: their density is proportional to the remaining
+/// size. A plan of one window simulates all panels.
+/// @throws DomainError for windows that a run of so few panels has no place for, or fewer pieces than a curve needs.
+WindowPlan plan_windows(const core::HplParameters& parameters, const WindowRule& rule);
+
+/// A window of the same width in the middle of each gap of `from` panels or more, the widest gaps first, at most
+/// `most`. Empty if there is no place.
+std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& parameters,
+                                         const WindowRule& rule, int most);
+
+}  // namespace hplcast::study

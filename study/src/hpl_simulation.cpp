@@ -1,0 +1,173 @@
+#include "hpl_simulation.hpp"
+
+#include <cstdlib>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/process_memory.hpp"
+#include "hplcast/study/simgrid_parts.hpp"
+#include "hplcast/study/workspace.hpp"
+#include "observed_simulation.hpp"
+#include "simulation_files.hpp"
+#include "statistics.hpp"
+#include "storage_trouble.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
+/// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there.
+std::string unquoted(const fs::path& path, const fs::path& folder) {
+  if (path.parent_path() == folder) return "./" + path.filename().string();
+  if (path.string().find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos) return path.string();
+  const fs::path link = folder / path.filename();
+  std::error_code error;
+  fs::remove(link, error);
+  fs::create_symlink(path, link);
+  return unquoted(link, folder);
+}
+
+core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks) {
+  const SimulationFiles files =
+      write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
+  core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
+  core::Command command;
+  command.program = smpirun_to_run(request.programs.smpirun);
+  const fs::path xhpl = simulated_hpl(request.programs);
+  require_one_simgrid(command.program, xhpl);
+  command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
+                       "-hostfile", unquoted(files.hostfile, folder)};
+  command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
+  command.arguments.push_back(shared_block_option(request));
+  command.arguments.push_back(unquoted(xhpl, folder));
+  command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
+                         {"HPLCAST_SEED", std::to_string(request.seed)},
+                         {"HPLCAST_MODE", mode_of(request) == SimulationMode::fast ? "fast" : "exact"},
+                         {"HPLCAST_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_STATS", (folder / "statistics.json").string()}};
+  // Of glibc: the many small objects of a simulation are kept for reuse, and lie in huge pages. A fifth of the time.
+  if (std::getenv("GLIBC_TUNABLES") == nullptr) {
+    command.environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=60000:glibc.malloc.hugetlb=1";
+  }
+  command.purpose =
+      "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);
+  command.directory = folder;
+  command.output = folder / "simulation.log";
+  command.timeout_s = request.timeout_s;
+  observe(command, request.observation);
+  return command;
+}
+
+/// The one run that the log tells of. Another configuration than the one asked for means that this is not our HPL.
+core::HplRun read_result(const core::Command& command, const core::HplParameters& parameters) {
+  std::vector<core::HplRun> runs;
+  core::read_file(command.output, [&](std::istream& in, const std::string& name) {
+    runs = core::read_hpl_output(in, name, parameters);
+  });
+  const bool as_asked = runs.size() == 1 && runs.front().parameters == parameters;
+  if (as_asked) return runs.front();
+  throw core::program_failure(command, 0,
+                              runs.empty() ? "it printed no result line (`W...`)"
+                                           : "its result is not one run of " + core::to_string(parameters));
+}
+
+/// SimGrid ends as if nothing were wrong when no rank can go on.
+void refuse_deadlock(const core::Command& command) {
+  const fs::path file = command.environment.at("HPLCAST_STATS");
+  if (!fs::exists(file)) return;
+  core::read_file(file, [&](std::istream& in, const std::string& name) {
+    const Statistics statistics = read_statistics(in, name);
+    if (!statistics.deadlock) return;
+    throw core::program_failure(command, 0,
+                                "the simulated ranks deadlocked at " + core::shortest(statistics.end_s) + " s",
+                                blocked_text(statistics));
+  });
+}
+
+Statistics read_statistics_of(const core::Command& command, const std::string& model_sha256) {
+  const fs::path file = command.environment.at("HPLCAST_STATS");
+  const std::string& xhpl = command.arguments.back();
+  if (!fs::exists(file)) {
+    throw core::program_failure(
+        command, 0, "it left no statistics: " + xhpl + " is not linked with hplcast's runtime, or ended early");
+  }
+  Statistics statistics;
+  core::read_file(file, [&](std::istream& in, const std::string& name) { statistics = read_statistics(in, name); });
+  if (statistics.model_sha256 != model_sha256) {
+    throw core::program_failure(
+        command, 0, xhpl + " used the model " + statistics.model_sha256 + ", not the one asked for, " + model_sha256);
+  }
+  return statistics;
+}
+
+}  // namespace
+
+fs::path simulated_hpl(const SimulatorPrograms& programs) {
+  if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
+  return located_program(programs.xhpl, "the simulated HPL asked for");
+}
+
+fs::path platform_library(const SimulatorPrograms& programs) {
+  if (!programs.platform_library.empty()) return fs::absolute(programs.platform_library);
+  return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
+}
+
+HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& folder,
+                           const std::optional<PanelWindow>& window) {
+  const int ranks = request.parameters.P * request.parameters.Q;
+  // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
+  const core::TemporaryFolder copies("hplcast-smpi");
+  core::Command command = simulation_command(request, folder, ranks);
+  if (window)
+    command.environment["HPLCAST_WINDOW"] =
+        std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1);
+  command.environment["TMPDIR"] = unquoted(copies.path(), folder);
+  PeakMemory memory;
+  command.while_running = [&](int pid) {
+    memory.sample(pid);
+    if (request.while_running) request.while_running();
+    if (!request.on_progress) return;
+    if (const auto progress = progress_of(command)) request.on_progress(*progress);
+  };
+  HplSimulation simulation;
+  core::Prediction& prediction = simulation.prediction;
+  prediction.parameters = request.parameters;
+  prediction.model_sha256 = core::cluster_sha256(request.cluster);
+  core::CommandResult result;
+  core::HplRun run;
+  Statistics statistics;
+  try {
+    result = core::run_checked(command);
+    refuse_deadlock(command);
+    run = read_result(command, request.parameters);
+    statistics = read_statistics_of(command, prediction.model_sha256);
+  } catch (const core::ExternalError& failure) {
+    throw_if_storage(command, failure);
+    throw;
+  }
+  // HPL prints its time with two decimals; the runtime knows it exactly.
+  prediction.time_s = statistics.times_s.size() == 1 ? statistics.times_s.front() : run.time_s;
+  prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
+  prediction.seed = request.seed;
+  prediction.mode = statistics.mode;
+  prediction.fast_error_95_s = statistics.fast_error_95_s;
+  prediction.cluster = request.cluster.name;
+  prediction.simulator = statistics.simulator;
+  prediction.wall_s = result.wall_s;
+  prediction.peak_pss_bytes = memory.peak_bytes();
+  prediction.kernels = std::move(statistics.kernels);
+  prediction.messages = std::move(statistics.messages);
+  if (request.observation.phases) prediction.phases = summarised(statistics.phases);
+  if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
+  simulation.panel_marks_s = std::move(statistics.panel_marks_s);
+  return simulation;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,146 @@
+#include "hplcast/study/panel_windows.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+/// The rule with its defaults filled in.
+struct Sizes {
+  int width, warm_up, piece, after;  ///< after: panels that are simulated behind a window
+};
+
+int panels_of(const core::HplParameters& p) {
+  return static_cast<int>((p.N + p.NB - 1) / p.NB);
+}
+
+Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
+  const int longest = std::max(p.P, p.Q);
+  Sizes sizes{};
+  sizes.width = rule.width > 0 ? rule.width : 2 * longest;
+  // Transients vanish 4 to 6 panels after the begin, later if HPL looks ahead.
+  sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max(8, 6 + 4 * p.DEPTH);
+  // The cost of panels goes round with the process columns, and a little with the rows.
+  sizes.piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
+  // A rank may be as many panels ahead as HPL looks ahead, and one.
+  sizes.after = 1 + p.DEPTH;
+  return sizes;
+}
+
+/// The window that counts from `from` on, or a few panels later: it begins in the first process column.
+PanelWindow window_at(int from, const core::HplParameters& p, const Sizes& sizes, int panels) {
+  const int first = std::max(0, (from - sizes.warm_up + p.Q - 1) / p.Q * p.Q);
+  const int counts_from = first + sizes.warm_up;
+  return {first, counts_from, counts_from + sizes.width, std::min(panels, counts_from + sizes.width + sizes.after)};
+}
+
+[[noreturn]] void refuse(const core::HplParameters& p, const WindowRule& rule, const std::string& reason) {
+  throw core::DomainError("windows", to_string(rule),
+                          reason + " for the " + std::to_string(panels_of(p)) + " panels of " + core::to_string(p),
+                          "fewer or narrower windows, or --windows off");
+}
+
+int whole(const std::string& text, const std::string& part) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+  constexpr int most = 1000000;
+  if (error != std::errc() || end != part.data() + part.size() || number < 1 || number > most)
+    throw core::DomainError("windows", text, "auto, off, K:WIDTH or K:WIDTH:WARMUP with numbers from 1 to 1000000");
+  return number;
+}
+
+}  // namespace
+
+WindowRule WindowRule::from(const std::string& text) {
+  WindowRule rule;
+  if (text == "auto") return rule;
+  if (text == "off") {
+    rule.kind = Kind::off;
+    return rule;
+  }
+  rule.kind = Kind::as_given;
+  const std::size_t first = text.find(':');
+  const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
+  rule.windows = whole(text, text.substr(0, first));
+  if (first != std::string::npos) rule.width = whole(text, text.substr(first + 1, second - first - 1));
+  if (second != std::string::npos) rule.warm_up = whole(text, text.substr(second + 1));
+  return rule;
+}
+
+std::string to_string(const WindowRule& rule) {
+  switch (rule.kind) {
+    case WindowRule::Kind::automatic:
+      return "auto";
+    case WindowRule::Kind::off:
+      return "off";
+    case WindowRule::Kind::as_given:
+      break;
+  }
+  std::string text = std::to_string(rule.windows);
+  if (rule.width > 0) text += ":" + std::to_string(rule.width);
+  if (rule.warm_up > 0) text += ":" + std::to_string(rule.warm_up);
+  return text;
+}
+
+double WindowPlan::simulated_share() const {
+  double simulated = 0;
+  for (const PanelWindow& one : windows) simulated += one.simulated_to - one.first;
+  return simulated / panels;
+}
+
+WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
+  const Sizes sizes = sizes_of(p, rule);
+  WindowPlan plan;
+  plan.panels = panels_of(p);
+  plan.piece = sizes.piece;
+  if (rule.kind == WindowRule::Kind::off) {
+    plan.windows = {{0, 0, plan.panels, plan.panels}};
+    return plan;
+  }
+  if (sizes.width < sizes.piece)
+    refuse(p, rule, "windows of at least " + std::to_string(sizes.piece) + " panels (once round the process grid)");
+  const int inner_end = plan.panels - sizes.width;
+  plan.windows.push_back({0, 0, sizes.width, std::min(plan.panels, sizes.width + sizes.after)});
+  for (int i = 0; i < rule.windows; ++i) {
+    // The square of the remaining size falls evenly from window to window.
+    const double begin = inner_end, end = sizes.width;  // remaining panels
+    const double share = (i + 0.5) / rule.windows;
+    const double remaining = std::sqrt(begin * begin + (end * end - begin * begin) * share);
+    const int from =
+        std::max(static_cast<int>(plan.panels - remaining) - sizes.width / 2, plan.windows.back().counts_to);
+    plan.windows.push_back(window_at(from, p, sizes, plan.panels));
+  }
+  PanelWindow last = window_at(inner_end - p.Q + 1, p, sizes, plan.panels);
+  last.counts_to = last.simulated_to = plan.panels;
+  const bool overlap = plan.windows.back().counts_to > last.counts_from;
+  if (overlap)
+    refuse(
+        p, rule,
+        std::to_string(rule.windows + 2) + " windows of " + std::to_string(sizes.width) + " panels, which is too much");
+  plan.windows.push_back(last);
+  return plan;
+}
+
+std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule,
+                                         int most) {
+  const Sizes sizes = sizes_of(p, rule);
+  std::vector<std::pair<int, int>> gaps;  // panels, first
+  for (std::size_t i = 1; i < plan.windows.size(); ++i) {
+    const int begin = plan.windows[i - 1].counts_to;
+    gaps.emplace_back(plan.windows[i].counts_from - begin, begin);
+  }
+  std::sort(gaps.rbegin(), gaps.rend());
+  std::vector<PanelWindow> result;
+  for (const auto& [length, begin] : gaps) {
+    if (static_cast<int>(result.size()) == most || length < sizes.width + p.Q) break;
+    result.push_back(window_at(begin + (length - sizes.width - p.Q + 1) / 2, p, sizes, plan.panels));
+  }
+  return result;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace hplcast::study {
+
+/// Threads that make results 0 to count-1 in this order, up to `jobs` at a time, and queue them. Stops and joins them
+/// at destruction.
+template <typename Result>
+class ParallelRuns {
+ public:
+  /// To be called by what makes a result, several times a second.
+  struct Watch {
+    std::function<void()> while_running;  ///< throws what must go through when the run is to end
+    std::function<void(double fraction)> progress;
+  };
+  using Make = std::function<Result(std::size_t index, const Watch& watch)>;
+  using Ended = std::vector<std::pair<std::size_t, Result>>;
+
+  ParallelRuns(std::size_t count, int jobs, Make make) : make_(std::move(make)), fractions_(count, 0.0) {
+    const std::size_t threads = std::min(static_cast<std::size_t>(std::max(1, jobs)), count);
+    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  }
+  ~ParallelRuns() {
+    stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  ParallelRuns(const ParallelRuns&) = delete;
+  ParallelRuns& operator=(const ParallelRuns&) = delete;
+
+  /// Those that ended since the last call, after at most 100 ms. @throws the first failure, once all that ended before
+  /// it were given.
+  Ended wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return !ended_.empty() || failure_ != nullptr; });
+    if (ended_.empty() && failure_ != nullptr) std::rethrow_exception(failure_);
+    return std::exchange(ended_, {});
+  }
+
+  /// Of each run, 0 to 1.
+  std::vector<double> fractions() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return fractions_;
+  }
+
+ private:
+  struct Stopped : std::exception {};
+
+  void stop() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+
+  /// The next run that nobody makes yet; their number if there is none.
+  std::size_t take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stop_ ? fractions_.size() : std::min(next_++, fractions_.size());
+  }
+
+  void work() {
+    for (std::size_t index = take(); index < fractions_.size(); index = take()) {
+      try {
+        Result result = make_(index, watch(index));
+        const std::lock_guard<std::mutex> lock(mutex_);
+        fractions_[index] = 1;
+        ended_.emplace_back(index, std::move(result));
+      } catch (const Stopped&) {
+        return;
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (failure_ == nullptr) failure_ = std::current_exception();
+        stop_ = true;
+      }
+      changed_.notify_one();
+    }
+  }
+
+  Watch watch(std::size_t index) {
+    return {[this] {
+              const std::lock_guard<std::mutex> lock(mutex_);
+              if (stop_) throw Stopped();
+            },
+            [this, index](double fraction) {
+              const std::lock_guard<std::mutex> lock(mutex_);
+              fractions_[index] = fraction;
+            }};
+  }
+
+  const Make make_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t next_ = 0;
+  bool stop_ = false;
+  Ended ended_;
+  std::vector<double> fractions_;
+  std::exception_ptr failure_;
+  std::vector<std::thread> threads_;  // the last: they use all of the above
+};
+
+}  // namespace hplcast::study

@@ -1,0 +1,54 @@
+#include "window_results.hpp"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::study {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* file_name = "window.json";
+
+std::string name_of(const PredictionRequest& request, const PanelWindow& window) {
+  std::ostringstream name;
+  name << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters)
+       << " seed=" << request.seed << " mode=" << (mode_of(request) == SimulationMode::fast ? "fast" : "exact")
+       << " noise=" << request.noise << " phases=" << request.observation.phases << " panels=" << window.first << '-'
+       << window.simulated_to << '\n';
+  core::write_hpl_dat(name, request.parameters, false);
+  return core::sha256_hex(name.str());
+}
+
+}  // namespace
+
+WindowResult::WindowResult(const PredictionRequest& request, const PanelWindow& window,
+                           const std::filesystem::path& folder)
+    : path_(folder / file_name), request_(name_of(request, window)) {}
+
+std::optional<HplSimulation> WindowResult::read() const {
+  std::error_code error;
+  if (!std::filesystem::exists(path_, error)) return std::nullopt;
+  const Json json = Json::parse(core::read_text(path_), nullptr, false);
+  if (json.is_discarded() || json.value("request", "") != request_) return std::nullopt;
+  HplSimulation simulation;
+  std::istringstream prediction(json.at("prediction").dump());
+  simulation.prediction = core::read_prediction(prediction, path_.string());
+  simulation.panel_marks_s = json.at("panel_marks_s").get<std::vector<double>>();
+  return simulation;
+}
+
+void WindowResult::write(const HplSimulation& simulation) const {
+  std::ostringstream prediction;
+  core::write_prediction(prediction, simulation.prediction);
+  const Json json = {{"request", request_},
+                     {"prediction", Json::parse(prediction.str())},
+                     {"panel_marks_s", simulation.panel_marks_s}};
+  core::write_file(path_, [&](std::ostream& out) { out << json.dump(1) << '\n'; });
+}
+
+}  // namespace hplcast::study
