@@ -129,7 +129,7 @@ void run_import(const ImportOptions& options) {
   if (!options.outliers.empty()) std::cerr << database.add_outliers(outliers) << " new outliers\n";
 }
 
-void setup_import(CLI::App& group) {
+void setup_history_import(CLI::App& group) {
   const auto options = std::make_shared<ImportOptions>();
   CLI::App& command = add_command(
       group, "import", "Add runs, changes and outliers from CSV files",
@@ -150,7 +150,7 @@ void setup_history(CLI::App& app) {
                                 "hplcast history import --help");
   group.require_subcommand(1);
   setup_add(group);
-  setup_import(group);
+  setup_history_import(group);
   setup_history_logs(group);
 }
 
