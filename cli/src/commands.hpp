@@ -12,6 +12,7 @@ void setup_calibrate(CLI::App& app);
 void setup_check(CLI::App& app);
 void setup_check_cluster(CLI::App& app);
 void setup_compare(CLI::App& app);
+void setup_completion(CLI::App& app);  ///< the group `completion`; it describes the commands of `app`
 void setup_design(CLI::App& app);  ///< the group `design`
 void setup_doctor(CLI::App& app);
 void setup_emit(CLI::App& app);

@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   cli::setup_report(app);
   cli::setup_history(app);
   cli::setup_check(app);
+  cli::setup_completion(app);
 
   return cli::run_program(app, argc, argv);
 }
