@@ -46,15 +46,15 @@ TEST_F(HistoryCommands, TellWhatSinceWhenAndHowMuch) {
   import_example();
   const auto outcome = run({"check", "h.db"});
   EXPECT_EQ(outcome.status, 5);
-  EXPECT_THAT(outcome.output, HasSubstr("demo-3 CPU 0"));
+  EXPECT_THAT(outcome.output, HasSubstr("node-3 CPU 0"));
   EXPECT_THAT(outcome.output, HasSubstr("2025-03-12"));
   EXPECT_THAT(outcome.output, HasSubstr("BIOS upgrade (2025-02-21, 19 d before)"));
-  EXPECT_THAT(outcome.output, HasSubstr("demo-6: takes no part any more (last on 2025-03-24)"));
+  EXPECT_THAT(outcome.output, HasSubstr("node-6: takes no part any more (last on 2025-03-24)"));
   const Json json = check_json();
   ASSERT_EQ(json["findings"].size(), 3U);
-  for (const Json& finding : json["findings"]) EXPECT_EQ(finding["host"], "demo-3");
+  for (const Json& finding : json["findings"]) EXPECT_EQ(finding["host"], "node-3");
   EXPECT_NEAR(json["findings"][0]["effect"].get<double>(), -0.048, 0.003);  // what the example was made with
-  EXPECT_EQ(json["missing_hosts"][0]["host"], "demo-6");
+  EXPECT_EQ(json["missing_hosts"][0]["host"], "node-6");
 }
 
 TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
@@ -63,7 +63,7 @@ TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
   EXPECT_EQ(check_json({"--until", "2025-03-12"})["open"], 0);  // one run alone is not confirmed
   EXPECT_EQ(check_json({"--until", "2025-03-14"})["open"], 3);
   const std::vector<std::string> change = {"history", "change", "--date",     "2025-03-12", "--hosts",
-                                           "demo-3",  "fan",    "--database", "h.db"};
+                                           "node-3",  "fan",    "--database", "h.db"};
   EXPECT_EQ(run(change).status, 0);
   EXPECT_THAT(run(change).output, HasSubstr("is in the history already"));
   const Json json = check_json({"--until", "2025-03-24"});
@@ -73,13 +73,13 @@ TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
 
 TEST_F(HistoryCommands, TellHostsThatDidNotComeBack) {
   import_example();
-  EXPECT_EQ(run({"history", "failed", "--date", "2025-04-09 07:00", "--cluster", "demo", "--hosts", "demo-2",
+  EXPECT_EQ(run({"history", "failed", "--date", "2025-04-09 07:00", "--cluster", "demo", "--hosts", "node-2",
                  "--database", "h.db"})
                 .status,
             0);
   const auto outcome = run({"check", "h.db", "--factors", "dgemm_gflops"});
   EXPECT_EQ(outcome.status, 5);
-  EXPECT_THAT(outcome.output, HasSubstr("demo-2: was to measure on 2025-04-09 and gave no result"));
+  EXPECT_THAT(outcome.output, HasSubstr("node-2: was to measure on 2025-04-09 and gave no result"));
 }
 
 TEST_F(HistoryCommands, SayWhatIsMissingInsteadOfAVerdict) {
@@ -92,15 +92,32 @@ TEST_F(HistoryCommands, SayWhatIsMissingInsteadOfAVerdict) {
   EXPECT_THAT(outcome.output, HasSubstr("too few CPUs to compare with each other"));
 }
 
+TEST_F(HistoryCommands, RefusePredictionsOfWhatTheyDoNotKnow) {
+  import_example();
+  std::ofstream(folder_.path() / "two.csv") << "N,NB,P,Q\n1000,128,1,1\n2000,128,1,1\n";
+  std::ofstream(folder_.path() / "one.csv") << "N,NB,P,Q\n1000,128,1,1\n";
+  const std::string normal = HPLCAST_SOURCE_DIR "/examples/stampede-like.json";
+  const auto several = run({"check", "h.db", "--predict", "two.csv", "--normal", normal});
+  EXPECT_EQ(several.status, 3);
+  EXPECT_THAT(several.output, HasSubstr("2 runs"));
+  const auto no_models = run({"check", "h.db", "--predict", "one.csv"});
+  EXPECT_EQ(no_models.status, 3);
+  EXPECT_THAT(no_models.output, HasSubstr("no models of the cluster"));
+  const auto other = run({"check", "h.db", "--predict", "one.csv", "--normal", normal});
+  EXPECT_EQ(other.status, 3);
+  EXPECT_THAT(other.output, HasSubstr("node-3"));
+  EXPECT_EQ(run({"check", "h.db", "--predict", "none.csv", "--normal", normal}).status, 3);
+}
+
 TEST_F(HistoryCommands, RefuseUnknownFactorsAndClusters) {
   import_example();
   const auto factor = run({"check", "h.db", "--factors", "speed"});
   EXPECT_EQ(factor.status, 3);
   EXPECT_THAT(factor.output, HasSubstr("no factor `speed`; it has dgemm_gflops"));
   EXPECT_EQ(run({"check", "h.db", "--cluster", "other"}).status, 3);
-  const auto host = run({"history", "outlier", "--date", "2025-03-12", "--hosts", "demo-9", "x", "--database", "h.db"});
+  const auto host = run({"history", "outlier", "--date", "2025-03-12", "--hosts", "node-9", "x", "--database", "h.db"});
   EXPECT_EQ(host.status, 3);
-  EXPECT_THAT(host.output, HasSubstr("demo-9"));
+  EXPECT_THAT(host.output, HasSubstr("node-9"));
 }
 
 TEST_F(HistoryCommands, TellDamagedAndEmptyHistories) {
