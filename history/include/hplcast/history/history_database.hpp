@@ -87,7 +87,7 @@ class HistoryDatabase {
     std::size_t campaigns = 0;  ///< with a result
   };
   std::map<std::string, HostTimes> host_times(const std::string& cluster) const;
-  /// All series of a factor in a cluster up to a time, ordered by place.
+  /// All series of a factor in a cluster up to a time, hosts with shorter names first: node2 before node10.
   std::vector<StoredSeries> series(const std::string& cluster, const std::string& factor,
                                    std::optional<std::int64_t> until_s = std::nullopt) const;
   /// The models of the latest campaign that has some; empty: none.
