@@ -50,7 +50,7 @@ void setup_change(CLI::App& group) {
       group, "change", "Log that something was changed or repaired: a new reference begins",
       "hplcast history change --date 2025-04-08 --hosts node-3 --type repair \"new fan\" --database watch.db");
   add_log_options(command, *options);
-  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM, in UTC")->required();
+  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
   command.add_option("--type", options->type, "any word: protocol, BIOS, repair ... (change)");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return history::parse_date(options->date); });
@@ -106,7 +106,7 @@ void setup_failed(CLI::App& group) {
   add_history_option(command, options->database);
   command.add_option("--cluster", options->cluster, "its name, if the history is of several");
   command.add_option("--hosts", options->hosts, "names, with / between them")->required();
-  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM, in UTC")->required();
+  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
   command.add_option("--job", options->job, "of the batch system");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return history::parse_date(options->date); });
