@@ -92,6 +92,62 @@ TEST_F(HistoryCommands, SayWhatIsMissingInsteadOfAVerdict) {
   EXPECT_THAT(outcome.output, HasSubstr("too few CPUs to compare with each other"));
 }
 
+/// The folder of a campaign of one host, as far as a history needs it.
+void write_campaign(const fs::path& folder, const std::string& host, const std::string& start, const std::string& end,
+                    const std::string& blas = "OpenBLAS 0.3.21") {
+  std::string rows = "kernel,m,n,k,duration_s,start_s,host,cpu,content\n";
+  for (const int m : {100, 200, 300, 400})
+    for (const int n : {100, 200, 300, 400})
+      for (const int k : {16, 32, 64, 128})
+        rows += "dgemm," + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(k) + "," +
+                std::to_string(1e-9 * m * n * k) + ",0," + host + ",0,random\n";
+  const std::map<std::string, std::string> files = {
+      {"campaign.yaml", "name: a\n"},
+      {"start", start + "\n"},
+      {"latest", end + "\n"},
+      {"designs/01-dgemm.csv", "m,n,k\n"},
+      {"measurements/01-dgemm.csv", rows},
+      {"surroundings/hosts.json", Json{{"machines", {{{"host", host}, {"cores", 1}}}},
+                                       {"software", {{"blas_library", blas}}},
+                                       {"ranks", {{{"rank", 0}, {"host", host}, {"cpu", 0}, {"core", 0}}}}}
+                                      .dump()}};
+  for (const auto& [name, text] : files) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << text;
+  }
+}
+
+TEST_F(HistoryCommands, AddCampaignsOnceAndTellWhatIsNew) {
+  const auto add = [&](const std::string& name) { return run({"history", "add", name, "--database", "h.db"}); };
+  write_campaign(folder_.path() / "first", "a", "1600000000", "1600000100");
+  const auto first = add("first");
+  EXPECT_EQ(first.status, 0) << first.output;
+  EXPECT_THAT(first.output, HasSubstr("first: added"));
+  EXPECT_THAT(add("first").output, HasSubstr("is in the history already"));
+  write_campaign(folder_.path() / "second", "b", "1600086400", "1600086500", "OpenBLAS 0.3.26");
+  const auto second = add("second");
+  EXPECT_EQ(second.status, 0) << second.output;
+  EXPECT_THAT(second.output, HasSubstr("a new reference begins: BLAS: OpenBLAS 0.3.21 -> OpenBLAS 0.3.26"));
+  EXPECT_THAT(second.output, HasSubstr("host b is new: its history begins now"));
+  EXPECT_THAT(second.output, HasSubstr("host a took part in the campaign before, not in this one"));
+}
+
+TEST_F(HistoryCommands, RefuseCampaignsThatCannotBe) {
+  const auto add = [&](const std::string& name) { return run({"history", "add", name, "--database", "h.db"}); };
+  write_campaign(folder_.path() / "first", "a", "1600000000", "1600000100");
+  ASSERT_EQ(add("first").status, 0);
+  write_campaign(folder_.path() / "at-once", "a", "1600000050", "1600000150");
+  EXPECT_EQ(add("at-once").status, 3);
+  EXPECT_THAT(add("at-once").output, HasSubstr("host a was measured by another campaign at that time"));
+  write_campaign(folder_.path() / "back", "a", "1600086400", "1600086300");
+  EXPECT_THAT(add("back").output, HasSubstr("the clock went back"));
+  write_campaign(folder_.path() / "ahead", "a", "40000000000", "40000000100");
+  EXPECT_THAT(add("ahead").output, HasSubstr("the clock was wrong"));
+  write_campaign(folder_.path() / "empty", "a", "1600172800", "1600172900");
+  fs::remove(folder_.path() / "empty/measurements/01-dgemm.csv");
+  EXPECT_THAT(add("empty").output, HasSubstr("no call of dgemm that counts"));
+}
+
 TEST_F(HistoryCommands, RefusePredictionsOfWhatTheyDoNotKnow) {
   import_example();
   std::ofstream(folder_.path() / "two.csv") << "N,NB,P,Q\n1000,128,1,1\n2000,128,1,1\n";

@@ -47,9 +47,9 @@ struct Cost {
   Scenario now;  ///< all findings at once
   struct OfHost {
     std::string host;
-    std::string what;  ///< its findings: "CPU 0 -4.8 %"
-    Scenario alone;    ///< a cluster on which only this host has changed
-    Scenario without;  ///< all findings, this host left out, if there is another
+    std::string what;                ///< its findings: "CPU 0 -4.8 %"
+    Scenario alone;                  ///< a cluster on which only this host has changed
+    Scenario without;                ///< all findings, this host left out, if there is another
     bool pays_to_leave_out = false;  ///< by half a percent at least, and more than the errors
   };
   std::vector<OfHost> hosts;

@@ -47,9 +47,9 @@ class HistoryDatabase {
   static constexpr int schema_version = 1;
 
   enum class Access { read, write };
-  /// Access::write makes the file if it is missing. @throws core::Error also for a database of another program or
-  /// version, a missing file to read.
-  HistoryDatabase(const std::filesystem::path& path, Access access);
+  /// Access::write makes the file if it is missing. `patience_ms`: for another program that writes it. @throws
+  /// core::Error also for a database of another program or version, a missing file to read.
+  HistoryDatabase(const std::filesystem::path& path, Access access, int patience_ms = 10000);
   ~HistoryDatabase();
   HistoryDatabase(const HistoryDatabase&) = delete;
   HistoryDatabase& operator=(const HistoryDatabase&) = delete;
