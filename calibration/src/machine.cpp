@@ -134,6 +134,12 @@ void describe_load(const fs::path& root, MachineDescription& machine) {
   }
 }
 
+std::string firmware_of(const fs::path& root) {
+  const fs::path folder = root / "sys/class/dmi/id";
+  const std::string version = first_line(folder / "bios_version"), date = first_line(folder / "bios_date");
+  return version + (version.empty() || date.empty() ? "" : " ") + date;
+}
+
 std::optional<double> soft_limit(__rlimit_resource resource) {
   rlimit limit{};
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
@@ -165,6 +171,7 @@ MachineDescription describe_machine(const Topology& topology, const fs::path& ro
     machine.host = names.nodename;
     machine.kernel = std::string(names.sysname) + " " + names.release + " " + names.machine;
   }
+  machine.firmware = firmware_of(root);
   machine.cpu_model = topology.cpu_model();
   machine.packages = topology.packages();
   machine.cores = static_cast<int>(topology.cores().size());

@@ -18,6 +18,7 @@ template <typename Machine, typename Visitor>
 void visit_fields(Machine& machine, Visitor& visit) {
   visit("host", machine.host);
   visit("kernel", machine.kernel);
+  visit("firmware", machine.firmware);
   visit("cpu_model", machine.cpu_model);
   visit("virtual_machine", machine.virtual_machine);
   visit("packages", machine.packages);

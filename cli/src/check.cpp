@@ -4,7 +4,10 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "check_cost.hpp"
+#include "check_json.hpp"
 #include "checks.hpp"
 #include "choice.hpp"
 #include "commands.hpp"
@@ -25,6 +28,7 @@ struct CheckCommandOptions {
   std::string min_effect = "1%", until, missing_after = "7d";
   bool all = false, ignore_changes = false, json = false;
   bool counts = false, published = false, together = false;
+  CheckCostOptions cost;
   std::string output;
 };
 
@@ -37,9 +41,14 @@ double parse_share(const std::string& text) {
   return percent_sign ? value / 100 : value;
 }
 
-std::string where(const history::HistoryFinding& one) {
+std::string where(const history::HistoryFinding& one, bool several_clusters) {
   const std::string name = one.place.host.empty() ? "all CPUs" : history::to_string(one.place);
-  return one.cluster.empty() || one.place.host.rfind(one.cluster, 0) == 0 ? name : one.cluster + ": " + name;
+  return several_clusters ? one.cluster + ": " + name : name;
+}
+
+bool has_several_clusters(const history::HistoryCheck& check) {
+  return std::any_of(check.findings.begin(), check.findings.end(),
+                     [&](const auto& one) { return one.cluster != check.findings.front().cluster; });
 }
 
 std::string probability_text(double probability) {
@@ -65,6 +74,7 @@ void write_table(std::ostream& out, const history::HistoryCheck& check, bool all
   TextTable table(
       {"where", "factor", "since", "until", "runs", "effect", "+-", "against", "by chance", "nearest change"});
   std::size_t rows = 0;
+  const bool several = has_several_clusters(check);
   for (const history::HistoryFinding& one : check.findings) {
     const fit::Finding& finding = one.finding;
     if (!finding.open && !all) continue;
@@ -73,7 +83,7 @@ void write_table(std::ostream& out, const history::HistoryCheck& check, bool all
     const std::string against = common                                 ? std::to_string(finding.also_cpus) + " CPUs"
                                 : finding.against == fit::Against::own ? "own runs"
                                                                        : "the others";
-    table.add({where(one), one.factor, history::date_text(finding.since_s),
+    table.add({where(one, several), one.factor, history::date_text(finding.since_s),
                finding.open ? "now" : history::date_text(finding.last_s), std::to_string(finding.runs),
                signed_percent(finding.effect), percent(finding.effect_error), against,
                probability_text(finding.probability), nearest_text(one)});
@@ -154,8 +164,23 @@ void run_check(CheckCommandOptions& options) {
   if (options.counts) return run_counts(database, options);
   const history::HistoryCheck check = check_history(database, options.check);
   tell_summary(check);
+  std::optional<history::Cost> cost;
+  if (!options.cost.configuration.empty()) {
+    if (has_cost(check)) {
+      cost = predicted_cost(database, check, options.check.cluster, options.cost);
+    } else {
+      std::cerr << "no open finding is about the speed of CPUs: nothing to predict\n";
+    }
+  }
   write_result(options.output, [&](std::ostream& out) {
-    options.json ? write_check_json(out, check) : write_table(out, check, options.all);
+    if (options.json) {
+      auto json = check_json(check);
+      if (cost) json["cost"] = cost_json(*cost);
+      out << json.dump(2) << '\n';
+      return;
+    }
+    write_table(out, check, options.all);
+    if (cost) write_cost(out, *cost);
   });
   if (check.open() == 0) return;
   std::cout.flush();
@@ -197,6 +222,7 @@ void setup_check(CLI::App& app) {
   command.add_flag("--counts", options->counts, "how many runs are flagged, instead of findings");
   command.add_flag("--published", options->published, "with --counts: as the published program does");
   command.add_flag("--together", options->together, "with --counts: all factors as one vector");
+  add_cost_options(command, options->cost);
   command.add_flag("--json", options->json, "JSON (docs/history.md) instead of a table");
   command.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_check(*options); });

@@ -152,6 +152,7 @@ void setup_history(CLI::App& app) {
   setup_add(group);
   setup_history_import(group);
   setup_history_logs(group);
+  setup_history_site(group);
 }
 
 }  // namespace hplcast::cli

@@ -48,9 +48,9 @@ void setup_change(CLI::App& group) {
   const auto options = std::make_shared<LogOptions>();
   CLI::App& command = add_command(
       group, "change", "Log that something was changed or repaired: a new reference begins",
-      "hplcast history change --date 2025-04-08 --hosts demo-3 --type repair \"new fan\" --database watch.db");
+      "hplcast history change --date 2025-04-08 --hosts node-3 --type repair \"new fan\" --database watch.db");
   add_log_options(command, *options);
-  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM, in UTC")->required();
+  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
   command.add_option("--type", options->type, "any word: protocol, BIOS, repair ... (change)");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return history::parse_date(options->date); });
@@ -66,7 +66,7 @@ void setup_outlier(CLI::App& group) {
   const auto options = std::make_shared<LogOptions>();
   CLI::App& command = add_command(
       group, "outlier", "Log runs that are known to be bad: they are no part of any reference",
-      "hplcast history outlier --date 2025-01-20 --hosts demo-7 \"another job was on the node\" --database watch.db");
+      "hplcast history outlier --date 2025-01-20 --hosts node-7 \"another job was on the node\" --database watch.db");
   add_log_options(command, *options);
   command.add_option("--date", options->date, "day of the runs, YYYY-MM-DD, in UTC")->required();
   command.add_option("--job", options->job, "of the batch system (all of that day)");
@@ -102,11 +102,11 @@ void setup_failed(CLI::App& group) {
   const auto options = std::make_shared<FailedOptions>();
   CLI::App& command = add_command(
       group, "failed", "Log hosts that were to be measured and gave no result: a job that never ended",
-      "hplcast history failed --date \"2025-04-09 07:00\" --cluster demo --hosts demo-2 --database watch.db");
+      "hplcast history failed --date \"2025-04-09 07:00\" --cluster demo --hosts node-2 --database watch.db");
   add_history_option(command, options->database);
   command.add_option("--cluster", options->cluster, "its name, if the history is of several");
   command.add_option("--hosts", options->hosts, "names, with / between them")->required();
-  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM, in UTC")->required();
+  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
   command.add_option("--job", options->job, "of the batch system");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return history::parse_date(options->date); });

@@ -14,4 +14,6 @@ void tell_added(const std::string& name, bool added);
 /// Adds `history change`, `outlier` and `failed`.
 void setup_history_logs(CLI::App& group);
 
+void setup_history_site(CLI::App& group);
+
 }  // namespace hplcast::cli

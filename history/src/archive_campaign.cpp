@@ -52,6 +52,7 @@ std::string protocol_of(const calibration::CampaignArchive& archive) {
   protocol["MPI"] = archive.context.software.mpi_library;
   protocol["compiler"] = archive.context.software.compiler;
   protocol["kernel"] = distinct(archive, [](const auto& machine) { return machine.kernel; });
+  protocol["firmware"] = distinct(archive, [](const auto& machine) { return machine.firmware; });
   protocol["governor"] = distinct(archive, [](const auto& machine) { return machine.governor; });
   protocol["turbo"] = distinct(archive, [](const auto& machine) {
     return !machine.turbo ? "unknown" : *machine.turbo ? "on" : "off";

@@ -70,7 +70,7 @@ void CampaignWriter::refuse_overlap(const CampaignRecord& campaign) {
   SQLite::Statement query(
       database_,
       "SELECT h.host, c.start_s, s.name, s.id, c.job FROM campaigns c JOIN hosts h ON h.campaign = c.id "
-      "JOIN sources s ON s.id = c.source WHERE c.cluster = ? AND c.start_s <= ? AND c.end_s >= ? "
+      "JOIN sources s ON s.id = c.source WHERE c.cluster = ? AND c.start_s < ? AND c.end_s > ? "
       "AND c.end_s > c.start_s");
   SQLite::bind(query, campaign.cluster, campaign.end_s, campaign.start_s);
   while (query.executeStep()) {

@@ -1,8 +1,6 @@
 #include "hplcast/history/check.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "hplcast/core/errors.hpp"
 #include "loaded_factor.hpp"
@@ -79,50 +77,6 @@ HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& 
     add_missing(database, cluster, options, check);
   }
   return check;
-}
-
-void write_check_json(std::ostream& out, const HistoryCheck& check) {
-  using Json = nlohmann::ordered_json;
-  Json json;
-  json["campaigns"] = check.campaigns;
-  json["newest"] = check.newest_s ? Json(date_text(*check.newest_s)) : Json();
-  json["tests"] = check.counts.tests;
-  json["open"] = check.open();
-  Json& findings = json["findings"] = Json::array();
-  for (const HistoryFinding& one : check.findings) {
-    const fit::Finding& finding = one.finding;
-    Json entry;
-    entry["cluster"] = one.cluster;
-    entry["host"] = one.place.host.empty() ? Json() : Json(one.place.host);
-    entry["cpu"] = one.place.cpu < 0 ? Json() : Json(one.place.cpu);
-    entry["factor"] = one.factor;
-    entry["against"] = finding.against == fit::Against::own ? "own" : "cluster";
-    entry["open"] = finding.open;
-    entry["since"] = date_text(finding.since_s);
-    entry["since_unix_s"] = finding.since_s;
-    entry["last"] = date_text(finding.last_s);
-    entry["flagged_runs"] = finding.runs;
-    entry["reference_runs"] = finding.reference_runs;
-    entry["expected"] = finding.expected;
-    entry["observed"] = finding.observed;
-    entry["effect"] = finding.effect;
-    entry["effect_error"] = finding.effect_error;
-    entry["probability"] = finding.probability;
-    if (one.place.host.empty()) entry["cpus"] = finding.also_cpus;
-    entry["nearest_change"] = one.nearest ? Json{{"date", date_text(one.nearest->time_s)},
-                                                 {"type", one.nearest->type},
-                                                 {"description", one.nearest->description}}
-                                          : Json();
-    findings.push_back(std::move(entry));
-  }
-  Json& missing = json["missing_hosts"] = Json::array();
-  for (const MissingHost& one : check.missing)
-    missing.push_back({{"cluster", one.cluster},
-                       {"host", one.host},
-                       {"last_result", one.answered_s == 0 ? Json() : Json(date_text(one.answered_s))},
-                       {"reason", one.did_not_come_back ? "gave no result" : "took no part"}});
-  json["notes"] = check.notes;
-  out << json.dump(2) << '\n';
 }
 
 }  // namespace hplcast::history

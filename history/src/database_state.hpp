@@ -27,7 +27,7 @@ auto guarded(const std::filesystem::path& path, Work work) {
     const bool busy = error.getErrorCode() == sqlite_busy || error.getErrorCode() == sqlite_locked;
     throw core::Error(core::ExitCode::bad_input,
                       "history " + path.string() + ": " + error.what() +
-                          (busy ? "\n  hint: another program writes it for more than 10 s; wait for it"
+                          (busy ? "\n  hint: another program writes it: wait until it has ended"
                                 : "\n  hint: what was told as added is in it, or in a copy of it"));
   }
 }

@@ -13,8 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int busy_timeout_ms = 10000;
-
 void check_version(SQLite::Database& database, const fs::path& path) {
   const int application = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
@@ -39,13 +37,14 @@ void make_schema(SQLite::Database& database) {
 
 }  // namespace
 
-HistoryDatabase::HistoryDatabase(const fs::path& path, Access access) : path_(path), state_(std::make_unique<State>()) {
+HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patience_ms)
+    : path_(path), state_(std::make_unique<State>()) {
   if (access == Access::read && !fs::is_regular_file(path))
     throw core::Error(core::ExitCode::bad_input,
                       "there is no history " + path.string() + "\n  hint: `hplcast history add` and `import` make one");
   guarded(path, [&] {
     const int flags = access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-    SQLite::Database& database = state_->database.emplace(path.string(), flags, busy_timeout_ms);
+    SQLite::Database& database = state_->database.emplace(path.string(), flags, patience_ms);
     const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
     if (access == Access::write && empty) make_schema(database);
     check_version(database, path);

@@ -105,7 +105,7 @@ std::vector<StoredSeries> HistoryDatabase::series(const std::string& cluster, co
   return guarded(path_, [&] {
     std::vector<StoredSeries> result;
     SQLite::Statement places(*state_->database,
-                             "SELECT id, host, cpu FROM places WHERE cluster = ? ORDER BY host, cpu");
+                             "SELECT id, host, cpu FROM places WHERE cluster = ? ORDER BY length(host), host, cpu");
     SQLite::Statement runs(*state_->database,
                            "SELECT o.time_s, o.value, o.campaign FROM observations o WHERE o.factor = (SELECT id FROM "
                            "factors WHERE name = ?) AND o.place = ? AND o.time_s <= ? ORDER BY o.time_s");

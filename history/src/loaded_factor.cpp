@@ -36,15 +36,8 @@ FactorLoader::FactorLoader(const HistoryDatabase& database, const CheckOptions& 
   for (const StoredCampaign& one : campaigns_) most = std::max(most, one.id);
   protocols_.resize(static_cast<std::size_t>(most) + 1);
   jobs_.resize(protocols_.size());
-  struct Last {
-    std::string protocol;
-    std::size_t switches = 0;
-  };
-  std::map<std::string, Last> clusters;
-  for (const StoredCampaign& one : campaigns_) {  // in the order of time
-    const auto [entry, is_new] = clusters.emplace(one.cluster, Last{one.protocol, 0});
-    if (!is_new && entry->second.protocol != one.protocol) entry->second = {one.protocol, entry->second.switches + 1};
-    protocols_[static_cast<std::size_t>(one.id)] = entry->second.switches;
+  for (const StoredCampaign& one : campaigns_) {
+    protocols_[static_cast<std::size_t>(one.id)] = one.protocol;
     jobs_[static_cast<std::size_t>(one.id)] = one.job;
   }
 }
@@ -88,13 +81,17 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
     return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), time_s) - times.begin());
   };
   fit::CpuHistory history;
+  std::size_t switches = 0;  // of the protocol, on this host: hosts may be measured one by one, and not all alike
+  const std::string* protocol = nullptr;
   for (const StoredRun& run : series.runs) {
     const auto campaign = static_cast<std::size_t>(run.campaign);
     const bool is_outlier = std::any_of(outliers.begin(), outliers.end(), [&](const LoggedOutlier* one) {
       return one->job.empty() ? run.time_s >= one->time_s && run.time_s < one->time_s + day_s
                               : one->job == jobs_[campaign];
     });
-    const std::size_t single = before(own, run.time_s), common = before(of_all, run.time_s) + protocols_[campaign];
+    if (protocol != nullptr && *protocol != protocols_[campaign]) ++switches;
+    protocol = &protocols_[campaign];
+    const std::size_t single = before(own, run.time_s), common = before(of_all, run.time_s) + switches;
     history.time_s.push_back(run.time_s);
     history.value.push_back(run.value);
     history.outlier.push_back(is_outlier);

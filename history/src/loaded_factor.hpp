@@ -34,8 +34,7 @@ class FactorLoader {
   std::vector<Change> changes_;
   std::vector<LoggedOutlier> outliers_;
   std::vector<StoredCampaign> campaigns_;
-  std::vector<std::size_t> protocols_;  ///< by id of a campaign: changes of the protocol before it, in its cluster
-  std::vector<std::string> jobs_;       ///< by id of a campaign
+  std::vector<std::string> protocols_, jobs_;  ///< by id of a campaign
 };
 
 }  // namespace hplcast::history

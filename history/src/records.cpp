@@ -63,19 +63,20 @@ bool list_names(const std::string& list, const std::string& name) {
 
 std::int64_t parse_date(const std::string& text) {
   std::tm parts{};
-  int hour = 0, minute = 0, used = 0;
+  int hour = 0, minute = 0, second = 0, used = 0;
   char separator = ' ';
-  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%n%c%2d:%2d%n", &parts.tm_year, &parts.tm_mon, &parts.tm_mday,
-                                &used, &separator, &hour, &minute, &used);
-  const bool whole = (found == 3 || found == 6) && static_cast<std::size_t>(used) == text.size();
-  if (!whole || (separator != ' ' && separator != 'T') || hour < 0 || hour > 23 || minute < 0 || minute > 59) {
-    throw core::DomainError("date", "`" + text + "`", "YYYY-MM-DD or YYYY-MM-DD HH:MM (UTC)");
-  }
+  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%n%c%2d:%2d%n:%2d%n", &parts.tm_year, &parts.tm_mon,
+                                &parts.tm_mday, &used, &separator, &hour, &minute, &used, &second, &used);
+  const bool whole = (found == 3 || found == 6 || found == 7) && static_cast<std::size_t>(used) == text.size();
+  const bool of_a_day = hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60;
+  if (!whole || (separator != ' ' && separator != 'T') || !of_a_day)
+    throw core::DomainError("date", "`" + text + "`", "YYYY-MM-DD, or with HH:MM or HH:MM:SS (UTC)");
   const int year = parts.tm_year, month = parts.tm_mon, day = parts.tm_mday;
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
   parts.tm_hour = hour;
   parts.tm_min = minute;
+  parts.tm_sec = second;
   const std::int64_t time_s = ::timegm(&parts);
   // timegm() takes the 31st of February for a day of March.
   if (parts.tm_year != year - 1900 || parts.tm_mon != month - 1 || parts.tm_mday != day)

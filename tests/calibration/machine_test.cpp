@@ -69,6 +69,8 @@ TEST(DescribeMachine, ReadsWhatTheSystemTells) {
   root.write("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
   root.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
   root.write("sys/fs/cgroup/cpu.max", "150000 100000\n");
+  root.write("sys/class/dmi/id/bios_version", "2.12.2\n");
+  root.write("sys/class/dmi/id/bios_date", "07/09/2021\n");
   const MachineDescription machine = describe_machine(Topology::synthetic("pack:2 core:2 pu:1"), root.path());
   EXPECT_EQ(machine.cores, 4);
   EXPECT_EQ(machine.core_cpu, (std::vector<int>{0, 0, 1, 1}));
@@ -85,6 +87,7 @@ TEST(DescribeMachine, ReadsWhatTheSystemTells) {
   EXPECT_EQ(machine.clock_source, "tsc");
   EXPECT_EQ(machine.transparent_hugepages, "madvise");
   EXPECT_EQ(machine.cpu_quota, 1.5);
+  EXPECT_EQ(machine.firmware, "2.12.2 07/09/2021");
 }
 
 TEST(DescribeMachine, LimitsOfTheControlGroupCount) {

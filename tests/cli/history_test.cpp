@@ -46,15 +46,15 @@ TEST_F(HistoryCommands, TellWhatSinceWhenAndHowMuch) {
   import_example();
   const auto outcome = run({"check", "h.db"});
   EXPECT_EQ(outcome.status, 5);
-  EXPECT_THAT(outcome.output, HasSubstr("demo-3 CPU 0"));
+  EXPECT_THAT(outcome.output, HasSubstr("node-3 CPU 0"));
   EXPECT_THAT(outcome.output, HasSubstr("2025-03-12"));
   EXPECT_THAT(outcome.output, HasSubstr("BIOS upgrade (2025-02-21, 19 d before)"));
-  EXPECT_THAT(outcome.output, HasSubstr("demo-6: takes no part any more (last on 2025-03-24)"));
+  EXPECT_THAT(outcome.output, HasSubstr("node-6: takes no part any more (last on 2025-03-24)"));
   const Json json = check_json();
   ASSERT_EQ(json["findings"].size(), 3U);
-  for (const Json& finding : json["findings"]) EXPECT_EQ(finding["host"], "demo-3");
+  for (const Json& finding : json["findings"]) EXPECT_EQ(finding["host"], "node-3");
   EXPECT_NEAR(json["findings"][0]["effect"].get<double>(), -0.048, 0.003);  // what the example was made with
-  EXPECT_EQ(json["missing_hosts"][0]["host"], "demo-6");
+  EXPECT_EQ(json["missing_hosts"][0]["host"], "node-6");
 }
 
 TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
@@ -63,7 +63,7 @@ TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
   EXPECT_EQ(check_json({"--until", "2025-03-12"})["open"], 0);  // one run alone is not confirmed
   EXPECT_EQ(check_json({"--until", "2025-03-14"})["open"], 3);
   const std::vector<std::string> change = {"history", "change", "--date",     "2025-03-12", "--hosts",
-                                           "demo-3",  "fan",    "--database", "h.db"};
+                                           "node-3",  "fan",    "--database", "h.db"};
   EXPECT_EQ(run(change).status, 0);
   EXPECT_THAT(run(change).output, HasSubstr("is in the history already"));
   const Json json = check_json({"--until", "2025-03-24"});
@@ -73,13 +73,13 @@ TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
 
 TEST_F(HistoryCommands, TellHostsThatDidNotComeBack) {
   import_example();
-  EXPECT_EQ(run({"history", "failed", "--date", "2025-04-09 07:00", "--cluster", "demo", "--hosts", "demo-2",
+  EXPECT_EQ(run({"history", "failed", "--date", "2025-04-09 07:00", "--cluster", "demo", "--hosts", "node-2",
                  "--database", "h.db"})
                 .status,
             0);
   const auto outcome = run({"check", "h.db", "--factors", "dgemm_gflops"});
   EXPECT_EQ(outcome.status, 5);
-  EXPECT_THAT(outcome.output, HasSubstr("demo-2: was to measure on 2025-04-09 and gave no result"));
+  EXPECT_THAT(outcome.output, HasSubstr("node-2: was to measure on 2025-04-09 and gave no result"));
 }
 
 TEST_F(HistoryCommands, SayWhatIsMissingInsteadOfAVerdict) {
@@ -92,15 +92,88 @@ TEST_F(HistoryCommands, SayWhatIsMissingInsteadOfAVerdict) {
   EXPECT_THAT(outcome.output, HasSubstr("too few CPUs to compare with each other"));
 }
 
+/// The folder of a campaign of one host, as far as a history needs it.
+void write_campaign(const fs::path& folder, const std::string& host, const std::string& start, const std::string& end,
+                    const std::string& blas = "OpenBLAS 0.3.21") {
+  std::string rows = "kernel,m,n,k,duration_s,start_s,host,cpu,content\n";
+  for (const int m : {100, 200, 300, 400})
+    for (const int n : {100, 200, 300, 400})
+      for (const int k : {16, 32, 64, 128})
+        rows += "dgemm," + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(k) + "," +
+                std::to_string(1e-9 * m * n * k) + ",0," + host + ",0,random\n";
+  const std::map<std::string, std::string> files = {
+      {"campaign.yaml", "name: a\n"},
+      {"start", start + "\n"},
+      {"latest", end + "\n"},
+      {"designs/01-dgemm.csv", "m,n,k\n"},
+      {"measurements/01-dgemm.csv", rows},
+      {"surroundings/hosts.json", Json{{"machines", {{{"host", host}, {"cores", 1}}}},
+                                       {"software", {{"blas_library", blas}}},
+                                       {"ranks", {{{"rank", 0}, {"host", host}, {"cpu", 0}, {"core", 0}}}}}
+                                      .dump()}};
+  for (const auto& [name, text] : files) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << text;
+  }
+}
+
+TEST_F(HistoryCommands, AddCampaignsOnceAndTellWhatIsNew) {
+  const auto add = [&](const std::string& name) { return run({"history", "add", name, "--database", "h.db"}); };
+  write_campaign(folder_.path() / "first", "a", "1600000000", "1600000100");
+  const auto first = add("first");
+  EXPECT_EQ(first.status, 0) << first.output;
+  EXPECT_THAT(first.output, HasSubstr("first: added"));
+  EXPECT_THAT(add("first").output, HasSubstr("is in the history already"));
+  write_campaign(folder_.path() / "second", "b", "1600086400", "1600086500", "OpenBLAS 0.3.26");
+  const auto second = add("second");
+  EXPECT_EQ(second.status, 0) << second.output;
+  EXPECT_THAT(second.output, HasSubstr("a new reference begins: BLAS: OpenBLAS 0.3.21 -> OpenBLAS 0.3.26"));
+  EXPECT_THAT(second.output, HasSubstr("host b is new: its history begins now"));
+  EXPECT_THAT(second.output, HasSubstr("host a took part in the campaign before, not in this one"));
+}
+
+TEST_F(HistoryCommands, RefuseCampaignsThatCannotBe) {
+  const auto add = [&](const std::string& name) { return run({"history", "add", name, "--database", "h.db"}); };
+  write_campaign(folder_.path() / "first", "a", "1600000000", "1600000100");
+  ASSERT_EQ(add("first").status, 0);
+  write_campaign(folder_.path() / "at-once", "a", "1600000050", "1600000150");
+  EXPECT_EQ(add("at-once").status, 3);
+  EXPECT_THAT(add("at-once").output, HasSubstr("host a was measured by another campaign at that time"));
+  write_campaign(folder_.path() / "back", "a", "1600086400", "1600086300");
+  EXPECT_THAT(add("back").output, HasSubstr("the clock went back"));
+  write_campaign(folder_.path() / "ahead", "a", "40000000000", "40000000100");
+  EXPECT_THAT(add("ahead").output, HasSubstr("the clock was wrong"));
+  write_campaign(folder_.path() / "empty", "a", "1600172800", "1600172900");
+  fs::remove(folder_.path() / "empty/measurements/01-dgemm.csv");
+  EXPECT_THAT(add("empty").output, HasSubstr("no call of dgemm that counts"));
+}
+
+TEST_F(HistoryCommands, RefusePredictionsOfWhatTheyDoNotKnow) {
+  import_example();
+  std::ofstream(folder_.path() / "two.csv") << "N,NB,P,Q\n1000,128,1,1\n2000,128,1,1\n";
+  std::ofstream(folder_.path() / "one.csv") << "N,NB,P,Q\n1000,128,1,1\n";
+  const std::string normal = HPLCAST_SOURCE_DIR "/examples/stampede-like.json";
+  const auto several = run({"check", "h.db", "--predict", "two.csv", "--normal", normal});
+  EXPECT_EQ(several.status, 3);
+  EXPECT_THAT(several.output, HasSubstr("2 runs"));
+  const auto no_models = run({"check", "h.db", "--predict", "one.csv"});
+  EXPECT_EQ(no_models.status, 3);
+  EXPECT_THAT(no_models.output, HasSubstr("no models of the cluster"));
+  const auto other = run({"check", "h.db", "--predict", "one.csv", "--normal", normal});
+  EXPECT_EQ(other.status, 3);
+  EXPECT_THAT(other.output, HasSubstr("node-3"));
+  EXPECT_EQ(run({"check", "h.db", "--predict", "none.csv", "--normal", normal}).status, 3);
+}
+
 TEST_F(HistoryCommands, RefuseUnknownFactorsAndClusters) {
   import_example();
   const auto factor = run({"check", "h.db", "--factors", "speed"});
   EXPECT_EQ(factor.status, 3);
   EXPECT_THAT(factor.output, HasSubstr("no factor `speed`; it has dgemm_gflops"));
   EXPECT_EQ(run({"check", "h.db", "--cluster", "other"}).status, 3);
-  const auto host = run({"history", "outlier", "--date", "2025-03-12", "--hosts", "demo-9", "x", "--database", "h.db"});
+  const auto host = run({"history", "outlier", "--date", "2025-03-12", "--hosts", "node-9", "x", "--database", "h.db"});
   EXPECT_EQ(host.status, 3);
-  EXPECT_THAT(host.output, HasSubstr("demo-9"));
+  EXPECT_THAT(host.output, HasSubstr("node-9"));
 }
 
 TEST_F(HistoryCommands, TellDamagedAndEmptyHistories) {

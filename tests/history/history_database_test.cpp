@@ -128,6 +128,20 @@ TEST_F(History, TellsVersionsThatItCannotRead) {
   EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read); }), HasSubstr("version 99"));
 }
 
+TEST_F(History, TellsThatAnotherProgramWritesIt) {
+  add("one", campaign(1600000000));
+  SQLite::Database other(path_.string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN EXCLUSIVE");
+  EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read, 10); }), HasSubstr("another program writes it"));
+  other.exec("ROLLBACK");
+  other.exec("BEGIN IMMEDIATE");
+  HistoryDatabase database(path_, Access::write, 10);
+  EXPECT_THAT(error_in([&] {
+                database.add_change({1, "all", "all", "a", "b"});
+              }),
+              HasSubstr("another program writes it"));
+}
+
 TEST_F(History, TellsDamage) {
   add("one", campaign(1600000000));
   std::filesystem::resize_file(path_, 4096 * 3);

@@ -12,12 +12,13 @@ TEST(ParseDate, ReadsDaysAndMinutes) {
   EXPECT_EQ(parse_date("2020-04-02"), 1585785600);
   EXPECT_EQ(parse_date("2020-04-02 13:05"), 1585785600 + 13 * 3600 + 300);
   EXPECT_EQ(parse_date("2020-04-02T13:05"), 1585785600 + 13 * 3600 + 300);
+  EXPECT_EQ(parse_date("2020-04-02 13:05:09"), 1585785600 + 13 * 3600 + 309);
   EXPECT_EQ(date_text(parse_date("2020-02-29")), "2020-02-29");
 }
 
 TEST(ParseDate, RefusesWhatIsNoDay) {
   for (const char* text : {"", "2020", "02/04/2020", "2020-13-01", "2021-02-29", "2020-04-02x", "2020-04-02 25:00",
-                           "2020-04-02 13", "2020-04-02,13:05"})
+                           "2020-04-02 13", "2020-04-02,13:05", "2020-04-02 13:05:61", "2020-04-02 13:05:"})
     EXPECT_THROW(parse_date(text), core::DomainError) << text;
 }
 

@@ -15,6 +15,7 @@ namespace hplcast::calibration {
 struct MachineDescription {
   std::string host;
   std::string kernel;  ///< of the operating system: name, release, machine
+  std::string firmware;  ///< version and date of the BIOS; empty: not known
   std::string cpu_model;
   bool virtual_machine = false;
   int packages = 1;  ///< CPUs (sockets)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,7 +66,5 @@ struct CountOptions {
   bool together = false;  ///< all factors as one vector
 };
 std::vector<FlagCounts> count_flags(const HistoryDatabase& database, const CountOptions& options);
-
-void write_check_json(std::ostream& out, const HistoryCheck& check);
 
 }  // namespace hplcast::history

@@ -47,9 +47,9 @@ class HistoryDatabase {
   static constexpr int schema_version = 1;
 
   enum class Access { read, write };
-  /// Access::write makes the file if it is missing. @throws core::Error also for a database of another program or
-  /// version, a missing file to read.
-  HistoryDatabase(const std::filesystem::path& path, Access access);
+  /// Access::write makes the file if it is missing. `patience_ms`: for another program that writes it. @throws
+  /// core::Error also for a database of another program or version, a missing file to read.
+  HistoryDatabase(const std::filesystem::path& path, Access access, int patience_ms = 10000);
   ~HistoryDatabase();
   HistoryDatabase(const HistoryDatabase&) = delete;
   HistoryDatabase& operator=(const HistoryDatabase&) = delete;
@@ -87,7 +87,7 @@ class HistoryDatabase {
     std::size_t campaigns = 0;  ///< with a result
   };
   std::map<std::string, HostTimes> host_times(const std::string& cluster) const;
-  /// All series of a factor in a cluster up to a time, ordered by place.
+  /// All series of a factor in a cluster up to a time, hosts with shorter names first: node2 before node10.
   std::vector<StoredSeries> series(const std::string& cluster, const std::string& factor,
                                    std::optional<std::int64_t> until_s = std::nullopt) const;
   /// The models of the latest campaign that has some; empty: none.

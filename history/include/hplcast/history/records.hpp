@@ -74,7 +74,8 @@ struct LoggedOutlier {
 /// Whether a list such as "dahu-13/dahu-14", or "all", names something.
 bool list_names(const std::string& list, const std::string& name);
 
-/// Unix time of "2020-04-02" or "2020-04-02 13:05" (UTC; also with a T). @throws core::DomainError for anything else.
+/// Unix time of "2020-04-02", "2020-04-02 13:05" or "2020-04-02 13:05:30" (UTC; also with a T). @throws
+/// core::DomainError for anything else.
 std::int64_t parse_date(const std::string& text);
 /// "2020-04-02".
 std::string date_text(std::int64_t time_s);

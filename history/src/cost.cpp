@@ -1,0 +1,196 @@
+#include "hplcast/history/cost.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/predict_many.hpp"
+#include "hplcast/study/transform_nodes.hpp"
+
+namespace hplcast::history {
+
+namespace {
+
+/// Open findings about the speed of CPUs; `factor`: the one that they are of.
+std::vector<const HistoryFinding*> open_speeds(const HistoryCheck& check, std::string& factor) {
+  std::vector<const HistoryFinding*> found;
+  for (const char* name : {"dgemm_gflops", "frequency_ghz"}) {
+    for (const HistoryFinding& one : check.findings)
+      if (one.finding.open && one.factor == name) found.push_back(&one);
+    factor = name;
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+std::vector<const HistoryFinding*> speed_findings(const HistoryCheck& check, std::string& factor) {
+  auto found = open_speeds(check, factor);
+  if (!found.empty()) return found;
+  throw core::Error(core::ExitCode::bad_input,
+                    "no open finding is about the speed of CPUs (dgemm_gflops, frequency_ghz): nothing to predict");
+}
+
+core::ClusterModel changed(core::ClusterModel cluster, const std::vector<const HistoryFinding*>& findings,
+                           bool back = false) {
+  for (const HistoryFinding* one : findings) {
+    const double speed = 1 + one->finding.effect;
+    cluster = with_cpu_speed(cluster, one->place.host, one->place.cpu, back ? 1 / speed : speed);
+  }
+  return cluster;
+}
+
+std::string effect_text(const HistoryFinding& one) {
+  char text[64];
+  const std::string cpu = one.place.cpu < 0 ? "all CPUs" : "CPU " + std::to_string(one.place.cpu);
+  std::snprintf(text, sizeof text, "%s %+.1f %%", cpu.c_str(), 100 * one.finding.effect);
+  return text;
+}
+
+/// Predictions of several clusters with the same seeds.
+class Predictions {
+ public:
+  explicit Predictions(const CostOptions& options) : options_(options) {}
+
+  /// Index of what is to be predicted.
+  std::size_t add(const core::ClusterModel& cluster, const core::HplParameters& parameters) {
+    for (std::uint64_t seed : options_.seeds) {
+      study::PredictionRequest request;
+      request.cluster = cluster;
+      request.parameters = parameters;
+      request.seed = seed;
+      request.mode = options_.mode;
+      request.programs = options_.programs;
+      batch_.requests.push_back(std::move(request));
+    }
+    return batch_.requests.size() / options_.seeds.size() - 1;
+  }
+
+  void run() {
+    gflops_.resize(batch_.requests.size());
+    batch_.jobs = options_.jobs;
+    batch_.ended = [this](std::size_t index, const core::Prediction& p) { gflops_[index] = p.gflops; };
+    study::predict_many(batch_);
+  }
+
+  std::vector<double> gflops(std::size_t index) const {
+    const auto begin = gflops_.begin() + static_cast<std::ptrdiff_t>(index * options_.seeds.size());
+    return {begin, begin + static_cast<std::ptrdiff_t>(options_.seeds.size())};
+  }
+
+ private:
+  const CostOptions& options_;
+  study::PredictionBatch batch_;
+  std::vector<double> gflops_;
+};
+
+/// Compares seed by seed. `share_error`: relative error of the findings' own effects.
+Scenario scenario(const std::string& name, const core::HplParameters& parameters, const std::vector<double>& gflops,
+                  const std::vector<double>& normal, double share_error) {
+  Scenario result{name, parameters, gflops, 0, 0};
+  const auto count = static_cast<double>(gflops.size());
+  for (std::size_t i = 0; i < gflops.size(); ++i) result.effect += (gflops[i] / normal[i] - 1) / count;
+  double squares = 0;
+  for (std::size_t i = 0; i < gflops.size(); ++i) squares += std::pow(gflops[i] / normal[i] - 1 - result.effect, 2);
+  double of_seeds = 0;
+  if (gflops.size() > 1) {
+    const boost::math::students_t law(count - 1);
+    of_seeds = boost::math::quantile(law, 0.975) * std::sqrt(squares / (count - 1) / count);
+  }
+  result.effect_error = std::hypot(of_seeds, share_error * result.effect);
+  return result;
+}
+
+/// Largest relative error of the effects of some findings.
+double share_error(const std::vector<const HistoryFinding*>& findings) {
+  double most = 0;
+  for (const HistoryFinding* one : findings)
+    most = std::max(most, one->finding.effect_error / std::abs(one->finding.effect));
+  return most;
+}
+
+struct HostFindings {
+  std::string host;
+  std::vector<const HistoryFinding*> findings;
+  double worst() const {
+    double effect = 0;
+    for (const HistoryFinding* one : findings) effect = std::max(effect, std::abs(one->finding.effect));
+    return effect;
+  }
+};
+
+std::vector<HostFindings> by_host(const std::vector<const HistoryFinding*>& findings, std::size_t most) {
+  std::map<std::string, HostFindings> hosts;
+  for (const HistoryFinding* one : findings) {
+    if (one->place.host.empty()) continue;
+    hosts[one->place.host].host = one->place.host;
+    hosts[one->place.host].findings.push_back(one);
+  }
+  std::vector<HostFindings> result;
+  for (auto& [name, host] : hosts) result.push_back(std::move(host));
+  std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.worst() > b.worst(); });
+  if (result.size() > most) result.resize(most);
+  return result;
+}
+
+/// The same run on a cluster with a host less: with a grid that fits, if the old one does not.
+core::HplParameters fitted(core::HplParameters parameters, const core::ClusterModel& cluster) {
+  if (parameters.P * parameters.Q <= cluster.hosts.total_cores()) return parameters;
+  const Grid grid = grid_of(cluster.hosts.total_cores());
+  parameters.P = grid.P;
+  parameters.Q = grid.Q;
+  return parameters;
+}
+
+}  // namespace
+
+bool has_cost(const HistoryCheck& check) {
+  std::string factor;
+  return !open_speeds(check, factor).empty();
+}
+
+core::ClusterModel without_findings(const HistoryCheck& check, const core::ClusterModel& now) {
+  std::string factor;
+  return changed(now, speed_findings(check, factor), true);
+}
+
+Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const CostOptions& options) {
+  if (options.seeds.empty()) throw core::DomainError("seeds", "none", "one at least");
+  Cost cost;
+  const auto findings = speed_findings(check, cost.factor);
+  const auto hosts = by_host(findings, options.most_hosts);
+  const core::ClusterModel now = changed(normal, findings);
+  Predictions predictions(options);
+  const std::size_t of_normal = predictions.add(normal, options.parameters);
+  const std::size_t of_now = predictions.add(now, options.parameters);
+  std::vector<core::HplParameters> left_out;
+  for (const HostFindings& host : hosts) {
+    predictions.add(changed(normal, host.findings), options.parameters);
+    left_out.push_back(options.parameters);
+    if (normal.hosts.count() < 2) continue;
+    const core::ClusterModel rest = study::remove_named_nodes(now, {host.host});
+    left_out.back() = fitted(options.parameters, rest);
+    predictions.add(rest, left_out.back());
+  }
+  predictions.run();
+  cost.normal_gflops = predictions.gflops(of_normal);
+  cost.now = scenario("now", options.parameters, predictions.gflops(of_now), cost.normal_gflops, share_error(findings));
+  std::size_t next = of_now + 1;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    Cost::OfHost& one = cost.hosts.emplace_back();
+    one.host = hosts[i].host;
+    for (const HistoryFinding* finding : hosts[i].findings)
+      one.what += (one.what.empty() ? "" : ", ") + effect_text(*finding);
+    one.alone = scenario("only " + one.host, options.parameters, predictions.gflops(next++), cost.normal_gflops,
+                         share_error(hosts[i].findings));
+    if (normal.hosts.count() < 2) continue;
+    one.without = scenario("without " + one.host, left_out[i], predictions.gflops(next++), cost.normal_gflops, 0);
+    const double least = std::max({0.005, cost.now.effect_error, one.without.effect_error});
+    one.pays_to_leave_out = one.without.effect > cost.now.effect + least;
+  }
+  return cost;
+}
+
+}  // namespace hplcast::history

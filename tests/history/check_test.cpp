@@ -1,0 +1,90 @@
+#include "hplcast/history/check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "../core/errors_in.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::history {
+namespace {
+
+using ::testing::HasSubstr;
+using tests::error_in;
+using Access = HistoryDatabase::Access;
+
+constexpr std::int64_t begin_s = 1600000000, day_s = 86400;
+
+/// Hosts that are measured every day, each by a campaign of its own.
+class Check : public ::testing::Test {
+ protected:
+  void add(const std::string& host, int day, double gflops, const std::string& protocol = "{}") {
+    CampaignRecord record;
+    record.start_s = begin_s + day * day_s;
+    record.end_s = record.start_s + 100;
+    record.hosts = {host};
+    record.protocol = protocol;
+    record.observations.push_back({{"", host, 0}, "dgemm_gflops", record.start_s, gflops});
+    HistoryDatabase database(path_, Access::write);
+    const std::string name = host + std::to_string(day);
+    database.add_source({name, name}, [&](const auto& add_one) { add_one(record); });
+  }
+
+  HistoryCheck check(const CheckOptions& options = {}) const {
+    return check_history(HistoryDatabase(path_, Access::read), options);
+  }
+
+  double noisy(double mean) { return mean * (1 + noise_(engine_)); }
+
+  core::TemporaryFolder folder_{"hplcast-check"};
+  std::filesystem::path path_ = folder_.path() / "h.db";
+  std::mt19937_64 engine_{1};
+  std::normal_distribution<double> noise_{0, 0.003};
+};
+
+TEST_F(Check, OfANewProtocolBeginsANewReferenceByItself) {
+  for (int day = 0; day < 15; ++day) add("a", day, noisy(20), "{\"BLAS\":\"1\"}");
+  for (int day = 15; day < 20; ++day) add("a", day, noisy(15), "{\"BLAS\":\"2\"}");
+  const HistoryCheck result = check();
+  EXPECT_TRUE(result.findings.empty());
+  EXPECT_EQ(result.counts.missing_runs, 6U);  // five of eleven are there
+}
+
+TEST_F(Check, OfHostsWithDifferentProtocolsKeepsTheirReferences) {
+  for (int day = 0; day < 20; ++day) {
+    for (const std::string host : {"a", "b", "c", "d"}) {
+      const bool slow = host == "c" && day >= 16;
+      add(host, day, noisy(slow ? 18 : 20), host == "a" ? "{\"kernel\":\"old\"}" : "{\"kernel\":\"new\"}");
+    }
+  }
+  const HistoryCheck result = check();
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0].place.host, "c");
+}
+
+TEST_F(Check, OfOneCpuSaysThatThereIsNothingToCompareWith) {
+  for (int day = 0; day < 20; ++day) add("a", day, noisy(day >= 16 ? 18 : 20));
+  const HistoryCheck result = check();
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0].finding.against, fit::Against::own);
+  EXPECT_THAT(result.notes.at(0), HasSubstr("too few CPUs"));
+}
+
+TEST_F(Check, LeavesLoggedOutliersOut) {
+  for (int day = 0; day < 20; ++day) add("a", day, noisy(day >= 18 ? 15 : 20));
+  EXPECT_EQ(check().open(), 1U);
+  HistoryDatabase database(path_, Access::write);
+  database.add_outlier({parse_date(date_text(begin_s + 18 * day_s)), "all", "a", "", "busy"});
+  database.add_outlier({parse_date(date_text(begin_s + 19 * day_s)), "all", "a", "", "busy"});
+  EXPECT_EQ(check().open(), 0U);
+}
+
+TEST_F(Check, RefusesAHistoryWithoutCampaigns) {
+  HistoryDatabase(path_, Access::write).add_change({begin_s, "all", "all", "a", "b"});
+  EXPECT_THAT(error_in([&] { check(); }), HasSubstr("no campaigns yet"));
+}
+
+}  // namespace
+}  // namespace hplcast::history

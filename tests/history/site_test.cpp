@@ -1,0 +1,151 @@
+// The pages of a history, also in a real browser (headless Chromium).
+#include "hplcast/history/site.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+#include <regex>
+
+#include "../support/reference_data.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/history/published_csv.hpp"
+
+namespace hplcast::history {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+using Access = HistoryDatabase::Access;
+
+void import(const fs::path& database, const std::string& runs, const std::string& cluster = "") {
+  HistoryDatabase history(database, Access::write);
+  core::read_file(runs, [&](std::istream& in, const std::string& name) {
+    history.add_source({name, name}, [&](const auto& add) { import_runs(in, name, cluster, add); });
+  });
+}
+
+class HistorySite : public ::testing::Test {
+ protected:
+  /// The site of the example, with a change whose text is an attack.
+  SiteSize write_example() {
+    import(database_, HPLCAST_SOURCE_DIR "/examples/watch/runs.csv");
+    HistoryDatabase history(database_, Access::write);
+    history.add_change({parse_date("2025-02-21"), "demo", "all", "platform", "<script>alert(1)</script> & \"BIOS\""});
+    return write_site(HistoryDatabase(database_, Access::read), {}, site_);
+  }
+
+  std::string page(const std::string& name) const { return core::read_text(site_ / name); }
+
+  core::TemporaryFolder folder_{"hplcast-site"};
+  fs::path database_ = folder_.path() / "h.db", site_ = folder_.path() / "site";
+};
+
+TEST_F(HistorySite, BeginsWithWhatNeedsAttention) {
+  const SiteSize size = write_example();
+  EXPECT_EQ(size.pages, 1U + 3 + 8);  // index, three factors, eight hosts
+  const std::string index = page("index.html");
+  EXPECT_THAT(index, HasSubstr("node-3 CPU 0</a></td><td>-4.7 %</td><td>dgemm_gflops</td><td>2025-03-12"));
+  EXPECT_THAT(index, HasSubstr("node-6 takes no part any more"));
+  EXPECT_THAT(page("overview-demo-dgemm_gflops.html"), HasSubstr("class=\"cell below\""));
+  EXPECT_THAT(page("host-demo-node-3.html"), HasSubstr("class=\"band\""));
+}
+
+TEST_F(HistorySite, IsStaticAndItsLinksLeadSomewhere) {
+  write_example();
+  std::size_t links = 0;
+  for (const auto& entry : fs::directory_iterator(site_)) {
+    const std::string text = core::read_text(entry.path());
+    EXPECT_THAT(text, Not(HasSubstr("<script"))) << entry.path();
+    EXPECT_THAT(text, Not(HasSubstr("http:"))) << entry.path();
+    EXPECT_THAT(text, Not(HasSubstr("https:"))) << entry.path();
+    const std::regex target("href=\"([^\"]*)\"");
+    for (std::sregex_iterator match(text.begin(), text.end(), target), end; match != end; ++match, ++links)
+      EXPECT_TRUE(fs::exists(site_ / (*match)[1].str())) << (*match)[1];
+  }
+  EXPECT_GT(links, 50U);
+}
+
+TEST_F(HistorySite, HasPagesOfTwoMegabytesAtMost) {
+  const fs::path runs = folder_.path() / "large.csv";
+  std::ofstream out(runs);
+  out << "host,cpu,job,start_time,dgemm_gflops\n";
+  std::mt19937_64 engine(1);
+  std::normal_distribution<double> noise(20, 0.1);
+  for (int run = 0; run < 600; ++run)
+    for (int host = 0; host < 300; ++host)
+      out << 'n' << host << ",0," << run << ',' << 1500000000 + run * 86400 << ',' << noise(engine) << '\n';
+  out.close();
+  import(database_, runs, "large");
+  const SiteSize size = write_site(HistoryDatabase(database_, Access::read), {}, site_);
+  EXPECT_LE(size.largest_bytes, 2000000U);
+  EXPECT_TRUE(fs::exists(site_ / "overview-large-dgemm_gflops-2.html"));
+}
+
+/// What a page says of itself, to the page that frames it.
+constexpr const char* probe = R"js(<script>
+parent.postMessage("overflow " + (document.documentElement.scrollWidth - document.documentElement.clientWidth) + " width " +
+  document.documentElement.clientWidth + " requests " + performance.getEntriesByType("resource").length + " end", "*");
+</script>)js";
+
+std::string in_browser(const fs::path& chromium, const fs::path& folder, const std::string& file) {
+  core::Command command;
+  command.program = chromium.string();
+  command.arguments = {"--headless=old",
+                       "--no-sandbox",
+                       "--disable-gpu",
+                       "--disable-background-networking",
+                       "--no-first-run",
+                       "--disable-component-update",
+                       "--user-data-dir=" + (folder / "profile").string(),
+                       "--enable-logging=stderr",
+                       "--dump-dom",
+                       "file://" + (folder / file).string()};
+  command.environment = {{"HOME", folder.string()}};
+  command.timeout_s = 120;
+  auto result = core::run(command);
+  if (result.output.find("<title>") == std::string::npos) {  // newer ones have one headless mode only
+    command.arguments.front() = "--headless";
+    result = core::run(command);
+  }
+  return result.output;
+}
+
+TEST_F(HistorySite, FitsAPhoneWithoutErrorsOrRequests) {
+  const auto chromium = core::find_program("chromium");
+  if (chromium.empty()) GTEST_SKIP() << "skipped: no chromium here";
+  write_example();
+  for (const std::string name : {"index.html", "overview-demo-dgemm_gflops.html", "host-demo-node-3.html"}) {
+    SCOPED_TRACE(name);
+    // As it is: what its own policy forbids would be an error. Then with a script, which the policy must allow.
+    const std::string plain = in_browser(chromium, folder_.path(), "site/" + name);
+    if (plain.find("<html") == std::string::npos) GTEST_SKIP() << "skipped: chromium does not run here";
+    EXPECT_THAT(plain, Not(HasSubstr("CONSOLE")));
+    std::string text = page(name);
+    const std::string policy = "default-src 'none'";
+    text.replace(text.find(policy), policy.size(), "default-src 'unsafe-inline'");
+    text.insert(text.find("</body>"), probe);
+    std::ofstream(folder_.path() / "probed.html") << text;
+    std::ofstream(folder_.path() / "phone.html")
+        << "<!DOCTYPE html><title>nothing</title><script>addEventListener(\"message\", event => { document.title = "
+           "event.data; });"
+           "</script><iframe src=\"probed.html\" width=\"390\" height=\"844\" style=\"border:0\"></iframe>";
+    const std::string said = in_browser(chromium, folder_.path(), "phone.html");
+    // 390, less a scroll bar on long pages.
+    EXPECT_TRUE(std::regex_search(said, std::regex("overflow 0 width 3(7[0-9]|90) requests 0 end"))) << said;
+  }
+}
+
+TEST_F(HistorySite, OfThePublishedHistoryIsSmall) {
+  HPLCAST_REFERENCE_FILE(runs, "non-regression/stats_monitoring_dahu.csv");
+  import(database_, runs);
+  const SiteSize size = write_site(HistoryDatabase(database_, Access::read), {}, site_);
+  EXPECT_EQ(size.pages, 1U + 4 + 12);
+  EXPECT_LE(size.largest_bytes, 2000000U);
+}
+
+}  // namespace
+}  // namespace hplcast::history
