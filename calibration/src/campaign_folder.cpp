@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -184,6 +185,14 @@ fs::path CampaignFolder::monitoring(const CampaignStep& step, const CampaignChun
 
 fs::path CampaignFolder::work() const {
   return path_ / "work";
+}
+
+fs::path CampaignFolder::failure(const std::string& what) const {
+  constexpr std::size_t longest = 80;
+  std::string name = what.substr(0, longest);
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; }, '_');
+  return path_ / "failures" / (name + ".log");
 }
 
 fs::path CampaignFolder::surroundings(const std::string& file) const {

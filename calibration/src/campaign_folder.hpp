@@ -27,6 +27,8 @@ class CampaignFolder {
   std::filesystem::path monitoring(const CampaignStep& step) const;
   std::filesystem::path monitoring(const CampaignStep& step, const CampaignChunk& chunk) const;
   std::filesystem::path surroundings(const std::string& file) const;
+  /// For the output of a command that failed; `what` it was for becomes a name.
+  std::filesystem::path failure(const std::string& what) const;
   std::filesystem::path work() const;  ///< for files that nobody needs afterwards
 
   bool is_done(const CampaignStep& step) const;

@@ -30,11 +30,6 @@ std::string seconds_text(double seconds) {
   return core::shortest(std::ceil(seconds)) + " s";
 }
 
-std::string last_part(const std::string& output) {
-  constexpr std::size_t longest = 2000;
-  return output.size() <= longest ? output : "..." + output.substr(output.size() - longest);
-}
-
 class CampaignRun {
  public:
   CampaignRun(const CampaignPlan& plan, const fs::path& folder, bool resume, const CampaignReport& report)
@@ -95,18 +90,19 @@ class CampaignRun {
 
   /// Runs a command and logs it. @throws core::Error that says what it was for.
   void run_logged(core::Command command, std::string what, double timeout_s) {
-    command.timeout_s = timeout_s;
+    command.timeout_s = std::round(timeout_s);
+    command.purpose = what;
     const core::CommandResult result = run_or_say_how_to_go_on(command, what);
     folder_.log(what, core::to_string(command), result.status, result.wall_s);
     if (result.status == 0) return;
     if (const auto row = first_number(folder_.position())) what += ", in row " + core::shortest(*row);
     const bool is_input = result.status == static_cast<int>(core::ExitCode::bad_input);
-    throw core::Error(is_input ? core::ExitCode::bad_input : core::ExitCode::external_failure,
-                      what + ": " + fs::path(command.program).filename().string() +
-                          (result.timed_out ? " did not end within " + core::shortest(std::round(timeout_s)) + " s"
-                                            : " ended with status " + std::to_string(result.status)) +
-                          "; its last lines were:\n" + last_part(result.output) +
-                          "\n  command: " + core::to_string(command) + how_to_go_on());
+    command.output = folder_.failure(what);
+    core::write_file(command.output, [&](std::ostream& out) { out << result.output; });
+    command.purpose = what;  // with the row
+    throw core::Error(
+        is_input ? core::ExitCode::bad_input : core::ExitCode::external_failure,
+        core::program_failure(command, result.status, core::how_it_ended(command, result)).what() + how_to_go_on());
   }
 
   /// Descriptions of all hosts, with the binding of every rank as it really is, and what the doctor says of them.

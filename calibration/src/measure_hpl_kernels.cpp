@@ -20,6 +20,7 @@ void run_instrumented(const HplKernelRequest& request, const core::HplParameters
   command.environment["HPLCAST_KERNEL_TRACE"] = (folder / "trace").string();
   command.environment["HPLCAST_KERNEL_TRACE_MAX"] = std::to_string(request.max_rows);
   command.directory = folder;
+  command.purpose = "the instrumented run of " + core::to_string(parameters);
   core::run_checked(command);
 }
 

@@ -18,9 +18,9 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/names.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/yaml_keys.hpp"
-#include "quantities.hpp"
 
 namespace hplcast::cli {
 
@@ -160,7 +160,7 @@ calibration::CampaignStep dgemm_step(Section& section, const Common& common) {
     options.transposition = grid.P > 1 ? calibration::Transposition::yes : calibration::Transposition::no;
   }
   double budget_s = 0, rate_flop_per_s = 2e10;
-  section.read_quantity("budget", budget_s, parse_seconds);
+  section.read_quantity("budget", budget_s, core::parse_seconds);
   section.read("rate", rate_flop_per_s);
   calibration::CampaignStep step;
   step.program = common.programs / "hplcast-measure-dgemm";
@@ -180,8 +180,8 @@ calibration::CampaignStep mpi_step(Section& section, const Common& common) {
   calibration::MpiDesignOptions options;
   options.seed = common.seed;
   double min_bytes = 1, max_bytes = 1 << 20;
-  section.read_quantity("min_bytes", min_bytes, parse_bytes);
-  section.read_quantity("max_bytes", max_bytes, parse_bytes);
+  section.read_quantity("min_bytes", min_bytes, core::parse_bytes);
+  section.read_quantity("max_bytes", max_bytes, core::parse_bytes);
   options.min_bytes = static_cast<long>(min_bytes);
   options.max_bytes = static_cast<long>(max_bytes);
   section.read("count", options.count);
@@ -223,8 +223,8 @@ calibration::CampaignStep saturation_step(Section& section, const Common& common
   calibration::SaturationDesignOptions options;
   options.seed = common.seed;
   double max_bytes = static_cast<double>(options.max_bytes), min_bytes = 0;
-  section.read_quantity("max_bytes", max_bytes, parse_bytes);
-  section.read_quantity("min_bytes", min_bytes, parse_bytes);
+  section.read_quantity("max_bytes", max_bytes, core::parse_bytes);
+  section.read_quantity("min_bytes", min_bytes, core::parse_bytes);
   options.max_bytes = static_cast<long>(max_bytes);
   options.min_bytes = min_bytes > 0 ? static_cast<long>(min_bytes) : std::min(options.min_bytes, options.max_bytes);
   section.read("count", options.count);
@@ -267,7 +267,7 @@ calibration::CampaignStep thresholds_step(Section& section, const Common& common
   step.extension = "json";
   step.estimated_s = 10;
   double max_bytes = 0;
-  section.read_quantity("max_bytes", max_bytes, parse_bytes);
+  section.read_quantity("max_bytes", max_bytes, core::parse_bytes);
   if (max_bytes > 0) step.arguments = {"--max-bytes", core::shortest(max_bytes)};
   std::string scope;
   section.read("scope", scope);
@@ -418,8 +418,8 @@ calibration::CampaignPlan read_campaign(const std::string& text, const std::stri
   if (plan.name.empty() || plan.name.find('/') != std::string::npos)
     section.fail("name", "expected a name, without slashes");
   section.read("seed", common.seed);
-  section.read_quantity("warm_up", plan.warm_up_s, parse_seconds);
-  section.read_quantity("chunk", plan.chunk_s, parse_seconds);
+  section.read_quantity("warm_up", plan.warm_up_s, core::parse_seconds);
+  section.read_quantity("chunk", plan.chunk_s, core::parse_seconds);
   section.read("monitoring", plan.monitoring);
   section.read("strict", plan.strict);
   read_launch(section, plan, common);
@@ -436,7 +436,7 @@ calibration::CampaignPlan read_campaign(const std::string& text, const std::stri
   }
   if (plan.steps.empty()) section.fail("steps", "nothing to measure: " + plan.notes.front());
   if (double total_s = 0; section.has("duration")) {
-    section.read_quantity("duration", total_s, parse_seconds);
+    section.read_quantity("duration", total_s, core::parse_seconds);
     section.at("duration", [&] { shorten(plan, total_s); });
   }
   section.finish();

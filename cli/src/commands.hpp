@@ -22,6 +22,7 @@ void setup_generate(CLI::App& app);
 void setup_fit_network(CLI::App& fit);
 void setup_fit_segmented(CLI::App& fit);
 void setup_predict(CLI::App& app);
+void setup_quick(CLI::App& app);
 void setup_report(CLI::App& app);
 void setup_run_real(CLI::App& app);
 void setup_sweep(CLI::App& app);

@@ -130,8 +130,9 @@ void setup_dgemm(CLI::App& parent) {
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("--budget,--budget-s", options->budget_s, "take fewer shapes if they need longer than this")
       ->transform(as_seconds());
-  command.add_option("--rate", options->rate_flop_per_s, "flop/s of one core, to reckon the time with")
-      ->capture_default_str();
+  command.add_option("--rate", options->rate_flop_per_s, "of one core (30Gflop/s), to reckon the time with")
+      ->transform(as_flop_per_s())
+      ->default_str(significant(options->rate_flop_per_s / 1e9) + "Gflop/s");
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");
   command.callback([options] { run_dgemm(*options); });
 }

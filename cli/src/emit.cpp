@@ -4,15 +4,21 @@
 #include "checks.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
+#include "configuration_file.hpp"
+#include "hpl_options.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/platforms/hostfile.hpp"
 #include "hplcast/platforms/model_h.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/study/run_folder.hpp"
 #include "output.hpp"
 #include "program.hpp"
+#include "seed_option.hpp"
 
 namespace hplcast::cli {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -22,11 +28,42 @@ struct EmitOptions {
   std::string hostfile;
   std::string model_h;
   int ranks = 0;
+  std::string run;             ///< folder
+  std::string configurations;  ///< of the run, if not those of `request`
+  study::PredictionRequest request;
 };
 
-void run_emit(const EmitOptions& options) {
-  if (options.platform.empty() && options.hostfile.empty() && options.model_h.empty()) {
-    throw core::UsageError("nothing to emit: give --platform, --hostfile or --model-h");
+void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
+  for (const std::string& loss : platforms::platform_xml_losses(cluster))
+    std::cerr << "hplcast emit: warning: " << file << " loses a part of the cluster: " << loss << '\n';
+}
+
+/// The folders of --run: one, or for several configurations one below it each, as --keep of predict.
+void write_runs(const EmitOptions& options) {
+  std::vector<core::HplParameters> configurations = {options.request.parameters};
+  if (!options.configurations.empty())
+    configurations = read_configuration_file("hplcast emit", options.configurations, options.request.parameters);
+  std::vector<std::pair<study::PredictionRequest, fs::path>> runs;
+  for (std::size_t i = 0; i < configurations.size(); ++i) {
+    study::PredictionRequest request = options.request;
+    request.parameters = configurations[i];
+    request.mode = study::SimulationMode::exact;
+    study::check(request);
+    const fs::path base = options.run;
+    const fs::path folder = configurations.size() > 1 ? base / std::to_string(i + 1) : base;
+    runs.emplace_back(std::move(request), folder);
+    for (const char* file : study::run_folder_files) {
+      require_writable(folder / file);
+      require_other_file(folder / file, {options.cluster, options.configurations});
+    }
+  }
+  for (const auto& [request, folder] : runs) study::write_run_folder(request, folder);
+  tell_losses(options.request.cluster, (fs::path(options.run) / "platform.xml").string());
+}
+
+void run_emit(EmitOptions options) {
+  if (options.platform.empty() && options.hostfile.empty() && options.model_h.empty() && options.run.empty()) {
+    throw core::UsageError("nothing to emit: give --run, --platform, --hostfile or --model-h");
   }
   for (const std::string& path : {options.platform, options.hostfile, options.model_h}) require_writable(path);
   for (const std::string& path : {options.platform, options.hostfile, options.model_h})
@@ -34,9 +71,7 @@ void run_emit(const EmitOptions& options) {
   const core::ClusterModel cluster = read_cluster_file(options.cluster);
   if (!options.platform.empty()) {
     core::write_file(options.platform, [&](std::ostream& out) { platforms::write_platform_xml(out, cluster); });
-    for (const std::string& loss : platforms::platform_xml_losses(cluster)) {
-      std::cerr << "hplcast emit: warning: " << options.platform << " loses a part of the cluster: " << loss << '\n';
-    }
+    tell_losses(cluster, options.platform);
   }
   if (!options.hostfile.empty()) {
     const int ranks = options.ranks > 0 ? options.ranks : cluster.hosts.total_cores();
@@ -45,6 +80,10 @@ void run_emit(const EmitOptions& options) {
   if (!options.model_h.empty()) {
     core::write_file(options.model_h, [&](std::ostream& out) { platforms::write_model_h(out, cluster); });
   }
+  if (!options.run.empty()) {
+    options.request.cluster = cluster;
+    write_runs(options);
+  }
 }
 
 }  // namespace
@@ -52,6 +91,7 @@ void run_emit(const EmitOptions& options) {
 void setup_emit(CLI::App& app) {
   auto options = std::make_shared<EmitOptions>();
   CLI::App& command = add_command(app, "emit", "Export a cluster for plain smpirun",
+                                  "hplcast emit examples/dahu-like.json --run run -N 1000 -P 2 -Q 2 && run/run.sh\n  "
                                   "hplcast emit examples/dahu-like.json --platform platform.xml --hostfile hostfile "
                                   "--model-h model.h --ranks 64");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
@@ -61,7 +101,24 @@ void setup_emit(CLI::App& app) {
   command.add_option("--model-h", options->model_h, "kernel models as C99 tables")->type_name("model.h");
   command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)")
       ->check(CLI::PositiveNumber);
-  command.callback([options] { run_emit(*options); });
+  CLI::Option* run =
+      command
+          .add_option("--run", options->run,
+                      "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or --hpl-dat")
+          ->type_name("DIR");
+  CLI::Option* configurations =
+      command.add_option("--hpl-dat,--configurations", options->configurations,
+                         "HPL of --run: an HPL.dat, or a CSV with columns N, NB, P ...; several: in DIR/1, DIR/2 ...");
+  configurations->type_name("FILE")->needs(run);
+  CLI::Option* N = add_hpl_options(command, options->request.parameters, configurations);
+  N->description("HPL's N, for --run");
+  add_seed(command, options->request.seed, "of the random streams of --run");
+  command.add_flag("--force", options->request.force, "also runs that `predict` refuses without --force")->needs(run);
+  command.callback([options, run, N, configurations] {
+    if (!run->empty() && N->empty() && configurations->empty()) throw core::UsageError("--run needs -N or --hpl-dat");
+    if (run->empty() && !N->empty()) throw core::UsageError("-N is for --run");
+    run_emit(*options);
+  });
 }
 
 }  // namespace hplcast::cli

@@ -19,7 +19,6 @@ struct FitClusterOptions {
   std::string campaign;
   std::string name;
   std::vector<long> for_hpl;
-  bool quiet = false;
   std::string output;
 };
 
@@ -64,7 +63,7 @@ void run_fit_cluster(const FitClusterOptions& options) {
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   if (!options.name.empty()) fit.cluster.name = options.name;
-  if (!options.quiet) summarise(fit);
+  summarise(fit);
   for (const fit::QualityFlag& flag : fit.flags)
     std::cerr << "hplcast fit cluster: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, fit.cluster); });
@@ -84,7 +83,6 @@ void setup_fit_cluster(CLI::App& fit) {
       ->delimiter(',')
       ->expected(4)
       ->check(CLI::Range(1L, 2147483647L));
-  command.add_flag("--quiet", options->quiet, "warnings only on the standard error");
   command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_fit_cluster(*options); });
 }

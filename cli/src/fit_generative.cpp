@@ -23,7 +23,6 @@ struct FitGenerativeOptions {
   std::string days = "mean";
   fit::GenerativeFitOptions fit;
   std::string plot;
-  bool quiet = false;
   std::string output;
 };
 
@@ -99,7 +98,7 @@ void run_fit_generative(FitGenerativeOptions options) {
   require_nodes_of_kinds(rows, options);
   const fit::GenerativeFit fit = fit::fit_generative(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
-  if (!options.quiet) report(fit);
+  report(fit);
   if (!options.plot.empty()) write_picture(options.plot, generative_picture(rows, fit));
   write_result(options.output, [&](std::ostream& out) { core::write_generative(out, fit.model); });
 }
@@ -133,7 +132,6 @@ void setup_fit_generative(CLI::App& fit) {
       ->check(CLI::IsMember({"mean", "pooled"}))
       ->capture_default_str();
   command.add_option("--plot", options->plot, "picture of the fit (gnuplot), .png or .svg")->type_name("FILE.png");
-  command.add_flag("--quiet", options->quiet, "no report on the standard error");
   command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "generative model as JSON (default: the standard output)")
       ->type_name("FILE");

@@ -35,7 +35,6 @@ struct FitKernelOptions {
   std::string hosts;
   bool published = false;
   bool keep_all_terms = false;
-  bool quiet = false;
   std::string plot;
   std::string output;
   bool formula_given = false;  ///< an option says which formula to fit: else the forms of HPL's kernels are tried
@@ -117,7 +116,7 @@ std::filesystem::path picture_path(const FitKernelOptions& options, const Fitted
 
 /// Report and picture of a fit; `several`: it is one of several.
 void present(const Fitted& one, const fit::KernelTable& table, const FitKernelOptions& options, bool several) {
-  if (!options.quiet) std::cerr << fit::describe(group_text(options, one), one.fit);
+  std::cerr << fit::describe(group_text(options, one), one.fit);
   if (!options.plot.empty() && one.fit.ok())
     write_picture(picture_path(options, one, several), kernel_picture(group_text(options, one), table, one.fit));
 }
@@ -198,7 +197,6 @@ void add_cpu_laws(std::map<std::string, core::KernelModel>& models, FitKernelOpt
           return one.fit;
         },
         notes);
-    if (options.quiet) continue;
     for (const std::string& note : notes) std::cerr << kernel << ": " << note << '\n';
   }
 }
@@ -298,7 +296,6 @@ void setup_fit_kernel(CLI::App& fit) {
       .add_option("--plot", options->plot,
                   "picture of the fit (gnuplot), .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
       ->type_name("FILE.png");
-  command.add_flag("--quiet", options->quiet, "no report on the standard error");
   command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")
       ->type_name("FILE");

@@ -47,7 +47,6 @@ struct FitNetworkOptions {
   CapacityOptions capacities;
   fit::NetworkFitOptions fit;
   std::string plot;
-  bool quiet = false;
   std::string output;
 };
 
@@ -284,7 +283,7 @@ void run_fit_network(const FitNetworkOptions& given) {
   fit::NetworkFit fit = fit::fit_network(rows_of(sources, given.scope), options);
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
   fit.model = with_capacities(fit.model, given.capacities);
-  if (!given.quiet) summarise(fit);
+  summarise(fit);
   for (const fit::QualityFlag& flag : fit.flags)
     std::cerr << "hplcast fit network: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
   if (!given.plot.empty()) draw(fit, given.plot);
@@ -380,7 +379,6 @@ void setup_fit_network(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--plot", options->plot, "pictures (gnuplot), .png or .svg: FILE-SCOPE-OPERATION.png")
       ->type_name("FILE");
-  command.add_flag("--quiet", options->quiet, "no report on the standard error");
   command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");

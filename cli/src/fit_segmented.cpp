@@ -33,7 +33,6 @@ struct FitSegmentedOptions {
   std::string noise = "none";
   fit::SegmentedOptions regression;
   std::string plot;
-  bool quiet = false;
   std::string output;
 };
 
@@ -182,7 +181,7 @@ Groups fit_groups(const FitSegmentedOptions& options) {
     group.fit = fit::fit_segmented(cells, options.regression);
     const std::string title = title_of(key, options);
     if (group.fit.segments.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, title + group.fit.reason);
-    if (!options.quiet) summarise(group.fit, title);
+    summarise(group.fit, title);
   }
   return groups;
 }
@@ -279,7 +278,6 @@ void setup_fit_segmented(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--plot", options->plot, "picture (gnuplot), .png or .svg; with --by: FILE-VALUE-VALUE.png")
       ->type_name("FILE");
-  command.add_flag("--quiet", options->quiet, "no report on the standard error");
   command.add_flag("--json", "accepted for symmetry: the result always is JSON");
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");

@@ -2,6 +2,7 @@
 #include "hplcast/core/leftovers.hpp"
 #include "hplcast/core/startup.hpp"
 #include "program.hpp"
+#include "talk.hpp"
 
 int main(int argc, char** argv) {
   using namespace hplcast;
@@ -12,8 +13,10 @@ int main(int argc, char** argv) {
       "hplcast");
   app.set_version_flag("--version", "hplcast " HPLCAST_VERSION);
   app.require_subcommand(1);
+  cli::add_talk_options(app);
   cli::set_example(app, "hplcast predict --help");
 
+  cli::setup_quick(app);
   cli::setup_design(app);
   cli::setup_doctor(app);
   cli::setup_calibrate(app);

@@ -10,6 +10,7 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "row_range.hpp"
+#include "talk.hpp"
 
 namespace {
 
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
   app.add_option("--program", options.request.program,
                  "the instrumented HPL (default: xhpl-instrumented beside this program)")
       ->type_name("PATH");
+  cli::add_talk_options(app);
   app.callback([&] { run(options); });
   return cli::run_program(app, argc, argv);
 }

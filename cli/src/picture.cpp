@@ -136,6 +136,7 @@ void write_picture(const std::filesystem::path& path, const Picture& picture) {
   command.program = "gnuplot";
   command.arguments = {script.string()};
   command.timeout_s = 120;
+  command.purpose = "drawing " + path.string();
   core::run_checked(command);
   core::read_file(drawn, [&](std::istream& in, const std::string&) {
     core::write_file(path, [&](std::ostream& out) { out << in.rdbuf(); });

@@ -9,6 +9,7 @@
 
 #include "hplcast/study/dgemm_peak.hpp"
 #include "output.hpp"
+#include "talk.hpp"
 
 namespace hplcast::cli {
 
@@ -107,7 +108,7 @@ void write_prediction_table(std::ostream& out, const std::vector<core::Predictio
     table.add(std::move(row));
   }
   table.write(out);
-  if (predictions.size() < 2) return;
+  if (predictions.size() < 2 || is_quiet()) return;
   if (!common.empty()) out << "All: " << common << '\n';
   write_best(out, predictions);
 }

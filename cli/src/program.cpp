@@ -5,6 +5,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/startup.hpp"
 #include "list_options.hpp"
+#include "talk.hpp"
 
 namespace hplcast::cli {
 
@@ -36,6 +37,7 @@ CLI::App& add_command(CLI::App& parent, const std::string& name, const std::stri
                       const std::string& example) {
   CLI::App* command = parent.add_subcommand(name, description);
   set_example(*command, example);
+  add_talk_options(*command);
   return *command;
 }
 
@@ -45,6 +47,7 @@ void set_example(CLI::App& app, const std::string& example) {
 
 int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
   const auto fail = [&](core::ExitCode code, const std::string& message) {
+    talk_normally();
     err << command_name(app) << ": " << message << std::endl;
     return static_cast<int>(code);
   };
@@ -53,6 +56,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
   try {
     app.parse(argc, argv);
     if (!out.flush()) return fail(core::ExitCode::bad_input, "the standard output cannot be written");
+    talk_normally();
     return static_cast<int>(core::ExitCode::fine);
   } catch (const CLI::Success& request) {  // --help, --version
     return app.exit(request, out, err);

@@ -6,7 +6,8 @@
 
 namespace hplcast::cli {
 
-/// Adds a subcommand whose --help ends with `example`: one or more command lines that work as they stand.
+/// Adds a subcommand whose --help ends with `example`: one or more command lines that work as they stand. It has
+/// --quiet and --verbose.
 CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::string& example);
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "talk.hpp"
+
 namespace hplcast::cli {
 
 namespace {
@@ -48,7 +50,10 @@ std::string progress_line(double fraction, double elapsed_s, const std::string& 
   return line.substr(0, static_cast<std::size_t>(std::max(width, 1)));
 }
 
-Progress::Progress() : on_terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_draw_(start_) {}
+Progress::Progress()
+    : on_terminal_(isatty(STDERR_FILENO) == 1 && !is_quiet() && !is_verbose()),
+      start_(Clock::now()),
+      last_draw_(start_) {}
 
 Progress::~Progress() {
   clear();

@@ -84,6 +84,7 @@ void write_pictures(const fs::path& folder, const std::vector<study::ReportPictu
     constexpr const char* pixels_per_unit = "2";
     command.arguments = {"--zoom", pixels_per_unit, "-o", (folder / (picture.name + ".png")).string(), svg.string()};
     command.timeout_s = 60;
+    command.purpose = "drawing " + svg.string() + " as PNG";
     core::run_checked(command);
   }
   if (!png) {

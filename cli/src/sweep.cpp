@@ -12,6 +12,7 @@
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
+#include "quantities.hpp"
 #include "seed_option.hpp"
 
 namespace hplcast::cli {
@@ -66,23 +67,16 @@ void tell_skipped(const std::vector<study::SkippedPoint>& skipped) {
   if (skipped.size() > shown) std::cerr << "  ... and " << skipped.size() - shown << " more\n";
 }
 
-/// What matters of the message of a failed run: its command is in the log, too.
-std::string brief(const std::string& message) {
-  const std::size_t status = message.find(" ended with status ");
-  std::string text = status == std::string::npos ? message : message.substr(status + 1);
-  text = text.substr(0, text.find(": its last lines"));
-  text = text.substr(0, text.find('\n'));
-  constexpr std::size_t width = 160;
-  return text.size() > width ? text.substr(0, width) + " ..." : text;
-}
-
-void tell_failures(const std::vector<study::FailedRun>& failures) {
+/// A line for each of the first failed runs.
+std::string failures_text(const std::vector<study::FailedRun>& failures) {
   constexpr std::size_t shown = 5;
+  std::string text;
   for (std::size_t i = 0; i < std::min(shown, failures.size()); ++i) {
-    std::cerr << "  failed: " << failures[i].run.substr(0, 16) << ": " << brief(failures[i].message)
-              << (failures[i].log.empty() ? "" : " (" + failures[i].log + ")") << '\n';
+    const std::string& message = failures[i].message;
+    text += "\n  " + failures[i].run.substr(0, 16) + ": " + message.substr(0, message.find('\n'));
   }
-  if (failures.size() > shown) std::cerr << "  ... and " << failures.size() - shown << " more\n";
+  if (failures.size() > shown) text += "\n  ... and " + std::to_string(failures.size() - shown) + " more";
+  return text;
 }
 
 void tell_warning(const std::string& warning) {
@@ -110,17 +104,20 @@ void run_sweep(SweepOptions options) {
   };
   const study::SweepSummary summary = study::run_sweep(options.request);
   progress.clear();
-  std::cerr << "hplcast sweep: " << summary.made << " runs made, " << summary.found << " there already, "
-            << summary.failed + summary.found_failed << " failed, " << summary.skipped << " configurations skipped; "
-            << options.request.database.string() << '\n';
   const study::SweepDatabase database(options.request.database, study::SweepDatabase::Access::read);
-  if (summary.skipped > 0) tell_skipped(study::runs_of(options.request.plan).skipped);
-  if (summary.failed + summary.found_failed > 0) {
-    tell_failures(database.failures());
+  const std::size_t failed = summary.failed + summary.found_failed;
+  const std::string summary_text = std::to_string(summary.made) + " runs made, " + std::to_string(summary.found) +
+                                   " there already, " + std::to_string(failed) + " failed, " +
+                                   std::to_string(summary.skipped) + " configurations skipped";
+  if (failed > 0) {
     throw core::Error(core::ExitCode::external_failure,
-                      std::to_string(summary.failed + summary.found_failed) +
-                          " runs failed; the others are in the database\n  hint: --retry-failed tries them again");
+                      std::to_string(failed) + " of " + std::to_string(database.counts().runs) +
+                          " runs failed; the others are in " + options.request.database.string() +
+                          failures_text(database.failures()) + "\n  " + summary_text +
+                          "\n  hint: --retry-failed tries them again");
   }
+  std::cerr << "hplcast sweep: " << summary_text << "; " << options.request.database.string() << '\n';
+  if (summary.skipped > 0) tell_skipped(study::runs_of(options.request.plan).skipped);
 }
 
 void run_status(const SweepOptions& options) {
@@ -131,7 +128,7 @@ void run_status(const SweepOptions& options) {
             << counts.runs - std::min(counts.runs, counts.done + counts.failed) << " missing; " << counts.skipped
             << " configurations skipped\n";
   for (const std::string& line : study::slurm_jobs_of(path)) std::cout << "slurm: " << line << '\n';
-  tell_failures(database.failures());
+  if (counts.failed > 0) std::cerr << "failed:" << failures_text(database.failures()) << '\n';
   tell_skipped(database.skipped());
 }
 
@@ -187,9 +184,10 @@ void setup_sweep(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x")
       ->allow_extra_args(false);
-  command.add_option("--poll", options->request.slurm_options.poll_s, "seconds between two looks at the queue")
+  command.add_option("--poll", options->request.slurm_options.poll_s, "time between two looks at the queue")
+      ->transform(as_seconds())
       ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      ->default_str("5s");
   command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)")
       ->type_name("PATH");
   command

@@ -17,6 +17,7 @@
 #include "quantities.hpp"
 #include "seed_option.hpp"
 #include "simulation_mode_option.hpp"
+#include "talk.hpp"
 
 namespace hplcast::cli {
 
@@ -95,8 +96,8 @@ void write_panel(std::ostream& out, const study::TuneResult& result) {
   out << '\n';
 }
 
-void write_summary(std::ostream& out, const study::TuneResult& result) {
-  write_ranking(out, result);
+/// What the ranking rests on.
+void write_remarks(std::ostream& out, const study::TuneResult& result) {
   write_influence(out, result.influence);
   write_panel(out, result);
   out << "\nRounds:";
@@ -118,7 +119,13 @@ void write_summary(std::ostream& out, const study::TuneResult& result) {
   if (!result.ranking.empty()) out << " at N=" << result.ranking.front().parameters.N;
   if (naive.peak > 0) out << ", " << percent(best / naive.peak) << " of the peak";
   if (result.gain) out << "; " << signed_percent(*result.gain) << " against the default configuration";
-  out << "\nBest: " << core::to_string(result.best) << '\n';
+  out << '\n';
+}
+
+void write_summary(std::ostream& out, const study::TuneResult& result) {
+  write_ranking(out, result);
+  if (!is_quiet()) write_remarks(out, result);
+  out << "Best: " << core::to_string(result.best) << '\n';
 }
 
 void warn_beyond_peak(const study::TuneResult& result) {

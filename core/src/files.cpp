@@ -162,12 +162,16 @@ fs::path base_of(const fs::path& parent) {
   return error ? fs::path("/tmp") : base;
 }
 
-/// Opens a folder and locks it: as long as we live, nobody takes it for abandoned. -1: it is locked, or cannot be (some
-/// network file systems have no locks of folders: there nothing is ever taken for abandoned).
+constexpr mode_t own_mode = 0700, kept_mode = 0755;
+
+/// Opens a folder that is nobody else's and was not kept, and locks it: as long as we live, nobody takes it for
+/// abandoned. -1: it is locked, or cannot be (some network file systems have no locks of folders: there nothing is ever
+/// taken for abandoned).
 int lock_folder(const fs::path& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   struct stat state = {};
-  const bool is_ours = fd >= 0 && ::fstat(fd, &state) == 0 && state.st_uid == ::geteuid();
+  const bool is_ours =
+      fd >= 0 && ::fstat(fd, &state) == 0 && state.st_uid == ::geteuid() && (state.st_mode & 0777) == own_mode;
   if (is_ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
   if (fd >= 0) ::close(fd);
   return -1;
@@ -209,7 +213,7 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
   for (int attempt = 0; attempt < 100; ++attempt) {  // another host may have made it meanwhile
     path_ = unused_name(base, begin);
     leftover_.emplace(path_);
-    if (::mkdir(path_.c_str(), 0700) == 0) {
+    if (::mkdir(path_.c_str(), own_mode) == 0) {
       lock_ = lock_folder(path_);
       return;
     }
@@ -221,9 +225,15 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
   throw Error(ExitCode::bad_input, "cannot make a temporary folder " + path_.string() + ": names are in use");
 }
 
+void TemporaryFolder::keep() noexcept {
+  kept_ = true;
+  leftover_.reset();
+  ::chmod(path_.c_str(), kept_mode);  // nobody takes it for abandoned
+}
+
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  if (!kept_) fs::remove_all(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
 }
 

@@ -11,9 +11,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 
+#include "child_output.hpp"
 #include "guard.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -65,7 +65,8 @@ struct Descriptor {
 };
 
 /// Waits for the child, calling `while_running` about every 100 ms. Sets timed_out; throws when interrupted.
-int wait_for(const Command& command, GuardedProgram& child, CommandResult& result, Clock::time_point begin) {
+int wait_for(const Command& command, GuardedProgram& child, ShownOutput& shown, CommandResult& result,
+             Clock::time_point begin) {
   using namespace std::chrono_literals;
   auto last_call = begin - 1s;
   auto pause = 1ms;
@@ -86,6 +87,7 @@ int wait_for(const Command& command, GuardedProgram& child, CommandResult& resul
       command.while_running(static_cast<int>(child.pid()));
       last_call = Clock::now();
     }
+    shown.copy();
     pause = std::min(pause * 2, 20ms);
   }
 }
@@ -93,7 +95,7 @@ int wait_for(const Command& command, GuardedProgram& child, CommandResult& resul
 /// The file that takes the output: the one asked for, or one in memory.
 Descriptor open_output(const Command& command) {
   if (!command.output.empty()) {
-    Descriptor file{::open(command.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+    Descriptor file{::open(command.output.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
     if (file.fd < 0) throw_write_error("write", command.output, errno);
     return file;
   }
@@ -111,12 +113,21 @@ std::string read_all(int fd) {
   return text;
 }
 
-std::string last_lines(const std::string& text, int count) {
-  std::size_t begin = text.find_last_not_of('\n');
-  if (begin == std::string::npos) return "(it printed nothing)";
-  for (int i = 0; i < count && begin != std::string::npos; ++i)
-    begin = begin == 0 ? std::string::npos : text.rfind('\n', begin - 1);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1);
+}  // namespace
+
+CommandResult run(const Command& command) {
+  const fs::path program = find_program(command.program);
+  if (program.empty()) throw ExternalError(command.program, -1, "no such program in PATH");
+  Descriptor output = open_output(command);
+  CommandResult result;
+  const auto begin = Clock::now();
+  ShownOutput shown(command, output.fd);
+  GuardedProgram child(exec_request(command, program, output.fd), command.program);
+  const int status = wait_for(command, child, shown, result, begin);
+  result.wall_s = seconds_since(begin);
+  result.status = result.timed_out ? 124 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (command.output.empty()) result.output = read_all(output.fd);
+  return result;
 }
 
 std::string shell_quoted(const std::string& text) {
@@ -127,35 +138,6 @@ std::string shell_quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
-}
-
-}  // namespace
-
-CommandResult run(const Command& command) {
-  const fs::path program = find_program(command.program);
-  if (program.empty()) throw ExternalError(command.program, -1, "no such program in PATH");
-  Descriptor output = open_output(command);
-  CommandResult result;
-  const auto begin = Clock::now();
-  GuardedProgram child(exec_request(command, program, output.fd), command.program);
-  const int status = wait_for(command, child, result, begin);
-  result.wall_s = seconds_since(begin);
-  result.status = result.timed_out ? 124 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  if (command.output.empty()) result.output = read_all(output.fd);
-  return result;
-}
-
-CommandResult run_checked(const Command& command) {
-  CommandResult result = run(command);
-  if (result.status == 0) return result;
-  std::string text = result.output;
-  if (!command.output.empty()) {
-    std::ifstream log(command.output);
-    text.assign(std::istreambuf_iterator<char>(log), {});
-  }
-  std::string detail =
-      result.timed_out ? "no end after " + std::to_string(static_cast<long>(command.timeout_s)) + " s; " : "";
-  throw ExternalError(to_string(command), result.status, detail + "its last lines were:\n" + last_lines(text, 15));
 }
 
 std::string to_string(const Command& command) {

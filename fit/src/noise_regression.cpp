@@ -187,21 +187,31 @@ DurationLaw make_law(const core::Polynomial& mu, const core::Polynomial& sigma, 
   return DurationLaw::make(mu, {}, NoiseFamily::none);
 }
 
-/// The family whose distribution is nearest to the sample, among those that keep the total time.
+/// The misfit that a law of `calls` durations has with its own sample, exceeded by chance in one of a hundred: the
+/// asymptotic quantile of Cramer and von Mises (Anderson and Darling 1952).
+double misfit_by_chance(std::size_t calls) {
+  constexpr double quantile = 0.743;
+  return quantile / static_cast<double>(calls);
+}
+
+/// The family whose distribution is nearest to the sample, among those that keep the total time. A mixture has more
+/// parameters than the others and comes near to each of them: it must be nearer by more than chance.
 NoiseFamily nearest_family(const ShapeRows& rows, const core::Polynomial& mu, const core::Polynomial& sigma,
                            const std::vector<core::MixtureMode>& modes, std::vector<std::string>& notes) {
   NoiseFamily best = NoiseFamily::log_normal;  // never negative: always possible
   double least = std::numeric_limits<double>::infinity();
-  for (const NoiseFamily family : core::noise_families) {
-    if (family == NoiseFamily::none) continue;
-    if (family == NoiseFamily::mixture && !is_proportional(modes)) continue;
+  const auto consider = [&](NoiseFamily family, double nearer_by) {
     const DurationLaw law = make_law(mu, sigma, family, modes);
-    if (clamping_bias(rows, law) > bearable_bias) continue;
+    if (clamping_bias(rows, law) > bearable_bias) return;
     const double distance = misfit(rows, law);
-    if (distance >= least) continue;
+    if (distance + nearer_by >= least) return;
     least = distance;
     best = family;
+  };
+  for (const NoiseFamily family : core::noise_families) {
+    if (family != NoiseFamily::none && family != NoiseFamily::mixture) consider(family, 0);
   }
+  if (is_proportional(modes)) consider(NoiseFamily::mixture, misfit_by_chance(rows.sample.size()));
   notes.push_back(std::string("noise: ") + to_string(best) + " is nearest to the measured scatter");
   return best;
 }

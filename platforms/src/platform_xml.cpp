@@ -12,6 +12,7 @@
 #include "hplcast/core/xml.hpp"
 #include "hplcast/platforms/sharing_losses.hpp"
 #include "xml_costs.hpp"
+#include "xml_losses.hpp"
 
 namespace hplcast::platforms {
 
@@ -79,8 +80,9 @@ void write_property(std::ostream& out, const std::string& name, const std::strin
   out << "    <prop id=\"" << name << "\" value=\"" << value << "\"/>\n";
 }
 
-void write_config(std::ostream& out, const ClusterModel& cluster) {
+void write_config(std::ostream& out, const ClusterModel& cluster, const XmlSettings& more) {
   out << "  <config>\n";
+  for (const auto& [name, value] : more) write_property(out, name, value);
   for (const auto& [name, value] : core::smpi_settings(cluster.network)) write_property(out, name, value);
   const XmlCosts costs = xml_costs(main_scope(cluster));
   write_property(out, "smpi/os", costs.os);
@@ -160,26 +162,17 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   };
   for (const SharingLoss& loss : sharing_losses(cluster)) losses.push_back(to_string(loss));
   if (local.capacity && cluster_element_name(cluster) != nullptr)
-    losses.push_back("local capacity: messages inside a host do not slow each other down (a <cluster> cannot say it)");
+    losses.push_back(
+        "local capacity: messages inside a host do not slow each other down (a <cluster> cannot say it): n "
+        "at once get " +
+        shortest(local.link_bytes_per_s() / 1e9) + " GB/s each, not together");
   if (!cluster.network.values().remote) {
     add(xml_cost_losses(local, core::Scope::local));
     return losses;
   }
   const core::ScopeModel& remote = main_scope(cluster);
   add(xml_cost_losses(remote, core::Scope::remote));
-  const XmlCosts remote_costs = xml_costs(remote);
-  const XmlCosts local_costs = xml_costs(local);
-  const auto differ = [&](const char* what, const std::string XmlCosts::*list) {
-    if (remote_costs.*list != local_costs.*list) {
-      losses.push_back(std::string("local ") + what +
-                       ": platform.xml has one list for all messages, that of remote ones is used");
-    }
-  };
-  differ("send", &XmlCosts::os);
-  differ("isend", &XmlCosts::ois);
-  differ("recv", &XmlCosts::overhead_recv);
-  differ("bandwidth factors", &XmlCosts::bw_factor);
-  differ("latency factors", &XmlCosts::lat_factor);
+  add(xml_scope_losses(local, remote));
   add(xml_cost_losses(local, core::Scope::local));
   return losses;
 }
@@ -188,14 +181,14 @@ bool needs_platform_library(const ClusterModel& cluster) {
   return !platform_xml_losses(cluster).empty();
 }
 
-void write_platform_xml(std::ostream& out, const ClusterModel& cluster) {
+void write_platform_xml(std::ostream& out, const ClusterModel& cluster, const XmlSettings& more) {
   out << "<?xml version=\"1.0\"?>\n"
       << "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
       << comment("Made by hplcast from the cluster model " + cluster.name +
                  "; do not edit. Message costs: docs/platform.md.");
   for (const std::string& loss : platform_xml_losses(cluster)) out << comment("Not carried: " + loss);
   out << "<platform version=\"4.1\">\n";
-  write_config(out, cluster);
+  write_config(out, cluster, more);
   if (const char* topology_name = cluster_element_name(cluster)) {
     write_cluster_element(out, cluster, topology_name);
   } else {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/smpi_network.hpp"
@@ -35,12 +34,6 @@ double intercept_on_wire_s(const Segment& segment) {
   return mean_intercept_s(segment) - core::smpi_envelope_bytes * segment.slope_s_per_byte;
 }
 
-std::string factor_text(double factor) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", factor);
-  return text;
-}
-
 std::string join(const std::string& list, const std::string& item) {
   return list.empty() ? item : list + ";" + item;
 }
@@ -54,10 +47,6 @@ std::string overhead(const core::SegmentedLaw& law) {
                 shortest(bound) + ":" + shortest(mean_intercept_s(segment)) + ":" + shortest(segment.slope_s_per_byte));
   }
   return list;
-}
-
-bool is_carried(const Segment& segment) {
-  return segment.slope_s_per_byte >= 0 && intercept_on_wire_s(segment) >= 0;
 }
 
 /// The flow that stands for a segment: exact where is_carried(), else exact at one size of the segment only.
@@ -79,6 +68,14 @@ core::MessageFlow representative_flow(const core::ScopeModel& scope, std::size_t
 }
 
 }  // namespace
+
+bool is_carried(const Segment& segment) {
+  return segment.slope_s_per_byte >= 0 && intercept_on_wire_s(segment) >= 0;
+}
+
+bool has_xml_bound(const Segment& segment) {
+  return segment.min_bytes + core::smpi_envelope_bytes <= bound_limit;
+}
 
 XmlCosts xml_costs(const core::ScopeModel& scope) {
   XmlCosts costs;
@@ -109,48 +106,15 @@ std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope) {
   return factors;
 }
 
-namespace {
-
-/// A message that is faster alone than its link carries.
-std::vector<std::string> faster_than_link(const core::ScopeModel& scope, core::Scope which) {
-  std::vector<std::string> losses;
-  if (!core::link_limit(scope, which).is_shared) return losses;
-  constexpr double rounding = 1e-6;
-  for (const XmlFactor& one : bandwidth_factors(scope)) {
-    if (one.factor <= 1 + rounding || one.only_short_messages) continue;
-    losses.push_back(std::string(core::to_string(which)) + " transfer from " + shortest(one.min_bytes) +
-                     " bytes: a single message is faster than its link (bandwidth factor " + factor_text(one.factor) +
-                     "); platform.xml lets it, the platform library keeps it to the link");
-  }
-  return losses;
-}
-
-}  // namespace
-
-std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which) {
-  const std::string name = core::to_string(which);
-  std::vector<std::string> losses = faster_than_link(scope, which);
-  if (scope.half_duplex) losses.push_back(name + " half_duplex: messages in both directions overlap");
-  for (std::size_t i = 0; i < core::message_cost_count; ++i) {
-    const auto cost = static_cast<MessageCost>(i);
-    for (const Segment& segment : scope.cost(cost).segments()) {
-      const std::string where =
-          name + " " + core::message_cost_names[i] + " from " + shortest(segment.min_bytes) + " bytes: ";
-      if (segment.min_bytes + core::smpi_envelope_bytes > bound_limit) {
-        losses.push_back(where + "SimGrid's bounds end at 2^31, the segment below goes on instead");
-        continue;
-      }
-      if (!segment.modes.empty() || segment.sd_s > 0) {
-        losses.push_back(where + "noise is left out, every message takes its expected time");
-      }
-      if (cost == MessageCost::transfer && !is_carried(segment)) {
-        losses.push_back(
-            where +
-            "a line that starts below zero or falls becomes one through zero, right in the middle of the segment");
-      }
-    }
-  }
-  return losses;
+double xml_transfer_s(const core::ScopeModel& link, const core::ScopeModel& factors, double size_bytes) {
+  const std::vector<Segment>& segments = factors.cost(MessageCost::transfer).segments();
+  std::size_t index = segments.size() - 1;
+  while (index > 0 && segments[index].min_bytes > size_bytes) --index;
+  const core::MessageFlow flow = representative_flow(factors, index);
+  const double latency_factor = flow.latency_s / factors.latency_s;
+  const double bandwidth_factor = flow.bandwidth_bytes_per_s / factors.link_bytes_per_s();
+  return link.latency_s * latency_factor +
+         (size_bytes + core::smpi_envelope_bytes) / (link.link_bytes_per_s() * bandwidth_factor);
 }
 
 }  // namespace hplcast::platforms

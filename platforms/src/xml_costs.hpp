@@ -23,7 +23,13 @@ struct XmlFactor {
 };
 std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope);
 
-/// Losses of xml_costs() for a single message of this scope, one sentence each.
-std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which);
+/// The time in s that a message takes alone on the link of a scope with the factors of this or another scope.
+double xml_transfer_s(const core::ScopeModel& link, const core::ScopeModel& factors, double size_bytes);
+
+/// Whether factors say a segment of the transfer exactly.
+bool is_carried(const core::Segment& segment);
+
+/// Whether SimGrid can read where a segment starts.
+bool has_xml_bound(const core::Segment& segment);
 
 }  // namespace hplcast::platforms

@@ -4,13 +4,10 @@
 
 #include "activity.hpp"
 #include "c_boundary.hpp"
-#include "progress_file.hpp"
 #include "runtime.hpp"
-#include "simgrid_port/simgrid_port.hpp"
 
 using hplcast::smpi_models::Activity;
 using hplcast::smpi_models::guarded;
-using hplcast::smpi_models::ProgressFile;
 using hplcast::smpi_models::Rank;
 using hplcast::smpi_models::Runtime;
 
@@ -43,12 +40,4 @@ void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, 
 
 void hplcast_call_end(const void* request, int found) {
   observe([&](Activity& activity, int rank, double now) { activity.call_end(rank, request, found != 0, now); });
-}
-
-void hplcast_progress(double fraction) {
-  guarded([&] {
-    static ProgressFile* const file =
-        new ProgressFile(Runtime::instance().activity().settings().progress_path);  // open to the end
-    file->update(fraction, simgrid::s4u::Engine::get_clock());
-  });
 }

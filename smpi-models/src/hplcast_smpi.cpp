@@ -115,6 +115,17 @@ void hplcast_message_taken(const hplcast_channel* channel) {
   Runtime::instance().polling().taken(*channel);
 }
 
+hplcast_window hplcast_panel_window(int panels, int process_columns) {
+  return guarded([&] { return Runtime::instance().panel_window(panels, process_columns); });
+}
+
+void hplcast_panel_begins(const hplcast_window* window, int index) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.panel_begins(runtime.rank(), *window, index);
+  });
+}
+
 int hplcast_column_mode(const hplcast_column* column, int index) {
   return guarded([&] {
     const auto* columns = Runtime::instance().columns();

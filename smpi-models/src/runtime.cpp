@@ -56,7 +56,8 @@ Runtime& Runtime::instance() {
 Runtime::Runtime()
     : settings_(session().settings),
       kernels_(settings_, load_model(), statistics_.kernels),
-      activity_(read_activity_settings(std::getenv)) {
+      activity_(read_activity_settings(std::getenv)),
+      progress_(activity_.settings().progress_path) {
   statistics_.simulator = port::simulator_name();
   statistics_.seed = settings_.seed;
   statistics_.noise = settings_.noise;
@@ -110,6 +111,23 @@ void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelS
   rank.clock.work(duration_s);
 }
 
+hplcast_window Runtime::panel_window(int panels, int process_columns) const {
+  const auto& [first, last] = settings_.window;
+  if (last < 0) return {0, panels};
+  const std::string found = std::to_string(first) + "-" + std::to_string(last);
+  if (last >= panels)
+    throw core::DomainError("HPLCAST_WINDOW", found, "panels of this matrix: 0 to " + std::to_string(panels - 1));
+  if (first % process_columns != 0)
+    throw core::DomainError("HPLCAST_WINDOW", found,
+                            "a first panel of the first of " + std::to_string(process_columns) + " process columns");
+  return {first, last - first + 1};
+}
+
+void Runtime::panel_begins(const Rank& rank, const hplcast_window& window, int index) {
+  panel_marks_.mark(ranks_.size(), rank.number, window, index, rank.clock.now_s());
+  progress_.update(static_cast<double>(index) / window.count, s4u::Engine::get_clock());
+}
+
 double Runtime::pivot(Rank& rank, int rows, int& row) const {
   if (rows < 1) throw core::DomainError("rows of hplcast_pivot", rows, "at least 1");
   const core::StreamName stream{settings_.seed, core::stream_pivot, rank.number, 0};
@@ -134,6 +152,8 @@ void Runtime::write() {
   if (observed.phases || !observed.trace_path.empty()) statistics.phases = activity_.phase_times();
   if (statistics.deadlock) statistics.blocked = activity_.blocked();
   statistics.end_s = s4u::Engine::get_clock();
+  statistics.window = panel_marks_.window();
+  statistics.panel_marks_s = panel_marks_.means_s();
   if (columns_) statistics.fast_error_95_s = columns_->error_95_s();
   core::write_file(settings_.stats_path, [&](std::ostream& out) { write_statistics(out, statistics); });
 }

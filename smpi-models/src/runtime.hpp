@@ -7,8 +7,10 @@
 #include "column_meeting.hpp"
 #include "kernels.hpp"
 #include "messages.hpp"
+#include "panel_marks.hpp"
 #include "polling.hpp"
 #include "probes.hpp"
+#include "progress_file.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
 
@@ -42,6 +44,10 @@ class Runtime {
   /// Null in exact mode.
   ColumnMeetings* columns() { return columns_ ? &*columns_ : nullptr; }
   MessageCounts& message_counts() { return statistics_.messages; }
+  /// The window of a matrix of `panels` panels. @throws DomainError for a window that it does not have.
+  hplcast_window panel_window(int panels, int process_columns) const;
+  /// As hplcast_panel_begins(), which tells how far the simulation is, too.
+  void panel_begins(const Rank& rank, const hplcast_window& window, int index);
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
  private:
@@ -56,6 +62,8 @@ class Runtime {
   std::deque<Rank> ranks_;  // by number in MPI_COMM_WORLD
   std::optional<Polling> polling_;
   Activity activity_;
+  ProgressFile progress_;
+  PanelMarks panel_marks_;
   std::optional<Messages> messages_;
   std::optional<Probes> probes_;
   std::optional<ColumnMeetings> columns_;

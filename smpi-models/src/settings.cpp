@@ -36,6 +36,19 @@ SampledExchanges parse_sampled_exchanges(const std::string& text) {
   return {part(0, first, period - 1), period, part(second + 1, text.size(), most)};
 }
 
+/// Panels FIRST-LAST, counted from 0.
+std::pair<int, int> parse_window(const std::string& text) {
+  const char* const name = "HPLCAST_WINDOW";
+  const std::size_t dash = text.find('-');
+  if (dash == std::string::npos) throw core::DomainError(name, text, "FIRST-LAST, as 512-583");
+  const auto panel = [&](std::string_view number, int least) {
+    constexpr int most = 1 << 30;
+    return static_cast<int>(parse_whole(name, number, static_cast<std::uint64_t>(least), most));
+  };
+  const int first = panel(std::string_view(text).substr(0, dash), 0);
+  return {first, panel(std::string_view(text).substr(dash + 1), first)};
+}
+
 /// True for `yes`, false for `no`.
 bool parse_choice(const char* name, std::string_view text, const char* yes, const char* no) {
   if (text == yes) return true;
@@ -61,6 +74,7 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   if (const std::string text = value("HPLCAST_SAMPLED_EXCHANGES"); !text.empty()) {
     settings.sampled_exchanges = parse_sampled_exchanges(text);
   }
+  if (const std::string text = value("HPLCAST_WINDOW"); !text.empty()) settings.window = parse_window(text);
   choose("HPLCAST_NOISE", "on", "off", settings.noise);
   choose("HPLCAST_NETWORK_NOISE", "on", "off", settings.network_noise);
   choose("HPLCAST_MODE", "fast", "exact", settings.fast);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace hplcast::smpi_models {
 
@@ -39,6 +40,7 @@ struct Settings {
   bool fast =
       false;  ///< HPLCAST_MODE: exact or fast; fast: meetings in place of the exchanges of a panel factorisation
   SampledExchanges sampled_exchanges;  ///< HPLCAST_SAMPLED_EXCHANGES: RUN/PERIOD/PANELS
+  std::pair<int, int> window{0, -1};   ///< HPLCAST_WINDOW: FIRST-LAST, the panels that HPL factors; last < 0: all
   bool uniform_pivots =
       true;  ///< HPLCAST_PIVOTS: uniform or lowest; lowest: the first process row that can has every pivot
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way

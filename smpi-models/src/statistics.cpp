@@ -67,6 +67,9 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
                {"times_s", statistics.times_s},
                {"kernels", kernels},
                {"messages", messages}};
+  if (!statistics.panel_marks_s.empty()) {
+    json["panels"] = {{"first", statistics.window.first}, {"marks_s", statistics.panel_marks_s}};
+  }
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
   if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);

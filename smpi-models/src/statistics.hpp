@@ -42,6 +42,8 @@ struct Statistics {
   std::vector<double> times_s;  ///< as reported, in order
   std::array<core::KernelCount, core::kernel_count> kernels{};
   MessageCounts messages;
+  hplcast_window window{0, 0};                                       ///< PanelMarks::window()
+  std::vector<double> panel_marks_s;                                 ///< PanelMarks::means_s()
   std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> phases{};  ///< by phase and rank; empty if not measured
   std::vector<BlockedRank> blocked;                                  ///< what ranks waited for in a deadlock
 };

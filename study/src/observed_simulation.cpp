@@ -65,16 +65,16 @@ void write_phases_csv(const fs::path& path, const std::vector<RankPhases>& phase
   });
 }
 
-std::string deadlock_text(const Statistics& statistics) {
+std::string blocked_text(const Statistics& statistics) {
   constexpr std::size_t shown = 8;
-  std::string text = "the simulated ranks deadlocked at " + core::shortest(statistics.end_s) + " s";
+  std::string text;
   for (std::size_t i = 0; i < statistics.blocked.size(); ++i) {
     if (i == shown) {
       text += "\n  and " + std::to_string(statistics.blocked.size() - shown) + " more ranks";
       break;
     }
     const BlockedRank& one = statistics.blocked[i];
-    text += "\n  rank " + std::to_string(one.rank) + " waits in " + one.operation;
+    text += (i == 0 ? "rank " : "\n  rank ") + std::to_string(one.rank) + " waits in " + one.operation;
     const int peer = one.rank == one.source ? one.destination : one.source;
     if (peer >= 0) text += " for rank " + std::to_string(peer) + ", tag " + std::to_string(one.tag);
     text += ", since " + core::shortest(one.since_s) + " s";

@@ -25,6 +25,6 @@ std::vector<core::PhaseSummary> summarised(const std::vector<RankPhases>& phases
 void write_phases_csv(const std::filesystem::path& path, const std::vector<RankPhases>& phases);
 
 /// The messages that the ranks wait for, for an error message: the first few in full.
-std::string deadlock_text(const Statistics& statistics);
+std::string blocked_text(const Statistics& statistics);
 
 }  // namespace hplcast::study

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/network_checks.hpp"
@@ -25,6 +26,8 @@ namespace hplcast::study {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr const char* simulation_log = "simulation.log";
 
 void check_grid(const PredictionRequest& request, int ranks) {
   const core::Hosts& hosts = request.cluster.hosts;
@@ -170,8 +173,7 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
 
 fs::path simulated_hpl(const SimulatorPrograms& programs) {
   if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
-  require_program(programs.xhpl, "the simulated HPL asked for");
-  return fs::absolute(programs.xhpl);
+  return located_program(programs.xhpl, "the simulated HPL asked for");
 }
 
 /// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
@@ -197,8 +199,7 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
                        "-hostfile", unquoted(files.hostfile, folder)};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
-  command.arguments.push_back("--cfg=smpi/shared-malloc-blocksize:" +
-                              std::to_string(static_cast<long>(needs_of(request).block_bytes)));
+  command.arguments.push_back(shared_block_option(request));
   command.arguments.push_back(unquoted(xhpl, folder));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
@@ -210,8 +211,10 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   if (std::getenv("GLIBC_TUNABLES") == nullptr) {
     command.environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=60000:glibc.malloc.hugetlb=1";
   }
+  command.purpose =
+      "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);
   command.directory = folder;
-  command.output = folder / "simulation.log";
+  command.output = folder / simulation_log;
   command.timeout_s = request.timeout_s;
   observe(command, request.observation);
   return command;
@@ -225,9 +228,9 @@ core::HplRun read_result(const core::Command& command, const core::HplParameters
   });
   const bool as_asked = runs.size() == 1 && runs.front().parameters == parameters;
   if (as_asked) return runs.front();
-  throw core::ExternalError(core::to_string(command), 0,
-                            runs.empty() ? "it printed no result line (`W...`)"
-                                         : "its result is not one run of " + core::to_string(parameters));
+  throw core::program_failure(command, 0,
+                              runs.empty() ? "it printed no result line (`W...`)"
+                                           : "its result is not one run of " + core::to_string(parameters));
 }
 
 /// SimGrid ends as if nothing were wrong when no rank can go on.
@@ -236,7 +239,10 @@ void refuse_deadlock(const core::Command& command) {
   if (!fs::exists(file)) return;
   core::read_file(file, [&](std::istream& in, const std::string& name) {
     const Statistics statistics = read_statistics(in, name);
-    if (statistics.deadlock) throw core::ExternalError(core::to_string(command), 0, deadlock_text(statistics));
+    if (!statistics.deadlock) return;
+    throw core::program_failure(command, 0,
+                                "the simulated ranks deadlocked at " + core::shortest(statistics.end_s) + " s",
+                                blocked_text(statistics));
   });
 }
 
@@ -244,16 +250,14 @@ Statistics read_statistics_of(const core::Command& command, const std::string& m
   const fs::path file = command.environment.at("HPLCAST_STATS");
   const std::string& xhpl = command.arguments.back();
   if (!fs::exists(file)) {
-    throw core::ExternalError(
-        core::to_string(command), 0,
-        "it left no statistics: " + xhpl + " is not linked with hplcast's runtime, or ended early");
+    throw core::program_failure(
+        command, 0, "it left no statistics: " + xhpl + " is not linked with hplcast's runtime, or ended early");
   }
   Statistics statistics;
   core::read_file(file, [&](std::istream& in, const std::string& name) { statistics = read_statistics(in, name); });
   if (statistics.model_sha256 != model_sha256) {
-    throw core::ExternalError(
-        core::to_string(command), 0,
-        xhpl + " used the model " + statistics.model_sha256 + ", not the one asked for, " + model_sha256);
+    throw core::program_failure(
+        command, 0, xhpl + " used the model " + statistics.model_sha256 + ", not the one asked for, " + model_sha256);
   }
   return statistics;
 }
@@ -320,6 +324,10 @@ SimulationNeeds needs_of(const PredictionRequest& request) {
   return simulation_needs(request.parameters, mode_of(request) == SimulationMode::fast);
 }
 
+std::string shared_block_option(const PredictionRequest& request) {
+  return "--cfg=smpi/shared-malloc-blocksize:" + std::to_string(static_cast<long>(needs_of(request).block_bytes));
+}
+
 std::vector<std::string> check(const PredictionRequest& request) {
   request.parameters.validate();
   if (request.parameters.N < 1) throw core::DomainError("N", std::to_string(request.parameters.N), "at least 1");
@@ -347,8 +355,17 @@ std::vector<std::string> check(const PredictionRequest& request) {
 core::Prediction predict(const PredictionRequest& request) {
   check(request);
   if (request.keep.empty()) {
-    const core::TemporaryFolder folder("hplcast-predict");
-    return simulate(request, folder.path());
+    core::TemporaryFolder folder("hplcast-predict");
+    try {
+      return simulate(request, folder.path());
+    } catch (const core::Error& error) {
+      // The message of a failed simulation names files in there; one that was interrupted tells nothing.
+      constexpr int signals = 128;
+      const bool is_storage = dynamic_cast<const core::StorageError*>(&error) != nullptr;
+      if (!is_storage && static_cast<int>(error.code()) < signals && fs::exists(folder.path() / simulation_log))
+        folder.keep();
+      throw;
+    }
   }
   std::error_code error;
   fs::create_directories(request.keep, error);

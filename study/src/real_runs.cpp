@@ -53,6 +53,7 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
   launch.mpirun = request.mpirun;
   core::Command command = core::mpirun_command(launch, xhpl);
   command.timeout_s = request.timeout_s;
+  command.purpose = "the real run of " + core::to_string(run.parameters);
   command.directory = folder;
   command.output = folder / "HPL.out";
   command.while_running = [&](int) { tick(); };
@@ -63,9 +64,7 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
     runs = core::read_hpl_output(in, name, run.parameters);
   });
   if (runs.size() == 1 && runs.front().parameters == run.parameters && runs.front().time_s > 0) return runs.front();
-  throw core::ExternalError(
-      core::to_string(command), 0,
-      "its output " + command.output.string() + " has not one run of " + core::to_string(run.parameters));
+  throw core::program_failure(command, 0, "its output has not one run of " + core::to_string(run.parameters));
 }
 
 /// Lines of a hostfile that name a host.
@@ -132,8 +131,8 @@ void check(const RealRunRequest& request) {
 
 RealRunSummary run_real(const RealRunRequest& request) {
   check(request);
-  const fs::path xhpl = request.xhpl.empty() ? own_program("xhpl", "HPLCAST_XHPL") : fs::absolute(request.xhpl);
-  require_program(xhpl, "the real HPL");
+  const fs::path xhpl =
+      request.xhpl.empty() ? own_program("xhpl", "HPLCAST_XHPL") : located_program(request.xhpl, "the real HPL");
   ResultsFile results(request.results);
 
   RealRunSummary summary;

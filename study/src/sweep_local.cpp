@@ -74,6 +74,13 @@ class Workers {
   std::vector<std::thread> threads_;
 };
 
+/// A message with the names of files that have moved from one folder to another.
+std::string moved(std::string message, const fs::path& from, const fs::path& to) {
+  for (std::size_t at = 0; (at = message.find(from.string(), at)) != std::string::npos; at += to.string().size())
+    message.replace(at, from.string().size(), to.string());
+  return message;
+}
+
 }  // namespace
 
 fs::path beside(const fs::path& database, const char* suffix) {
@@ -120,7 +127,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
     fs::create_directories(logs.parent_path(), ignored);
     fs::remove_all(logs, ignored);
     fs::rename(work, logs, ignored);
-    outcome.failure = {task.run->id, error.what(), ignored ? "" : log.string()};
+    outcome.failure = {task.run->id, moved(error.what(), work, ignored ? work : logs), ignored ? "" : log.string()};
     const auto* external = dynamic_cast<const core::ExternalError*>(&error);
     outcome.killed =
         external != nullptr && (external->status() == signals + SIGKILL || external->status() == signals + SIGTERM);

@@ -111,12 +111,6 @@ void write_json(const fs::path& path, const Json& json) {
   core::write_file(path, [&](std::ostream& out) { out << json.dump() << '\n'; });
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 /// The arrays of one sweep.
 class SlurmSweep {
  public:
@@ -161,8 +155,8 @@ class SlurmSweep {
     write_settings();
     const fs::path hplcast = options_.hplcast.empty() ? core::own_executable() : options_.hplcast;
     core::write_file(folder_ / "task.sh", [&](std::ostream& out) {
-      out << "#!/bin/sh\nexec " << quoted(hplcast.string()) << " sweep worker " << quoted(folder_.string())
-          << " --chunk \"$SLURM_ARRAY_TASK_ID\"\n";
+      out << "#!/bin/sh\nexec " << core::shell_quoted(hplcast.string()) << " sweep worker "
+          << core::shell_quoted(folder_.string()) << " --chunk \"$SLURM_ARRAY_TASK_ID\"\n";
     });
     std::vector<std::string> arguments = {"--parsable",
                                           "--job-name=" + name_,

@@ -66,9 +66,9 @@ std::vector<core::HplParameters> candidates_of(const TuneRequest& request,
 void probe(const TuneRequest& request, core::HplParameters small, TunePredictor& predictor) {
   small.N = std::min(small.N, least_panels * small.NB);
   if (predictor.predict({{small, request.seed}}, request.budget_s, "a first prediction").front()) return;
+  if (!predictor.failures().empty()) throw core::Error(core::ExitCode::external_failure, predictor.failures().front());
   throw core::DomainError("budget", request.budget_s,
-                          "enough seconds for a prediction of N = " + std::to_string(small.N),
-                          predictor.failures().empty() ? "" : predictor.failures().front());
+                          "enough seconds for a prediction of N = " + std::to_string(small.N));
 }
 
 TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, TunePredictor& predictor) {

@@ -47,7 +47,8 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
   execution.work = folder_.path();
   execution.ended = [&](const SweepOutcome& outcome) {
     if (!outcome.prediction) {
-      failures_.push_back(core::to_string(outcome.task->run->parameters) + ": " + outcome.failure.message);
+      failures_.push_back(outcome.failure.message);
+      folder_.keep();  // with the logs that the message names
       return;
     }
     learn(*outcome.prediction);

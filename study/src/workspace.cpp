@@ -20,11 +20,22 @@ fs::path from_environment(const char* variable) {
 
 }  // namespace
 
+fs::path located_program(const fs::path& given, const std::string& note) {
+  std::error_code error;
+  fs::path path = given;
+  if (!given.has_parent_path() && !fs::exists(given, error)) path = core::find_program(given.string());
+  require_program(path.empty() ? given : path, note);
+  return fs::absolute(path);
+}
+
 fs::path own_program(const std::string& name, const char* variable) {
   const fs::path chosen = from_environment(variable);
-  const fs::path path = chosen.empty() ? core::own_executable().parent_path() / name : chosen;
-  require_program(path, chosen.empty() ? "./quickstart.sh builds it" : std::string("from ") + variable);
-  return fs::absolute(path);
+  if (!chosen.empty()) return located_program(chosen, std::string("from ") + variable);
+  const fs::path beside = core::own_executable().parent_path() / name;
+  std::error_code error;
+  if (fs::exists(beside, error)) return located_program(beside, "beside hplcast");
+  const fs::path found = core::find_program(name);
+  return found.empty() ? located_program(beside, "nor is it in PATH; ./quickstart.sh builds it") : found;
 }
 
 fs::path own_library(const std::string& name, const char* variable) {

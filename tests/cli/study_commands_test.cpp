@@ -16,13 +16,19 @@
 namespace hplcast::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 const std::string example_cluster = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
 
 class StudyCommands : public ::testing::Test {
  protected:
+  // What failed simulations leave goes with the test.
+  StudyCommands() { setenv("TMPDIR", programs_.folder().c_str(), 1); }
+  ~StudyCommands() override { unsetenv("TMPDIR"); }
+
   /// Path of a file with this content in the test's folder.
   std::string file(const std::string& name, const std::string& content) const {
     const auto path = programs_.folder() / name;
@@ -93,9 +99,48 @@ TEST_F(StudyCommands, PredictExitsWithSixIfTheSimulatorFails) {
           programs_.script("smpirun", "echo no luck; exit 1").string(), "-o", "out.json"},
          6, "no luck");
   EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "out.json"));
+  const auto run_real =
+      run_hplcast_words({"run-real", file("one.csv", "N\n100\n"), "--xhpl", xhpl, "--mpirun",
+                         programs_.script("mpirun", "echo no luck; exit 1").string(), "-o", "runs.csv"},
+                        programs_.folder().string());
+  EXPECT_EQ(run_real.status, 6);
+  EXPECT_THAT(run_real.output, StartsWith("hplcast run-real: the real run of N=100 "));
+  EXPECT_THAT(run_real.output, HasSubstr("/runs.csv.d/0001-N100-NB128-1x1-r1/HPL.out\n  it said: no luck"));
   expect({"predict", example_cluster, "-N", "100", "--xhpl", xhpl, "--smpirun", "no-such-smpirun"}, 6,
          "no-such-smpirun");
   expect({"predict", example_cluster, "-N", "100", "--xhpl", "no-such-xhpl"}, 3, "no-such-xhpl");
+}
+
+TEST_F(StudyCommands, FailuresBeginWithOneLineAndVerboseShowsTheOutputBefore) {
+  std::vector<std::string> arguments = {"predict",   example_cluster,
+                                        "-N",        "100",
+                                        "--xhpl",    programs_.script("xhpl", "true").string(),
+                                        "--smpirun", programs_.script("smpirun", "echo no luck; exit 1").string()};
+  const auto predict = [&] { return run_hplcast_words(arguments, programs_.folder().string()); };
+  const std::string one_line = "hplcast predict: the simulation of N=100 NB=128";
+  EXPECT_THAT(predict().output, StartsWith(one_line));
+  arguments.push_back("--quiet");
+  EXPECT_THAT(predict().output, StartsWith(one_line));
+  arguments.back() = "--verbose";
+  const std::string shown = predict().output;
+  EXPECT_THAT(shown, StartsWith("==> the simulation of N=100"));
+  EXPECT_LT(shown.find("\nno luck\n"), shown.find(one_line));
+  arguments.push_back("--quiet");
+  EXPECT_EQ(predict().status, 2);
+}
+
+TEST_F(StudyCommands, QuietLeavesResultsWarningsAndErrors) {
+  const std::string works = study::testing::print_hpl_result("2.00", "9.0") + study::testing::good_statistics;
+  std::vector<std::string> arguments = {"predict",   example_cluster,
+                                        "--hpl-dat", file("two.csv", "N\n100\n200\n"),
+                                        "--xhpl",    programs_.script("xhpl", "true").string(),
+                                        "--smpirun", programs_.script("smpirun", works).string()};
+  const std::string told = run_hplcast_words(arguments).output;
+  EXPECT_THAT(told, AllOf(HasSubstr("Best: N=200"), HasSubstr("hplcast predict: N=100"), HasSubstr("warning: ")));
+  arguments.push_back("--quiet");
+  const std::string quiet = run_hplcast_words(arguments).output;
+  EXPECT_THAT(quiet, AllOf(HasSubstr("Gflop/s"), HasSubstr("warning: 28.6 % of the 14 calls of dgemm")));
+  EXPECT_THAT(quiet, AllOf(Not(HasSubstr("Best")), Not(HasSubstr("hplcast predict: N=100"))));
 }
 
 TEST_F(StudyCommands, PredictKeepsWhatEndedAndResumes) {

@@ -4,14 +4,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "errors_in.hpp"
+#include "hplcast/core/files.hpp"
 
 namespace hplcast::core {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(Process, ArgumentsAreNotSeenByAShell) {
   const auto result = run({"printf", {"%s|", "a b", "$HOME", "'\"; exit 3"}, {}, {}, {}, 0, {}});
@@ -27,9 +31,51 @@ TEST(Process, PassesEnvironmentAndFolder) {
 TEST(Process, StatusIsAValueAndCheckedIsAnError) {
   const Command failing = {"sh", {"-c", "echo one; echo two >&2; exit 7"}, {}, {}, {}, 0, {}};
   EXPECT_EQ(run(failing).status, 7);
+  EXPECT_THAT(tests::error_in([&] { run_checked(failing); }), HasSubstr("sh ended with status 7"));
+}
+
+TEST(Process, AFailureIsOneLineWithPurposeStatusAndTheFileOfTheOutput) {
+  const TemporaryFolder folder("hplcast-process");
+  Command failing = {"sh", {"-c", "echo start; echo 'an error: no luck'; echo end; kill -SEGV $$"}, {}, {}, {}, 0, {}};
+  failing.purpose = "the test";
+  failing.output = folder.path() / "log";
   const std::string message = tests::error_in([&] { run_checked(failing); });
-  EXPECT_THAT(message, HasSubstr("ended with status 7"));
-  EXPECT_THAT(message, HasSubstr("one\ntwo"));
+  EXPECT_THAT(message, StartsWith("the test failed: sh ended with status 139 (signal 11: Segmentation fault); its "
+                                  "output is in " +
+                                  failing.output.string() + "\n  it said: an error: no luck\n  hint: --verbose"));
+}
+
+TEST(Process, CapturedOutputOfAFailureIsLeftInAFile) {
+  const TemporaryFolder folder("hplcast-process");
+  ::setenv("TMPDIR", folder.path().c_str(), 1);
+  const std::string message = tests::error_in([] {
+    run_checked({"sh", {"-c", "echo one; echo two; exit 7"}, {}, {}, {}, 0, {}});
+  });
+  ::unsetenv("TMPDIR");
+  const std::string before = "its output is in ";
+  const std::size_t begin = message.find(before) + before.size();
+  ASSERT_NE(message.find(before), std::string::npos) << message;
+  EXPECT_EQ(read_text(message.substr(begin, message.find('\n') - begin)), "one\ntwo\n");
+  EXPECT_THAT(message, HasSubstr("it said: two"));
+}
+
+TEST(Process, ATimeoutAndSilenceAreSaid) {
+  Command silent = {"sleep", {"10"}, {}, {}, {}, 0.05, {}};
+  silent.purpose = "sleeping";
+  EXPECT_THAT(tests::error_in([&] { run_checked(silent); }),
+              StartsWith("sleeping failed: sleep did not end within 0.05 s\n"));
+}
+
+TEST(Process, OutputIsShownOfProgramsWithAPurposeOnly) {
+  std::ostringstream shown;
+  show_output(&shown);
+  Command named = {"sh", {"-c", "echo one; printf two"}, {}, {}, {}, 0, {}};
+  named.purpose = "counting";
+  EXPECT_EQ(run(named).output, "one\ntwo");
+  run({"echo", {"unseen"}, {}, {}, {}, 0, {}});
+  show_output(nullptr);
+  run(named);
+  EXPECT_EQ(shown.str(), "==> counting <==\n+ sh -c 'echo one; printf two'\none\ntwo\n");
 }
 
 TEST(Process, AMissingProgramIsNamed) {

@@ -176,9 +176,19 @@ TEST(KernelFit, PicksTheFamilyThatMadeTheNoise) {
     const KernelFit fit = fit_kernel(measured(dgemm_law(family, 0.2), random_shapes(400, 16, 2000, 7), 10, 7), options);
     ASSERT_TRUE(fit.ok());
     const NoiseFamily found = fit.model.cluster_law().at({}).noise();
-    EXPECT_TRUE(found == family || found == NoiseFamily::mixture)
-        << to_string(family) << " taken for " << to_string(found);
+    EXPECT_EQ(found, family) << to_string(family) << " taken for " << to_string(found);
   }
+}
+
+TEST(KernelFit, PicksAMixtureForSeveralSpeeds) {
+  const core::Polynomial mu = core::Polynomial::make({{1, 1, 1}}, {1e-10});
+  const core::DurationLaw law =
+      core::DurationLaw::make(mu, {}, NoiseFamily::mixture, {{0.75, 0.9, 0.02}, {0.25, 1.3, 0.02}});
+  KernelFitOptions options;
+  options.family.reset();
+  const KernelFit fit = fit_kernel(measured(law, random_shapes(400, 64, 2000, 8), 6, 8), options);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_EQ(fit.model.cluster_law().at({}).noise(), NoiseFamily::mixture);
 }
 
 TEST(KernelFit, MixtureNoiseKeepsTheExpectation) {

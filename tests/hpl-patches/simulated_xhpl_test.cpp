@@ -271,27 +271,35 @@ TEST_F(SimulatedXhpl, WaitingInsteadOfPollingIsExactWithoutSmpi) {
   }
 }
 
-// Process rows probe at the same instants at the start, and which of them is the first to make the others' probes
-// longer is a matter of chance. Where that goes alike the rest must: with one seed in two, so with three or more of
-// eight but for 14 %, and as runs repeat that chance is not taken twice. With one process row there are no such
-// instants.
+/// Every message takes another time, so that no two ranks do anything at the same instant.
+void make_noisy(core::NetworkModel::Values& network) {
+  for (core::ScopeModel* scope : {&network.local, &*network.remote}) {
+    std::vector<core::Segment> transfer = scope->cost(core::MessageCost::transfer).segments();
+    for (core::Segment& segment : transfer) segment.sd_s = 1e-7;
+    scope->cost(core::MessageCost::transfer) = core::SegmentedLaw::make(transfer);
+  }
+}
+
+// A probe of one rank makes those of all others longer, so that its time depends on the order of probes at one instant:
+// there must be none.
 TEST_F(SimulatedXhpl, GrowingProbesThatAreComputedTakeAsLongAsThoseThatAreSimulated) {
   platform_ = platform_library;
-  const double constant_s = waited_and_probed_s(800, 4, 4).second;
   core::NetworkModel::Values network = cluster_.network.values();
+  make_noisy(network);
+  cluster_.network = core::NetworkModel::make(network);
+  write_cluster_files();
+  const double constant_s = waited_and_probed_s(800, 4, 4).second;
   network.growing_probes = true;
   cluster_.network = core::NetworkModel::make(network);
   write_cluster_files();
-  int equal = 0;
-  for (int seed = 1; seed <= 8; ++seed) {
+  const std::array grids = {std::pair(4, 4), std::pair(1, 6), std::pair(2, 8)};
+  for (int seed = 1; seed <= 6; ++seed) {
     environment_["HPLCAST_SEED"] = std::to_string(seed);
-    const auto [waited_s, probed_s] = waited_and_probed_s(800, 4, 4);
-    equal += std::abs(waited_s / probed_s - 1) < resolved ? 1 : 0;
-    EXPECT_GT(waited_s, constant_s);
+    const auto [p, q] = grids[static_cast<std::size_t>(seed) % grids.size()];
+    const auto [waited_s, probed_s] = waited_and_probed_s(800, p, q);
+    EXPECT_NEAR(waited_s / probed_s, 1, resolved) << p << "x" << q << ", seed " << seed;
+    if (p == 4 && q == 4) EXPECT_GT(waited_s, constant_s);
   }
-  EXPECT_GE(equal, 3);
-  const auto [waited_s, probed_s] = waited_and_probed_s(800, 1, 6);
-  EXPECT_NEAR(waited_s / probed_s, 1, resolved);
 }
 
 TEST_F(SimulatedXhpl, MessagesTakeTheTimesThatTheyTakeOnSmpi) {

@@ -140,7 +140,7 @@ TEST(PlatformXml, SaysThatLocalCostsNoiseLargeBoundsAndNegativeStartsAreLost) {
   EXPECT_THAT(
       platform_xml_losses(example_cluster(false)),
       ElementsAre(HasSubstr("remote messages that share a link"), HasSubstr("local send"), HasSubstr("local isend"),
-                  HasSubstr("local recv"), HasSubstr("local bandwidth factors"), HasSubstr("local latency factors")));
+                  HasSubstr("local recv"), HasSubstr("local bandwidth and latency factors")));
   const auto lossy = with_network(example_cluster(true), [](core::NetworkModel::Values& network) {
     auto& scope = *network.remote;
     scope.cost(core::MessageCost::recv) =

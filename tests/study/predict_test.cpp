@@ -20,10 +20,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 using tests::error_in;
 
 class Predict : public ::testing::Test {
  protected:
+  // What failed simulations leave goes with the test.
+  Predict() { setenv("TMPDIR", programs_.folder().c_str(), 1); }
+  ~Predict() override { unsetenv("TMPDIR"); }
+
   /// A request whose smpirun is a script with this body.
   PredictionRequest request(const std::string& smpirun_body) {
     PredictionRequest result;
@@ -88,11 +93,19 @@ TEST_F(Predict, KeepsItsFilesWhereAskedTo) {
   }
 }
 
-TEST_F(Predict, ACrashIsAnExternalErrorWithTheEndOfTheLog) {
+TEST_F(Predict, ACrashIsAnExternalErrorThatNamesTheLogWhichStays) {
   const auto asked = request("echo one; echo 'the last words' >&2; kill -SEGV $$");
   EXPECT_THROW(predict(asked), core::ExternalError);
-  EXPECT_THAT(error_of(asked), HasSubstr("the last words"));
-  EXPECT_THAT(error_of(asked), HasSubstr("status 139"));
+  const std::string message = error_of(asked);
+  EXPECT_THAT(message, StartsWith("the simulation of N=3000 NB=128"));
+  EXPECT_THAT(message, HasSubstr("it said: the last words"));
+  const std::string first = message.substr(0, message.find('\n')), before =
+                                                                       "status 139 (signal 11: Segmentation "
+                                                                       "fault); its output is in ";
+  ASSERT_THAT(first, HasSubstr(before));
+  const std::filesystem::path log = first.substr(first.find(before) + before.size());
+  EXPECT_EQ(programs_.text_of(log), "one\nthe last words\n");
+  EXPECT_TRUE(std::filesystem::exists(log.parent_path() / "HPL.dat"));
 }
 
 TEST_F(Predict, ATimeoutIsAnExternalErrorAndLeavesNoProcess) {

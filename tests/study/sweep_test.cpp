@@ -17,6 +17,7 @@ namespace hplcast::study {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Sweep : public testing::SweepFolder {
  protected:
@@ -48,9 +49,11 @@ TEST_F(Sweep, AFailedRunKeepsItsLogAndDoesNotStopTheOthers) {
   const auto result = hplcast({"sweep", "plan.yaml", "--smpirun", smpirun});
   EXPECT_EQ(result.status, 6);
   EXPECT_THAT(result.output, HasSubstr("2 runs made, 0 there already, 1 failed"));
+  EXPECT_THAT(result.output, StartsWith("hplcast sweep: 1 of 3 runs failed; the others are in plan.db\n"));
   const SweepDatabase database(folder_ / "plan.db", SweepDatabase::Access::read);
   ASSERT_EQ(database.failures().size(), 1U);
   const auto log = folder_ / database.failures()[0].log / "simulation.log";
+  EXPECT_THAT(result.output, HasSubstr("its output is in " + log.string() + "\n"));
   std::ifstream in(log);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "no luck\n");
   EXPECT_THAT(hplcast({"sweep", "plan.yaml"}).output, HasSubstr("0 runs made, 2 there already, 1 failed"));

@@ -4,6 +4,7 @@
 
 #include "channels.h"
 #include "hplcast/smpi_models/hplcast_activity.h"
+#include "panel_window.h"
 #include "wrap.h"
 
 static hplcast_column column_of(const HPL_T_panel* panel) {
@@ -13,7 +14,7 @@ static hplcast_column column_of(const HPL_T_panel* panel) {
   column.size = grid->nprow;
   column.position = MModSub(grid->myrow, panel->prow, grid->nprow);
   column.panel_columns = panel->jb;
-  column.panel = (panel->ja - panel->jb) / panel->nb; /* HPL_pdfact has begun with ja += jb */
+  column.panel = hplcast_panel_in_window(panel->ja - panel->jb, panel->nb); /* HPL_pdfact has begun with ja += jb */
   column.tag = MSGID_BEGIN_PFACT;
   return column;
 }
@@ -40,10 +41,8 @@ WRAP(void, HPL_pdmxswp, HPL_T_panel* panel, const int m, const int ii, const int
   hplcast_column_note(&column, jj, work);
 }
 
-/* Every panel costs the simulation about as much as any other: a column has one exchange, however short it is. */
 WRAP(void, HPL_pdfact, HPL_T_panel* panel) {
   const HPL_T_grid* grid = panel->grid;
-  if (panel->pmat->n > 0) hplcast_progress((double)panel->ja / panel->pmat->n);
   hplcast_phase_begin(HPLCAST_PHASE_FACTORISATION);
   __real_HPL_pdfact(panel);
   if (grid->mycol == panel->pcol && panel->jb > 0 && grid->nprow > 1) {

@@ -71,6 +71,17 @@ WRAP(int, HPL_bcast, HPL_T_panel* panel, int* flag) {
   return status;
 }
 
+/* HPL_pdgesvK2 updates all columns that it has left when it broadcasts a panel at the same time, but counts them in its
+ * own way: from the begin of the matrix, not of the window. */
+static int columns_to_update(const HPL_T_panel* sent, const HPL_T_panel* panel, int columns) {
+  return sent == NULL ? columns : panel->nq;
+}
+
+static int columns_to_swap(const HPL_T_panel* sent, const HPL_T_panel* panel, int columns) {
+  (void)sent, (void)panel;
+  return columns;
+}
+
 static void begin_update(const HPL_T_panel* panel, int columns) {
   update_state* update = update_of_caller();
   update->columns = panel->jb <= 0 ? 0 : columns < 0 ? panel->nq : Mmin(columns, panel->nq);
@@ -96,18 +107,19 @@ static void end_swap(void) {
   hplcast_polling_loop(HPLCAST_LOOP_NONE, 0); /* the first chunk begins here */
 }
 
-#define BETWEEN(begin, end, function)                                                         \
-  WRAP(void, function, HPL_T_panel* sent, int* flag, HPL_T_panel* panel, const int columns) { \
-    begin(panel, columns);                                                                    \
-    __real_##function(sent, flag, panel, columns);                                            \
-    end();                                                                                    \
+#define BETWEEN(begin, end, columns_to, function)                                                 \
+  WRAP(void, function, HPL_T_panel* sent, int* flag, HPL_T_panel* panel, const int all_columns) { \
+    const int columns = columns_to(sent, panel, all_columns);                                     \
+    begin(panel, columns);                                                                        \
+    __real_##function(sent, flag, panel, columns);                                                \
+    end();                                                                                        \
   }
 
-BETWEEN(begin_update, end_update, HPL_pdupdateNN)
-BETWEEN(begin_update, end_update, HPL_pdupdateNT)
-BETWEEN(begin_update, end_update, HPL_pdupdateTN)
-BETWEEN(begin_update, end_update, HPL_pdupdateTT)
-BETWEEN(begin_swap, end_swap, HPL_pdlaswp00N)
-BETWEEN(begin_swap, end_swap, HPL_pdlaswp00T)
-BETWEEN(begin_swap, end_swap, HPL_pdlaswp01N)
-BETWEEN(begin_swap, end_swap, HPL_pdlaswp01T)
+BETWEEN(begin_update, end_update, columns_to_update, HPL_pdupdateNN)
+BETWEEN(begin_update, end_update, columns_to_update, HPL_pdupdateNT)
+BETWEEN(begin_update, end_update, columns_to_update, HPL_pdupdateTN)
+BETWEEN(begin_update, end_update, columns_to_update, HPL_pdupdateTT)
+BETWEEN(begin_swap, end_swap, columns_to_swap, HPL_pdlaswp00N)
+BETWEEN(begin_swap, end_swap, columns_to_swap, HPL_pdlaswp00T)
+BETWEEN(begin_swap, end_swap, columns_to_swap, HPL_pdlaswp01N)
+BETWEEN(begin_swap, end_swap, columns_to_swap, HPL_pdlaswp01T)

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "own_memory.h"
+#include "panel_window.h"
 #include "wrap.h"
 
 typedef struct {
@@ -146,8 +147,12 @@ static const HPL_T_panel* panel_to_fill;
 
 WRAP(void, HPL_pdpanel_init, HPL_T_grid* grid, HPL_T_palg* algorithm, const int m, const int n, const int jb,
      HPL_T_pmat* matrix, const int ia, const int ja, const int tag, HPL_T_panel* panel) {
+  int row = ia;
+  int rows = m;
+  (void)n, (void)ja; /* the right-hand side is one column more */
+  hplcast_place_panel(matrix, &row, &rows);
   panel_to_fill = panel;
-  __real_HPL_pdpanel_init(grid, algorithm, m, n, jb, matrix, ia, ja, tag, panel);
+  __real_HPL_pdpanel_init(grid, algorithm, rows, rows + 1, jb, matrix, row, row, tag, panel);
 }
 
 /* `bytes` is what HPL asks for: from its WORK to the end of U, with room for aligning it. */

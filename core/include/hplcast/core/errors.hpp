@@ -60,6 +60,8 @@ class DomainError : public Error {
 class ExternalError : public Error {
  public:
   ExternalError(const std::string& command, int status, const std::string& detail);
+  /// With a message of its own, see program_failure().
+  ExternalError(int status, const std::string& message) : Error(ExitCode::external_failure, message), status_(status) {}
   int status() const noexcept { return status_; }
 
  private:

@@ -2,11 +2,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace hplcast::core {
+
+class ExternalError;
 
 /// An external program to run. Arguments go to it as they are: no shell.
 struct Command {
@@ -20,6 +23,7 @@ struct Command {
   /// may be empty.
   std::function<void(int pid)> while_running;
   bool despite_interrupts = false;  ///< runs to its end after these signals, too: for cleaning up
+  std::string purpose = {};  ///< "the simulation of N=1000": names it in messages, and has its output shown (show_output())
 };
 
 struct CommandResult {
@@ -36,11 +40,31 @@ struct CommandResult {
 /// @throws ExternalError if it cannot be started. A non-zero status is a value, see require().
 CommandResult run(const Command& command);
 
-/// run(), and @throws ExternalError with the last lines of its output unless the status is 0.
+/// run(), and @throws program_failure() unless the status is 0. Output that was captured is then left in a file below
+/// the folder for temporary files.
 CommandResult run_checked(const Command& command);
+
+/// "smpirun was ended by signal 11 (Segmentation fault)", "mpirun did not end within 60 s".
+std::string how_it_ended(const Command& command, const CommandResult& result);
+
+/// What is thrown for a program that failed: in one line its purpose, `how`, and the file of its output
+/// (`command.output`); then `details` (lines, may be empty), what it said, and how to see more.
+ExternalError program_failure(const Command& command, int status, const std::string& how,
+                              const std::string& details = "");
+
+/// The line of a program's output that tells most: the first one about an error, else the last one. Empty if there is
+/// none.
+std::string telling_line(std::istream& output);
+
+/// From now on run() copies what programs with a purpose print to `out` as well, with their command, while they run.
+/// nullptr: no longer.
+void show_output(std::ostream* out);
 
 /// The command as one would type it, quoted, for messages and logs.
 std::string to_string(const Command& command);
+
+/// A word as a shell would want it, in quotes where it needs them.
+std::string shell_quoted(const std::string& text);
 
 /// Path of a program found in PATH, or empty.
 std::filesystem::path find_program(const std::string& name);

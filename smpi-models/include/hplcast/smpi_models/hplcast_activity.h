@@ -36,9 +36,6 @@ void hplcast_phase_end(void);
 void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request);
 void hplcast_call_end(const void* request, int found);
 
-/* The share of the work of the whole simulation that is done, 0 to 1, as the calling rank sees it. */
-void hplcast_progress(double fraction);
-
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

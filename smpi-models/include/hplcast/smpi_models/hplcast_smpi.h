@@ -126,13 +126,26 @@ hplcast_request* hplcast_irecv(const hplcast_message* wanted);
 void hplcast_wait(hplcast_request* request);
 int hplcast_probe(const hplcast_channel* channel);
 
+/* Sampled prediction: the panels that HPL is to factor in place of all. What it does with panel `first` is the same as
+ * with panel 0 of the trailing matrix, on a process grid that is rotated. */
+typedef struct {
+  int first; /* from 0; a multiple of the process columns */
+  int count;
+} hplcast_window;
+
+/* The window of a matrix of `panels` panels: all of them, if HPLCAST_WINDOW does not say otherwise. */
+hplcast_window hplcast_panel_window(int panels, int process_columns);
+/* The calling rank begins its factorisation (index -1), panel `index` of the window, counted from 0, or it has done all
+ * of them (index = count). It may say so repeatedly; the last time counts. */
+void hplcast_panel_begins(const hplcast_window* window, int index);
+
 /* Fast mode: the exchanges of HPL_pdmxswp, one per matrix column, become meetings of the process column. */
 typedef struct {
   const int* ranks;  /* in MPI_COMM_WORLD, of the processes of the column in the order of its communicator */
   int size;          /* how many */
   int position;      /* of the caller, counted from the process that owns the diagonal block */
   int panel_columns; /* JB */
-  int panel;         /* number of the panel, from 0 */
+  int panel;         /* number of the panel in the window, from 0 */
   int tag;           /* of the messages of its exchanges */
 } hplcast_column;
 

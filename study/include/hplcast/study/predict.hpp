@@ -65,8 +65,11 @@ SimulationMode mode_of(const PredictionRequest& request);
 /// Time, memory and messages of the simulation that predict() would run, estimated.
 SimulationNeeds needs_of(const PredictionRequest& request);
 
+/// The option of smpirun that gives the simulation of a request room for its panels.
+std::string shared_block_option(const PredictionRequest& request);
+
 /// Runs HPL on the simulator. Its files lie in a folder of their own, so predictions can run side by side.
-/// @throws what check() throws; core::ExternalError with the end of the log if the simulation fails, does not end
+/// @throws what check() throws; core::program_failure() if the simulation fails (its folder is then kept), does not end
 /// within `timeout_s`, or leaves no result; core::Error if a program is missing or a file cannot be written.
 core::Prediction predict(const PredictionRequest& request);
 

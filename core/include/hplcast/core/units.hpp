@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace hplcast::core {
+
+// Quantities as people write them: a number and a unit, with or without a blank between them. The only parser of units:
+// options, campaign files and transformations use it. All @throws UsageError for anything else, and for negative or not
+// finite values.
+
+/// Bytes from "64KiB", "1.5GB", "100" (plain numbers are bytes). Units: B, kB, MB, GB, TB (powers of 1000), KiB, MiB,
+/// GiB, TiB (powers of 1024).
+double parse_bytes(const std::string& text);
+
+/// Bytes per second from "12.5GBps", "12.5GB/s", "1GiB/s"; bits with a small b: "100Gbps", "100Gb/s", "100Gbit/s".
+/// Plain numbers are bytes per second.
+double parse_bytes_per_s(const std::string& text);
+
+/// Floating-point operations per second from "30Gflop/s", "1.2Tflop/s", "3e10".
+double parse_flop_per_s(const std::string& text);
+
+/// Seconds from "1us", "30min", "2h", "1.5". Units: ns, us, ms, s, min, h, d.
+double parse_seconds(const std::string& text);
+
+}  // namespace hplcast::core

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+namespace hplcast::fit {
+
+/// A piece of a curve: `units` neighbouring units, for example panels of HPL, at `x` in the mean.
+struct CurvePiece {
+  double x = 0;
+  double units = 1;
+};
+
+/// A piece whose cost was measured, summed over its units.
+struct MeasuredPiece {
+  CurvePiece piece;
+  double cost = 0;
+};
+
+/// What a piece, or several, costs, and the standard deviation of that: of a Student mixture, more than normal in the
+/// tails when there are few measured pieces.
+struct CostEstimate {
+  double cost = 0;
+  double sd = 0;
+};
+
+struct CurveIntegral {
+  CostEstimate gaps;                 ///< all together
+  std::vector<CostEstimate> pieces;  ///< each gap alone
+  /// Largest distance of a measured piece from the quadratic curve through all, relative to the curve, and where.
+  double largest_deviation = 0;
+  double deviates_at = 0;  ///< x
+};
+
+/// Estimates the cost of the pieces `gaps` of a smooth curve from pieces of it that were measured: universal kriging.
+///
+///     cost    |o                           y_i = a_i (h_i' b + g(x_i) + e_i)
+///     per     | .o                         a_i   pilot: a quadratic in x, fitted to relative distances
+///     unit    |    . . .o                  h_i   units_i (1, x_i, x_i^2) / a_i
+///             |             . . . oo       g     Gaussian process: variance s^2 r, Matern 3/2 of length l
+///             +-----------------------> x  e_i   independent: variance s^2 units / units_i
+///
+/// All is relative to the pilot, as the scatter of a curve that falls by orders of magnitude is. b and s^2 are
+/// integrated out; l and r are averaged over a grid with the restricted likelihood as weights (Harville 1974; Handcock
+/// and Stein 1993). A curve that is no quadratic is followed by g, and the bar is as wide as the data say.
+///
+/// @param measured  at least 5 pieces of positive cost and positive units; x need not be sorted
+/// @throws DomainError for less, or for values that are not finite
+CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps);
+
+}  // namespace hplcast::fit

@@ -1,0 +1,228 @@
+#include "hplcast/fit/curve_integral.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index terms = 3;
+
+/// Pieces with x moved to [0, 1].
+struct Pieces {
+  VectorXd x, units;
+
+  Index size() const { return x.size(); }
+  /// The terms of the quadratic, times units.
+  MatrixXd quadratic() const {
+    MatrixXd h(size(), terms);
+    h.col(0) = units;
+    h.col(1) = units.cwiseProduct(x);
+    h.col(2) = h.col(1).cwiseProduct(x);
+    return h;
+  }
+};
+
+/// The pilot: the quadratic with the least relative residuals. Where it gets too low, a tenth of the cheapest unit.
+class Pilot {
+ public:
+  Pilot(const Pieces& measured, const VectorXd& cost) {
+    const MatrixXd relative = cost.cwiseInverse().asDiagonal() * measured.quadratic();
+    coefficients_ = relative.colPivHouseholderQr().solve(VectorXd::Ones(cost.size()));
+    least_per_unit_ = 0.1 * cost.cwiseQuotient(measured.units).minCoeff();
+  }
+  VectorXd operator()(const Pieces& pieces) const {
+    return (pieces.quadratic() * coefficients_).cwiseMax(least_per_unit_ * pieces.units);
+  }
+
+ private:
+  VectorXd coefficients_;
+  double least_per_unit_ = 0;
+};
+
+MatrixXd matern(const VectorXd& x, const VectorXd& y, double length) {
+  MatrixXd result(x.size(), y.size());
+  for (Index i = 0; i < x.size(); ++i) {
+    for (Index j = 0; j < y.size(); ++j) {
+      const double distance = std::sqrt(3.0) * std::abs(x(i) - y(j)) / length;
+      result(i, j) = (1 + distance) * std::exp(-distance);
+    }
+  }
+  return result;
+}
+
+/// Everything but the hyperparameters, relative to the pilot.
+struct Problem {
+  Pieces measured, gaps;
+  VectorXd z;                 ///< of measured
+  MatrixXd h, gap_h;          ///< relative terms
+  VectorXd noise, gap_noise;  ///< variances of e, in s^2
+  MatrixXd targets;           ///< one column per estimate: weights of gaps
+};
+
+struct Hyperparameters {
+  double length;
+  double ratio;  ///< variance of g in that of e of a typical piece
+};
+
+/// Estimates for one choice of hyperparameters.
+struct Kriging {
+  double log_likelihood = 0;  ///< restricted
+  VectorXd mean, variance;    ///< of targets
+};
+
+Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
+  const VectorXd& x = problem.measured.x;
+  MatrixXd covariance = chosen.ratio * matern(x, x, chosen.length);
+  covariance.diagonal() += problem.noise;
+  const Eigen::LLT<MatrixXd> factor(covariance);
+  const MatrixXd solved_h = factor.solve(problem.h);
+  const MatrixXd information = problem.h.transpose() * solved_h;
+  const Eigen::LLT<MatrixXd> information_factor(information);
+  const VectorXd coefficients = information_factor.solve(solved_h.transpose() * problem.z);
+  const VectorXd residual = problem.z - problem.h * coefficients;
+  const VectorXd solved_residual = factor.solve(residual);
+  const auto spare = static_cast<double>(x.size() - terms);
+  const double scale = residual.dot(solved_residual) / spare;
+  const auto log_determinant = [](const Eigen::LLT<MatrixXd>& llt) {
+    return 2 * MatrixXd(llt.matrixL()).diagonal().array().log().sum();
+  };
+  Kriging result;
+  result.log_likelihood =
+      -0.5 * (log_determinant(factor) + log_determinant(information_factor) + spare * std::log(scale));
+
+  const MatrixXd cross = chosen.ratio * matern(x, problem.gaps.x, chosen.length) * problem.targets;
+  const MatrixXd mean_terms = problem.gap_h.transpose() * problem.targets;
+  const MatrixXd solved_cross = factor.solve(cross);
+  result.mean = mean_terms.transpose() * coefficients + cross.transpose() * solved_residual;
+  const MatrixXd between = chosen.ratio * matern(problem.gaps.x, problem.gaps.x, chosen.length) * problem.targets;
+  const MatrixXd unexplained = mean_terms - problem.h.transpose() * solved_cross;
+  const MatrixXd solved_unexplained = information_factor.solve(unexplained);
+  const double student = spare > 2 ? spare / (spare - 2) : 3;  // variance of Student's law; there are 5 pieces or more
+  result.variance = VectorXd(problem.targets.cols());
+  for (Index j = 0; j < problem.targets.cols(); ++j) {
+    const VectorXd weights = problem.targets.col(j);
+    const double variance = weights.dot(between.col(j)) + weights.cwiseAbs2().dot(problem.gap_noise) -
+                            cross.col(j).dot(solved_cross.col(j)) + unexplained.col(j).dot(solved_unexplained.col(j));
+    result.variance(j) = student * scale * std::max(0.0, variance);
+  }
+  return result;
+}
+
+/// Lengths from a hundredth of the curve to all of it.
+std::vector<Hyperparameters> grid() {
+  std::vector<Hyperparameters> all = {{1, 0}};
+  for (const double length : {0.01, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0})
+    for (const double ratio : {0.1, 0.3, 1.0, 3.0, 10.0, 30.0}) all.push_back({length, ratio});
+  return all;
+}
+
+Kriging average(const Problem& problem) {
+  std::vector<Kriging> results;
+  for (const Hyperparameters& one : grid()) results.push_back(krige(problem, one));
+  double best = results.front().log_likelihood;
+  for (const Kriging& one : results) best = std::max(best, one.log_likelihood);
+  Kriging mixture;
+  mixture.mean = VectorXd::Zero(problem.targets.cols());
+  VectorXd squares = mixture.mean;
+  double sum = 0;
+  for (const Kriging& one : results) {
+    const double weight = std::exp(one.log_likelihood - best);
+    sum += weight;
+    mixture.mean += weight * one.mean;
+    squares += weight * (one.variance + one.mean.cwiseAbs2());
+  }
+  mixture.mean /= sum;
+  mixture.variance = (squares / sum - mixture.mean.cwiseAbs2()).cwiseMax(0.0);
+  return mixture;
+}
+
+void check(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps) {
+  constexpr std::size_t least = 5;
+  if (measured.size() < least)
+    throw core::DomainError("measured pieces", static_cast<double>(measured.size()), "at least 5");
+  const auto check_piece = [](const CurvePiece& piece) {
+    if (!std::isfinite(piece.x)) throw core::DomainError("x of a piece", piece.x, "a finite number");
+    if (!(piece.units > 0) || !std::isfinite(piece.units))
+      throw core::DomainError("units of a piece", piece.units, "a positive number");
+  };
+  for (const MeasuredPiece& one : measured) {
+    check_piece(one.piece);
+    if (!(one.cost > 0) || !std::isfinite(one.cost))
+      throw core::DomainError("cost of a piece", one.cost, "a positive number");
+  }
+  for (const CurvePiece& one : gaps) check_piece(one);
+}
+
+template <typename List, typename Piece>
+Pieces pieces_of(const List& list, const Piece& piece) {
+  Pieces result;
+  result.x.resize(static_cast<Index>(list.size()));
+  result.units.resize(result.x.size());
+  for (Index i = 0; i < result.size(); ++i) {
+    const CurvePiece& one = piece(list[static_cast<std::size_t>(i)]);
+    result.x(i) = one.x;
+    result.units(i) = one.units;
+  }
+  return result;
+}
+
+void move_to_unit_interval(Pieces& a, Pieces& b) {
+  double least = a.x.minCoeff(), most = a.x.maxCoeff();
+  if (b.size() > 0) {
+    least = std::min(least, b.x.minCoeff());
+    most = std::max(most, b.x.maxCoeff());
+  }
+  const double width = most > least ? most - least : 1;
+  for (Pieces* pieces : {&a, &b}) pieces->x = (pieces->x.array() - least) / width;
+}
+
+double median(VectorXd values) {
+  double* const middle = values.data() + values.size() / 2;
+  std::nth_element(values.data(), middle, values.data() + values.size());
+  return *middle;
+}
+
+}  // namespace
+
+CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps) {
+  check(measured, gaps);
+  Problem problem;
+  problem.measured = pieces_of(measured, [](const MeasuredPiece& one) -> const CurvePiece& { return one.piece; });
+  problem.gaps = pieces_of(gaps, [](const CurvePiece& one) -> const CurvePiece& { return one; });
+  move_to_unit_interval(problem.measured, problem.gaps);
+  VectorXd cost(problem.measured.size());
+  for (Index i = 0; i < cost.size(); ++i) cost(i) = measured[static_cast<std::size_t>(i)].cost;
+  const Pilot pilot(problem.measured, cost);
+  const VectorXd scale = pilot(problem.measured), gap_scale = pilot(problem.gaps);
+  const double typical_units = median(problem.measured.units);
+  problem.z = cost.cwiseQuotient(scale);
+  problem.h = scale.cwiseInverse().asDiagonal() * problem.measured.quadratic();
+  problem.gap_h = gap_scale.cwiseInverse().asDiagonal() * problem.gaps.quadratic();
+  problem.noise = typical_units * problem.measured.units.cwiseInverse();
+  problem.gap_noise = typical_units * problem.gaps.units.cwiseInverse();
+  const Index count = problem.gaps.size();
+  problem.targets = MatrixXd::Zero(count, count + 1);
+  problem.targets.diagonal() = gap_scale;
+  problem.targets.col(count) = gap_scale;
+
+  CurveIntegral result;
+  Index worst = 0;
+  result.largest_deviation = (problem.z.array() - 1).abs().maxCoeff(&worst);
+  result.deviates_at = measured[static_cast<std::size_t>(worst)].piece.x;
+  const Kriging estimate = average(problem);
+  for (Index j = 0; j < count; ++j) result.pieces.push_back({estimate.mean(j), std::sqrt(estimate.variance(j))});
+  result.gaps = {estimate.mean(count), std::sqrt(estimate.variance(count))};
+  return result;
+}
+
+}  // namespace hplcast::fit
