@@ -139,6 +139,7 @@ std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
 
 void run_compare(const CompareOptions& options, bool limited) {
   require_writable(options.output);
+  for (const auto* inputs : {&options.real, &options.predicted}) require_other_file(options.output, *inputs);
   const study::Comparison comparison = compare_files(options);
   report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
                    all_of(comparison, comparison.unmatched_predicted));

@@ -10,6 +10,7 @@
 #include "child_output.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -54,13 +55,14 @@ fs::path kept(const Command& command, const std::string& output) {
 }  // namespace
 
 std::string telling_line(std::istream& output) {
-  std::string last;
+  std::string last, error;
   for (std::string line; std::getline(output, line);) {
     if (std::none_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c); })) continue;
-    if (is_about_an_error(line)) return trimmed(line);
+    if (begins_with(line, "hplcast-measure-")) return trimmed(line);  // our own words, whatever a launcher adds
+    if (error.empty() && is_about_an_error(line)) error = line;
     last = line;
   }
-  return trimmed(last);
+  return trimmed(error.empty() ? last : error);
 }
 
 std::string how_it_ended(const Command& command, const CommandResult& result) {

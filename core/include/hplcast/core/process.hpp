@@ -23,7 +23,8 @@ struct Command {
   /// may be empty.
   std::function<void(int pid)> while_running;
   bool despite_interrupts = false;  ///< runs to its end after these signals, too: for cleaning up
-  std::string purpose = {};  ///< "the simulation of N=1000": names it in messages, and has its output shown (show_output())
+  std::string purpose =
+      {};  ///< "the simulation of N=1000": names it in messages, and has its output shown (show_output())
 };
 
 struct CommandResult {
@@ -52,7 +53,8 @@ std::string how_it_ended(const Command& command, const CommandResult& result);
 ExternalError program_failure(const Command& command, int status, const std::string& how,
                               const std::string& details = "");
 
-/// The line of a program's output that tells most: the first one about an error, else the last one. Empty if there is
+/// The line of a program's output that tells most: the first one of a measuring program of ours, else the first one
+/// about an error, else the last one. Empty if there is
 /// none.
 std::string telling_line(std::istream& output);
 

@@ -44,6 +44,7 @@ struct PredictionRequest {
   bool noise = true;     ///< false: every call takes its expected time
   bool force = false;    ///< also simulate runs that do not fit the memory, or that platform.xml gets wrong
   double timeout_s = 0;  ///< 0: none
+  int at_a_time = 1;     ///< simulations like this one that run together: all need memory
   std::filesystem::path
       keep;  ///< folder for HPL.dat, cluster.json, log ...; empty: a temporary one, removed at the end
   SimulatorPrograms programs;
