@@ -407,15 +407,8 @@ calibration::CampaignStep read_step(const YAML::Node& node, const std::string& f
   return step;
 }
 
-}  // namespace
-
-calibration::CampaignPlan read_campaign(const std::string& text, const std::string& name, const fs::path& programs) {
-  YAML::Node root;
-  try {
-    root = YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    throw core::ParseError({name, static_cast<std::size_t>(std::max(0, error.mark.line + 1)), ""}, error.msg);
-  }
+calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& text, const std::string& name,
+                                  const fs::path& programs) {
   core::require_unique_keys(root, name);
   Section section(root, name, "");
   calibration::CampaignPlan plan;
@@ -450,6 +443,16 @@ calibration::CampaignPlan read_campaign(const std::string& text, const std::stri
   }
   section.finish();
   return plan;
+}
+
+}  // namespace
+
+calibration::CampaignPlan read_campaign(const std::string& text, const std::string& name, const fs::path& programs) {
+  try {
+    return plan_of(YAML::Load(text), text, name, programs);
+  } catch (const YAML::Exception& error) {  // syntax, and lists or mappings where a word is expected
+    throw core::ParseError({name, static_cast<std::size_t>(std::max(0, error.mark.line + 1)), ""}, error.msg);
+  }
 }
 
 }  // namespace hplcast::cli
