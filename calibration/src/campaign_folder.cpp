@@ -13,11 +13,14 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
+#include "campaign_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "sysfs.hpp"
 
 namespace hplcast::calibration {
@@ -28,6 +31,7 @@ namespace {
 
 constexpr const char* lock_file = "lock";
 constexpr const char* latest_file = "latest";
+constexpr const char* steps_file = "steps.json";
 constexpr double lock_pause_s = 0.1;
 constexpr double lock_patience_s = 10;
 constexpr double clock_tolerance_s = 0.5;  // a time service may turn back by less
@@ -72,23 +76,27 @@ void join(const std::vector<fs::path>& pieces, const fs::path& whole) {
 
 CampaignFolder::CampaignFolder(fs::path path, const CampaignPlan& plan, bool resume) : path_(std::move(path)) {
   const bool is_new = !fs::exists(path_ / "campaign.yaml");
-  if (!is_new) require_same(plan, resume);
+  if (!is_new && !resume) {
+    throw core::Error(
+        core::ExitCode::bad_input,
+        path_.string() + " has a campaign already\n  hint: --resume continues it; or choose another --folder");
+  }
   std::error_code error;
   // A folder with a lock only: killed before anything was measured.
   if (is_new && fs::exists(path_, error) && !fs::exists(path_ / lock_file, error) && !fs::is_empty(path_, error)) {
     throw core::Error(core::ExitCode::bad_input, path_.string() + " holds something else than a campaign");
   }
-  fs::create_directories(path_, error);
+  fs::create_directory(path_, error);  // no parents: they may be mistyped
+  if (error) core::throw_write_error("make the folder", path_, error.value());
   lock();
-  if (is_new) {
-    for (const CampaignStep& step : plan.steps) {
-      if (!step.design.empty()) core::write_file(design(step), [&](std::ostream& out) { out << step.design; });
-    }
-    core::write_file(path_ / "start", [](std::ostream& out) { out << core::shortest(unix_time_s()) << '\n'; });
-    // Last: a folder with this file is complete.
-    core::write_file(path_ / "campaign.yaml", [&](std::ostream& out) { out << plan.source; });
-  }
   remove_leftovers();
+  if (is_new) {
+    core::write_file(path_ / "start", [](std::ostream& out) { out << core::shortest(unix_time_s()) << '\n'; });
+  } else {
+    changed_ = core::read_text(path_ / "campaign.yaml") != plan.source;
+    require_same(plan);
+  }
+  write_plan(plan);
   start_unix_s_ = first_number(path_ / "start").value_or(0);
   latest_unix_s_ = first_number(path_ / latest_file).value_or(start_unix_s_);
   check_clock("before the first step");
@@ -139,18 +147,40 @@ void CampaignFolder::check_clock(const std::string& what) {
   core::write_file(path_ / latest_file, [&](std::ostream& out) { out << core::shortest(latest_unix_s_) << '\n'; });
 }
 
-void CampaignFolder::require_same(const CampaignPlan& plan, bool resume) const {
-  if (!resume) {
-    throw core::Error(
-        core::ExitCode::bad_input,
-        path_.string() + " has a campaign already\n  hint: --resume continues it; or choose another --folder");
-  }
-  if (core::read_text(path_ / "campaign.yaml") != plan.source) {
+void CampaignFolder::require_same(const CampaignPlan& plan) const {
+  const auto refuse = [&](const std::string& why) {
     throw core::Error(core::ExitCode::bad_input,
-                      path_.string() +
-                          "/campaign.yaml differs from the campaign given\n  hint: continue with "
-                          "the same file, or choose another --folder");
+                      path_.string() + "/campaign.yaml differs from the campaign given" + why +
+                          "\n  hint: what has been measured cannot change; continue with the same file, or choose "
+                          "another --folder");
+  };
+  const fs::path remembered = path_ / steps_file;
+  if (!fs::exists(remembered)) {  // of an older hplcast
+    if (changed_) refuse("");
+    return;
   }
+  const std::string difference = measured_otherwise(core::read_text(remembered), remembered.string(), plan,
+                                                    [this](const std::string& step) { return is_begun(step); });
+  if (!difference.empty()) refuse(": " + difference);
+}
+
+/// All files that a plan makes before anything is measured; campaign.yaml is the last: a folder that has it is
+/// complete.
+void CampaignFolder::write_plan(const CampaignPlan& plan) const {
+  for (const char* folder : {"designs", "measurements", "monitoring", "surroundings", "work"})
+    fs::create_directories(path_ / folder);
+  std::set<fs::path> designs;
+  for (const CampaignStep& step : plan.steps) {
+    if (step.design.empty()) continue;
+    designs.insert(design(step));
+    if (!is_begun(step.name)) core::write_file(design(step), [&](std::ostream& out) { out << step.design; });
+  }
+  std::vector<fs::path> foreign;  // of steps that are no longer in the plan
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_ / "designs"))
+    if (designs.count(entry.path()) == 0) foreign.push_back(entry.path());
+  for (const fs::path& path : foreign) fs::remove(path);
+  core::write_file(path_ / steps_file, [&](std::ostream& out) { out << steps_json(plan); });
+  core::write_file(path_ / "campaign.yaml", [&](std::ostream& out) { out << plan.source; });
 }
 
 fs::path CampaignFolder::design(const CampaignStep& step) const {
@@ -199,6 +229,14 @@ fs::path CampaignFolder::surroundings(const std::string& file) const {
   return path_ / "surroundings" / file;
 }
 
+bool CampaignFolder::is_begun(const std::string& step) const {
+  std::error_code none;
+  const fs::directory_iterator entries(path_ / "measurements", none);
+  return std::any_of(begin(entries), end(entries), [&](const fs::directory_entry& entry) {
+    return core::begins_with(entry.path().filename().string(), step + ".");
+  });
+}
+
 bool CampaignFolder::is_done(const CampaignStep& step) const {
   return fs::exists(result(step));
 }
@@ -217,6 +255,7 @@ void CampaignFolder::finish(const CampaignStep& step, const std::vector<Campaign
     join(sensors, monitoring(step));
     if (step.extension == "csv") {
       join(results, result(step));
+      refuse_failures(step);
     } else {
       fs::rename(results.front(), result(step));
     }
@@ -224,6 +263,35 @@ void CampaignFolder::finish(const CampaignStep& step, const std::vector<Campaign
   for (const std::vector<fs::path>* pieces : {&results, &sensors}) {
     for (const fs::path& piece : *pieces) fs::remove(piece);
   }
+}
+
+void CampaignFolder::refuse_failures(const CampaignStep& step) const {
+  std::size_t calls = 0;
+  std::string reason;
+  bool any = false;
+  core::read_file(result(step), [&](std::istream& in, const std::string& name) {
+    core::CsvReader rows(in, name);
+    const std::size_t error = rows.column("error");
+    for (; !any && rows.next(); ++calls) {
+      any = rows.text(error).empty();
+      reason = rows.text(error);
+    }
+  });
+  if (any) return;
+  std::vector<fs::path> worthless;
+  for (const char* folder : {"measurements", "monitoring"}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(path_ / folder))
+      if (core::begins_with(entry.path().filename().string(), step.name + ".")) worthless.push_back(entry.path());
+  }
+  for (const fs::path& path : worthless) fs::remove(path);
+  throw core::Error(core::ExitCode::bad_input,
+                    "step " + step.name + " has measured nothing: " +
+                        (calls == 0 ? "it has no rows"
+                                    : "all " + std::to_string(calls) +
+                                          " calls failed, the last one "
+                                          "because: " +
+                                          reason) +
+                        "\n  hint: change the step in the campaign file, then continue with --resume");
 }
 
 void CampaignFolder::log(const std::string& what, const std::string& command, int status, double wall_s) const {

@@ -11,7 +11,8 @@ namespace hplcast::calibration {
 /// The files of a campaign. Only one process works in a folder at a time.
 class CampaignFolder {
  public:
-  /// Makes the folder, or opens that of the same campaign. @throws as run_campaign().
+  /// Makes the folder, or opens that of the same campaign; of steps that have not been measured yet, `plan` may differ
+  /// from what is there. @throws as run_campaign().
   CampaignFolder(std::filesystem::path path, const CampaignPlan& plan, bool resume);
   ~CampaignFolder();
   CampaignFolder(const CampaignFolder&) = delete;
@@ -33,7 +34,12 @@ class CampaignFolder {
 
   bool is_done(const CampaignStep& step) const;
   bool is_done(const CampaignStep& step, const CampaignChunk& chunk) const;
-  /// Joins the pieces of a step to one file each, and removes them.
+  /// Whether anything of a step has been measured.
+  bool is_begun(const std::string& step) const;
+  /// Whether the campaign file is another one than before.
+  bool is_changed() const noexcept { return changed_; }
+  /// Joins the pieces of a step to one file each, and removes them. @throws core::Error (bad_input) if all calls of the
+  /// step failed: then it counts as not measured.
   void finish(const CampaignStep& step, const std::vector<CampaignChunk>& chunks) const;
 
   std::filesystem::path position() const { return work() / "position"; }  ///< the row that is being measured
@@ -45,12 +51,15 @@ class CampaignFolder {
  private:
   void lock();
   void remove_leftovers() const;
-  void require_same(const CampaignPlan& plan, bool resume) const;
+  void require_same(const CampaignPlan& plan) const;
+  void write_plan(const CampaignPlan& plan) const;
+  void refuse_failures(const CampaignStep& step) const;
 
   std::filesystem::path path_;
   double start_unix_s_ = 0;
   double latest_unix_s_ = 0;
   int lock_ = -1;
+  bool changed_ = false;
 };
 
 }  // namespace hplcast::calibration

@@ -39,10 +39,12 @@ class CampaignRun {
 
   void run() {
     for (const std::string& note : plan_.notes) tell(note);
+    if (folder_.is_changed()) tell("the campaign file has changed; what has been measured stays");
     if (std::all_of(chunks_.begin(), chunks_.end(), [&](const CampaignChunk& c) { return is_done(c); })) {
       tell("everything is measured already");
     } else {
       look_at_hosts();
+      check_steps();
       warm_up();
     }
     for (std::size_t step = 0; step < plan_.steps.size(); ++step) run_step(step);
@@ -96,7 +98,8 @@ class CampaignRun {
     folder_.log(what, core::to_string(command), result.status, result.wall_s);
     if (result.status == 0) return;
     if (const auto row = first_number(folder_.position())) what += ", in row " + core::shortest(*row);
-    const bool is_input = result.status == static_cast<int>(core::ExitCode::bad_input);
+    const bool is_input = result.status == static_cast<int>(core::ExitCode::bad_input) ||
+                          result.status == static_cast<int>(core::ExitCode::wrong_usage);
     command.output = folder_.failure(what);
     core::write_file(command.output, [&](std::ostream& out) { out << result.output; });
     command.purpose = what;  // with the row
@@ -153,6 +156,25 @@ class CampaignRun {
     }
   }
 
+  /// Every step is started once on all hosts, to look at its options, design and ranks: better now than after hours.
+  void check_steps() {
+    for (const CampaignStep& step : plan_.steps) {
+      if (folder_.is_done(step)) continue;
+      std::vector<std::string> arguments = step.arguments;
+      if (!step.design.empty()) arguments.insert(arguments.end(), {step.design_option, folder_.design(step).string()});
+      if (!step.is_mpi) add_launcher(arguments);
+      arguments.push_back("--check");
+      run_logged(command_of(step.program, step.is_mpi, arguments), "checking step " + step.name, answer_s);
+    }
+  }
+
+  void add_launcher(std::vector<std::string>& arguments) const {
+    arguments.insert(arguments.end(), {"--mpirun", plan_.launch.mpirun});
+    if (!plan_.launch.hostfile.empty())
+      arguments.insert(arguments.end(), {"--hostfile", fs::absolute(plan_.launch.hostfile).string()});
+    for (const std::string& option : plan_.launch.options) arguments.push_back("--launcher-option=" + option);
+  }
+
   void warm_up() {
     if (!(plan_.warm_up_s > 0)) return;
     tell("warming up for " + core::shortest(plan_.warm_up_s) + " s");
@@ -192,14 +214,13 @@ class CampaignRun {
     if (chunk.end > 0) add("--rows", rows_text(chunk));
     if (step.is_mpi) {
       if (chunk.end > 0) add("--position", folder_.position().string());
+      if (chunk.end > 0) arguments.push_back("--allow-failures");  // the step as a whole is looked at in the end
       add("--since", core::shortest(folder_.start_unix_s()));
       add("--machine", folder_.surroundings(step.name + ".json").string());
       if (plan_.monitoring) add("--monitoring", folder_.monitoring(step, chunk).string());
     } else {
       add("--folder", folder_.work().string());
-      add("--mpirun", plan_.launch.mpirun);
-      if (!plan_.launch.hostfile.empty()) add("--hostfile", fs::absolute(plan_.launch.hostfile).string());
-      for (const std::string& option : plan_.launch.options) arguments.push_back("--launcher-option=" + option);
+      add_launcher(arguments);
     }
     add("-o", folder_.result(step, chunk).string());
     return arguments;

@@ -1,7 +1,9 @@
 #include "hplcast/calibration/measure_hpl_kernels.hpp"
 
+#include <algorithm>
 #include <ostream>
 
+#include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/measurement.hpp"
 
@@ -24,10 +26,16 @@ void run_instrumented(const HplKernelRequest& request, const core::HplParameters
   core::run_checked(command);
 }
 
-void copy_rows(const fs::path& trace, std::ostream& out) {
+/// @returns the number of rows.
+std::size_t copy_rows(const fs::path& trace, std::ostream& out) {
+  std::size_t rows = 0;
   core::read_file(trace, [&](std::istream& in, const std::string& name) {
-    core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) { core::write_row(out, row); });
+    core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) {
+      core::write_row(out, row);
+      ++rows;
+    });
   });
+  return rows;
 }
 
 }  // namespace
@@ -36,14 +44,32 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
   for (const core::HplParameters& parameters : request.configurations) parameters.validate();
   out << core::kernel_csv_header << '\n';
   double done = 0;
+  std::size_t rows = 0;
   for (const core::HplParameters& parameters : request.configurations) {
     const core::TemporaryFolder folder("hplcast-kernels", request.folder);
     run_instrumented(request, parameters, folder.path());
     for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
-      copy_rows(folder.path() / ("trace-" + std::to_string(rank) + ".csv"), out);
+      rows += copy_rows(folder.path() / ("trace-" + std::to_string(rank) + ".csv"), out);
     }
     if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
   }
+  if (rows == 0)
+    throw core::Error(core::ExitCode::bad_input,
+                      "nothing was measured: no call of a kernel was kept\n  hint: larger configurations, or more "
+                      "--max-rows");
+}
+
+void check_hpl_kernels(const HplKernelRequest& request) {
+  core::MpiLaunch launch = request.launch;
+  launch.ranks = 1;
+  for (const core::HplParameters& parameters : request.configurations) {
+    parameters.validate();
+    launch.ranks = std::max(launch.ranks, parameters.P * parameters.Q);
+  }
+  core::Command command = core::mpirun_command(launch, "test");
+  command.arguments.insert(command.arguments.end(), {"-x", fs::absolute(request.program).string()});
+  command.purpose = "looking for " + request.program.string() + " on all hosts";
+  core::run_checked(command);
 }
 
 }  // namespace hplcast::calibration

@@ -18,8 +18,8 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/names.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/units.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/core/yaml_keys.hpp"
 
 namespace hplcast::cli {
@@ -115,6 +115,8 @@ struct Common {
   fs::path programs;
   int ranks_per_host = 1;
   bool several_hosts = false;
+  int ranks = 1;  ///< of all hosts
+  bool oversubscribe = false;
 };
 
 calibration::HplGrid read_grid(Section& section) {
@@ -318,6 +320,11 @@ calibration::CampaignStep kernels_step(Section& section, const Common& common) {
     step.design += '\n';
   }
   for (const core::HplParameters& run : runs_of(section, step.design)) {
+    if (run.P * run.Q > common.ranks && !common.oversubscribe) {
+      section.fail("runs", "P x Q = " + std::to_string(run.P) + " x " + std::to_string(run.Q) + " needs " +
+                               std::to_string(run.P * run.Q) + " ranks; expected at most " +
+                               std::to_string(common.ranks) + ", those of the campaign");
+    }
     ++step.rows;
     step.estimated_s += 2 + core::hpl_flop(static_cast<double>(run.N)) / 1e10;
   }
@@ -350,6 +357,8 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, Common& comm
   plan.launch.ranks = ranks_per_host * host_count;
   common.ranks_per_host = ranks_per_host;
   common.several_hosts = host_count > 1;
+  common.ranks = plan.launch.ranks;
+  common.oversubscribe = plan.launch.oversubscribe;
   section.read("launcher", plan.launch.mpirun);
   // Slurm's own launcher knows the nodes of the job; Open MPI's is for lists of hosts.
   if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
@@ -398,15 +407,8 @@ calibration::CampaignStep read_step(const YAML::Node& node, const std::string& f
   return step;
 }
 
-}  // namespace
-
-calibration::CampaignPlan read_campaign(const std::string& text, const std::string& name, const fs::path& programs) {
-  YAML::Node root;
-  try {
-    root = YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    throw core::ParseError({name, static_cast<std::size_t>(std::max(0, error.mark.line + 1)), ""}, error.msg);
-  }
+calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& text, const std::string& name,
+                                  const fs::path& programs) {
   core::require_unique_keys(root, name);
   Section section(root, name, "");
   calibration::CampaignPlan plan;
@@ -441,6 +443,16 @@ calibration::CampaignPlan read_campaign(const std::string& text, const std::stri
   }
   section.finish();
   return plan;
+}
+
+}  // namespace
+
+calibration::CampaignPlan read_campaign(const std::string& text, const std::string& name, const fs::path& programs) {
+  try {
+    return plan_of(YAML::Load(text), text, name, programs);
+  } catch (const YAML::Exception& error) {  // syntax, and lists or mappings where a word is expected
+    throw core::ParseError({name, static_cast<std::size_t>(std::max(0, error.mark.line + 1)), ""}, error.msg);
+  }
 }
 
 }  // namespace hplcast::cli

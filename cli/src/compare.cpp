@@ -183,6 +183,7 @@ std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
 void run_compare(CompareOptions options, bool limited) {
   unify_json_output(options.json, options.output);
   require_writable(options.output);
+  for (const auto* inputs : {&options.real, &options.predicted}) require_other_file(options.output, *inputs);
   const study::Comparison comparison = compare_files(options);
   report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
                    all_of(comparison, comparison.unmatched_predicted));

@@ -40,6 +40,7 @@ void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
 
 /// The folders of --run: one, or for several configurations one below it each, as --keep of predict.
 void write_runs(const EmitOptions& options) {
+  require_place_of(options.run);
   std::vector<core::HplParameters> configurations = {options.request.parameters};
   if (!options.configurations.empty())
     configurations = read_configuration_file("hplcast emit", options.configurations, options.request.parameters);
@@ -53,7 +54,7 @@ void write_runs(const EmitOptions& options) {
     const fs::path folder = configurations.size() > 1 ? base / std::to_string(i + 1) : base;
     runs.emplace_back(std::move(request), folder);
     for (const char* file : study::run_folder_files) {
-      require_writable(folder / file);
+      if (fs::exists(folder)) require_writable(folder / file);
       require_other_file(folder / file, {options.cluster, options.configurations});
     }
   }

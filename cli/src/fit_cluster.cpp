@@ -6,6 +6,7 @@
 #include "hplcast/calibration/campaign_archive.hpp"
 #include "hplcast/calibration/hpl_calls.hpp"
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/verdict.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/report.hpp"
 #include "hplcast/history/archive_campaign.hpp"
@@ -49,6 +50,8 @@ void run_fit_cluster(const FitClusterOptions& options) {
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   if (!options.name.empty()) fit.cluster.name = options.name;
+  const core::Verdict verdict = core::verdict_on(fit.flags);
+  std::cerr << "hplcast fit cluster: the model " << fit.cluster.name << " is " << core::to_string(verdict) << '\n';
   summarise(fit);
   for (const fit::QualityFlag& flag : fit.flags)
     std::cerr << "hplcast fit cluster: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';

@@ -20,6 +20,7 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
   std::istringstream in(design_text);
   calibration::DgemmDesign design = calibration::read_dgemm_design(in, common.design);
   const std::size_t first_row = cli::cut(design, common.rows);
+  if (common.check) return "";
   std::unique_ptr<cli::Progress> progress;
   if (rank.world.rank() == 0) {
     progress = std::make_unique<cli::Progress>();

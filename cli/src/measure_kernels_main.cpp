@@ -2,6 +2,7 @@
 
 #include "configuration_file.hpp"
 #include "hplcast/calibration/measure_hpl_kernels.hpp"
+#include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/leftovers.hpp"
 #include "hplcast/core/process.hpp"
@@ -20,10 +21,12 @@ struct Options {
   std::string configurations;
   std::string rows;
   std::string output;
+  bool check = false;
   calibration::HplKernelRequest request;
 };
 
 void run(Options& options) {
+  if (options.output.empty() && !options.check) throw core::UsageError("-o is required");
   cli::require_writable(options.output);
   core::catch_interrupts();
   if (options.request.program.empty()) {
@@ -31,6 +34,7 @@ void run(Options& options) {
   }
   options.request.configurations = cli::read_configuration_file("hplcast-measure-kernels", options.configurations);
   cli::cut(options.request.configurations, options.rows);
+  if (options.check) return calibration::check_hpl_kernels(options.request);
   cli::Progress progress;
   options.request.progress = [&](double fraction) { progress.update(fraction, "instrumented HPL"); };
   core::write_file(options.output, [&](std::ostream& out) { calibration::measure_hpl_kernels(options.request, out); });
@@ -49,7 +53,9 @@ int main(int argc, char** argv) {
   app.add_option("--configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
       ->required()
       ->type_name("FILE");
-  app.add_option("-o,--output", options.output, "kernel CSV to write")->required()->type_name("FILE");
+  app.add_option("-o,--output", options.output, "kernel CSV to write")->type_name("FILE");
+  app.add_flag("--check", options.check,
+               "only look whether the program is on all hosts and the configurations are right");
   app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration")
       ->capture_default_str()
       ->check(CLI::Range(1L, 1000000L));

@@ -23,6 +23,10 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
   std::istringstream in(design_text);
   calibration::MpiDesign design = calibration::read_mpi_design(in, common.design);
   const std::size_t first_row = cli::cut(design, common.rows);
+  if (common.check) {
+    const calibration::MpiSteps fits(rank.world.hosts(), design, options.pattern, options.scope, 0);
+    return "";
+  }
   std::unique_ptr<cli::Progress> progress;
   if (rank.world.rank() == 0) {
     progress = std::make_unique<cli::Progress>();

@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "hplcast/calibration/thresholds.hpp"
+#include "hplcast/core/errors.hpp"
 #include "measuring_program.hpp"
 #include "program.hpp"
 #include "quantities.hpp"
@@ -27,8 +28,12 @@ int main(int argc, char** argv) {
   return cli::run_measuring_program(app, common, argc, argv, [&](const cli::MeasuringRank& rank, const std::string&) {
     options.max_bytes = static_cast<long>(max_bytes);
     const auto peers = calibration::choose_peers(rank.world.hosts(), choice);
+    if (common.check) return std::string();
+    const auto thresholds = calibration::measure_thresholds(rank.world, peers, options);
+    if (rank.world.rank() == 0 && thresholds.empty())
+      throw core::Error(core::ExitCode::bad_input, "nothing was measured: no pair of ranks");
     std::ostringstream json;
-    calibration::write_json(json, calibration::measure_thresholds(rank.world, peers, options));
+    calibration::write_json(json, thresholds);
     return json.str();
   });
 }

@@ -17,6 +17,7 @@
 #include "choice.hpp"
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/monitor.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
@@ -91,9 +92,22 @@ void write_monitoring(const std::string& path, const calibration::World& world, 
   });
 }
 
-/// @throws core::Error for a CSV without rows: nobody can fit that, and a script must not go on with it.
-void refuse_nothing(const std::string& csv) {
-  if (std::count(csv.begin(), csv.end(), '\n') > 1) return;
+/// @throws core::Error for a CSV without rows, or with failed calls only: nobody can fit that, and a script must not go
+/// on with it.
+void refuse_nothing(const std::string& csv, bool allow_failures) {
+  std::istringstream in(csv);
+  core::CsvReader rows(in, "the results");
+  const std::size_t error = rows.column("error");
+  std::size_t count = 0;
+  std::string reason;
+  for (; rows.next(); ++count) {
+    if (allow_failures || rows.text(error).empty()) return;
+    reason = rows.text(error);
+  }
+  if (count > 0) {
+    throw core::Error(core::ExitCode::bad_input, "nothing was measured: all " + std::to_string(count) +
+                                                     " calls failed, the last one because: " + reason);
+  }
   throw core::Error(core::ExitCode::bad_input,
                     "nothing was measured: the results have no row\n  hint: more --budget, another --scope or "
                     "--pattern (are there ranks for it?), or other --rows of the design");
@@ -113,6 +127,10 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (root) require_writable(options.monitoring);
   if (root && !options.machine.empty()) write_result(options.machine, write_context);
   const std::string design = world.broadcast(root && options.takes_design ? core::read_text(options.design) : "");
+  if (options.check) {
+    measure({world, topology, place, 0}, design);
+    return;
+  }
   // One rank a host reads the sensors of that host.
   std::optional<calibration::Monitor> monitor;
   if (!options.monitoring.empty() && world.local_rank() == 0) {
@@ -131,7 +149,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (!options.monitoring.empty()) write_monitoring(options.monitoring, world, epoch_s, monitor);
   if (!root) return;
   write_result(options.output, [&](std::ostream& out) { out << result; });
-  if (options.takes_design) refuse_nothing(result);
+  if (options.takes_design) refuse_nothing(result, options.allow_failures);
 }
 
 /// Rank 0 speaks for all. A launcher that sees another rank end with an error kills rank 0, spoken or not (Open MPI 5),
@@ -197,6 +215,9 @@ void add_measuring_options(CLI::App& app, MeasuringOptions& options) {
   app.add_option("--describe-folder", options.describe_folder,
                  "with --describe: folder for hwloc's topology and lscpu's words about each host")
       ->type_name("DIR");
+  app.add_flag("--check", options.check, "only look whether options, design and ranks fit together; measure nothing");
+  if (options.takes_design)
+    app.add_flag("--allow-failures", options.allow_failures, "end with 0 even if every call has failed");
   app.add_flag("--allow-oversubscription", options.binding.allow_oversubscription,
                "allow several ranks per core (the results are then worthless)");
   app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)")

@@ -23,6 +23,8 @@ struct MeasuringOptions {
   std::string rows;             ///< "FIRST:END" of the design, END not included; empty: all
   double since_unix_s = 0;      ///< start_s counts from this time; 0: from the start of the program
   double time_limit_s = 0;      ///< 0: none
+  bool check = false;           ///< look at options, design and ranks only
+  bool allow_failures = false;  ///< results in which all calls failed are no error
   calibration::Binding binding;
 };
 
@@ -45,7 +47,7 @@ struct MeasuringRank {
 void note_position(std::size_t first, std::size_t count, double fraction);
 
 /// What a program measures: reads the design from a text (empty if it takes none), and returns on rank 0 what the
-/// output file is to hold.
+/// output file is to hold. With `check` it measures nothing, and throws what it would throw before it measures.
 using Measure = std::function<std::string(const MeasuringRank& rank, const std::string& design_text)>;
 
 /// main() of a measuring program: parses the options without MPI, so that --help needs no mpirun; starts MPI, binds the

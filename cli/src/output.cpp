@@ -28,6 +28,7 @@ void write_result(const fs::path& path, const std::function<void(std::ostream&)>
   if (path.empty()) {
     content(std::cout);
   } else {
+    require_writable(path);
     core::write_file(path, content);
   }
 }
@@ -38,9 +39,11 @@ void require_writable(const fs::path& path) {
   if (fs::is_directory(path, error)) {
     throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": it is a folder");
   }
-  // The folder may still have to be made: then the first one above it that exists decides.
-  fs::path folder = fs::absolute(path).parent_path();
-  while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  const fs::path folder = fs::absolute(core::behind_links(path)).parent_path();
+  if (!fs::exists(folder, error)) {
+    throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": there is no folder " +
+                                                     folder.string() + "\n  hint: make it, or is it mistyped?");
+  }
   if (!fs::is_directory(folder, error) || access(folder.c_str(), W_OK) != 0) {
     throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": " + folder.string() +
                                                      " is not a folder that can be written");
@@ -49,6 +52,15 @@ void require_writable(const fs::path& path) {
 
 void accept_json(CLI::App& command) {
   command.add_flag("--json", "accepted as in other commands: the result always is JSON");
+}
+
+void require_place_of(const fs::path& folder) {
+  if (folder.empty()) return;
+  std::error_code error;
+  const fs::path parent = fs::absolute(folder).lexically_normal().parent_path();
+  if (fs::exists(folder, error) || fs::is_directory(parent, error)) return;
+  throw core::Error(core::ExitCode::bad_input, "cannot make " + folder.string() + ": there is no folder " +
+                                                   parent.string() + "\n  hint: make it, or is it mistyped?");
 }
 
 void TextTable::write(std::ostream& out) const {

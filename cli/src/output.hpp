@@ -13,11 +13,14 @@ namespace hplcast::cli {
 void write_result(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
 /// Fails now rather than after hours of work. @throws core::Error (bad_input) if `path` is a folder, or the folder that
-/// it would be in cannot be written. An empty path is fine.
+/// it would be in is missing (none is invented: it may be mistyped) or cannot be written. An empty path is fine.
 void require_writable(const std::filesystem::path& path);
 
 /// --json of a command whose result always is JSON: scripts may give it everywhere.
 void accept_json(CLI::App& command);
+
+/// The same for a folder that a command makes: the one that it would be in must be there.
+void require_place_of(const std::filesystem::path& folder);
 
 /// A table for people: columns as wide as they must be, aligned right, two spaces apart.
 class TextTable {

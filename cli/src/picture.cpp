@@ -9,6 +9,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "output.hpp"
 
 namespace hplcast::cli {
 
@@ -124,6 +125,7 @@ void require_picture_name(const std::filesystem::path& path) {
 
 void write_picture(const std::filesystem::path& path, const Picture& picture) {
   require_picture_name(path);
+  require_writable(path);
   if (core::find_program("gnuplot").empty())
     throw core::ExternalError("gnuplot", -1, "it is not installed; apt-get install gnuplot-nox");
   const core::TemporaryFolder folder("hplcast-plot");

@@ -66,6 +66,8 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
       requests.push_back(base);
       requests.back().parameters = parameters;
       requests.back().seed = seed;
+      requests.back().at_a_time =
+          std::min(options.jobs, static_cast<int>(configurations.size() * options.seeds.size()));
       if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1) {
         requests.back().keep = base.keep / std::to_string(requests.size());
       }
@@ -113,28 +115,6 @@ void warn_about_sampling(const std::vector<core::Prediction>& predictions, doubl
                 << percent(target_error)
                 << " asked for: there is no place for more windows; --windows off simulates all panels\n";
   }
-}
-
-/// Tells of kernels without a model, each once: for the prediction where it matters most.
-void warn_about_free_kernels(const std::vector<core::Prediction>& predictions, const core::ClusterModel& cluster) {
-  std::map<std::string, study::FreeKernel> worst;
-  for (const core::Prediction& prediction : predictions) {
-    for (const study::FreeKernel& one : study::free_kernels(prediction, cluster)) {
-      const auto found = worst.emplace(one.name, one).first;
-      if (one.share > found->second.share) found->second = one;
-    }
-  }
-  constexpr double worth_telling = 0.01;
-  std::string little;
-  for (const auto& [name, one] : worst) {
-    if (one.share >= worth_telling) {
-      std::cerr << "hplcast predict: warning: " << to_string(one) << '\n';
-    } else {
-      little += (little.empty() ? "" : ", ") + name + " (" + std::to_string(one.calls) + " calls)";
-    }
-  }
-  if (!little.empty())
-    std::cerr << "hplcast predict: note: without a model, so free, each less than 1 % of the time: " << little << '\n';
 }
 
 /// Refuses what cannot be run; tells warnings, each once.
@@ -236,6 +216,7 @@ void run_predict(PredictOptions options) {
   for (const auto* path :
        {&options.request.observation.trace, &options.request.observation.paje, &options.request.observation.phases_csv})
     require_other_file(*path, inputs);
+  require_place_of(options.request.keep);
   if (!options.request.keep.empty()) {
     // The files that a simulation writes (study/simulation_files.cpp).
     for (const char* name :
@@ -257,7 +238,8 @@ void run_predict(PredictOptions options) {
   if (options.request.only_window) return;
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);
-  warn_about_free_kernels(predictions, requests.front().cluster);
+  for (const std::string& line : study::free_kernel_lines(predictions, requests.front().cluster))
+    std::cerr << "hplcast predict: " << line << '\n';
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
   }

@@ -70,7 +70,7 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
 /// Every figure as NAME.svg and NAME.png.
 void write_pictures(const fs::path& folder, const std::vector<study::ReportPicture>& pictures) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  fs::create_directory(folder, error);
   if (error) {
     throw core::Error(core::ExitCode::bad_input, "cannot make " + folder.string() + ": " + error.message());
   }
@@ -79,13 +79,15 @@ void write_pictures(const fs::path& folder, const std::vector<study::ReportPictu
     const fs::path svg = folder / (picture.name + ".svg");
     core::write_file(svg, [&](std::ostream& out) { out << picture.svg; });
     if (!png) continue;
-    core::Command command;
-    command.program = "rsvg-convert";
-    constexpr const char* pixels_per_unit = "2";
-    command.arguments = {"--zoom", pixels_per_unit, "-o", (folder / (picture.name + ".png")).string(), svg.string()};
-    command.timeout_s = 60;
-    command.purpose = "drawing " + svg.string() + " as PNG";
-    core::run_checked(command);
+    core::replace_file(folder / (picture.name + ".png"), [&](const fs::path& drawn) {
+      core::Command command;
+      command.program = "rsvg-convert";
+      constexpr const char* pixels_per_unit = "2";
+      command.arguments = {"--zoom", pixels_per_unit, "-o", drawn.string(), svg.string()};
+      command.timeout_s = 60;
+      command.purpose = "drawing " + svg.string() + " as PNG";
+      core::run_checked(command);
+    });
   }
   if (!png) {
     std::cerr << "hplcast report: warning: SVG only: rsvg-convert is not installed; apt-get install librsvg2-bin\n";
@@ -110,6 +112,7 @@ void tell_models(const study::ReportData& data) {
 
 void run_report(const ReportOptions& options) {
   require_writable(options.output);
+  require_place_of(options.pictures);
   require_other_file(options.output, options.inputs);
   const study::ReportData data = read_inputs(options.inputs);
   tell_models(data);

@@ -39,6 +39,7 @@ std::vector<core::HplParameters> without_repeats(const std::vector<core::HplPara
 void run_run_real(RunRealOptions& options) {
   require_named_file("-o", options.request.results);
   require_writable(options.request.results);
+  require_place_of(options.request.outputs);
   require_other_file(options.request.results, {options.configurations});
   core::catch_interrupts();
   options.request.check = options.check == "on";

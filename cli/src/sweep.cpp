@@ -1,15 +1,19 @@
 #include "hplcast/study/sweep.hpp"
 
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "checks.hpp"
+#include "cluster_file.hpp"
 #include "commands.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/free_kernels.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -98,9 +102,32 @@ void run_dry(const SweepOptions& options) {
   tell_skipped(runs.skipped);
 }
 
+/// What is doubtful about the models of a sweep: as predict tells it.
+void tell_doubts(const std::map<std::string, core::ClusterModel>& clusters) {
+  for (const auto& entry : clusters) warn_about_quality(entry.second);
+}
+
+/// Kernels without a model that runs of the plan called.
+void tell_free_kernels(const study::SweepDatabase& database,
+                       const std::map<std::string, core::ClusterModel>& clusters) {
+  std::map<std::string, std::vector<core::Prediction>> predictions;  // by model
+  for (study::SweepResult& result : database.results())
+    predictions[result.prediction.model_sha256].push_back(std::move(result.prediction));
+  std::set<std::string> lines;
+  for (const auto& [sha256, list] : predictions) {
+    const auto cluster = clusters.find(sha256);
+    if (cluster == clusters.end()) continue;  // of another plan
+    for (const std::string& line : study::free_kernel_lines(list, cluster->second))
+      lines.insert(cluster->second.name + ": " + line);
+  }
+  for (const std::string& line : lines) std::cerr << "hplcast sweep: " << line << '\n';
+}
+
 void run_sweep(SweepOptions options) {
   read_plan(options);
   if (options.dry_run) return run_dry(options);
+  const study::SweepRuns runs = study::runs_of(options.request.plan);
+  tell_doubts(runs.clusters);
   core::catch_interrupts();
   options.request.slurm = options.executor == "slurm";
   options.request.warn = tell_warning;
@@ -124,7 +151,8 @@ void run_sweep(SweepOptions options) {
                           "\n  hint: --retry-failed tries them again");
   }
   std::cerr << "hplcast sweep: " << summary_text << "; " << options.request.database.string() << '\n';
-  if (summary.skipped > 0) tell_skipped(study::runs_of(options.request.plan).skipped);
+  tell_skipped(runs.skipped);
+  tell_free_kernels(database, runs.clusters);
 }
 
 void write_status(std::ostream& out, const study::SweepDatabase& database, const std::vector<std::string>& slurm_jobs) {

@@ -180,19 +180,20 @@ fs::path base_of(const fs::path& parent) {
   return error ? fs::path("/tmp") : base;
 }
 
-/// Opens a folder and locks it: as long as we live, nobody takes it for abandoned. -1: it is locked, or cannot be (some
-/// network file systems have no locks of folders: there nothing is ever taken for abandoned).
+constexpr mode_t own_mode = 0700, kept_mode = 0755;
+
+/// Opens a folder that is nobody else's and was not kept, and locks it: as long as we live, nobody takes it for
+/// abandoned. -1: it is locked, or cannot be (some network file systems have no locks of folders: there nothing is ever
+/// taken for abandoned).
 int lock_folder(const fs::path& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   struct stat state = {};
-  const bool is_ours = fd >= 0 && ::fstat(fd, &state) == 0 && state.st_uid == ::geteuid();
+  const bool is_ours =
+      fd >= 0 && ::fstat(fd, &state) == 0 && state.st_uid == ::geteuid() && (state.st_mode & 0777) == own_mode;
   if (is_ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
   if (fd >= 0) ::close(fd);
   return -1;
 }
-
-/// In a folder that is to stay: TemporaryFolder::keep().
-constexpr const char* kept_mark = ".kept";
 
 /// Folders of ours whose processes were killed together with what should have removed them.
 void remove_abandoned(const fs::path& base, const std::string& begin) {
@@ -203,7 +204,6 @@ void remove_abandoned(const fs::path& base, const std::string& begin) {
     if (!begins_with(entry->path().filename().string(), begin)) continue;
     const auto changed = fs::last_write_time(entry->path(), ignored);
     if (ignored || fs::file_time_type::clock::now() - changed < fresh) continue;
-    if (fs::exists(entry->path() / kept_mark, ignored)) continue;
     const int lock = lock_folder(entry->path());
     if (lock < 0) continue;
     fs::remove_all(entry->path(), ignored);
@@ -231,7 +231,7 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
   for (int attempt = 0; attempt < 100; ++attempt) {  // another host may have made it meanwhile
     path_ = unused_name(base, begin);
     leftover_.emplace(path_);
-    if (::mkdir(path_.c_str(), 0700) == 0) {
+    if (::mkdir(path_.c_str(), own_mode) == 0) {
       lock_ = lock_folder(path_);
       return;
     }
@@ -243,16 +243,16 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
   throw Error(ExitCode::bad_input, "cannot make a temporary folder " + path_.string() + ": names are in use");
 }
 
+void TemporaryFolder::keep() noexcept {
+  kept_ = true;
+  leftover_.reset();
+  ::chmod(path_.c_str(), kept_mode);  // nobody takes it for abandoned
+}
+
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   if (!kept_) fs::remove_all(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
-}
-
-void TemporaryFolder::keep() {
-  kept_ = true;
-  std::ofstream mark(path_ / kept_mark);
-  leftover_.reset();
 }
 
 std::string sha256_hex(const std::string& text) {

@@ -1,8 +1,10 @@
 #include "hplcast/core/prediction.hpp"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 
+#include "hplcast/core/names.hpp"
 #include "json_fields.hpp"
 
 namespace hplcast::core {
@@ -82,6 +84,7 @@ Json to_json(const Prediction& prediction) {
   json["cluster"] = prediction.cluster;
   json["model_sha256"] = prediction.model_sha256;
   if (!prediction.model_levels.empty()) json["model_levels"] = prediction.model_levels;
+  if (!prediction.model_doubts.empty()) json["model_doubts"] = prediction.model_doubts;
   json["simulator"] = prediction.simulator;
   json["wall_s"] = prediction.wall_s;
   json["peak_pss_bytes"] = prediction.peak_pss_bytes;
@@ -102,9 +105,42 @@ Json to_json(const Prediction& prediction) {
   return json;
 }
 
+/// @throws ParseError for a key that is not one of these.
+void refuse_others(const Node& node, const std::vector<std::string>& known) {
+  for (const auto& [key, value] : node.object().items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    Node(value, node.file(), node.pointer() + "/" + key).fail("unknown key", name_hint(key, known));
+  }
+}
+
+/// The keys of a prediction, of which some may be absent.
+void refuse_unknown(const Node& root) {
+  refuse_others(root, {"schema_version", "parameters", "time_s", "gflops", "seed", "mode", "fast_error_95_s",
+                       "error_95_s", "sampling", "cluster", "model_sha256", "model_levels", "model_doubts", "simulator",
+                       "wall_s", "peak_pss_bytes", "kernels", "messages", "phases"});
+  std::vector<std::string> parameters;
+  for (const HplField& field : hpl_fields()) parameters.emplace_back(field.name);
+  refuse_others(root.at("parameters"), parameters);
+  const auto each = [&](const char* group, const std::vector<std::string>& known) {
+    const Node node = root.at(group);
+    for (const auto& [name, value] : node.object().items()) refuse_others(node.at(name.c_str()), known);
+  };
+  each("kernels", {"calls", "outside_range", "time_s", "flop"});
+  each("messages", {"calls", "outside_range", "bytes"});
+}
+
+/// A number that is above zero, or also zero.
+double amount(const Node& node, bool zero) {
+  const double value = node.number();
+  if (!(value > 0) && !(zero && value == 0))
+    node.fail("found " + node.raw().dump() + "; expected a number " + (zero ? "of at least 0" : "above 0"));
+  return value;
+}
+
 Prediction from_json(const Node& root) {
   root.object();
   detail::check_schema(root, Prediction::schema_version);
+  refuse_unknown(root);
   Prediction result;
   const Node parameters = root.at("parameters");
   for (const HplField& field : hpl_fields())
@@ -113,10 +149,12 @@ Prediction from_json(const Node& root) {
     result.parameters.validate();
     return 0;
   });
-  result.time_s = root.at("time_s").number();
-  result.gflops = root.at("gflops").number();
+  result.time_s = amount(root.at("time_s"), false);
+  result.gflops = amount(root.at("gflops"), false);
   result.seed = root.at("seed").integer<std::uint64_t>();
   result.mode = root.at("mode").text();
+  if (!result.mode.empty() && result.mode != "exact" && result.mode != "fast")  // empty: a program that did not say
+    root.at("mode").fail("found `" + result.mode + "`; expected exact or fast");
   result.fast_error_95_s = root.number_or("fast_error_95_s", 0);
   result.error_95_s = root.number_or("error_95_s", 0);
   if (root.has("sampling")) result.sampling = sampling_from(root.at("sampling"));
@@ -128,9 +166,10 @@ Prediction from_json(const Node& root) {
       result.model_levels[key] = levels.at(key.c_str()).text();
     }
   }
+  if (root.has("model_doubts")) result.model_doubts = root.at("model_doubts").texts();
   result.simulator = root.at("simulator").text();
-  result.wall_s = root.at("wall_s").number();
-  result.peak_pss_bytes = root.at("peak_pss_bytes").number();
+  result.wall_s = amount(root.at("wall_s"), true);
+  result.peak_pss_bytes = amount(root.at("peak_pss_bytes"), true);
   const Node kernels = root.at("kernels");
   for (const auto& [key, value] : kernels.object().items()) {
     const Node one = kernels.at(key.c_str());

@@ -6,6 +6,7 @@
 
 #include "campaign_rows.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/verdict.hpp"
 #include "hplcast/fit/cpu_laws.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/row_rules.hpp"
@@ -103,6 +104,8 @@ std::string provenance_of(const Campaign& campaign, const CampaignFit& fit) {
   json["quality_flags"] = Json::array();
   for (const QualityFlag& flag : fit.flags)
     json["quality_flags"].push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
+  const core::Verdict verdict = core::verdict_on(fit.flags);
+  json["verdict"] = {{"usability", core::to_string(verdict.usability)}, {"text", core::to_string(verdict)}};
   json["notes"] = fit.notes;
   return json.dump();
 }

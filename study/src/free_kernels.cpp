@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "hplcast/core/text.hpp"
 
@@ -33,6 +34,29 @@ std::vector<FreeKernel> free_kernels(const core::Prediction& prediction, const c
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   return all;
+}
+
+std::vector<std::string> free_kernel_lines(const std::vector<core::Prediction>& predictions,
+                                           const core::ClusterModel& cluster) {
+  std::map<std::string, FreeKernel> worst;
+  for (const core::Prediction& prediction : predictions) {
+    for (const FreeKernel& one : free_kernels(prediction, cluster)) {
+      const auto found = worst.emplace(one.name, one).first;
+      if (one.share > found->second.share) found->second = one;
+    }
+  }
+  constexpr double worth_telling = 0.01;
+  std::vector<std::string> lines, little;
+  for (const auto& [name, one] : worst) {
+    if (one.share >= worth_telling) {
+      lines.push_back("warning: " + to_string(one));
+    } else {
+      little.push_back(name + " (" + std::to_string(one.calls) + " calls)");
+    }
+  }
+  if (!little.empty())
+    lines.push_back("note: without a model, so free, each less than 1 % of the time: " + core::comma_separated(little));
+  return lines;
 }
 
 std::string to_string(const FreeKernel& kernel) {

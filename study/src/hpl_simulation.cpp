@@ -7,6 +7,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/verdict.hpp"
 #include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/workspace.hpp"
@@ -21,16 +22,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
+bool is_plain(const std::string& text) {
+  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
+}
+
 /// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
-/// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there.
+/// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there: of
+/// their folder, so that libraries beside them ($ORIGIN) are found, or of files whose own name is such.
 std::string unquoted(const fs::path& path, const fs::path& folder) {
-  if (path.parent_path() == folder) return "./" + path.filename().string();
-  if (path.string().find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos) return path.string();
-  const fs::path link = folder / path.filename();
+  const std::string name = path.filename().string();
+  if (path.parent_path() == folder) return "./" + name;
+  if (is_plain(path.string())) return path.string();
+  const fs::path link = folder / (is_plain(name) ? name + ".in" : "unquoted");
   std::error_code error;
   fs::remove(link, error);
-  fs::create_symlink(path, link);
-  return unquoted(link, folder);
+  if (!is_plain(name)) {
+    fs::create_symlink(path, link);
+    return "./" + link.filename().string();
+  }
+  fs::create_directory_symlink(path.parent_path(), link);
+  return "./" + link.filename().string() + "/" + name;
 }
 
 core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks) {
@@ -160,6 +171,7 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   prediction.fast_error_95_s = statistics.fast_error_95_s;
   prediction.cluster = request.cluster.name;
   prediction.simulator = statistics.simulator;
+  prediction.model_doubts = core::model_doubts(request.cluster);
   prediction.wall_s = result.wall_s;
   prediction.peak_pss_bytes = memory.peak_bytes();
   prediction.kernels = std::move(statistics.kernels);

@@ -11,6 +11,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/network_checks.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/verdict.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/sharing_losses.hpp"
 #include "hplcast/study/process_memory.hpp"
@@ -92,9 +93,13 @@ void check_machine(const PredictionRequest& request) {
   const fs::path folder = request.keep.empty() ? fs::temp_directory_path() : fs::absolute(request.keep).parent_path();
   const SimulationNeeds needs = needs_of(request);
   SimulationLimits limits = simulation_limits(folder);
+  // Memory of the machine is for all that run together; the other limits are for each.
+  limits.available_bytes /= request.at_a_time;
+  limits.commit_bytes /= request.at_a_time;
   const auto missing = shortages(needs, limits);
   if (missing.empty()) return;
-  std::string message = "this machine cannot simulate " + core::to_string(request.parameters) + ":";
+  std::string message = "this machine cannot simulate " + core::to_string(request.parameters) +
+                        (request.at_a_time > 1 ? ", " + std::to_string(request.at_a_time) + " at a time" : "") + ":";
   for (const std::string& one : missing) message += "\n  " + one;
   message += "\n  hint: --force tries it nevertheless";
   limits.disk_bytes = 0;  // not looked at
@@ -259,7 +264,8 @@ core::Prediction predict(const PredictionRequest& request) {
     } catch (const core::Error& error) {
       // The message of a failed simulation names files in there; one that was interrupted tells nothing.
       constexpr int signals = 128;
-      if (static_cast<int>(error.code()) < signals && !fs::is_empty(folder.path())) folder.keep();
+      const bool is_storage = dynamic_cast<const core::StorageError*>(&error) != nullptr;
+      if (!is_storage && static_cast<int>(error.code()) < signals && !fs::is_empty(folder.path())) folder.keep();
       throw;
     }
   }

@@ -167,6 +167,18 @@ std::string models_html(const ReportData& data) {
          list + "</details>";
 }
 
+/// What is doubtful about the models; empty if nothing is.
+std::string doubts_html(const ReportData& data) {
+  std::map<std::string, std::set<std::string>> clusters;  // by doubt
+  for (const core::Prediction& prediction : data.predictions)
+    for (const std::string& doubt : prediction.model_doubts) clusters[doubt].insert(prediction.cluster);
+  if (clusters.empty()) return "";
+  std::string html = "<h2>Doubts about the model</h2>\n<ul class=\"note\">\n";
+  for (const auto& [doubt, names] : clusters)
+    html += "<li>" + core::xml_escaped(core::comma_separated(names) + ": " + doubt) + "</li>\n";
+  return html + "</ul>\n";
+}
+
 std::string provenance_html(const ReportData& data) {
   std::string html =
       "<h2>What made this</h2>\n<ul class=\"note\">\n<li>Cluster: " +
@@ -294,7 +306,7 @@ void write_report(std::ostream& out, const ReportData& data) {
     out << "<p class=\"note\">" << comparison.failed_residuals
         << " measured runs were left out: HPL says that their results are wrong.</p>\n";
   }
-  out << provenance_html(data) << "<script>" << report_script << "</script>\n</body>\n</html>\n";
+  out << doubts_html(data) << provenance_html(data) << "<script>" << report_script << "</script>\n</body>\n</html>\n";
 }
 
 std::vector<ReportPicture> report_pictures(const ReportData& data) {

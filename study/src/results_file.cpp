@@ -42,8 +42,6 @@ std::string line(const RealRunRow& row) {
 }  // namespace
 
 ResultsFile::ResultsFile(const std::filesystem::path& path) : path_(path) {
-  std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail(path, "open");
   try {

@@ -312,8 +312,8 @@ TEST_F(StudyCommands, ComparePrintsATableAndItsLimitExitsWithFive) {
 
 TEST_F(StudyCommands, CompareWritesJson) {
   expect({"compare", real_file(), "--predicted", prediction_file(), "--json"}, 0, "\"error\": 0.25");
-  expect({"compare", real_file(), "--predicted", prediction_file(), "-o", "sub/compare.json"}, 0, "+25.0 %");
-  EXPECT_THAT(text_of("sub/compare.json"), HasSubstr("\"mean_abs_error\": 0.25"));
+  expect({"compare", real_file(), "--predicted", prediction_file(), "-o", "compare.json"}, 0, "+25.0 %");
+  EXPECT_THAT(text_of("compare.json"), HasSubstr("\"mean_abs_error\": 0.25"));
 }
 
 TEST_F(StudyCommands, CompareNamesWhatIsWrongWithItsInput) {

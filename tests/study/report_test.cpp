@@ -108,6 +108,18 @@ TEST(Report, ShowsShareOfTimeExtrapolationAndOrigin) {
   EXPECT_THAT(page, HasSubstr("my file.csv"));
 }
 
+TEST(Report, ListsTheDoubtsAboutTheModelOnce) {
+  ReportData data = small_study();
+  EXPECT_THAT(page_of(data), Not(HasSubstr("Doubts about the model")));
+  for (core::Prediction& prediction : data.predictions) prediction.model_doubts = {"dgemm: drift: +5 % <of time>"};
+  const std::string page = page_of(data);
+  const std::string line = "<li>a &lt;cluster&gt; &amp; &quot;more&quot;: dgemm: drift: +5 % &lt;of time&gt;</li>";
+  EXPECT_THAT(page, HasSubstr("<h2>Doubts about the model</h2>"));
+  const std::size_t first = page.find(line);
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(page.find(line, first + 1), std::string::npos);
+}
+
 TEST(Report, HasAPlotForEachGridAndOneForTheErrors) {
   const std::string page = page_of(small_study());
   EXPECT_THAT(page, HasSubstr("<h3>P x Q = 1 x 1</h3>"));

@@ -23,8 +23,12 @@ struct HplKernelRequest {
 
 /// Runs HPL with every call of a kernel timed, a configuration after the other, and writes the sampled calls as one
 /// kernel CSV (measurement.hpp; content `hpl`). A kernel's calls are a uniform sample, so that sums over them are those
-/// of HPL.
-/// @throws ExternalError if a run fails, DomainError for parameters that HPL refuses.
+/// of HPL. @throws ExternalError if a run fails, DomainError for parameters that HPL refuses, Error (bad_input) if no
+/// call was kept.
 void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out);
+
+/// Looks whether all that can be done, and does nothing of it. @throws Error if parameters are refused, or the program
+/// is not on every host that the largest configuration uses.
+void check_hpl_kernels(const HplKernelRequest& request);
 
 }  // namespace hplcast::calibration

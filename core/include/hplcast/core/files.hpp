@@ -53,14 +53,14 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::filesystem::path& path() const noexcept { return path_; }
-  /// It is not removed, now or later: someone will want to look into it.
-  void keep();
+  /// It is not removed at destruction: someone will want to look into it.
+  void keep() noexcept;
 
  private:
   std::filesystem::path path_;
-  bool kept_ = false;
   std::optional<Leftover> leftover_;
   int lock_ = -1;  ///< of the folder: it is in use
+  bool kept_ = false;
 };
 
 /// SHA-256 of a text, in hex.

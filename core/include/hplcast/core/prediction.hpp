@@ -68,6 +68,7 @@ struct Prediction {
   std::string cluster;
   std::string model_sha256;                         ///< of the model that was simulated, after the switches below
   std::map<std::string, std::string> model_levels;  ///< switches of model levels that were used, by option
+  std::vector<std::string> model_doubts;            ///< core::model_doubts() of the model, a line each
   std::string simulator;                            ///< name and version
   double wall_s = 0;  ///< how long the simulation took; the only field that differs between two equal predictions,
   double peak_pss_bytes = 0;  ///< with this one
@@ -76,7 +77,8 @@ struct Prediction {
   std::vector<PhaseSummary> phases;  ///< empty if not asked for
 };
 
-/// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions or missing fields.
+/// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions, missing and unknown
+/// fields, and values that no prediction has.
 void write_prediction(std::ostream& out, const Prediction& prediction);
 Prediction read_prediction(std::istream& in, const std::string& name);
 

@@ -52,6 +52,7 @@ struct PredictionRequest {
   std::optional<int>
       only_window;       ///< simulates this one of the windows, counted from 0, and leaves its result in `keep`
   double timeout_s = 0;  ///< 0: none
+  int at_a_time = 1;     ///< simulations like this one that run together: all need memory
   std::filesystem::path
       keep;  ///< folder for HPL.dat, cluster.json, log ...; empty: a temporary one, removed at the end
   SimulatorPrograms programs;

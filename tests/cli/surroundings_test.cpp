@@ -1,0 +1,97 @@
+// What is around a command: closed streams, limits, links, folders with blanks, folders that are not there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "../support/run_hplcast.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::test {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+const std::string cluster = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
+
+class Surroundings : public ::testing::Test {
+ protected:
+  /// A line for a shell, where $H is hplcast and $C a cluster.json.
+  Outcome shell(const std::string& line) const {
+    core::Command command;
+    command.program = "/bin/bash";
+    command.arguments = {"-c", line};
+    command.environment = {{"H", HPLCAST_BINARY_DIR "/bin/hplcast"}, {"C", cluster}};
+    command.directory = folder_.path();
+    command.timeout_s = 60;
+    return core::run(command);
+  }
+  std::string text(const std::string& file) const { return core::read_text(folder_.path() / file); }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename());
+    return names;
+  }
+
+  core::TemporaryFolder folder_{"hplcast-surroundings-test"};
+};
+
+TEST_F(Surroundings, StreamsMayBeClosed) {
+  ASSERT_EQ(shell("$H emit $C --platform usual.xml").status, 0);
+  EXPECT_EQ(shell("$H emit $C --platform a.xml <&-").status, 0);
+  EXPECT_EQ(shell("$H emit $C --platform b.xml <&- 2>&-").status, 0);
+  EXPECT_EQ(shell("$H emit $C --platform c.xml <&- >&- 2>&-").status, 0);
+  for (const char* file : {"a.xml", "b.xml", "c.xml"}) EXPECT_EQ(text(file), text("usual.xml")) << file;
+  EXPECT_EQ(shell("$H check-cluster $C --json >&-").status, 3) << "the result cannot be written";
+}
+
+TEST_F(Surroundings, ALimitOfFileSizesIsAnErrorAndNotASignal) {
+  const Outcome outcome = shell("ulimit -f 1; $H transform $C --scale-dgemm 2 -o t.json");
+  EXPECT_EQ(outcome.status, 3) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("cannot write t.json: File too large"));
+  EXPECT_TRUE(files().empty());
+  EXPECT_EQ(shell("ulimit -f 1; $H transform $C --scale-dgemm 2 > t.json").status, 3);
+}
+
+TEST_F(Surroundings, NoFolderIsInvented) {
+  for (const char* line :
+       {"$H transform $C --scale-dgemm 2 -o none/t.json", "$H emit $C --platform none/p.xml",
+        "$H predict $C -N 100 -o none/p.json", "$H predict $C -N 100 --keep none/of/these",
+        "$H design dgemm -o none/d.csv", "$H tune $C --grid 1x1 -N 100 --budget 1 -o none/HPL.dat"}) {
+    const Outcome outcome = shell(line);
+    EXPECT_EQ(outcome.status, 3) << line << '\n' << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("there is no folder")) << line;
+  }
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Surroundings, ASymbolicLinkAndAModeAreKept) {
+  const Outcome outcome = shell(
+      "mkdir real; echo old > real/t.json; chmod 640 real/t.json; ln -s real/t.json link.json; umask 022;"
+      "$H transform $C --scale-dgemm 2 -o link.json && $H transform $C --scale-dgemm 2 -o usual.json &&"
+      "cmp real/t.json usual.json && test -L link.json && stat -c %a real/t.json usual.json");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("640\n644\n"));
+}
+
+TEST_F(Surroundings, BlanksInFoldersDoNotMatter) {
+  if (!fs::exists(HPLCAST_BINARY_DIR "/bin/xhpl-smpi")) GTEST_SKIP() << "skipped: no xhpl-smpi was built";
+  const Outcome outcome = shell(
+      "mkdir 'a b' 'tmp of mine'; cp $C 'a b/c d.json'; export TMPDIR=\"$PWD/tmp of mine\";"
+      "$H predict 'a b/c d.json' -N 300 -P 2 -Q 2 --json -o 'a b/p.json' && rmdir 'tmp of mine'");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
+TEST_F(Surroundings, TheSimulatedHplTellsHowItIsStarted) {
+  if (!fs::exists(HPLCAST_BINARY_DIR "/bin/xhpl-smpi")) GTEST_SKIP() << "skipped: no xhpl-smpi was built";
+  for (const char* program : {"xhpl-smpi", "xhpl-smpi-real"}) {
+    const Outcome outcome = shell(std::string(HPLCAST_BINARY_DIR "/bin/") + program);
+    EXPECT_EQ(outcome.status, 2) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("smpirun"));
+    EXPECT_THAT(outcome.output, HasSubstr("hplcast predict"));
+  }
+}
+
+}  // namespace
+}  // namespace hplcast::test

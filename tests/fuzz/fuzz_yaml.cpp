@@ -1,0 +1,23 @@
+// The readers of campaign files and plans of sweeps on arbitrary bytes.
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include "../../cli/src/campaign_yaml.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/sweep_plan.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace hplcast;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  try {
+    cli::read_campaign(text, "fuzz", "/nowhere");
+  } catch (const core::Error&) {  // what bad input is meant to end with
+  }
+  try {
+    std::istringstream in(text);
+    study::read_plan(in, "fuzz", HPLCAST_SOURCE_DIR "/tests/fuzz/corpus/json");
+  } catch (const core::Error&) {
+  }
+  return 0;
+}
