@@ -6,9 +6,10 @@ usage() {
   cat <<'HELP'
 Usage: bench/dahu.sh [-o FOLDER] [--build DIR] [--data DIR] [--orders N,N,...] [PART ...]
 
-Parts (default: all but geometry, large and ratio, in this order):
+Parts (default: all but sampled, geometry, large and ratio, in this order):
   assemble   cluster.json of dahu and of the rungs of the ladder, from the published coefficients
   sizes      14 matrix orders, 50,000 to 500,000, fast mode
+  sampled    the same orders, sampled where that is the default, two windows at a time
   exact      N = 50,000 and 100,000, exact mode
   ladder     model levels, from one homogeneous linear model to one per CPU with noise, N = 100,000 and 300,000
              (--orders: other matrix orders for sizes and ladder)
@@ -38,7 +39,7 @@ while (($# > 0)); do
       [[ $# -ge 2 ]] || fail 2 "$1 needs a value"
       case $1 in -o) out=$2 ;; --build) build=$2 ;; --data) data=$2 ;; --orders) IFS=, read -ra orders <<< "$2"; ladder_orders=("${orders[@]}") ;; esac
       shift 2 ;;
-    assemble | sizes | exact | ladder | geometry | large | ratio | table) parts+=("$1"); shift ;;
+    assemble | sizes | sampled | exact | ladder | geometry | large | ratio | table) parts+=("$1"); shift ;;
     *) fail 2 "unknown part '$1'; see bench/dahu.sh --help" ;;
   esac
 done
@@ -64,12 +65,15 @@ cluster() { # NAME MODEL_ID KERNEL_SET [MIXTURES]
     -o "$out/$1.cluster.json" || fail 6 "assemble failed"
 }
 
+# All parts but one simulate all panels.
+panels=(--windows off)
+
 predict() { # NAME CLUSTER N OPTION...
   local name=$1 file=$2 N=$3
   shift 3
   [[ ! -e $out/$name.json ]] || return 0
   echo "dahu.sh: $name" >&2
-  "$hplcast" predict "$file" -N "$N" "$@" -o "$out/$name.json" > /dev/null || fail 6 "prediction $name failed"
+  "$hplcast" predict "$file" -N "$N" "$@" "${panels[@]}" -o "$out/$name.json" > /dev/null || fail 6 "prediction $name failed"
 }
 
 part_assemble() {
@@ -80,6 +84,12 @@ part_assemble() {
 
 part_sizes() {
   for N in "${orders[@]}"; do predict "fast-$N" "$out/dahu.cluster.json" "$N" "${hpl[@]}" --mode fast; done
+}
+
+part_sampled() {
+  panels=(--windows auto --windows-jobs 2)
+  for N in "${orders[@]}"; do predict "sampled-$N" "$out/dahu.cluster.json" "$N" "${hpl[@]}" --mode fast; done
+  panels=(--windows off)
 }
 
 part_exact() {
@@ -152,6 +162,7 @@ part_table() {
     echo "# dahu, $(date -u +%Y-%m-%d), $(git -C "$project" rev-parse --short HEAD 2> /dev/null || echo 'no git')"
     printf '\n## Matrix order, fast mode, and exact mode\n\n%s\n' "$header"
     for N in "${orders[@]}"; do row fast "fast-$N" "$N"; done | tee "$out/sizes.part"
+    for N in "${orders[@]}"; do row sampled "sampled-$N" "$N"; done
     for N in 50000 100000; do row exact "exact-$N" "$N"; done
     awk -F'|' 'NF > 6 { e = $6 < 0 ? -$6 : +$6; s += e; if (e > m) m = e; ++n }
       END { if (n) printf "\nFast mode: mean |error| %.2f %% (limit 1.7), worst %.2f %% (limit 3.5), %d orders.\n", s / n, m, n }' "$out/sizes.part"

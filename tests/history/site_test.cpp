@@ -8,6 +8,7 @@
 #include <random>
 #include <regex>
 
+#include "../support/browser.hpp"
 #include "../support/reference_data.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
@@ -91,29 +92,6 @@ parent.postMessage("overflow " + (document.documentElement.scrollWidth - documen
   document.documentElement.clientWidth + " requests " + performance.getEntriesByType("resource").length + " end", "*");
 </script>)js";
 
-std::string in_browser(const fs::path& chromium, const fs::path& folder, const std::string& file) {
-  core::Command command;
-  command.program = chromium.string();
-  command.arguments = {"--headless=old",
-                       "--no-sandbox",
-                       "--disable-gpu",
-                       "--disable-background-networking",
-                       "--no-first-run",
-                       "--disable-component-update",
-                       "--user-data-dir=" + (folder / "profile").string(),
-                       "--enable-logging=stderr",
-                       "--dump-dom",
-                       "file://" + (folder / file).string()};
-  command.environment = {{"HOME", folder.string()}};
-  command.timeout_s = 120;
-  auto result = core::run(command);
-  if (result.output.find("<title>") == std::string::npos) {  // newer ones have one headless mode only
-    command.arguments.front() = "--headless";
-    result = core::run(command);
-  }
-  return result.output;
-}
-
 TEST_F(HistorySite, FitsAPhoneWithoutErrorsOrRequests) {
   const auto chromium = core::find_program("chromium");
   if (chromium.empty()) GTEST_SKIP() << "skipped: no chromium here";
@@ -121,7 +99,7 @@ TEST_F(HistorySite, FitsAPhoneWithoutErrorsOrRequests) {
   for (const std::string name : {"index.html", "overview-demo-dgemm_gflops.html", "host-demo-node-3.html"}) {
     SCOPED_TRACE(name);
     // As it is: what its own policy forbids would be an error. Then with a script, which the policy must allow.
-    const std::string plain = in_browser(chromium, folder_.path(), "site/" + name);
+    const std::string plain = tests::shown_in_browser(chromium, folder_.path(), "site/" + name).output;
     if (plain.find("<html") == std::string::npos) GTEST_SKIP() << "skipped: chromium does not run here";
     EXPECT_THAT(plain, Not(HasSubstr("CONSOLE")));
     std::string text = page(name);
@@ -133,7 +111,7 @@ TEST_F(HistorySite, FitsAPhoneWithoutErrorsOrRequests) {
         << "<!DOCTYPE html><title>nothing</title><script>addEventListener(\"message\", event => { document.title = "
            "event.data; });"
            "</script><iframe src=\"probed.html\" width=\"390\" height=\"844\" style=\"border:0\"></iframe>";
-    const std::string said = in_browser(chromium, folder_.path(), "phone.html");
+    const std::string said = tests::shown_in_browser(chromium, folder_.path(), "phone.html").output;
     // 390, less a scroll bar on long pages.
     EXPECT_TRUE(std::regex_search(said, std::regex("overflow 0 width 3(7[0-9]|90) requests 0 end"))) << said;
   }

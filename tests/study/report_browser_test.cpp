@@ -6,6 +6,7 @@
 #include <regex>
 #include <sstream>
 
+#include "../support/browser.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/report.hpp"
@@ -88,25 +89,7 @@ TEST(ReportInABrowser, HasNoErrorNoRequestAndFitsAPhone) {
   text.insert(text.find("</body>"), probe);
   std::ofstream(folder.path() / "report.html") << text;
   std::ofstream(folder.path() / "phone.html") << phone;
-  core::Command command;
-  command.program = chromium.string();
-  command.arguments = {"--headless=old",
-                       "--no-sandbox",
-                       "--disable-gpu",
-                       "--disable-background-networking",
-                       "--no-first-run",
-                       "--disable-component-update",
-                       "--user-data-dir=" + (folder.path() / "profile").string(),
-                       "--enable-logging=stderr",
-                       "--dump-dom",
-                       "file://" + (folder.path() / "phone.html").string()};
-  command.environment = {{"HOME", folder.path().string()}};
-  command.timeout_s = 120;
-  auto result = core::run(command);
-  if (result.output.find("<title>") == std::string::npos) {  // newer ones have one headless mode only
-    command.arguments.front() = "--headless";
-    result = core::run(command);
-  }
+  const core::CommandResult result = tests::shown_in_browser(chromium, folder.path(), "phone.html");
   if (result.status != 0 && result.output.find("<html") == std::string::npos) {
     GTEST_SKIP() << "skipped: chromium does not run here: " << result.output.substr(0, 200);
   }
