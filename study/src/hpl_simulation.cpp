@@ -136,9 +136,9 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
   const core::TemporaryFolder copies("hplcast-smpi");
   core::Command command = simulation_command(request, folder, ranks);
-  if (window)
-    command.environment["HPLCAST_WINDOW"] =
-        std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1);
+  // Empty: all panels, whatever our own environment says.
+  command.environment["HPLCAST_WINDOW"] =
+      window ? std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1) : "";
   command.environment["TMPDIR"] = unquoted(copies.path(), folder);
   PeakMemory memory;
   command.while_running = [&](int pid) {

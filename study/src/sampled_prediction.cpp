@@ -245,7 +245,10 @@ WindowPlan windows_of(const PredictionRequest& request) {
   const bool sampled = request.windows.kind == WindowRule::Kind::automatic && !is_observed(request.observation) &&
                        full.panels > least_rounds * std::max(p.P, p.Q) &&
                        simulation_needs(p, mode_of(request) == SimulationMode::fast).wall_s > worth_sampling_s;
-  return sampled ? plan_windows(p, request.windows) : full;
+  if (!sampled) return full;
+  constexpr double largest_share = 0.7;
+  const WindowPlan plan = plan_windows(p, request.windows);
+  return plan.simulated_share() < largest_share ? plan : full;
 }
 
 core::Prediction predict_sampled(const PredictionRequest& request, const WindowPlan& plan, const fs::path& folder) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "hpl_simulation.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/panel_windows.hpp"
@@ -90,13 +91,10 @@ class SampledPrediction : public testing::SimulatedCluster {
     SimulatedCluster::SetUp();
     request_.windows = WindowRule::from("off");
   }
-  void TearDown() override { unsetenv("HPLCAST_WINDOW"); }
 
   core::Prediction window(int first, int last) {
-    setenv("HPLCAST_WINDOW", (std::to_string(first) + "-" + std::to_string(last)).c_str(), 1);
-    core::Prediction result = predict(request_);
-    unsetenv("HPLCAST_WINDOW");
-    return result;
+    const core::TemporaryFolder folder("hplcast-test");
+    return simulate_hpl(request_, folder.path(), PanelWindow{first, first, last + 1, last + 1}).prediction;
   }
 
   void use_many_panels() {
@@ -150,6 +148,14 @@ TEST_F(SampledPrediction, RefusesWindowsThatDoNotFitTheGridOrTheMatrix) {
       EXPECT_THAT(error.what(), HasSubstr("HPLCAST_WINDOW"));
     }
   }
+}
+
+TEST_F(SampledPrediction, WindowsOfTheEnvironmentAreNotForPredictions) {
+  request_.parameters = parameters(1500, 64, 3, 4);
+  const double time_s = predict(request_).time_s;
+  setenv("HPLCAST_WINDOW", "0-7", 1);
+  EXPECT_EQ(predict(request_).time_s, time_s);
+  unsetenv("HPLCAST_WINDOW");
 }
 
 TEST_F(SampledPrediction, IsWithinItsErrorOfTheRun) {
