@@ -134,7 +134,8 @@ void write_man_page(std::ostream& out, const NamedCommand& command, const std::s
   const std::size_t blank = command.words.rfind(' ');
   const std::string before =
       command.words.empty() ? "" : "hplcast" + (blank == std::string::npos ? "" : " " + command.words.substr(0, blank));
-  std::istringstream help(command.app->help(before));
+  // Not App::help(), which shows the subcommand that is running.
+  std::istringstream help(command.app->get_formatter()->make_help(command.app, before, CLI::AppFormatMode::Normal));
   out << ".TH " << name << " 1 \"\" \"" << version << "\"\n.SH NAME\n"
       << roff(name) << " \\- " << roff(command.app->get_description()) << "\n.SH SYNOPSIS\n.nf\n"
       << roff("hplcast" + (command.words.empty() ? " COMMAND" : " " + command.words) + " [OPTIONS] ...")

@@ -111,9 +111,9 @@ void warn_about_sampling(const std::vector<core::Prediction>& predictions, doubl
           << percent(one.sampling->deviation)
           << " off a smooth curve; a change between windows would not be seen: more windows (--windows) show it\n";
     if (target_error > 0 && one.error_95_s > target_error * one.time_s)
-      std::cerr << who << "the 95 % error is " << percent(one.error_95_s / one.time_s) << ", not the "
-                << percent(target_error)
-                << " asked for: there is no place for more windows; --windows off simulates all panels\n";
+      std::cerr << who << "the 95 % error is " << significant(100 * one.error_95_s / one.time_s, 3) << " %, not the "
+                << significant(100 * target_error, 3)
+                << " % asked for: there is no place for more windows; --windows off simulates all panels\n";
   }
 }
 
@@ -184,10 +184,28 @@ study::SimulationNeeds needs_of_all(const std::vector<study::PredictionRequest>&
   return all;
 }
 
+/// Whether panels will be left out, and which share of them is simulated.
+void tell_windows(const std::vector<study::PredictionRequest>& requests) {
+  std::string first;
+  std::size_t sampled = 0;
+  for (const auto& request : requests) {
+    const study::WindowPlan plan = study::windows_of(request);
+    if (plan.windows.size() == 1 || ++sampled > 1) continue;
+    first = std::to_string(plan.windows.size()) + " windows (0 to " + std::to_string(plan.windows.size() - 1) +
+            ") with " + percent(plan.simulated_share()) + " of the panels";
+  }
+  if (sampled == 0) return;
+  std::cerr << "hplcast predict: sampled: " << first;
+  if (sampled < requests.size() || sampled > 1)
+    std::cerr << ", the first of " << sampled << " sampled of " << requests.size() << " simulations";
+  std::cerr << "; --windows off simulates all panels (docs/sampled.md)\n";
+}
+
 /// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
 void tell_needs(const std::vector<study::PredictionRequest>& requests, bool always) {
   const study::SimulationNeeds all = needs_of_all(requests);
   constexpr double short_s = 30;
+  tell_windows(requests);
   if (!always && all.wall_s < short_s) return;
   std::cerr << "hplcast predict: " << requests.size() << (requests.size() == 1 ? " simulation, " : " simulations, ")
             << study::to_string(all) << " (estimated)\n";
@@ -225,6 +243,9 @@ void run_predict(PredictOptions options) {
   }
   core::catch_interrupts();
   const auto requests = requests_of(options);
+  if (options.request.only_window && (requests.size() != 1 || options.json || !options.output.empty()))
+    throw core::UsageError(
+        "--only-window is for one configuration and one seed, and has no result but a window in --keep");
   check_observation(options.request.observation, requests.size());
   for (const auto& request : requests) request.parameters.validate();
   study::check_programs(options.request.programs);
@@ -235,7 +256,12 @@ void run_predict(PredictOptions options) {
   check_all(requests);
   predict_missing(requests, options.jobs, results);
   const std::vector<core::Prediction>& predictions = results.all();
-  if (options.request.only_window) return;
+  if (options.request.only_window) {
+    std::cerr << "hplcast predict: window " << *options.request.only_window << " is in "
+              << options.request.keep.string()
+              << "; without --only-window the same command puts all of them together\n";
+    return;
+  }
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);
   for (const std::string& line : study::free_kernel_lines(predictions, requests.front().cluster))
@@ -321,7 +347,7 @@ void setup_predict(CLI::App& app) {
       "library, runs that platform.xml gets wrong");
   command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
   command.add_option("--jobs", options->jobs, "simulations at a time; results do not depend on it (default 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 4096));
   command.add_flag("--resume", options->resume,
                    "go on with the file of -o: predictions that it has are not made again");
   command.callback([options, N, configurations] {

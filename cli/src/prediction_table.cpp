@@ -59,7 +59,10 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
                                  {"Gflop/s", [](const auto& p) { return significant(p.gflops); }}};
   const bool sampled =
       std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.sampling.has_value(); });
-  if (sampled) columns.push_back({"95 % error", [](const auto& p) { return percent(p.error_95_s / p.time_s); }});
+  if (sampled)
+    columns.push_back({"95 % error", [](const auto& p) {
+                         return p.sampling ? percent(p.error_95_s / p.time_s) : std::string("all panels");
+                       }});
   if (cluster.kernels.count("dgemm") > 0) columns.push_back({"of dgemm's peak", share});
   columns.push_back({"took [s]", [](const auto& p) { return significant(p.wall_s, 3); }});
   columns.push_back({"memory [MB]", [](const auto& p) { return significant(p.peak_pss_bytes / 1e6, 3); }});

@@ -28,7 +28,7 @@ void add_windows(CLI::App& command, study::PredictionRequest& request) {
   command
       .add_option("--windows-jobs", request.window_jobs,
                   "windows at a time, each in a process of its own; the result does not depend on it (default 1)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 4096))
       ->group("Sampled prediction");
   command
       .add_option(

@@ -39,10 +39,11 @@ PanelWindow window_at(int from, const core::HplParameters& p, const Sizes& sizes
   return {first, counts_from, counts_from + sizes.width, std::min(panels, counts_from + sizes.width + sizes.after)};
 }
 
-[[noreturn]] void refuse(const core::HplParameters& p, const WindowRule& rule, const std::string& reason) {
+[[noreturn]] void refuse(const core::HplParameters& p, const WindowRule& rule, const std::string& expected,
+                         const std::string& hint) {
   throw core::DomainError("windows", to_string(rule),
-                          reason + " for the " + std::to_string(panels_of(p)) + " panels of " + core::to_string(p),
-                          "fewer or narrower windows, or --windows off");
+                          expected + ", for the " + std::to_string(panels_of(p)) + " panels of " + core::to_string(p),
+                          hint + ", or --windows off");
 }
 
 int whole(const std::string& text, const std::string& part) {
@@ -103,7 +104,14 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
     return plan;
   }
   if (sizes.width < sizes.piece)
-    refuse(p, rule, "windows of at least " + std::to_string(sizes.piece) + " panels (once round the process grid)");
+    refuse(p, rule, "windows of at least " + std::to_string(sizes.piece) + " panels (once round the process grid)",
+           "wider windows");
+  // Of the first window the warm-up does not count, of the last one the last piece.
+  const int inner = sizes.width / sizes.piece, of_first = std::max(0, sizes.width - sizes.warm_up) / sizes.piece;
+  constexpr int least_pieces = 5;
+  if (rule.windows * inner + of_first + inner - 1 < least_pieces)
+    refuse(p, rule, "windows of at least " + std::to_string(least_pieces) + " times round the process grid in all",
+           "more or wider windows");
   const int inner_end = plan.panels - sizes.width;
   plan.windows.push_back({0, 0, sizes.width, std::min(plan.panels, sizes.width + sizes.after)});
   for (int i = 0; i < rule.windows; ++i) {
@@ -119,9 +127,10 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
   last.counts_to = last.simulated_to = plan.panels;
   const bool overlap = plan.windows.back().counts_to > last.counts_from;
   if (overlap)
-    refuse(
-        p, rule,
-        std::to_string(rule.windows + 2) + " windows of " + std::to_string(sizes.width) + " panels, which is too much");
+    refuse(p, rule,
+           "windows that have place beside each other: these are " + std::to_string(rule.windows + 2) + " of " +
+               std::to_string(sizes.width) + " panels",
+           "fewer or narrower windows");
   plan.windows.push_back(last);
   return plan;
 }

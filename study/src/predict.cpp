@@ -137,10 +137,13 @@ std::vector<std::string> lost_by_sharing(const PredictionRequest& request) {
 void check_windows(const PredictionRequest& request) {
   const WindowPlan plan = windows_of(request);
   const bool sampled = plan.windows.size() > 1;
-  if (request.only_window && (!sampled || request.keep.empty()))
-    throw core::UsageError("one window alone is for sampled predictions, and --keep names the folder of its result");
+  if (request.only_window && request.keep.empty())
+    throw core::UsageError("--only-window needs --keep, the folder of its result");
+  if (request.only_window && !sampled)
+    throw core::UsageError(
+        "--only-window is for sampled predictions, and this run is not worth sampling; --windows K does it");
   if (sampled && is_observed(request.observation))
-    throw core::UsageError("a sampled prediction has no trace of the whole run: use --windows off");
+    throw core::UsageError("a sampled prediction has no trace, log or phases of the whole run: use --windows off");
   if (sampled && platform_library(request.programs).empty())
     throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
 }

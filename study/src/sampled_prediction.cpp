@@ -214,6 +214,7 @@ class SampledRun {
   /// Half as many windows again as there are, where the gaps are widest. False: enough, or there is no place.
   bool add_windows(const core::Prediction& prediction) {
     if (request_.target_error <= 0 || prediction.error_95_s <= request_.target_error * prediction.time_s) return false;
+    if (plan_.simulated_share() >= 1) return false;  // all panels would cost less
     const int most = static_cast<int>(plan_.windows.size() + 1) / 2;
     const std::vector<PanelWindow> more = windows_between(plan_, request_.parameters, request_.windows, most);
     plan_.windows.insert(plan_.windows.end(), more.begin(), more.end());
@@ -231,7 +232,8 @@ class SampledRun {
 }  // namespace
 
 bool is_observed(const Observation& observation) {
-  return observes_messages(observation) || !observation.phases_csv.empty() || !observation.log.empty();
+  return observes_messages(observation) || observation.phases || !observation.phases_csv.empty() ||
+         !observation.log.empty();
 }
 
 WindowPlan windows_of(const PredictionRequest& request) {
@@ -249,6 +251,13 @@ WindowPlan windows_of(const PredictionRequest& request) {
   constexpr double largest_share = 0.7;
   const WindowPlan plan = plan_windows(p, request.windows);
   return plan.simulated_share() < largest_share ? plan : full;
+}
+
+bool is_sampled_as(const core::Prediction& prediction, const PredictionRequest& request) {
+  const WindowPlan plan = windows_of(request);
+  if (plan.windows.size() == 1 || !prediction.sampling) return (plan.windows.size() == 1) == !prediction.sampling;
+  const std::size_t found = prediction.sampling->windows.size();
+  return request.target_error > 0 ? found >= plan.windows.size() : found == plan.windows.size();
 }
 
 core::Prediction predict_sampled(const PredictionRequest& request, const WindowPlan& plan, const fs::path& folder) {

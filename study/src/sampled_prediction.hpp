@@ -9,9 +9,6 @@ namespace hplcast::study {
 /// Whether something is asked for that only a simulation of all panels has.
 bool is_observed(const Observation& observation);
 
-/// The plan of a prediction: one window of all panels where `request` is not to be sampled.
-WindowPlan windows_of(const PredictionRequest& request);
-
 /// Simulates windows of the panels, each in a process and a folder of its own below `folder`, and estimates the rest
 /// (fit::integrate_curve()). Windows whose results lie there already, of the same request, are not simulated again.
 core::Prediction predict_sampled(const PredictionRequest& request, const WindowPlan& plan,

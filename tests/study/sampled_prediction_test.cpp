@@ -71,6 +71,7 @@ TEST(PanelWindows, ThatARunHasNoPlaceForAreRefused) {
   EXPECT_THROW(plan_windows(parameters(6400, 64, 4, 8), WindowRule::from("6")), core::DomainError);
   EXPECT_THROW(plan_windows(parameters(100000, 64, 4, 8), WindowRule::from("2:3")), core::DomainError);
   EXPECT_THROW(plan_windows(parameters(100000, 64, 4, 8), WindowRule::from("2:1000")), core::DomainError);
+  EXPECT_THROW(plan_windows(parameters(100000, 64, 4, 8), WindowRule::from("1:8")), core::DomainError);  // 3 pieces
 }
 
 TEST(WindowRule, IsWhatItSays) {
@@ -201,6 +202,21 @@ TEST_F(SampledPrediction, GoesOnWithTheWindowsThatAreThere) {
   EXPECT_EQ(predict(request_).time_s, whole.time_s);
   request_.seed = 2;  // other windows
   EXPECT_THROW(predict(request_), core::Error);
+}
+
+TEST_F(SampledPrediction, IsNotTakenForARunOfAllPanelsOrOtherWindows) {
+  use_many_panels();
+  core::Prediction all, sampled;
+  sampled.sampling.emplace().windows.resize(7);
+  EXPECT_TRUE(is_sampled_as(all, request_));
+  EXPECT_FALSE(is_sampled_as(sampled, request_));
+  request_.windows = WindowRule::from("5");
+  EXPECT_FALSE(is_sampled_as(all, request_));
+  EXPECT_TRUE(is_sampled_as(sampled, request_));
+  request_.windows = WindowRule::from("4");
+  EXPECT_FALSE(is_sampled_as(sampled, request_));
+  request_.target_error = 0.01;  // windows were added
+  EXPECT_TRUE(is_sampled_as(sampled, request_));
 }
 
 TEST_F(SampledPrediction, AddsWindowsForASmallerError) {

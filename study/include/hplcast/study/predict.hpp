@@ -71,6 +71,13 @@ std::vector<std::string> check(const PredictionRequest& request);
 /// Whether the programs are there, and of one SimGrid. @throws core::Error if not, as predict() does.
 void check_programs(const SimulatorPrograms& programs);
 
+/// True if the panels of a prediction that was made before are those that this request would simulate, or more for its
+/// target_error.
+bool is_sampled_as(const core::Prediction& prediction, const PredictionRequest& request);
+
+/// The windows of this request; one of all panels where it is not sampled.
+WindowPlan windows_of(const PredictionRequest& request);
+
 /// exact or fast: the meaning of `automatic` for this request.
 SimulationMode mode_of(const PredictionRequest& request);
 
