@@ -43,7 +43,7 @@ void PredictionResults::resume() {
   if (foreign > 0) {
     throw core::Error(core::ExitCode::bad_input,
                       file_ + " has " + std::to_string(foreign) +
-                          " predictions that are not among those asked for (other parameters, seed, mode or cluster); "
+                          " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
                           "--resume would lose them\n  hint: give the options of the first time, or another -o");
   }
   std::cerr << "hplcast predict: " << found.size() << " of " << requests_.size() << " predictions are in " << file_
