@@ -41,10 +41,11 @@ void PredictionResults::resume() {
     if (!asked_for) ++foreign;
   }
   if (foreign > 0) {
-    throw core::Error(core::ExitCode::bad_input,
-                      file_ + " has " + std::to_string(foreign) +
-                          " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
-                          "--resume would lose them\n  hint: give the options of the first time, or another -o");
+    throw core::Error(
+        core::ExitCode::bad_input,
+        file_ + " has " + std::to_string(foreign) +
+            " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
+            "--resume would lose them\n  hint: give the options of the first time, or another -o");
   }
   std::cerr << "hplcast predict: " << found.size() << " of " << requests_.size() << " predictions are in " << file_
             << " already\n";

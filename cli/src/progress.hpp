@@ -12,9 +12,8 @@ std::string duration_text(double seconds);
 /// work that is done, 0 to 1; the time left supposes that the rest goes at the same speed.
 std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width);
 
-/// A progress bar on stderr with the time left; nothing at all if stderr is not a terminal, or with
-/// --quiet or --verbose. The line is wiped at the
-/// end.
+/// A progress bar on stderr with the time left; nothing at all if stderr is not a terminal, or with --quiet or
+/// --verbose. The line is wiped at the end.
 class Progress {
  public:
   Progress();

@@ -59,7 +59,7 @@ std::vector<PanelCost> costs_from(const Node& node, bool estimated) {
 
 Json sampling_json(const Sampling& sampling) {
   return {{"share", sampling.share},
-          {"counts_and_phases", "extrapolated"},
+          {"counts", "extrapolated"},
           {"deviation", sampling.deviation},
           {"deviates_at_panel", sampling.deviates_at_panel},
           {"windows", costs_json(sampling.windows, false)},

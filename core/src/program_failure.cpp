@@ -32,7 +32,7 @@ bool is_about_an_error(std::string line) {
 
 /// "hplcast-measure-mpi: ...", unless it only warns.
 bool is_ours(const std::string& line) {
-  return line.compare(0, 7, "hplcast") == 0 && line.find(": ") != std::string::npos &&
+  return begins_with(line, "hplcast") && line.find(": ") != std::string::npos &&
          line.find(": warning: ") == std::string::npos && line.find(": note: ") == std::string::npos;
 }
 

@@ -99,6 +99,7 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
   WindowPlan plan;
   plan.panels = panels_of(p);
   plan.piece = sizes.piece;
+  plan.warm_up = sizes.warm_up;
   if (rule.kind == WindowRule::Kind::off) {
     plan.windows = {{0, 0, plan.panels, plan.panels}};
     return plan;

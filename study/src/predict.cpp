@@ -1,27 +1,20 @@
 #include "hplcast/study/predict.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 #include "hpl_simulation.hpp"
-#include "hplcast/core/cluster_json.hpp"
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/network_checks.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/verdict.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/sharing_losses.hpp"
-#include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/simulation_needs.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "observed_simulation.hpp"
 #include "sampled_prediction.hpp"
-#include "simulation_files.hpp"
-#include "storage_trouble.hpp"
 
 namespace hplcast::study {
 
@@ -132,7 +125,6 @@ std::vector<std::string> lost_by_sharing(const PredictionRequest& request) {
   return lost;
 }
 
-/// platform.xml lets flows share links by their factors, which no machine does.
 /// What windows do not have, or cannot be.
 void check_windows(const PredictionRequest& request) {
   const WindowPlan plan = windows_of(request);
@@ -148,6 +140,7 @@ void check_windows(const PredictionRequest& request) {
     throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
 }
 
+/// platform.xml lets flows share links by their factors, which no machine does.
 void check_platform(const PredictionRequest& request) {
   if (request.force || !platform_library(request.programs).empty()) return;
   const std::vector<std::string> lost = lost_by_sharing(request);

@@ -132,9 +132,8 @@ class SampledRun {
   /// Where HPL costs what it costs in the long run: not while it begins, nor in the last panels.
   std::vector<core::PanelCost> pieces_of(const Sample& sample) const {
     const PanelWindow& window = sample.window;
-    const int warm_up = plan_.windows.at(1).counts_from - plan_.windows.at(1).first;
     std::vector<core::PanelCost> pieces;
-    for (int from = window.first + warm_up; from + plan_.piece <= window.counts_to;) {
+    for (int from = window.first + plan_.warm_up; from + plan_.piece <= window.counts_to;) {
       const int left = window.counts_to - from;
       const int panels = left < 2 * plan_.piece ? left : plan_.piece;
       if (from + panels < plan_.panels) pieces.push_back({from, panels, sample.time_s(from, from + panels, false), 0});
@@ -186,7 +185,7 @@ class SampledRun {
 
   void estimate_gaps(const std::vector<fit::MeasuredPiece>& measured, core::Sampling& sampling,
                      core::Prediction& prediction) const {
-    // Of 76 predictions 2.5 estimated standard deviations held 99 in a hundred; 95 for certain (docs/sampled.md).
+    // Not 2: the hyperparameters are estimates, too (docs/sampled.md).
     constexpr double deviations = 2.5;
     sampling.pieces = gap_pieces();
     std::vector<fit::CurvePiece> gaps;

@@ -70,10 +70,6 @@ Quantity field_of(Map core::Prediction::*map, const std::string& name, Field fie
   };
 }
 
-Quantity field_of_phase(std::size_t phase, double core::PhaseSummary::*field) {
-  return [=](const core::Prediction& prediction) { return prediction.phases.at(phase).*field; };
-}
-
 }  // namespace
 
 void extrapolate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
@@ -93,13 +89,6 @@ void extrapolate_counts(const WindowPlan& plan, const std::vector<HplSimulation>
     prediction.messages[name] = {extrapolated.count(field(&MessageCount::calls)),
                                  extrapolated.count(field(&MessageCount::outside_range)),
                                  extrapolated(field(&MessageCount::bytes))};
-  }
-  prediction.phases = simulations.back().prediction.phases;
-  for (std::size_t i = 0; i < prediction.phases.size(); ++i) {
-    using core::PhaseSummary;
-    for (auto field : {&PhaseSummary::elapsed_s, &PhaseSummary::least_s, &PhaseSummary::most_s,
-                       &PhaseSummary::kernels_s, &PhaseSummary::messages_s, &PhaseSummary::waiting_s})
-      prediction.phases[i].*field = extrapolated(field_of_phase(i, field));
   }
 }
 

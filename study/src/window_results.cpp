@@ -5,6 +5,7 @@
 
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::study {
 
@@ -18,8 +19,7 @@ std::string name_of(const PredictionRequest& request, const PanelWindow& window)
   std::ostringstream name;
   name << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters)
        << " seed=" << request.seed << " mode=" << (mode_of(request) == SimulationMode::fast ? "fast" : "exact")
-       << " noise=" << request.noise << " phases=" << request.observation.phases << " panels=" << window.first << '-'
-       << window.simulated_to << '\n';
+       << " noise=" << request.noise << " panels=" << window.first << '-' << window.simulated_to << '\n';
   core::write_hpl_dat(name, request.parameters, false);
   return core::sha256_hex(name.str());
 }
@@ -33,8 +33,10 @@ WindowResult::WindowResult(const PredictionRequest& request, const PanelWindow& 
 std::optional<HplSimulation> WindowResult::read() const {
   std::error_code error;
   if (!std::filesystem::exists(path_, error)) return std::nullopt;
-  const Json json = Json::parse(core::read_text(path_), nullptr, false);
-  if (json.is_discarded() || json.value("request", "") != request_) return std::nullopt;
+  Json json;
+  core::read_file(
+      path_, [&](std::istream& in, const std::string& name) { json = Json::parse(core::read_json_text(in, name)); });
+  if (json.value("request", "") != request_) return std::nullopt;
   HplSimulation simulation;
   std::istringstream prediction(json.at("prediction").dump());
   simulation.prediction = core::read_prediction(prediction, path_.string());

@@ -71,23 +71,16 @@ WRAP(int, HPL_bcast, HPL_T_panel* panel, int* flag) {
   return status;
 }
 
-/* HPL_pdgesvK2 updates all columns that it has left when it broadcasts a panel at the same time, but counts them in its
- * own way: from the begin of the matrix, not of the window. */
-static int columns_to_update(const HPL_T_panel* sent, const HPL_T_panel* panel, int columns) {
-  return sent == NULL ? columns : panel->nq;
-}
-
-static int columns_to_swap(const HPL_T_panel* sent, const HPL_T_panel* panel, int columns) {
-  (void)sent, (void)panel;
-  return columns;
-}
-
-static void begin_update(const HPL_T_panel* panel, int columns) {
+/* Returns the columns to update. HPL_pdgesvK2 updates all that it has left when it broadcasts a panel at the same time,
+ * but counts them in its own way: from the begin of the matrix, not of the window. */
+static int begin_update(const HPL_T_panel* sent, const HPL_T_panel* panel, int columns) {
   update_state* update = update_of_caller();
+  if (sent != NULL) columns = panel->nq;
   update->columns = panel->jb <= 0 ? 0 : columns < 0 ? panel->nq : Mmin(columns, panel->nq);
   update->left = update->columns;
   update->chunk = panel->nb;
   hplcast_phase_begin(HPLCAST_PHASE_UPDATE);
+  return columns;
 }
 
 static void end_update(void) {
@@ -95,10 +88,11 @@ static void end_update(void) {
   update_of_caller()->left = 0;
 }
 
-static void begin_swap(const HPL_T_panel* panel, int columns) {
-  (void)panel, (void)columns;
+static int begin_swap(const HPL_T_panel* sent, const HPL_T_panel* panel, int columns) {
+  (void)sent, (void)panel;
   update_of_caller()->swapping = 1;
   hplcast_phase_begin(HPLCAST_PHASE_SWAP);
+  return columns;
 }
 
 static void end_swap(void) {
@@ -107,19 +101,17 @@ static void end_swap(void) {
   hplcast_polling_loop(HPLCAST_LOOP_NONE, 0); /* the first chunk begins here */
 }
 
-#define BETWEEN(begin, end, columns_to, function)                                                 \
-  WRAP(void, function, HPL_T_panel* sent, int* flag, HPL_T_panel* panel, const int all_columns) { \
-    const int columns = columns_to(sent, panel, all_columns);                                     \
-    begin(panel, columns);                                                                        \
-    __real_##function(sent, flag, panel, columns);                                                \
-    end();                                                                                        \
+#define BETWEEN(begin, end, function)                                                         \
+  WRAP(void, function, HPL_T_panel* sent, int* flag, HPL_T_panel* panel, const int columns) { \
+    __real_##function(sent, flag, panel, begin(sent, panel, columns));                        \
+    end();                                                                                    \
   }
 
-BETWEEN(begin_update, end_update, columns_to_update, HPL_pdupdateNN)
-BETWEEN(begin_update, end_update, columns_to_update, HPL_pdupdateNT)
-BETWEEN(begin_update, end_update, columns_to_update, HPL_pdupdateTN)
-BETWEEN(begin_update, end_update, columns_to_update, HPL_pdupdateTT)
-BETWEEN(begin_swap, end_swap, columns_to_swap, HPL_pdlaswp00N)
-BETWEEN(begin_swap, end_swap, columns_to_swap, HPL_pdlaswp00T)
-BETWEEN(begin_swap, end_swap, columns_to_swap, HPL_pdlaswp01N)
-BETWEEN(begin_swap, end_swap, columns_to_swap, HPL_pdlaswp01T)
+BETWEEN(begin_update, end_update, HPL_pdupdateNN)
+BETWEEN(begin_update, end_update, HPL_pdupdateNT)
+BETWEEN(begin_update, end_update, HPL_pdupdateTN)
+BETWEEN(begin_update, end_update, HPL_pdupdateTT)
+BETWEEN(begin_swap, end_swap, HPL_pdlaswp00N)
+BETWEEN(begin_swap, end_swap, HPL_pdlaswp00T)
+BETWEEN(begin_swap, end_swap, HPL_pdlaswp01N)
+BETWEEN(begin_swap, end_swap, HPL_pdlaswp01T)

@@ -10,7 +10,7 @@ namespace hplcast::study {
 /// Which panels of a run a sampled prediction simulates (docs/sampled.md).
 struct WindowRule {
   enum class Kind {
-    automatic,  ///< sampled if that saves time: see predict()
+    automatic,  ///< sampled if that saves time: see windows_of()
     off,        ///< all panels
     as_given    ///< as the numbers say
   };
@@ -19,7 +19,7 @@ struct WindowRule {
   int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
   int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8
 
-  /// "auto", "off", "K:WIDTH" or "K:WIDTH:WARMUP". @throws DomainError
+  /// "auto", "off", "K", "K:WIDTH" or "K:WIDTH:WARMUP". @throws DomainError
   static WindowRule from(const std::string& text);
 };
 std::string to_string(const WindowRule& rule);
@@ -36,7 +36,8 @@ struct PanelWindow {
 /// last ends with the last panel.
 struct WindowPlan {
   int panels = 0;
-  int piece = 1;  ///< panels of the pieces that windows and gaps are divided into: a multiple of the process columns
+  int piece = 1;    ///< panels of the pieces that windows and gaps are divided into: a multiple of the process columns
+  int warm_up = 0;  ///< panels at the begin of a simulation that are not typical of HPL
   std::vector<PanelWindow> windows;
 
   /// Panels that are simulated, warm-up too, as a share of all; more than 1 if windows are close to each other.
@@ -48,8 +49,8 @@ struct WindowPlan {
 /// @throws DomainError for windows that a run of so few panels has no place for, or fewer pieces than a curve needs.
 WindowPlan plan_windows(const core::HplParameters& parameters, const WindowRule& rule);
 
-/// A window of the same width in the middle of each gap of `from` panels or more, the widest gaps first, at most
-/// `most`. Empty if there is no place.
+/// A window of the same width in the middle of each gap between windows that has place for one, the widest gaps first,
+/// at most `most`. Empty if no gap has.
 std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& parameters,
                                          const WindowRule& rule, int most);
 

@@ -6,7 +6,8 @@
 namespace hplcast::study {
 
 /// Path of a program that is built with hplcast: the value of the environment variable `variable` if it is set, else
-/// `name` next to the running executable, else the one that PATH finds. @throws core::Error (bad_input) if it is not a file that can be run.
+/// `name` next to the running executable, else the one that PATH finds. @throws core::Error (bad_input) if it is not a
+/// file that can be run.
 std::filesystem::path own_program(const std::string& name, const char* variable);
 
 /// Path of a library that is built with hplcast: the value of the environment variable `variable` if it is set, else
