@@ -179,6 +179,7 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   if (request.observation.phases) prediction.phases = summarised(statistics.phases);
   if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
   simulation.panel_marks_s = std::move(statistics.panel_marks_s);
+  simulation.counts_at_panels = std::move(statistics.counts_at_panels);
   return simulation;
 }
 
