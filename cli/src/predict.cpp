@@ -257,9 +257,12 @@ void run_predict(PredictOptions options) {
   predict_missing(requests, options.jobs, results);
   const std::vector<core::Prediction>& predictions = results.all();
   if (options.request.only_window) {
+    const bool observed = study::is_observed(options.request.observation);
     std::cerr << "hplcast predict: window " << *options.request.only_window << " is in "
               << options.request.keep.string()
-              << "; without --only-window the same command puts all of them together\n";
+              << (observed ? ", without a result, as it was observed\n"
+                           : "; without --only-window the same command puts all of them together\n");
+    if (options.request.observation.phases) write_phases(std::cout, predictions);
     return;
   }
   warn_about_range(predictions);

@@ -139,6 +139,8 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   // Empty: all panels, whatever our own environment says.
   command.environment["HPLCAST_WINDOW"] =
       window ? std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1) : "";
+  if (window)
+    command.purpose += ", panels " + std::to_string(window->first) + " to " + std::to_string(window->simulated_to - 1);
   command.environment["TMPDIR"] = unquoted(copies.path(), folder);
   PeakMemory memory;
   command.while_running = [&](int pid) {

@@ -134,8 +134,10 @@ void check_windows(const PredictionRequest& request) {
   if (request.only_window && !sampled)
     throw core::UsageError(
         "--only-window is for sampled predictions, and this run is not worth sampling; --windows K does it");
-  if (sampled && is_observed(request.observation))
-    throw core::UsageError("a sampled prediction has no trace, log or phases of the whole run: use --windows off");
+  if (sampled && is_observed(request.observation) && !request.only_window)
+    throw core::UsageError(
+        "a sampled prediction has no trace, log or phases of the whole run: use --windows off, or --only-window I "
+        "--keep DIR for those of one window");
   if (sampled && platform_library(request.programs).empty())
     throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
 }

@@ -56,7 +56,11 @@ class SampledRun {
     const auto begin = std::chrono::steady_clock::now();
     if (request_.only_window) return only(*request_.only_window);
     for (;;) {
-      simulate_missing();
+      try {
+        simulate_missing();
+      } catch (const core::ExternalError& error) {
+        tell_what_is_left(error);
+      }
       core::Prediction prediction = combined();
       prediction.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       if (!add_windows(prediction)) return prediction;
@@ -76,14 +80,17 @@ class SampledRun {
     const fs::path folder =
         folder_ / ("panels-" + std::to_string(window.first) + "-" + std::to_string(window.simulated_to - 1));
     const WindowResult result(request, window, folder);
-    if (auto known = result.read()) return *std::move(known);
+    // Its trace is wanted, not its time, which messages of SMPI (--paje) may change.
+    const bool observed = is_observed(request.observation);
+    if (!observed)
+      if (auto known = result.read()) return *std::move(known);
     std::error_code error;
     fs::create_directories(folder, error);
     for (const char* stale : {"statistics.json", "progress"}) fs::remove(folder / stale, error);
     request.while_running = watch.while_running;
     request.on_progress = [&](const SimulationProgress& progress) { watch.progress(progress.fraction); };
     HplSimulation simulation = simulate_hpl(request, folder, window);
-    result.write(simulation);
+    if (!observed) result.write(simulation);
     return simulation;
   }
 
@@ -102,6 +109,16 @@ class SampledRun {
       if (request_.while_running) request_.while_running();
       if (request_.on_progress) request_.on_progress(progress(missing, simulations.fractions()));
     }
+  }
+
+  /// Windows that have ended need not be simulated again.
+  [[noreturn]] void tell_what_is_left(const core::ExternalError& error) const {
+    if (samples_.empty()) throw core::ExternalError(error);
+    throw core::ExternalError(error.status(), std::string(error.what()) +
+                                                  "\n  hint: " + std::to_string(samples_.size()) + " of " +
+                                                  std::to_string(plan_.windows.size()) +
+                                                  " windows have ended; the same command with --keep " +
+                                                  folder_.string() + " goes on with them");
   }
 
   SimulationProgress progress(const std::vector<PanelWindow>& missing, const std::vector<double>& fractions) const {
@@ -235,11 +252,6 @@ class SampledRun {
 
 }  // namespace
 
-bool is_observed(const Observation& observation) {
-  return observes_messages(observation) || observation.phases || !observation.phases_csv.empty() ||
-         !observation.log.empty();
-}
-
 WindowPlan windows_of(const PredictionRequest& request) {
   WindowRule all;
   all.kind = WindowRule::Kind::off;
@@ -249,8 +261,8 @@ WindowPlan windows_of(const PredictionRequest& request) {
   constexpr int least_rounds = 15;  // of the process grid: with fewer, windows would be as long as the run
   constexpr double worth_sampling_s = 30;
   const bool sampled =
-      request.windows.kind == WindowRule::Kind::automatic && !is_observed(request.observation) &&
-      full.panels > least_rounds * std::max(p.P, p.Q) &&
+      request.windows.kind == WindowRule::Kind::automatic &&
+      (request.only_window || !is_observed(request.observation)) && full.panels > least_rounds * std::max(p.P, p.Q) &&
       simulation_needs(p, mode_of_all_panels(request) == SimulationMode::fast).wall_s > worth_sampling_s;
   if (!sampled) return full;
   constexpr double largest_share = 0.7;
