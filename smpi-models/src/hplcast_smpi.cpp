@@ -196,7 +196,10 @@ double hplcast_pivot(int rows, int* row) {
 }
 
 void hplcast_count_message(hplcast_mpi operation, double bytes) {
-  guarded([&] { Runtime::instance().message_counts().add(operation, bytes); });
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.counts().add_message(runtime.rank().panel_place, operation, bytes);
+  });
 }
 
 void hplcast_report_time(double time_s) {

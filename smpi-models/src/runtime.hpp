@@ -8,6 +8,7 @@
 #include "communicators.hpp"
 #include "kernels.hpp"
 #include "messages.hpp"
+#include "panel_counts.hpp"
 #include "panel_marks.hpp"
 #include "polling.hpp"
 #include "probes.hpp"
@@ -45,11 +46,11 @@ class Runtime {
   Probes& probes() { return *probes_; }
   /// Null in exact mode.
   ColumnMeetings* columns() { return columns_ ? &*columns_ : nullptr; }
-  MessageCounts& message_counts() { return statistics_.messages; }
+  PanelCounts& counts() { return counts_; }
   /// The window of a matrix of `panels` panels. @throws DomainError for a window that it does not have.
   hplcast_window panel_window(int panels, int process_columns) const;
   /// As hplcast_panel_begins(), which tells how far the simulation is, too.
-  void panel_begins(const Rank& rank, const hplcast_window& window, int index);
+  void panel_begins(Rank& rank, const hplcast_window& window, int index);
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
  private:
@@ -60,6 +61,7 @@ class Runtime {
 
   const Settings& settings_;
   Statistics statistics_;
+  PanelCounts counts_;
   Kernels kernels_;
   std::deque<Rank> ranks_;  // by number in MPI_COMM_WORLD
   std::optional<Communicator> world_;

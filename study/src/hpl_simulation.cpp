@@ -139,6 +139,8 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   // Empty: all panels, whatever our own environment says.
   command.environment["HPLCAST_WINDOW"] =
       window ? std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1) : "";
+  if (window)
+    command.purpose += ", panels " + std::to_string(window->first) + " to " + std::to_string(window->simulated_to - 1);
   command.environment["TMPDIR"] = unquoted(copies.path(), folder);
   PeakMemory memory;
   command.while_running = [&](int pid) {
@@ -179,6 +181,7 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   if (request.observation.phases) prediction.phases = summarised(statistics.phases);
   if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
   simulation.panel_marks_s = std::move(statistics.panel_marks_s);
+  simulation.counts_at_panels = std::move(statistics.counts_at_panels);
   return simulation;
 }
 
