@@ -8,12 +8,13 @@
 #include "database_state.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/fit/common_factor.hpp"
 
 namespace hplcast::history {
 
 namespace {
 
-constexpr std::int64_t day_s = 86400;
+using fit::day_s;
 
 void refuse_wrong_times(const CampaignRecord& campaign, std::int64_t now) {
   constexpr std::int64_t year_2000_s = 946684800;

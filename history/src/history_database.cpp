@@ -35,6 +35,13 @@ void make_schema(SQLite::Database& database) {
   transaction.commit();
 }
 
+/// Of a program that was killed before its first transaction, or something else that has no content.
+[[noreturn]] void throw_empty(const fs::path& path) {
+  throw core::Error(core::ExitCode::bad_input, path.string() +
+                                                   " is empty: a history without anything\n  hint: `hplcast history "
+                                                   "add` and `import` add campaigns");
+}
+
 }  // namespace
 
 HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patience_ms)
@@ -43,10 +50,12 @@ HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patien
     throw core::Error(core::ExitCode::bad_input,
                       "there is no history " + path.string() + "\n  hint: `hplcast history add` and `import` make one");
   guarded(path, [&] {
-    const int flags = access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+    // Also to read: after a writer that was killed SQLite takes its transaction back. What cannot be written is read.
+    const int flags = SQLite::OPEN_READWRITE | (access == Access::read ? 0 : SQLite::OPEN_CREATE);
     SQLite::Database& database = state_->database.emplace(path.string(), flags, patience_ms);
     const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
-    if (access == Access::write && empty) make_schema(database);
+    if (empty && access == Access::read && database.execAndGet("PRAGMA page_count").getInt() == 0) throw_empty(path);
+    if (empty && access == Access::write) make_schema(database);
     check_version(database, path);
   });
 }

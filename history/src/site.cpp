@@ -16,7 +16,7 @@ namespace hplcast::history {
 
 namespace {
 
-constexpr std::int64_t day_s = 86400;
+using fit::day_s;
 constexpr std::size_t cells_of_page = 120000;  // of an overview: about 1.3 MB
 constexpr std::size_t runs_of_page = 24000;    // in the plots of a host: about 1.1 MB
 constexpr std::size_t rows_of_table = 1000;    // the newest
@@ -35,7 +35,7 @@ std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor,
   for (const fit::CpuHistory& cpu : factor.history.cpus) {
     fit::DatedValues& one = dated.emplace_back();
     one.value = cpu.value;
-    for (std::int64_t time_s : cpu.time_s) one.day.push_back(time_s / day_s);
+    for (std::int64_t time_s : cpu.time_s) one.day.push_back(fit::day_of(time_s));
     if (std::any_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; })) return {};
   }
   if (dated.size() < options.tests.least_cpus) return {};
@@ -43,7 +43,18 @@ std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor,
   std::vector<std::vector<fit::RunScore>> result;
   for (std::size_t c = 0; c < dated.size(); ++c) {
     const fit::CpuHistory& cpu = factor.history.cpus[c];
-    result.push_back(tests.scores({1, common.ratios[c], cpu.outlier, cpu.ratio_epoch}));
+    fit::RunSeries series;
+    std::vector<std::size_t> runs;  // of days that have enough CPUs to say what they have in common
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
+      if (common.cpus_of_day.at(dated[c].day[i]) < options.tests.least_cpus) continue;
+      runs.push_back(i);
+      series.values.push_back(common.ratios[c][i]);
+      series.outlier.push_back(cpu.outlier[i]);
+      series.epoch.push_back(cpu.ratio_epoch[i]);
+    }
+    const auto scores = tests.scores(series);
+    auto& of_cpu = result.emplace_back(cpu.value.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) of_cpu[runs[i]] = scores[i];
   }
   return result;
 }
@@ -265,13 +276,11 @@ class Site {
       if (one.finding.open != open) continue;
       const std::string where = one.place.host.empty() ? link(overview_page(one.cluster, one.factor, 0), "all CPUs")
                                                        : link(host_page(one.place), to_string(one.place));
-      char chance[16];
-      std::snprintf(chance, sizeof chance, "%.0e", one.finding.probability);
-      rows.push_back({where, percent_text(one.finding.effect), one.factor, date_text(one.finding.since_s),
-                      open ? "now" : date_text(one.finding.last_s), chance,
-                      one.nearest
-                          ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
-                          : ""});
+      rows.push_back(
+          {where, percent_text(one.finding.effect), one.factor, date_text(one.finding.since_s),
+           open ? "now" : date_text(one.finding.last_s), core::xml_escaped(probability_text(one.finding.probability)),
+           one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
+                       : ""});
     }
     return rows.empty()
                ? ""

@@ -82,6 +82,47 @@ TEST_F(HistoryCommands, TellHostsThatDidNotComeBack) {
   EXPECT_THAT(outcome.output, HasSubstr("node-2: was to measure on 2025-04-09 and gave no result"));
 }
 
+TEST_F(HistoryCommands, LogAllHostsOfAClusterAsFailed) {
+  import_example();
+  // Without --cluster: there is only one.
+  const auto failed = run({"history", "failed", "--date", "2025-04-09 07:00", "--hosts", "all", "--database", "h.db"});
+  ASSERT_EQ(failed.status, 0) << failed.output;
+  const Json json = check_json();
+  ASSERT_EQ(json["missing_hosts"].size(), 8U);
+  for (const Json& one : json["missing_hosts"]) EXPECT_EQ(one["reason"], "gave no result");
+  EXPECT_EQ(json["missing_hosts"][0]["host"], "node-1");
+}
+
+TEST_F(HistoryCommands, OfSeveralClustersNeedTheNameOfOne) {
+  import_example();
+  std::ofstream(folder_.path() / "other.csv") << "host,cpu,job,start_time,dgemm_gflops\na,0,1,1600000000,20\n";
+  ASSERT_EQ(run({"history", "import", "other.csv", "--cluster", "other", "--database", "h.db"}).status, 0);
+  std::ofstream(folder_.path() / "one.csv") << "N,NB,P,Q\n1000,128,1,1\n";
+  const auto cost = run({"check", "h.db", "--predict", "one.csv"});
+  EXPECT_EQ(cost.status, 2);
+  EXPECT_THAT(cost.output, HasSubstr("expected --cluster, one of demo, other"));
+  const auto failed = run({"history", "failed", "--date", "2025-04-09", "--hosts", "a", "--database", "h.db"});
+  EXPECT_EQ(failed.status, 2);
+  EXPECT_THAT(failed.output, HasSubstr("expected --cluster, one of demo, other"));
+  const auto host = run(
+      {"history", "failed", "--date", "2025-04-09", "--hosts", "node-1", "--cluster", "other", "--database", "h.db"});
+  EXPECT_EQ(host.status, 3);
+  EXPECT_THAT(host.output, HasSubstr("host `node-1`; there are a"));
+  const auto cluster =
+      run({"history", "change", "--date", "2025-04-09", "--cluster", "demo/others", "x", "--database", "h.db"});
+  EXPECT_EQ(cluster.status, 3);
+  EXPECT_THAT(cluster.output, HasSubstr("cluster `others`; there are demo, other"));
+}
+
+TEST_F(HistoryCommands, AreAsTheyWereAtTheMinuteThatIsAskedFor) {
+  import_example();
+  EXPECT_EQ(check_json({"--until", "2025-03-14 06:59"})["newest"], "2025-03-12");  // campaigns begin at seven
+  EXPECT_EQ(check_json({"--until", "2025-03-14 07:00"})["newest"], "2025-03-14");
+  EXPECT_EQ(check_json({"--until", "2025-03-14"})["newest"], "2025-03-14");
+  const auto twice = run({"check", "h.db", "--counts", "--window", "5,1,5,5", "--factors", "dgemm_gflops"});
+  EXPECT_EQ(std::count(twice.output.begin(), twice.output.end(), '\n'), 3) << twice.output;  // header, two windows
+}
+
 TEST_F(HistoryCommands, SayWhatIsMissingInsteadOfAVerdict) {
   std::ofstream(folder_.path() / "few.csv") << "host,cpu,job,start_time,dgemm_gflops\na,0,1,1600000000,20\n"
                                                "a,0,2,1600086400,10\n";

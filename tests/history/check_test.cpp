@@ -81,6 +81,40 @@ TEST_F(Check, LeavesLoggedOutliersOut) {
   EXPECT_EQ(check().open(), 0U);
 }
 
+TEST_F(Check, TakesTheWholeDayOfALoggedOutlier) {
+  for (int day = 0; day < 20; ++day) add("a", day, noisy(day >= 18 ? 15 : 20));
+  HistoryDatabase database(path_, Access::write);
+  // As published logs may have them: with a time of the day that is not that of the run.
+  database.add_outlier({begin_s + 18 * day_s + 3600, "all", "a", "", "busy"});
+  database.add_outlier({begin_s + 19 * day_s + 3600, "all", "a", "", "busy"});
+  EXPECT_EQ(check().open(), 0U);
+}
+
+TEST_F(Check, MissesHostsUntilAChangeExplainsIt) {
+  for (int day = 0; day < 12; ++day) add("a", day, noisy(20));
+  for (int day = 0; day < 3; ++day) add("gone", day, noisy(20));
+  ASSERT_EQ(check().missing.size(), 1U);
+  EXPECT_EQ(check().missing[0].host, "gone");
+  CheckOptions patient;
+  patient.missing_after_s = 10 * day_s;
+  EXPECT_TRUE(check(patient).missing.empty());
+  HistoryDatabase database(path_, Access::write);
+  database.add_change({begin_s + 4 * day_s, "all", "all", "BIOS", "of all: explains nothing"});
+  EXPECT_EQ(check().missing.size(), 1U);
+  database.add_change({begin_s + 4 * day_s, "all", "gone", "sold", "it is no more"});
+  EXPECT_TRUE(check().missing.empty());
+  add("gone", 5, noisy(20));  // it is back, and away again
+  add("a", 20, noisy(20));
+  EXPECT_EQ(check().missing.size(), 1U);
+}
+
+TEST_F(Check, RefusesTimesBeforeTheFirstCampaign) {
+  add("a", 0, 20);
+  CheckOptions early;
+  early.until_s = begin_s - 1;
+  EXPECT_THAT(error_in([&] { check(early); }), HasSubstr("no campaign until 2020-09-13"));
+}
+
 TEST_F(Check, RefusesAHistoryWithoutCampaigns) {
   HistoryDatabase(path_, Access::write).add_change({begin_s, "all", "all", "a", "b"});
   EXPECT_THAT(error_in([&] { check(); }), HasSubstr("no campaigns yet"));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/fit/common_factor.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
 #include "hplcast/history/history_database.hpp"
@@ -13,11 +14,11 @@ namespace hplcast::history {
 
 struct CheckOptions {
   fit::FindingOptions tests;
-  std::string cluster;                       ///< empty: all of the history
-  std::vector<std::string> factors;          ///< empty: those that are meant to be checked (known_factors())
-  std::optional<std::int64_t> until_s;       ///< as if it were that time
-  bool use_changes = true;                   ///< false: no logged change begins a new reference
-  std::int64_t missing_after_s = 7 * 86400;  ///< a host is missed if the cluster was measured so long without it
+  std::string cluster;                            ///< empty: all of the history
+  std::vector<std::string> factors;               ///< empty: those that are meant to be checked (known_factors())
+  std::optional<std::int64_t> until_s;            ///< as if it were that time
+  bool use_changes = true;                        ///< false: no logged change begins a new reference
+  std::int64_t missing_after_s = 7 * fit::day_s;  ///< a host is missed if the cluster was measured so long without it
 };
 
 /// A finding in the words of the history.
@@ -29,7 +30,10 @@ struct HistoryFinding {
   std::optional<Change> nearest;  ///< logged change of it within 30 days of its beginning
 };
 
-/// A host without results.
+/// For people: "2e-06"; "< 1e-99".
+std::string probability_text(double probability);
+
+/// A host without results. A change that names it, logged for a later time than it was last asked, explains that.
 struct MissingHost {
   std::string cluster, host;
   std::int64_t answered_s = 0;     ///< of its last campaign with a result; 0: none
@@ -48,8 +52,8 @@ struct HistoryCheck {
   std::size_t open() const;  ///< findings that the newest run shows, and missing hosts
 };
 
-/// @throws core::Error (bad_input) for an empty history, a cluster or factors that it does not have, and what
-/// fit::find_changes() throws.
+/// @throws core::Error (bad_input) for an empty history, or one that begins after `until_s`, a cluster or factors that
+/// it does not have, and what fit::find_changes() throws.
 HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& options);
 
 /// How many runs the tests flag, run by run, in our way or in the published one: to compare with published numbers.

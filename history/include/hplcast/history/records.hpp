@@ -26,8 +26,7 @@ struct FactorInfo {
   const char* published;  ///< column of the published files; empty: none
   const char* unit;
   const char* description;
-  bool is_speed;  ///< more is better; for the cost of a finding: as fast as this
-  bool checked;   ///< by `hplcast check` unless other factors are asked for
+  bool checked;  ///< by `hplcast check` unless other factors are asked for
 };
 const std::vector<FactorInfo>& known_factors();
 /// Null for a name that is not known.
@@ -71,12 +70,16 @@ struct LoggedOutlier {
   std::string description;
 };
 
-/// Whether a list such as "dahu-13/dahu-14", or "all", names something.
+/// The names of a list such as "dahu-13/dahu-14", whatever they are: empty ones, and "all", too.
+std::vector<std::string> names_in(const std::string& list);
+/// Whether a list, or "all", names something.
 bool list_names(const std::string& list, const std::string& name);
 
 /// Unix time of "2020-04-02", "2020-04-02 13:05" or "2020-04-02 13:05:30" (UTC; also with a T). @throws
 /// core::DomainError for anything else.
 std::int64_t parse_date(const std::string& text);
+/// The same of the end of a time: a day alone ends with its last second.
+std::int64_t parse_end(const std::string& text);
 /// "2020-04-02".
 std::string date_text(std::int64_t time_s);
 
