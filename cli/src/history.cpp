@@ -66,6 +66,7 @@ void run_add(const AddOptions& options) {
     std::vector<std::string> notes;
     history::CampaignRecord record = history::campaign_record(archive, options.cluster, notes);
     record.job = options.job;
+    add_network_segments(record, database.first_cluster_json(record.cluster, core::sha256_hex(record.protocol)));
     tell_differences(database, record);
     const bool added = database.add_source({hash, path}, [&](const auto& add) { add(record); });
     tell_added(path, added);

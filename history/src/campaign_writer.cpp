@@ -60,9 +60,7 @@ void CampaignWriter::add(const CampaignRecord& campaign) {
     add(one, id);
     answered.insert(one.place.host);
   }
-  std::set<std::string> hosts(campaign.hosts.begin(), campaign.hosts.end());
-  hosts.insert(answered.begin(), answered.end());
-  for (const std::string& host : hosts)
+  for (const std::string& host : std::set<std::string>(campaign.hosts.begin(), campaign.hosts.end()))
     execute(database_, "INSERT INTO hosts VALUES (?, ?, ?)", id, host, answered.count(host) > 0 ? 1 : 0);
 }
 

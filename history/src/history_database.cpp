@@ -49,6 +49,8 @@ HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patien
   if (access == Access::read && !fs::is_regular_file(path))
     throw core::Error(core::ExitCode::bad_input,
                       "there is no history " + path.string() + "\n  hint: `hplcast history add` and `import` make one");
+  if (fs::is_directory(path))
+    throw core::Error(core::ExitCode::bad_input, path.string() + " is a folder; expected the file of a history");
   guarded(path, [&] {
     // Also to read: after a writer that was killed SQLite takes its transaction back. What cannot be written is read.
     const int flags = SQLite::OPEN_READWRITE | (access == Access::read ? 0 : SQLite::OPEN_CREATE);

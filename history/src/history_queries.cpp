@@ -123,6 +123,16 @@ std::vector<StoredSeries> HistoryDatabase::series(const std::string& cluster, co
   });
 }
 
+std::string HistoryDatabase::first_cluster_json(const std::string& cluster, const std::string& protocol_sha256) const {
+  return guarded(path_, [&] {
+    SQLite::Statement query(*state_->database,
+                            "SELECT m.json FROM models m JOIN campaigns c ON c.id = m.campaign WHERE c.cluster = ? AND "
+                            "c.protocol = ? ORDER BY c.id LIMIT 1");
+    SQLite::bind(query, cluster, protocol_sha256);
+    return query.executeStep() ? query.getColumn(0).getString() : std::string();
+  });
+}
+
 std::string HistoryDatabase::latest_cluster_json(const std::string& cluster) const {
   return guarded(path_, [&] {
     SQLite::Statement query(

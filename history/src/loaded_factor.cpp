@@ -63,6 +63,13 @@ std::vector<std::string> FactorLoader::factors() const {
   for (const FactorInfo& factor : known_factors())
     if (factor.checked && std::find(known.begin(), known.end(), factor.name) != known.end())
       result.emplace_back(factor.name);
+  const std::size_t listed = result.size();
+  for (const std::string& name : known) {
+    const FactorInfo* factor = find_factor(name);  // those of segments have no name in the list
+    if (factor != nullptr && factor->checked && name != factor->name) result.push_back(name);
+  }
+  std::sort(result.begin() + static_cast<std::ptrdiff_t>(listed), result.end(),
+            [](const auto& a, const auto& b) { return std::make_pair(a.size(), a) < std::make_pair(b.size(), b); });
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/common_factor.hpp"
 
 namespace hplcast::history {
@@ -48,6 +49,12 @@ const std::vector<FactorInfo>& known_factors() {
 const FactorInfo* find_factor(const std::string& name) {
   for (const FactorInfo& factor : known_factors())
     if (name == factor.name) return &factor;
+  // Of segments, whose begin is in the name.
+  static const FactorInfo segment_latency = {"latency_from_SIZE_us", "", "us", "of a message where a segment begins",
+                                             true};
+  static const FactorInfo segment_bandwidth = {"bandwidth_from_SIZE_gbps", "", "GB/s", "within a segment", true};
+  if (core::begins_with(name, "latency_from_")) return &segment_latency;
+  if (core::begins_with(name, "bandwidth_from_")) return &segment_bandwidth;
   return nullptr;
 }
 

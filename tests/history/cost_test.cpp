@@ -88,7 +88,7 @@ TEST_F(CostOfFindings, SaysWhetherItPaysToLeaveAHostOut) {
   EXPECT_EQ(cost.hosts[0].without.parameters.P * cost.hosts[0].without.parameters.Q, 64);
   EXPECT_LT(cost.now.effect, 0);
   EXPECT_GT(cost.now.effect, -0.1);               // no more than if all CPUs were as slow
-  EXPECT_LT(cost.hosts[0].without.effect, -0.1);  // a third of the ranks is gone; blocks divide better by 8 than by 6
+  EXPECT_LT(cost.hosts[0].without.effect, -0.1);  // a third of the ranks is gone
   EXPECT_FALSE(cost.hosts[0].pays_to_leave_out);
   EXPECT_EQ(cost.hosts[0].alone.gflops, cost.now.gflops);
   const Cost broken = cost_of(check_of(host, -1, -0.9), slow, all);

@@ -93,6 +93,9 @@ class HistoryDatabase {
   /// The models of the latest campaign that has some; empty: none.
   std::string latest_cluster_json(const std::string& cluster) const;
 
+  /// The models of the campaign that was added first of those measured in a way (SHA-256 of it); empty: none.
+  std::string first_cluster_json(const std::string& cluster, const std::string& protocol_sha256) const;
+
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:

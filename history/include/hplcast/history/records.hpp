@@ -29,7 +29,7 @@ struct FactorInfo {
   bool checked;  ///< by `hplcast check` unless other factors are asked for
 };
 const std::vector<FactorInfo>& known_factors();
-/// Null for a name that is not known.
+/// Also of segments of the network, which are not in that list. Null for a name that is not known.
 const FactorInfo* find_factor(const std::string& name);
 
 /// One number of one campaign.
