@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <iostream>
 #include <memory>
@@ -8,6 +7,7 @@
 
 #include "check_cost.hpp"
 #include "check_json.hpp"
+#include "check_table.hpp"
 #include "checks.hpp"
 #include "choice.hpp"
 #include "commands.hpp"
@@ -23,67 +23,19 @@ namespace hplcast::cli {
 
 namespace {
 
+using history::HistoryDatabase;
+
 struct CheckCommandOptions {
   std::string database;
   history::CheckOptions check;
   std::vector<std::string> against = {"own", "cluster"};
   std::string until;
   double missing_after_s = static_cast<double>(history::CheckOptions().missing_after_s);
-  bool all = false, ignore_changes = false, json = false;
+  bool all = false, ignore_changes = false, json = false, record = false, only_new = false;
   bool counts = false, published = false, together = false;
   CheckCostOptions cost;
   std::string output;
 };
-
-std::string where(const history::HistoryFinding& one, bool several_clusters) {
-  const std::string name = one.place.host.empty() ? "all CPUs" : history::to_string(one.place);
-  return several_clusters ? one.cluster + ": " + name : name;
-}
-
-bool has_several_clusters(const history::HistoryCheck& check) {
-  return std::any_of(check.findings.begin(), check.findings.end(),
-                     [&](const auto& one) { return one.cluster != check.findings.front().cluster; });
-}
-
-std::string nearest_text(const history::HistoryFinding& one) {
-  if (!one.nearest) return "-";
-  const double days = static_cast<double>(one.finding.since_s - one.nearest->time_s) / fit::day_s;
-  const std::string when =
-      days >= 0 ? core::shortest(std::floor(days)) + " d before" : core::shortest(std::floor(-days)) + " d after";
-  constexpr std::size_t most = 40;
-  std::string text = one.nearest->description;
-  if (text.size() > most) text = text.substr(0, most) + "...";
-  return text + " (" + history::date_text(one.nearest->time_s) + ", " + when + ")";
-}
-
-void write_table(std::ostream& out, const history::HistoryCheck& check, bool all) {
-  TextTable table(
-      {"where", "factor", "since", "until", "runs", "effect", "+-", "against", "by chance", "nearest change"});
-  std::size_t rows = 0;
-  const bool several = has_several_clusters(check);
-  for (const history::HistoryFinding& one : check.findings) {
-    const fit::Finding& finding = one.finding;
-    if (!finding.open && !all) continue;
-    ++rows;
-    const bool common = one.place.host.empty();
-    const std::string against = common                                 ? std::to_string(finding.also_cpus) + " CPUs"
-                                : finding.against == fit::Against::own ? "own runs"
-                                                                       : "the others";
-    table.add({where(one, several), one.factor, history::date_text(finding.since_s),
-               finding.open ? "now" : history::date_text(finding.last_s), std::to_string(finding.runs),
-               signed_percent(finding.effect), percent(finding.effect_error), against,
-               history::probability_text(finding.probability), nearest_text(one)});
-  }
-  if (rows > 0) table.write(out);
-  for (const history::MissingHost& one : check.missing) {
-    const std::string last = one.answered_s == 0 ? "never" : "last on " + history::date_text(one.answered_s);
-    out << one.host
-        << (one.did_not_come_back
-                ? ": was to measure on " + history::date_text(one.asked_s) + " and gave no result (" + last + ")\n"
-                : ": takes no part any more (" + last + ")\n");
-  }
-  if (rows == 0 && check.missing.empty()) out << "nothing found\n";
-}
 
 void tell_summary(const history::HistoryCheck& check) {
   std::cerr << check.campaigns << " campaigns"
@@ -92,7 +44,7 @@ void tell_summary(const history::HistoryCheck& check) {
   for (const std::string& note : check.notes) std::cerr << note << '\n';
 }
 
-void run_counts(const history::HistoryDatabase& database, const CheckCommandOptions& options) {
+void run_counts(const HistoryDatabase& database, const CheckCommandOptions& options) {
   TextTable table({"cluster", "factor", "window", "rows", "tested", "below", "above", "outside", "abnormal", "logged"});
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const std::size_t window : options.check.tests.windows) {
@@ -142,6 +94,8 @@ void set_options(CheckCommandOptions& options) {
     if (of_options([&] { return history::parse_date(options.until); }) > std::time(nullptr))
       std::cerr << "warning: --until " << options.until << " (UTC) is in the future\n";
   }
+  if (options.record && (options.counts || !options.until.empty()))
+    throw core::UsageError("--record is for what is found now, without --counts and --until");
   if ((options.published || options.together) && !options.counts)
     throw core::UsageError("--published and --together need --counts");
 }
@@ -150,7 +104,7 @@ void run_check(CheckCommandOptions& options) {
   set_options(options);
   require_writable(options.output);
   require_other_file(options.output, {options.database});
-  const history::HistoryDatabase database(options.database, history::HistoryDatabase::Access::read);
+  const HistoryDatabase database(options.database, HistoryDatabase::Access::read);
   if (options.counts) return run_counts(database, options);
   if (!options.cost.configuration.empty() && options.check.cluster.empty() && database.clusters().size() > 1)
     throw core::UsageError("--predict is about one cluster: expected --cluster, one of " +
@@ -172,13 +126,16 @@ void run_check(CheckCommandOptions& options) {
       out << json.dump(2) << '\n';
       return;
     }
-    write_table(out, check, options.all);
+    write_findings(out, check, {options.all, options.only_new});
     if (cost) write_cost(out, *cost);
   });
-  if (check.open() == 0) return;
+  // What could not be told is not recorded as told.
+  if (options.record) HistoryDatabase(options.database, HistoryDatabase::Access::write).add_verdicts(check.verdicts());
+  const std::size_t found = count_events(check, options.only_new);
+  if (found == 0) return;
   std::cout.flush();
   throw core::Error(core::ExitCode::limit_exceeded,
-                    std::to_string(check.open()) + (check.open() == 1 ? " finding" : " findings") +
+                    std::to_string(found) + (found == 1 ? " finding" : " findings") +
                         "\n  hint: log what explains them: `hplcast history change`, `hplcast history outlier`");
 }
 
@@ -216,6 +173,8 @@ void setup_check(CLI::App& app) {
   command.add_option("--until", options->until, "as it was at the end of that day, or at a time: YYYY-MM-DD [HH:MM]");
   command.add_flag("--ignore-changes", options->ignore_changes, "logged changes begin no new reference");
   command.add_flag("--all", options->all, "past findings, too");
+  command.add_flag("--record", options->record, "write what is found into the history, as told now");
+  command.add_flag("--new", options->only_new, "only findings that no recorded check has told; 5 only for them");
   command.add_flag("--counts", options->counts, "how many runs are flagged, instead of findings");
   command.add_flag("--published", options->published, "with --counts: as the published program does");
   command.add_flag("--together", options->together, "with --counts: all factors as one vector");

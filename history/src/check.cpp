@@ -1,8 +1,8 @@
 #include "hplcast/history/check.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "finding_events.hpp"
 #include "hplcast/core/errors.hpp"
 #include "loaded_factor.hpp"
 
@@ -27,7 +27,7 @@ void add_missing(const HistoryDatabase& database, const std::string& cluster, co
   std::int64_t newest_s = 0;
   for (const auto& [host, times] : hosts) newest_s = std::max(newest_s, times.asked_s);
   for (const auto& [host, times] : hosts) {
-    const MissingHost one{cluster, host, times.answered_s, times.asked_s, times.asked_s > times.answered_s};
+    const MissingHost one{cluster, host, times.answered_s, times.asked_s, times.asked_s > times.answered_s, {}};
     const bool is_missing = one.did_not_come_back || newest_s - times.asked_s > options.missing_after_s;
     if (is_missing && !is_explained(one, changes)) check.missing.push_back(one);
   }
@@ -51,18 +51,6 @@ void add_notes(const std::vector<LoadedFactor>& loaded, const CheckOptions& opti
 }
 
 }  // namespace
-
-std::string probability_text(double probability) {
-  if (probability < 1e-99) return "< 1e-99";
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0e", probability);
-  return text;
-}
-
-std::size_t HistoryCheck::open() const {
-  return missing.size() + static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(),
-                                                                 [](const auto& one) { return one.finding.open; }));
-}
 
 HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& options) {
   const FactorLoader loader(database, options);
@@ -89,7 +77,7 @@ HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& 
     for (const fit::Finding& one : found.all) {
       const LoadedFactor& factor = loaded[one.factor];
       const Place place = one.cpu == fit::Finding::all_cpus ? Place{cluster, "", -1} : factor.places[one.cpu];
-      check.findings.push_back({cluster, place, factor.factor, one, loader.nearest_change(place, one.since_s)});
+      check.findings.push_back({cluster, place, factor.factor, one, loader.nearest_change(place, one.since_s), {}});
     }
     check.counts.tests += found.counts.tests;
     check.counts.newest_untested += found.counts.newest_untested;
@@ -97,6 +85,7 @@ HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& 
     add_notes(loaded, options, check);
     add_missing(database, cluster, options, check);
   }
+  add_told(database.verdicts(), check);
   return check;
 }
 

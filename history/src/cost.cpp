@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "hplcast/core/errors.hpp"
@@ -42,11 +41,9 @@ core::ClusterModel changed(core::ClusterModel cluster, const std::vector<const H
   return cluster;
 }
 
-std::string effect_text(const HistoryFinding& one) {
-  char text[64];
-  const std::string cpu = one.place.cpu < 0 ? "all CPUs" : "CPU " + std::to_string(one.place.cpu);
-  std::snprintf(text, sizeof text, "%s %+.1f %%", cpu.c_str(), 100 * one.finding.effect);
-  return text;
+std::string cpu_text(const HistoryFinding& one) {
+  return (one.place.cpu < 0 ? "all CPUs " : "CPU " + std::to_string(one.place.cpu) + " ") +
+         effect_text(one.finding.effect);
 }
 
 /// Predictions of several clusters with the same seeds.
@@ -186,7 +183,7 @@ Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const 
     Cost::OfHost& one = cost.hosts.emplace_back();
     one.host = hosts[i].host;
     for (const HistoryFinding* finding : hosts[i].findings)
-      one.what += (one.what.empty() ? "" : ", ") + effect_text(*finding);
+      one.what += (one.what.empty() ? "" : ", ") + cpu_text(*finding);
     one.alone = scenario("only " + one.host, options.parameters, predictions.gflops(of_hosts[i].alone),
                          cost.normal_gflops, share_error(hosts[i].findings));
     if (normal.hosts.count() < 2) continue;

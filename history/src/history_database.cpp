@@ -119,6 +119,17 @@ std::size_t HistoryDatabase::add_outliers(const std::vector<LoggedOutlier>& outl
   });
 }
 
+void HistoryDatabase::add_verdicts(const std::vector<Verdict>& verdicts) {
+  guarded(path_, [&] {
+    SQLite::Transaction transaction(*state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    for (const Verdict& one : verdicts)
+      execute(*state_->database, "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", one.told_s,
+              one.place.cluster, one.place.host, one.place.cpu, one.factor, one.since_s, one.last_s, one.effect,
+              one.effect_error, one.probability);
+    transaction.commit();
+  });
+}
+
 HistoryCounts HistoryDatabase::counts() const {
   return guarded(path_, [&] {
     const auto count = [&](const char* table) {

@@ -60,6 +60,27 @@ std::vector<LoggedOutlier> HistoryDatabase::outliers() const {
   });
 }
 
+std::vector<Verdict> HistoryDatabase::verdicts() const {
+  return guarded(path_, [&] {
+    std::vector<Verdict> result;
+    SQLite::Statement query(*state_->database,
+                            "SELECT told_s, cluster, host, cpu, factor, since_s, last_s, effect, effect_error, "
+                            "probability FROM verdicts ORDER BY 1, 2, 3, 4, 5, 6");
+    while (query.executeStep()) {
+      Verdict& one = result.emplace_back();
+      one.told_s = query.getColumn(0).getInt64();
+      one.place = {query.getColumn(1).getString(), query.getColumn(2).getString(), query.getColumn(3).getInt()};
+      one.factor = query.getColumn(4).getString();
+      one.since_s = query.getColumn(5).getInt64();
+      one.last_s = query.getColumn(6).getInt64();
+      one.effect = query.getColumn(7).getDouble();
+      one.effect_error = query.getColumn(8).getDouble();
+      one.probability = query.getColumn(9).getDouble();
+    }
+    return result;
+  });
+}
+
 std::vector<StoredCampaign> HistoryDatabase::campaigns() const {
   return guarded(path_, [&] {
     std::vector<StoredCampaign> result;

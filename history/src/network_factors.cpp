@@ -32,6 +32,7 @@ void for_scopes(const core::NetworkModel& network, Each each) {
 }
 
 std::string size_name(double bytes) {
+  bytes = std::round(bytes);
   if (std::fmod(bytes, mebibyte) == 0 && bytes > 0) return core::shortest(bytes / mebibyte) + "mib";
   if (std::fmod(bytes, kibibyte) == 0 && bytes > 0) return core::shortest(bytes / kibibyte) + "kib";
   return core::shortest(bytes) + "b";

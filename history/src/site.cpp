@@ -85,12 +85,6 @@ ShownFactor shown(LoadedFactor loaded, const CheckOptions& options) {
   return result;
 }
 
-std::string percent_text(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.1f %%", 100 * ratio);
-  return text;
-}
-
 std::string host_page(const Place& place) {
   return "host-" + file_part(place.cluster + "-" + place.host) + ".html";
 }
@@ -126,7 +120,8 @@ class Site {
     for (const MissingHost& one : check.missing)
       html += "<p class=\"bad\">" + core::xml_escaped(one.host) +
               (one.did_not_come_back ? " was to measure and gave no result" : " takes no part any more") +
-              (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) + ".</p>\n";
+              (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) +
+              (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ".</p>\n";
     for (const std::string& note : check.notes) html += "<p class=\"note\">" + core::xml_escaped(note) + "</p>\n";
     html += "<h2>All CPUs over time</h2>\n<p>" + overviews_ + "</p>\n<h2>Hosts</h2>\n<p>" + hosts_ + "</p>\n";
     html += "<h2>Past findings</h2>\n" + findings_table(check, false) + "<h2>Changes</h2>\n";
@@ -272,19 +267,22 @@ class Site {
 
   std::string findings_table(const HistoryCheck& check, bool open) const {
     std::vector<std::vector<std::string>> rows;
-    for (const HistoryFinding& one : check.findings) {
+    for (const FindingEvent& event : check.events()) {
+      const HistoryFinding& one = check.findings[event.first];
       if (one.finding.open != open) continue;
       const std::string where = one.place.host.empty() ? link(overview_page(one.cluster, one.factor, 0), "all CPUs")
                                                        : link(host_page(one.place), to_string(one.place));
       rows.push_back(
-          {where, percent_text(one.finding.effect), one.factor, date_text(one.finding.since_s),
-           open ? "now" : date_text(one.finding.last_s), core::xml_escaped(probability_text(one.finding.probability)),
+          {where, effect_text(one.finding.effect), one.factor, also_text(check, event), date_text(one.finding.since_s),
+           open ? "now" : date_text(one.finding.last_s), one.told_s ? date_text(*one.told_s) : "",
+           core::xml_escaped(probability_text(one.finding.probability)),
            one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
                        : ""});
     }
-    return rows.empty()
-               ? ""
-               : html_table({"where", "effect", "factor", "since", "until", "by chance", "nearest change"}, rows);
+    return rows.empty() ? ""
+                        : html_table({"where", "effect", "factor", "also", "since", "until", "first told", "by chance",
+                                      "nearest change"},
+                                     rows);
   }
 
   const CheckOptions& options_;

@@ -57,6 +57,50 @@ TEST_F(HistoryCommands, TellWhatSinceWhenAndHowMuch) {
   EXPECT_EQ(json["missing_hosts"][0]["host"], "node-6");
 }
 
+TEST_F(HistoryCommands, TellOneCauseInOneRow) {
+  import_example();
+  const auto outcome = run({"check", "h.db"});
+  EXPECT_THAT(outcome.output, HasSubstr("frequency_ghz -4.4 %, temperature_celsius +12.4 %"));
+  EXPECT_THAT(outcome.output, HasSubstr("2 findings"));  // node-3, and node-6 that is gone
+  for (const Json& finding : check_json()["findings"]) EXPECT_EQ(finding["event"], 0);
+}
+
+TEST_F(HistoryCommands, RememberWhatWasTold) {
+  import_example();
+  EXPECT_EQ(run({"check", "h.db", "--new"}).status, 5);
+  EXPECT_TRUE(check_json()["findings"][0]["first_told"].is_null());  // a check changes nothing by itself
+  const auto recorded = run({"check", "h.db", "--record", "--new"});
+  EXPECT_EQ(recorded.status, 5);
+  EXPECT_THAT(recorded.output, HasSubstr("node-3 CPU 0"));
+  const auto again = run({"check", "h.db", "--record", "--new"});
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.output, HasSubstr("nothing new"));
+  EXPECT_THAT(run({"check", "h.db"}).output, HasSubstr("last on 2025-03-24; first told on 2025-04-07"));
+  // A later campaign: what was known stays known, what is new is told.
+  std::ofstream out(folder_.path() / "later.csv");
+  out << "cluster,node,cpu,jobid,start_time,dgemm_gflops\n";
+  for (const int day : {0, 1}) {
+    for (int node = 1; node <= 8; ++node)
+      if (node != 6)
+        for (const int cpu : {0, 1})
+          out << "demo,node-" << node << ',' << cpu << ',' << 2000 + day << ',' << 1744182000 + 86400 * day << ','
+              << (node == 3 && cpu == 0 ? 24.0
+                  : node == 5           ? 20.0
+                                        : 25.2)
+              << '\n';
+  }
+  out.close();
+  ASSERT_EQ(run({"history", "import", "later.csv", "--database", "h.db"}).status, 0);
+  const auto later = run({"check", "h.db", "--record", "--new"});
+  EXPECT_EQ(later.status, 5) << later.output;
+  EXPECT_THAT(later.output, HasSubstr("node-5 CPU 0"));
+  EXPECT_THAT(later.output, Not(HasSubstr("node-3 CPU 0")));
+  for (const Json& finding : check_json()["findings"])
+    EXPECT_EQ(finding["first_told"], finding["host"] == "node-3" ? "2025-04-07" : "2025-04-10") << finding;
+  ASSERT_EQ(run({"history", "site", "h.db", "-o", "site"}).status, 0);
+  EXPECT_THAT(core::read_text(folder_.path() / "site/index.html"), HasSubstr("first told"));
+}
+
 TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
   import_example();
   EXPECT_EQ(check_json({"--until", "2025-03-11"})["open"], 0);

@@ -108,6 +108,35 @@ TEST_F(Check, MissesHostsUntilAChangeExplainsIt) {
   EXPECT_EQ(check().missing.size(), 1U);
 }
 
+HistoryFinding finding_of(const std::string& host, int cpu, const std::string& factor, int since_day,
+                          bool open = true) {
+  HistoryFinding one;
+  one.place = {"", host, cpu};
+  one.factor = factor;
+  one.finding.since_s = begin_s + since_day * day_s;
+  one.finding.last_s = one.finding.since_s + 3 * day_s;
+  one.finding.effect = -0.05;
+  one.finding.open = open;
+  return one;
+}
+
+TEST(Events, AreFindingsOfOnePlaceThatBeganInAWeek) {
+  HistoryCheck check;
+  check.findings = {finding_of("a", 0, "dgemm_gflops", 20),  finding_of("a", 1, "dgemm_gflops", 20),
+                    finding_of("a", 0, "frequency_ghz", 22), finding_of("a", -1, "temperature_celsius", 20),
+                    finding_of("a", 0, "power_cpu_w", 5),    finding_of("a", 0, "power_dram_w", 20, false),
+                    finding_of("b", 0, "frequency_ghz", 20)};
+  const auto events = check.events();
+  ASSERT_EQ(events.size(), 5U);
+  EXPECT_EQ(events[0].first, 0U);
+  EXPECT_EQ(events[0].also, (std::vector<std::size_t>{2, 3}));
+  EXPECT_EQ(also_text(check, events[0]), "frequency_ghz -5.0 %, temperature_celsius -5.0 % (host)");
+  EXPECT_EQ(events[1].first, 1U);  // another CPU
+  EXPECT_EQ(events[2].first, 4U);  // another time
+  EXPECT_EQ(events[3].first, 5U);  // over
+  EXPECT_EQ(events[4].first, 6U);  // another host
+}
+
 TEST_F(Check, RefusesTimesBeforeTheFirstCampaign) {
   add("a", 0, 20);
   CheckOptions early;

@@ -115,6 +115,21 @@ TEST_F(History, KeepsLogsWithoutRepeatingThem) {
   EXPECT_EQ(database.outliers().size(), 1U);
 }
 
+TEST_F(History, KeepsVerdictsOfEachCheck) {
+  HistoryDatabase database(path_, Access::write);
+  const Verdict first{1600000000, {"c", "a", 0}, "dgemm_gflops", 1599000000, 1600000000, -0.05, 0.01, 1e-9};
+  Verdict second = first;
+  second.told_s = second.last_s = 1600086400;
+  database.add_verdicts({second, first});
+  database.add_verdicts({first});
+  const auto found = database.verdicts();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].told_s, 1600000000);
+  EXPECT_EQ(found[0].place, first.place);
+  EXPECT_EQ(found[0].effect, -0.05);
+  EXPECT_EQ(found[1].last_s, 1600086400);
+}
+
 TEST_F(History, TellsOtherFilesFromHistories) {
   EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read); }), HasSubstr("there is no history"));
   std::ofstream(path_) << "this is a text that is no database at all, and it is longer than a header of SQLite, too";

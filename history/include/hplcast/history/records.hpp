@@ -70,6 +70,16 @@ struct LoggedOutlier {
   std::string description;
 };
 
+/// A finding, or a host without results, that a check has recorded.
+struct Verdict {
+  static constexpr const char* missing = "missing";  ///< as `factor`: a host without results
+  std::int64_t told_s = 0;                           ///< start of the newest campaign that the check knew
+  Place place;                                       ///< an empty host: all of the cluster
+  std::string factor;
+  std::int64_t since_s = 0, last_s = 0;  ///< first and last run of it; of a missing host the last with a result
+  double effect = 0, effect_error = 0, probability = 0;
+};
+
 /// The names of a list such as "dahu-13/dahu-14", whatever they are: empty ones, and "all", too.
 std::vector<std::string> names_in(const std::string& list);
 /// Whether a list, or "all", names something.
