@@ -177,6 +177,8 @@ Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const 
     one.without = predictions.add(rest, one.left_out);
   }
   predictions.run();
+  for (const auto& [kernel, model] : normal.kernels)
+    if (kernel != "dgemm") cost.kept_kernels.push_back(kernel);
   cost.normal_gflops = predictions.gflops(of_normal);
   cost.now = scenario("now", options.parameters, predictions.gflops(of_now), cost.normal_gflops, share_error(findings));
   for (std::size_t i = 0; i < hosts.size(); ++i) {

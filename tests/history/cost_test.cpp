@@ -85,6 +85,7 @@ TEST_F(CostOfFindings, SaysWhetherItPaysToLeaveAHostOut) {
   const Cost cost = cost_of(check_of(host, 0, -0.1), slow, all);
   ASSERT_EQ(cost.hosts.size(), 1U);
   EXPECT_EQ(cost.hosts[0].what, "CPU 0 -10.0 %");
+  EXPECT_EQ(cost.kept_kernels.size(), three.kernels.size() - 1);
   EXPECT_EQ(cost.hosts[0].without.parameters.P * cost.hosts[0].without.parameters.Q, 64);
   EXPECT_LT(cost.now.effect, 0);
   EXPECT_GT(cost.now.effect, -0.1);               // no more than if all CPUs were as slow
