@@ -10,11 +10,11 @@ namespace hplcast::history {
 
 namespace {
 
-/// Whether a logged change names the host and tells why it is missing since it was last asked.
+/// Whether a logged change names the host and tells why it is missing since the day that it was last asked.
 bool is_explained(const MissingHost& host, const std::vector<Change>& changes) {
   return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
-    return change.time_s >= host.asked_s && change.hosts != "all" && list_names(change.cluster, host.cluster) &&
-           list_names(change.hosts, host.host);
+    return fit::day_of(change.time_s) >= fit::day_of(host.asked_s) && change.hosts != "all" &&
+           list_names(change.cluster, host.cluster) && list_names(change.hosts, host.host);
   });
 }
 

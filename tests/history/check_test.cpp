@@ -106,6 +106,9 @@ TEST_F(Check, MissesHostsUntilAChangeExplainsIt) {
   add("gone", 5, noisy(20));  // it is back, and away again
   add("a", 20, noisy(20));
   EXPECT_EQ(check().missing.size(), 1U);
+  database.add_change(
+      {parse_date(date_text(begin_s + 5 * day_s)), "all", "b/gone", "sold", "on the day of its last run"});
+  EXPECT_TRUE(check().missing.empty());
 }
 
 HistoryFinding finding_of(const std::string& host, int cpu, const std::string& factor, int since_day,

@@ -36,7 +36,7 @@ std::string probability_text(double probability);
 /// "-4.8 %".
 std::string effect_text(double effect);
 
-/// A host without results. A change that names it, logged for a later time than it was last asked, explains that.
+/// A host without results. A change that names it, of the day that it was last asked or later, explains that.
 struct MissingHost {
   std::string cluster, host;
   std::int64_t answered_s = 0;     ///< of its last campaign with a result; 0: none
