@@ -16,8 +16,12 @@ namespace {
 
 constexpr double short_bytes = 8, kibibyte = 1 << 10, mebibyte = 1 << 20;
 
-const core::SegmentedLaw& transfer_of(const core::ScopeModel& scope) {
-  return scope.cost(core::MessageCost::transfer);
+/// Half a round trip: what fits take apart into these three is what was measured.
+double message_s(const core::ScopeModel& scope, double bytes) {
+  double sum = 0;
+  for (const auto cost : {core::MessageCost::send, core::MessageCost::transfer, core::MessageCost::recv})
+    sum += scope.cost(cost).mean_s(bytes);
+  return sum;
 }
 
 void observe(const Place& place, const std::string& factor, double value, CampaignRecord& record) {
@@ -38,31 +42,23 @@ std::string size_name(double bytes) {
   return core::shortest(bytes) + "b";
 }
 
-/// The segments of `reference` with what `scope` needs for them: its own segments may begin elsewhere, as those of
-/// every fit do.
+/// The segments of `reference` with what `scope` says of them: its own segments may begin elsewhere, as those of every
+/// fit do. The first latency is latency_us.
 void add_segments(const core::ScopeModel& scope, const core::ScopeModel& reference, const Place& place,
                   CampaignRecord& record) {
-  const auto& segments = transfer_of(reference).segments();
+  const auto& segments = reference.cost(core::MessageCost::transfer).segments();
   const double most = std::min(scope.max_bytes, reference.max_bytes);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const double name = segments[i].min_bytes, begin = std::max(name, short_bytes);
     const double end = i + 1 < segments.size() ? std::min(segments[i + 1].min_bytes - 1, most) : most;
     if (end <= begin) continue;
-    const double begin_s = transfer_of(scope).mean_s(begin), end_s = transfer_of(scope).mean_s(end);
-    if (i > 0) observe(place, segment_latency_name(name), 1e6 * begin_s, record);  // the first: latency_us
-    observe(place, segment_bandwidth_name(name), 1e-9 * (end - begin) / (end_s - begin_s), record);
+    if (i > 0) observe(place, "latency_from_" + size_name(name) + "_us", 1e6 * message_s(scope, begin), record);
+    if (end != 64 * kibibyte && end != mebibyte)  // which have names of their own
+      observe(place, "bandwidth_from_" + size_name(name) + "_gbps", 1e-9 * end / message_s(scope, end), record);
   }
 }
 
 }  // namespace
-
-std::string segment_latency_name(double from_bytes) {
-  return "latency_from_" + size_name(from_bytes) + "_us";
-}
-
-std::string segment_bandwidth_name(double from_bytes) {
-  return "bandwidth_from_" + size_name(from_bytes) + "_gbps";
-}
 
 Place network_place(const CampaignRecord& record, core::Scope scope) {
   if (scope == core::Scope::local && record.hosts.size() == 1) return {record.cluster, record.hosts.front(), -1};
@@ -73,11 +69,11 @@ void add_messages(const core::NetworkModel& network, CampaignRecord& record) {
   for_scopes(network, [&](core::Scope which) {
     const core::ScopeModel& scope = network.scope(which);
     const Place place = network_place(record, which);
-    observe(place, "latency_us", 1e6 * transfer_of(scope).mean_s(short_bytes), record);
+    observe(place, "latency_us", 1e6 * message_s(scope, short_bytes), record);
     const std::pair<const char*, double> sizes[] = {{"bandwidth_64kib_gbps", 64 * kibibyte},
                                                     {"bandwidth_1mib_gbps", mebibyte}};
     for (const auto& [factor, bytes] : sizes)
-      if (scope.max_bytes >= bytes) observe(place, factor, 1e-9 * bytes / transfer_of(scope).mean_s(bytes), record);
+      if (scope.max_bytes >= bytes) observe(place, factor, 1e-9 * bytes / message_s(scope, bytes), record);
   });
 }
 

@@ -11,8 +11,4 @@ Place network_place(const CampaignRecord& record, core::Scope scope);
 /// Adds the time of a short message, and the bandwidths of two sizes.
 void add_messages(const core::NetworkModel& network, CampaignRecord& record);
 
-/// "latency_from_16kib_us", "bandwidth_from_16kib_gbps": of the segment that begins at 16 KiB.
-std::string segment_latency_name(double from_bytes);
-std::string segment_bandwidth_name(double from_bytes);
-
 }  // namespace hplcast::history

@@ -30,7 +30,7 @@ const std::vector<FactorInfo>& known_factors() {
       {"temperature_celsius", "mean_temperature", "degrees C", "mean temperature while dgemm runs", true},
       {"power_cpu_w", "mean_power_cpu", "W", "mean power of the CPU package", true},
       {"power_dram_w", "mean_power_dram", "W", "mean power of the memory", true},
-      {"latency_us", "", "us", "of a message of 8 bytes", true},
+      {"latency_us", "", "us", "of a message of 8 bytes: half a round trip", true},
       {"bandwidth_64kib_gbps", "", "GB/s", "of a message of 64 KiB: size / time", true},
       {"bandwidth_1mib_gbps", "", "GB/s", "of a message of 1 MiB: size / time", true},
       {"dgemm_intercept", "intercept", "s", "constant of dgemm's model", false},
@@ -50,9 +50,10 @@ const FactorInfo* find_factor(const std::string& name) {
   for (const FactorInfo& factor : known_factors())
     if (name == factor.name) return &factor;
   // Of segments, whose begin is in the name.
-  static const FactorInfo segment_latency = {"latency_from_SIZE_us", "", "us", "of a message where a segment begins",
-                                             true};
-  static const FactorInfo segment_bandwidth = {"bandwidth_from_SIZE_gbps", "", "GB/s", "within a segment", true};
+  static const FactorInfo segment_latency = {"latency_from_SIZE_us", "", "us",
+                                             "of a message where a segment begins: half a round trip", true};
+  static const FactorInfo segment_bandwidth = {"bandwidth_from_SIZE_gbps", "", "GB/s",
+                                               "of a message where a segment ends: size / time", true};
   if (core::begins_with(name, "latency_from_")) return &segment_latency;
   if (core::begins_with(name, "bandwidth_from_")) return &segment_bandwidth;
   return nullptr;

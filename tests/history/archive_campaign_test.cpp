@@ -101,9 +101,11 @@ std::string models(double second_begins = 16384, double slowdown = 1) {
                   [&](std::istream& in, const std::string& name) { cluster = core::read_cluster(in, name); });
   core::NetworkModel::Values network = cluster.network.values();
   network.remote.reset();
-  network.local.max_bytes = 1 << 20;
+  network.local.max_bytes = 1 << 19;
+  for (core::SegmentedLaw& law : network.local.costs) law = {};
+  network.local.cost(core::MessageCost::recv) = core::SegmentedLaw::make({{0, 0.5e-6, 0}});
   network.local.cost(core::MessageCost::transfer) = core::SegmentedLaw::make(
-      {{0, 1e-6 * slowdown, 1e-9}, {second_begins, 1e-6 * slowdown - 1e-9 * 16384, 2e-9 * slowdown}});
+      {{0, 0.5e-6, 1e-9}, {second_begins, (0.5e-6 - 1e-9 * 16384) * slowdown, 2e-9 * slowdown}});
   cluster.network = core::NetworkModel::make(network);
   std::ostringstream text;
   core::write_cluster(text, cluster);
@@ -123,9 +125,9 @@ CampaignRecord with_segments(const std::string& own, const std::string& referenc
 TEST(NetworkSegments, HaveALatencyAndABandwidthEach) {
   const auto values = values_of(with_segments(models(), "", {"h"}));
   ASSERT_EQ(values.size(), 3U);  // the first latency is latency_us
-  EXPECT_NEAR(values.at("h bandwidth_from_0b_gbps"), 1, 1e-9);
+  EXPECT_NEAR(values.at("h bandwidth_from_0b_gbps"), 16.383 / (1 + 16.383), 1e-9);
   EXPECT_NEAR(values.at("h latency_from_16kib_us"), 1 + 16.384, 1e-9);
-  EXPECT_NEAR(values.at("h bandwidth_from_16kib_gbps"), 0.5, 1e-9);
+  EXPECT_NEAR(values.at("h bandwidth_from_16kib_gbps"), 524.288 / (1 - 16.384 + 2 * 524.288), 1e-9);
   EXPECT_EQ(values_of(with_segments(models(), "", {"a", "b"})).count("network local latency_from_16kib_us"), 1U);
 }
 
@@ -133,8 +135,8 @@ TEST(NetworkSegments, AreThoseOfTheFirstCampaign) {
   // This fit found another begin of the second segment, and messages from there on that take 10 % longer.
   const auto values = values_of(with_segments(models(15000, 1.1), models(), {"h"}));
   ASSERT_EQ(values.size(), 3U);
-  EXPECT_NEAR(values.at("h latency_from_16kib_us"), 1.1 - 16.384 + 2.2 * 16.384, 1e-9);
-  EXPECT_NEAR(values.at("h bandwidth_from_16kib_gbps"), 1 / 2.2, 1e-9);
+  EXPECT_NEAR(values.at("h latency_from_16kib_us"), 0.5 + 1.1 * (0.5 + 16.384), 1e-9);
+  EXPECT_NEAR(values.at("h bandwidth_from_16kib_gbps"), 524.288 / (0.5 + 1.1 * (0.5 - 16.384 + 2 * 524.288)), 1e-9);
 }
 
 TEST(NetworkSegments, AreNoneWithoutModels) {
