@@ -11,9 +11,9 @@
 #include "checks.hpp"
 #include "choice.hpp"
 #include "commands.hpp"
+#include "history_logs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/history/check.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -87,7 +87,7 @@ void set_options(CheckCommandOptions& options) {
   tests.cluster = std::find(options.against.begin(), options.against.end(), "cluster") != options.against.end();
   std::sort(tests.windows.begin(), tests.windows.end());
   tests.windows.erase(std::unique(tests.windows.begin(), tests.windows.end()), tests.windows.end());
-  options.check.missing_after_s = static_cast<std::int64_t>(options.missing_after_s);
+  options.check.missing_after_s = static_cast<std::int64_t>(std::min(options.missing_after_s, 1e12));
   options.check.use_changes = !options.ignore_changes;
   if (!options.until.empty()) {
     options.check.until_s = of_options([&] { return history::parse_end(options.until); });
@@ -107,8 +107,7 @@ void run_check(CheckCommandOptions& options) {
   const HistoryDatabase database(options.database, HistoryDatabase::Access::read);
   if (options.counts) return run_counts(database, options);
   if (!options.cost.configuration.empty() && options.check.cluster.empty() && database.clusters().size() > 1)
-    throw core::UsageError("--predict is about one cluster: expected --cluster, one of " +
-                           core::comma_separated(database.clusters()));
+    throw core::UsageError("--predict is about one cluster: expected --cluster, one of " + named(database.clusters()));
   const history::HistoryCheck check = check_history(database, options.check);
   tell_summary(check);
   std::optional<history::Cost> cost;

@@ -44,7 +44,7 @@ std::vector<std::string> listed(const char* option, const std::string& list) {
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   throw core::Error(core::ExitCode::bad_input, "no campaign has measured " + what + " `" + name + "`; there are " +
-                                                   (known.empty() ? "none" : core::comma_separated(known)));
+                                                   (known.empty() ? "none" : named(known)));
 }
 
 std::vector<std::string> hosts_of(const HistoryDatabase& database, const std::string& cluster) {
@@ -124,8 +124,7 @@ struct FailedOptions {
 std::string one_cluster(const HistoryDatabase& database, const std::string& name) {
   const auto known = database.clusters();
   if (name.empty() && known.size() > 1)
-    throw core::UsageError("the history is of several clusters: expected --cluster, one of " +
-                           core::comma_separated(known));
+    throw core::UsageError("the history is of several clusters: expected --cluster, one of " + named(known));
   if (name.empty()) return known.empty() ? name : known.front();
   require_known("cluster", name, known);
   return name;
@@ -172,6 +171,12 @@ void setup_failed(CLI::App& group) {
 
 void add_history_option(CLI::App& command, std::string& database) {
   command.add_option("--database", database, "the history; made if it is missing")->required()->type_name("FILE");
+}
+
+std::string named(const std::vector<std::string>& names) {
+  std::vector<std::string> texts;
+  for (const std::string& name : names) texts.push_back(name.empty() ? "''" : name);
+  return core::comma_separated(texts);
 }
 
 void tell_added(const std::string& name, bool added) {
