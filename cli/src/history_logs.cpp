@@ -53,7 +53,7 @@ std::vector<std::string> hosts_of(const HistoryDatabase& database, const std::st
   return hosts;
 }
 
-/// An entry of a log is about clusters and hosts that campaigns have measured.
+/// An entry of a log is about clusters and hosts, or networks, that campaigns have measured.
 void require_known(const HistoryDatabase& database, const LogOptions& options) {
   const auto known = database.clusters();
   // A cluster without a name is called so, too.
@@ -63,6 +63,8 @@ void require_known(const HistoryDatabase& database, const LogOptions& options) {
   std::set<std::string> hosts;
   for (const std::string& cluster : clusters)
     for (const std::string& host : hosts_of(database, cluster)) hosts.insert(host);
+  for (const history::Place& place : database.places())
+    if (history::list_names(options.cluster, place.cluster)) hosts.insert(place.host);
   for (const std::string& host : listed("--hosts", options.hosts))
     require_known("host", host, {hosts.begin(), hosts.end()});
 }

@@ -140,6 +140,28 @@ TEST(Events, AreFindingsOfOnePlaceThatBeganInAWeek) {
   EXPECT_EQ(events[4].first, 6U);  // another host
 }
 
+TEST_F(Check, BeginsANewReferenceOfANetworkThatWasChanged) {
+  HistoryDatabase database(path_, Access::write);
+  for (int day = 0; day < 20; ++day) {
+    CampaignRecord record;
+    record.start_s = record.end_s = begin_s + day * day_s;
+    record.hosts = {"a", "b"};
+    record.observations.push_back(
+        {{"", "network remote", -1}, "latency_from_16kib_us", record.start_s, noisy(day >= 15 ? 2 : 4)});
+    record.observations.push_back({{"", "a", 0}, "dgemm_gflops", record.start_s, noisy(20)});
+    record.observations.push_back({{"", "b", 0}, "dgemm_gflops", record.start_s, noisy(20)});
+    database.add_source({std::to_string(day), ""}, [&](const auto& add_one) { add_one(record); });
+  }
+  HistoryCheck result = check();
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(to_string(result.findings[0].place), "network remote");
+  EXPECT_NEAR(result.findings[0].finding.effect, -0.5, 0.01);  // noise of 0.3 %
+  EXPECT_TRUE(result.missing.empty());                         // a network is no host
+  EXPECT_EQ(database.host_times("").count("network remote"), 0U);
+  database.add_change({begin_s + 15 * day_s, "all", "network remote", "repair", "new switch"});
+  EXPECT_EQ(check().open(), 0U);
+}
+
 TEST_F(Check, RefusesTimesBeforeTheFirstCampaign) {
   add("a", 0, 20);
   CheckOptions early;
