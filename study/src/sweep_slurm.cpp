@@ -186,9 +186,9 @@ class SlurmSweep {
     for (std::size_t i = 0; i < chunks; ++i) {
       write_json(folder_ / ("chunk-" + std::to_string(i) + ".json"), contents[i]);
     }
-    for (const auto& [sha256, cluster] : clusters) {
-      core::write_file(folder_ / "clusters" / (sha256 + ".json"),
-                       [&](std::ostream& out) { core::write_cluster(out, *cluster); });
+    for (const auto& one : clusters) {
+      core::write_file(folder_ / "clusters" / (one.first + ".json"),
+                       [&](std::ostream& out) { core::write_cluster(out, *one.second); });
     }
     return chunks;
   }
