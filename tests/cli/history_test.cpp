@@ -53,7 +53,8 @@ TEST_F(HistoryCommands, TellWhatSinceWhenAndHowMuch) {
   const Json json = check_json();
   ASSERT_EQ(json["findings"].size(), 3U);
   for (const Json& finding : json["findings"]) EXPECT_EQ(finding["host"], "node-3");
-  EXPECT_NEAR(json["findings"][0]["effect"].get<double>(), -0.048, 0.003);  // what the example was made with
+  // Made with 4.8 %, and noise of 0.7 %: of a mean of twelve runs that is 0.2 %.
+  EXPECT_NEAR(json["findings"][0]["effect"].get<double>(), -0.048, 0.003);
   EXPECT_EQ(json["missing_hosts"][0]["host"], "node-6");
 }
 
@@ -303,8 +304,9 @@ TEST_F(HistoryCommands, GiveThePublishedCounts) {
     if (one["open"] == true && one["host"] == "dahu-26") dahu26[one["cpu"].get<int>()] = one;
   ASSERT_EQ(dahu26.size(), 2U);
   for (const auto& [cpu, one] : dahu26) EXPECT_EQ(one["since"], "2020-04-02") << cpu;
-  EXPECT_NEAR(dahu26[0]["effect"].get<double>(), -0.065, 0.002);
-  EXPECT_NEAR(dahu26[1]["effect"].get<double>(), -0.031, 0.002);
+  // What docs/history.md tells of all its campaigns, within the error that is told of these fewer.
+  EXPECT_NEAR(dahu26[0]["effect"].get<double>(), -0.065, dahu26[0]["effect_error"].get<double>());
+  EXPECT_NEAR(dahu26[1]["effect"].get<double>(), -0.031, dahu26[1]["effect_error"].get<double>());
 }
 
 }  // namespace

@@ -126,12 +126,12 @@ TEST_F(HistorySite, FitsAPhoneWithoutErrorsOrRequests) {
   const auto chromium = core::find_program("chromium");
   if (chromium.empty()) GTEST_SKIP() << "skipped: no chromium here";
   write_example();
-  if (tests::shown_in_browser(chromium, folder_.path(), "site/index.html").output.find("<html") == std::string::npos)
+  if (test::shown_in_browser(chromium, folder_.path(), "site/index.html").output.find("<html") == std::string::npos)
     GTEST_SKIP() << "skipped: chromium does not run here";
   for (const std::string name : {"index.html", "overview-demo-dgemm_gflops.html", "host-demo-node-3.html"}) {
     SCOPED_TRACE(name);
     // As it is: what its own policy forbids would be an error. Then with a script, which the policy must allow.
-    const std::string plain = tests::shown_in_browser(chromium, folder_.path(), "site/" + name).output;
+    const std::string plain = test::shown_in_browser(chromium, folder_.path(), "site/" + name).output;
     EXPECT_THAT(plain, HasSubstr("<html"));
     EXPECT_THAT(plain, Not(HasSubstr("CONSOLE")));
     std::string text = page(name);
@@ -143,7 +143,7 @@ TEST_F(HistorySite, FitsAPhoneWithoutErrorsOrRequests) {
         << "<!DOCTYPE html><title>nothing</title><script>addEventListener(\"message\", event => { document.title = "
            "event.data; });"
            "</script><iframe src=\"probed.html\" width=\"390\" height=\"844\" style=\"border:0\"></iframe>";
-    const std::string said = tests::shown_in_browser(chromium, folder_.path(), "phone.html").output;
+    const std::string said = test::shown_in_browser(chromium, folder_.path(), "phone.html").output;
     // 390, less a scroll bar on long pages.
     EXPECT_TRUE(std::regex_search(said, std::regex("overflow 0 width 3(7[0-9]|90) requests 0 end"))) << said;
   }
