@@ -11,20 +11,20 @@
 #include <vector>
 
 #include "channel_key.hpp"
+#include "hplcast/core/activity_names.hpp"
 #include "hplcast/core/kernel_id.hpp"
 #include "hplcast/core/polynomial.hpp"
+#include "hplcast/core/trace_file.hpp"
 #include "hplcast/smpi_models/hplcast_activity.h"
-#include "trace_file.hpp"
 
 namespace hplcast::smpi_models {
 
-/// Names of hplcast_phase in its order, as they stand in statistics and traces.
-inline constexpr std::array<const char*, HPLCAST_PHASE_COUNT> phase_names = {"other", "factorisation", "broadcast",
-                                                                             "swap",  "update",        "solve"};
-
-/// Names of hplcast_mpi in its order, as they stand in statistics and traces.
-inline constexpr std::array<const char*, HPLCAST_MPI_COUNT> mpi_names = {
-    "send", "ssend", "isend", "issend", "recv", "irecv", "sendrecv", "iprobe", "test", "wait", "collective"};
+using core::mpi_names;
+using core::phase_names;
+using core::TimeSpan;
+using core::TracedMessage;
+using core::TraceFile;
+static_assert(phase_names.size() == HPLCAST_PHASE_COUNT && mpi_names.size() == HPLCAST_MPI_COUNT);
 
 /// What the environment says of observation.
 struct ActivitySettings {

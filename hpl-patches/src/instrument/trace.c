@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "activity.h"
+#include "clock.h"
+#include "settings.h"
 
 typedef struct {
   double start_s; /* since trace_start */
@@ -41,17 +44,6 @@ static int depth; /* of kernels in kernels */
 static double origin_s;
 static double clock_total_s; /* of `clock_reads` pairs of readings */
 
-static double now_s(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void stop(const char* what, const char* found) {
-  (void)fprintf(stderr, "xhpl-instrumented: error: %s, found '%s'\n", what, found);
-  (void)PMPI_Abort(MPI_COMM_WORLD, 3);
-}
-
 static void read_rows_max(void) {
   const char* text = getenv("HPLCAST_KERNEL_TRACE_MAX");
   if (text == NULL) return;
@@ -59,14 +51,14 @@ static void read_rows_max(void) {
   errno = 0;
   const long value = strtol(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most_rows)
-    stop("HPLCAST_KERNEL_TRACE_MAX must be a number of rows per kernel from 1 to 1000000", text);
+    settings_refuse("HPLCAST_KERNEL_TRACE_MAX must be a number of rows per kernel from 1 to 1000000", text);
   rows_max = (uint64_t)value;
 }
 
 static void measure_clock(void) {
   for (int i = 0; i < clock_reads; ++i) {
-    const double start_s = now_s();
-    clock_total_s += now_s() - start_s;
+    const double start_s = clock_now_s();
+    clock_total_s += clock_now_s() - start_s;
   }
 }
 
@@ -75,24 +67,27 @@ void trace_start(int rank) {
   prefix = getenv("HPLCAST_KERNEL_TRACE");
   if (prefix == NULL || *prefix == '\0') {
     prefix = NULL;
-    if (rank == 0)
-      (void)fprintf(stderr, "xhpl-instrumented: HPLCAST_KERNEL_TRACE=PREFIX is not set, so nothing will be written\n");
+    if (rank == 0 && !activity_on())
+      (void)fprintf(
+          stderr,
+          "xhpl-instrumented: neither HPLCAST_KERNEL_TRACE=PREFIX nor HPLCAST_ACTIVITY=PREFIX is set, so nothing "
+          "will be written\n");
     return;
   }
   read_rows_max();
   for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
     trace[i].rows = malloc(rows_max * sizeof(row));
-    if (trace[i].rows == NULL) stop("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);
+    if (trace[i].rows == NULL) settings_refuse("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);
     /* Touched now, so that no page is taken in while HPL is timed. */
     memset(trace[i].rows, 0, rows_max * sizeof(row));
     trace[i].random = (uint64_t)rank * HPLCAST_KERNEL_COUNT + (uint64_t)i;
   }
   measure_clock();
-  origin_s = now_s();
+  origin_s = clock_now_s();
 }
 
 void trace_resume(void) {
-  running = prefix != NULL;
+  running = prefix != NULL || activity_on();
 }
 void trace_pause(void) {
   running = 0;
@@ -100,7 +95,7 @@ void trace_pause(void) {
 
 double trace_begin(void) {
   if (depth++ > 0 || !running) return -1.0;
-  return now_s();
+  return clock_now_s();
 }
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
@@ -135,13 +130,16 @@ static row* place_of_next_row(kernel_rows* kernel) {
 void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s) {
   --depth;
   if (start_s < 0.0) return;
-  const double measured_s = now_s() - start_s;
+  const double measured_s = clock_now_s() - start_s;
   /* Where the clock is coarser than the kernel is fast: a duration is never 0, readers refuse that. */
   const double duration_s = measured_s < clock_resolution_s ? clock_resolution_s : measured_s;
   if (m <= 0 || n <= 0 || k <= 0) return;
+  const double flop = flop_of(kernel, m, n, k);
+  activity_kernel(kernel, m, n, k, flop, start_s, start_s + duration_s);
+  if (prefix == NULL) return;
   kernel_rows* of_kernel = &trace[kernel];
   of_kernel->total_s += duration_s;
-  of_kernel->flop += flop_of(kernel, m, n, k);
+  of_kernel->flop += flop;
   row* kept = place_of_next_row(of_kernel);
   if (kept == NULL) return;
   *kept = (row){start_s - origin_s, duration_s, m, n, k, sched_getcpu()};

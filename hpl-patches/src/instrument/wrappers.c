@@ -1,4 +1,5 @@
 /* Times every kernel call of an otherwise unchanged HPL. */
+#include "activity.h"
 #include "kernels.h"
 #include "trace.h"
 #include "wrap.h"
@@ -19,21 +20,16 @@
 
 HPLCAST_KERNELS(TIME_KERNEL)
 
-WRAP(void, HPL_pdgesv, HPL_T_grid* grid, HPL_T_palg* algorithm, HPL_T_pmat* matrix) {
-  trace_resume();
-  __real_HPL_pdgesv(grid, algorithm, matrix);
-  trace_pause();
-}
-
 WRAP(int, MPI_Init, int* argc, char*** argv) {
   const int status = __real_MPI_Init(argc, argv);
   int rank = 0;
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  activity_start(rank);
   trace_start(rank);
   return status;
 }
 
 WRAP(int, MPI_Finalize, void) {
-  if (!trace_write()) (void)MPI_Abort(MPI_COMM_WORLD, 3);
+  if (!trace_write() || !activity_write()) (void)MPI_Abort(MPI_COMM_WORLD, 3);
   return __real_MPI_Finalize();
 }

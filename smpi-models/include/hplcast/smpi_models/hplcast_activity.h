@@ -15,16 +15,10 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Parts of HPL. */
-typedef enum {
-  HPLCAST_PHASE_OTHER, /* the rest, from the beginning of HPL_pdgesv to its end */
-  HPLCAST_PHASE_FACTORISATION,
-  HPLCAST_PHASE_BROADCAST,
-  HPLCAST_PHASE_SWAP,
-  HPLCAST_PHASE_UPDATE,
-  HPLCAST_PHASE_SOLVE,
-  HPLCAST_PHASE_COUNT
-} hplcast_phase;
+/* Parts of HPL: HPLCAST_PHASE_FACTORISATION and so on. */
+#define HPLCAST_PHASE_NUMBER(NAME, name) HPLCAST_PHASE_##NAME,
+typedef enum { HPLCAST_PHASES(HPLCAST_PHASE_NUMBER) HPLCAST_PHASE_COUNT } hplcast_phase;
+#undef HPLCAST_PHASE_NUMBER
 
 /* The calling rank enters a phase, and leaves the one it entered last. Phases nest; time counts for the innermost. */
 void hplcast_phase_begin(hplcast_phase phase);

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "hplcast/core/activity_list.h"
 #include "hplcast/core/kernel_list.h"
 #include "hplcast/smpi_models/hplcast_model_table.h"
 
@@ -24,21 +25,10 @@ extern "C" {
 typedef enum { HPLCAST_KERNELS(HPLCAST_KERNEL_NUMBER) HPLCAST_KERNEL_COUNT } hplcast_kernel;
 #undef HPLCAST_KERNEL_NUMBER
 
-/* MPI operations that the simulated program makes. */
-typedef enum {
-  HPLCAST_MPI_SEND,
-  HPLCAST_MPI_SSEND,
-  HPLCAST_MPI_ISEND,
-  HPLCAST_MPI_ISSEND,
-  HPLCAST_MPI_RECV,
-  HPLCAST_MPI_IRECV,
-  HPLCAST_MPI_SENDRECV, /* bytes: of the message sent */
-  HPLCAST_MPI_IPROBE,
-  HPLCAST_MPI_TEST,
-  HPLCAST_MPI_WAIT,
-  HPLCAST_MPI_COLLECTIVE,
-  HPLCAST_MPI_COUNT
-} hplcast_mpi;
+/* MPI operations that the simulated program makes: HPLCAST_MPI_SEND and so on. */
+#define HPLCAST_MPI_NUMBER(NAME, name) HPLCAST_MPI_##NAME,
+typedef enum { HPLCAST_MPI_OPERATIONS(HPLCAST_MPI_NUMBER) HPLCAST_MPI_COUNT } hplcast_mpi;
+#undef HPLCAST_MPI_NUMBER
 
 /* Name as in cluster.json and in the statistics, for example "dgemm" or "isend". */
 const char* hplcast_kernel_name(hplcast_kernel kernel);

@@ -8,9 +8,9 @@
 #include "hplcast/core/kernel_id.hpp"
 #include "hplcast/core/polynomial.hpp"
 
-namespace hplcast::smpi_models {
+namespace hplcast::core {
 
-/// A piece of the simulated time of one rank.
+/// A piece of the time of one rank.
 struct TimeSpan {
   double begin_s = 0;
   double end_s = 0;
@@ -28,15 +28,15 @@ struct TracedMessage {
 /// as it comes, to PATH.part, which becomes PATH at the end: the size of a trace has no limit but the disk's.
 class TraceFile {
  public:
-  /// @throws core::Error if the file cannot be written.
+  /// @throws Error if the file cannot be written.
   explicit TraceFile(const std::string& path);
 
   void name_rank(int rank, int host, const std::string& host_name);
   void phase(int rank, const char* name, TimeSpan span);
-  void kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span);
+  void kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span);
   void message(int rank, const char* operation, const TracedMessage& message, TimeSpan span);
 
-  /// Ends the file. @throws core::Error if the disk is full.
+  /// Ends the file. @throws Error if the disk is full.
   void close();
 
  private:
@@ -52,4 +52,4 @@ class TraceFile {
   bool first_ = true;
 };
 
-}  // namespace hplcast::smpi_models
+}  // namespace hplcast::core

@@ -1,4 +1,4 @@
-#include "trace_file.hpp"
+#include "hplcast/core/trace_file.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 
-namespace hplcast::smpi_models {
+namespace hplcast::core {
 
 namespace {
 
@@ -17,8 +17,8 @@ std::string part_of(const std::string& path) {
   return path + ".part";
 }
 
-core::Error cannot_write(const std::string& path) {
-  return {core::ExitCode::bad_input, "cannot write the trace " + path + ": " + std::strerror(errno)};
+Error cannot_write(const std::string& path) {
+  return {ExitCode::bad_input, "cannot write the trace " + path + ": " + std::strerror(errno)};
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ void TraceFile::phase(int rank, const char* name, TimeSpan span) {
   (void)std::fputc('}', file_.get());
 }
 
-void TraceFile::kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span) {
-  begin_event("kernel", core::to_string(kernel), rank, span);
+void TraceFile::kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span) {
+  begin_event("kernel", to_string(kernel), rank, span);
   (void)std::fprintf(file_.get(), ",\"args\":{\"m\":%.0f,\"n\":%.0f,\"k\":%.0f}}", shape.m, shape.n, shape.k);
 }
 
@@ -75,7 +75,7 @@ void TraceFile::close() {
   file_.reset();
   std::error_code error;
   std::filesystem::rename(part_of(path_), path_, error);
-  if (error) throw core::Error(core::ExitCode::bad_input, "cannot write the trace " + path_ + ": " + error.message());
+  if (error) throw Error(ExitCode::bad_input, "cannot write the trace " + path_ + ": " + error.message());
 }
 
-}  // namespace hplcast::smpi_models
+}  // namespace hplcast::core

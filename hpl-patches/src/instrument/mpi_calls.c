@@ -1,0 +1,59 @@
+/* Shows the MPI calls of HPL to activity.c. */
+#include <mpi.h>
+
+#include "hplcast/smpi_models/hplcast_activity.h"
+#include "world_ranks.h"
+#include "wrap.h"
+
+static double bytes_of(int count, MPI_Datatype type) {
+  int bytes_of_item = 0;
+  if (count > 0) (void)PMPI_Type_size(type, &bytes_of_item);
+  return (double)count * bytes_of_item;
+}
+
+/* A request as a number that can be compared: a pointer in Open MPI, an integer elsewhere. */
+static const void* name_of(const MPI_Request* request) {
+  return request == NULL || *request == MPI_REQUEST_NULL ? NULL : (const void*)(size_t)*request;
+}
+
+/* Calls with a message have the same body but for the call. `made`: the request that it makes, or null. */
+#define SHOW(operation, peer, made, call)                                                     \
+  hplcast_call_begin(operation, world_rank_of(peer, comm), tag, bytes_of(count, type), NULL); \
+  const int result = call;                                                                    \
+  hplcast_call_end(name_of(made), 1);                                                         \
+  return result
+
+WRAP(int, MPI_Send, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  SHOW(HPLCAST_MPI_SEND, to, NULL, __real_MPI_Send(data, count, type, to, tag, comm));
+}
+
+WRAP(int, MPI_Ssend, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  SHOW(HPLCAST_MPI_SSEND, to, NULL, __real_MPI_Ssend(data, count, type, to, tag, comm));
+}
+
+WRAP(int, MPI_Issend, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+     MPI_Request* request) {
+  SHOW(HPLCAST_MPI_ISSEND, to, request, __real_MPI_Issend(data, count, type, to, tag, comm, request));
+}
+
+WRAP(int, MPI_Recv, void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  SHOW(HPLCAST_MPI_RECV, from, NULL, __real_MPI_Recv(data, count, type, from, tag, comm, status));
+}
+
+WRAP(int, MPI_Irecv, void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+  SHOW(HPLCAST_MPI_IRECV, from, request, __real_MPI_Irecv(data, count, type, from, tag, comm, request));
+}
+
+WRAP(int, MPI_Wait, MPI_Request* request, MPI_Status* status) {
+  hplcast_call_begin(HPLCAST_MPI_WAIT, -1, 0, 0, name_of(request));
+  const int result = __real_MPI_Wait(request, status);
+  hplcast_call_end(NULL, 1);
+  return result;
+}
+
+WRAP(int, MPI_Iprobe, int from, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
+  hplcast_call_begin(HPLCAST_MPI_IPROBE, world_rank_of(from, comm), tag, 0, NULL);
+  const int result = __real_MPI_Iprobe(from, tag, comm, found, status);
+  hplcast_call_end(NULL, *found);
+  return result;
+}
