@@ -120,20 +120,23 @@ void write_prediction_table(std::ostream& out, const std::vector<core::Predictio
   write_best(out, predictions);
 }
 
-void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions) {
-  for (const core::Prediction& prediction : predictions) {
-    out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), "
-        << core::to_string(prediction.parameters) << '\n';
-    TextTable table({"phase", "time", "least", "most", "kernels", "messages", "waiting", "share"});
-    double all_s = 0;
-    for (const core::PhaseSummary& phase : prediction.phases) all_s += phase.elapsed_s;
-    for (const core::PhaseSummary& phase : prediction.phases) {
-      table.add({phase.name, significant(phase.elapsed_s), significant(phase.least_s), significant(phase.most_s),
-                 significant(phase.kernels_s), significant(phase.messages_s), significant(phase.waiting_s),
-                 percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))});
-    }
-    table.write(out);
+void write_phases(std::ostream& out, const core::HplParameters& parameters,
+                  const std::vector<core::PhaseSummary>& phases) {
+  out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), " << core::to_string(parameters)
+      << '\n';
+  TextTable table({"phase", "time", "least", "most", "kernels", "messages", "waiting", "share"});
+  double all_s = 0;
+  for (const core::PhaseSummary& phase : phases) all_s += phase.elapsed_s;
+  for (const core::PhaseSummary& phase : phases) {
+    table.add({phase.name, significant(phase.elapsed_s), significant(phase.least_s), significant(phase.most_s),
+               significant(phase.kernels_s), significant(phase.messages_s), significant(phase.waiting_s),
+               percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))});
   }
+  table.write(out);
+}
+
+void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions) {
+  for (const core::Prediction& prediction : predictions) write_phases(out, prediction.parameters, prediction.phases);
 }
 
 }  // namespace hplcast::cli

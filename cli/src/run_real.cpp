@@ -8,10 +8,12 @@
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/real_runs.hpp"
 #include "output.hpp"
+#include "prediction_table.hpp"
 #include "program.hpp"
 #include "progress.hpp"
 #include "quantities.hpp"
 #include "seed_option.hpp"
+#include "talk.hpp"
 
 namespace hplcast::cli {
 
@@ -20,6 +22,7 @@ namespace {
 struct RunRealOptions {
   std::string configurations;
   std::string check = "on";
+  std::string trace_ranks, trace_panels;
   study::RealRunRequest request;
 };
 
@@ -36,6 +39,40 @@ std::vector<core::HplParameters> without_repeats(const std::vector<core::HplPara
   return once;
 }
 
+/// "3-17". @throws core::UsageError
+study::Range range_of(const std::string& option, const std::string& text) {
+  study::Range range;
+  if (text.empty()) return range;
+  const std::size_t dash = text.find('-');
+  if (dash == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, dash), range.first) ||
+      !CLI::detail::lexical_cast(text.substr(dash + 1), range.last) || range.first < 0 || range.last < range.first)
+    throw core::UsageError(option + " is `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31");
+  return range;
+}
+
+/// @throws core::UsageError for chosen ranks that no configuration has: the trace would be empty.
+void check_ranks(const study::RealRunRequest& request) {
+  for (const core::HplParameters& p : request.configurations) {
+    if (request.observation.ranks.first >= p.P * p.Q)
+      throw core::UsageError("--trace-ranks begins with " + std::to_string(request.observation.ranks.first) + "; " +
+                             core::to_string(p) + " has the ranks 0-" + std::to_string(p.P * p.Q - 1));
+  }
+}
+
+void tell_activity(const study::RealActivity& activity, bool phases) {
+  const std::string run = core::to_string(activity.run.parameters);
+  for (const std::string& warning : activity.warnings)
+    std::cerr << "hplcast run-real: warning: " << run << ": " << warning << '\n';
+  if (!phases) return;
+  write_phases(std::cout, activity.run.parameters, activity.phases);
+  if (is_quiet()) return;
+  std::cout << "Keeping this took about " << percent(activity.overhead) << " of the run";
+  constexpr double nearly_all = 0.99;
+  if (activity.known_waiting < nearly_all)
+    std::cout << "; waiting was measured in " << percent(activity.known_waiting) << " of the time in MPI calls";
+  std::cout << ".\n";
+}
+
 void run_run_real(RunRealOptions& options) {
   require_named_file("-o", options.request.results);
   require_writable(options.request.results);
@@ -44,7 +81,21 @@ void run_run_real(RunRealOptions& options) {
   core::catch_interrupts();
   options.request.check = options.check == "on";
   options.request.configurations = without_repeats(read_configuration_file("hplcast run-real", options.configurations));
+  study::RealObservation& observation = options.request.observation;
+  observation.ranks = range_of("--trace-ranks", options.trace_ranks);
+  observation.panels = range_of("--trace-panels", options.trace_panels);
+  require_place_of(observation.traces);
+  if (std::error_code error;
+      std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))
+    throw core::Error(core::ExitCode::bad_input, "--trace " + observation.traces.string() +
+                                                     " is a file; expected a folder: each run has a trace of its own");
+  require_other_file(observation.traces, {options.configurations});
+  check_ranks(options.request);
   Progress progress;
+  options.request.observed = [&](const study::RealActivity& activity) {
+    progress.clear();
+    tell_activity(activity, observation.phases);
+  };
   options.request.progress = [&](double done, const std::string& run) { progress.update(done, run); };
   const study::RealRunSummary summary = study::run_real(options.request);
   progress.clear();
@@ -56,6 +107,19 @@ void run_run_real(RunRealOptions& options) {
     std::cerr << "hplcast run-real: warning: HPL says that " << summary.failed_residuals
               << " results are wrong (column residual); compare leaves them out\n";
   }
+}
+
+void add_observation(CLI::App& command, RunRealOptions& options) {
+  study::RealObservation& observation = options.request.observation;
+  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
+    return command.add_option(name, value, description)->type_name(type)->group("Observation");
+  };
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL, as predict --phases does")
+      ->group("Observation");
+  add("--trace", observation.traces, "a trace of every run, for Perfetto (Chrome's JSON), in this folder", "DIR");
+  add("--trace-ranks", options.trace_ranks, "only these ranks in the traces: 0-31", "FIRST-LAST")->needs("--trace");
+  add("--trace-panels", options.trace_panels, "only these panels in the traces, counted from 0: 0-9", "FIRST-LAST")
+      ->needs("--trace");
 }
 
 }  // namespace
@@ -82,11 +146,15 @@ void setup_run_real(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
       ->transform(as_seconds());
-  command.add_option("--xhpl", request.xhpl, "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL)")
+  command
+      .add_option("--xhpl", request.xhpl,
+                  "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "
+                  "xhpl-instrumented, $HPLCAST_XHPL_INSTRUMENTED)")
       ->type_name("PATH");
   command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun")->type_name("PATH");
   command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
+  add_observation(command, *options);
   command.callback([options] { run_run_real(*options); });
 }
 

@@ -14,18 +14,6 @@ using detail::Node;
 
 namespace {
 
-struct PhaseField {
-  const char* name;
-  double PhaseSummary::*member;
-};
-
-constexpr std::array<PhaseField, 6> phase_fields = {{{"elapsed_s", &PhaseSummary::elapsed_s},
-                                                     {"least_s", &PhaseSummary::least_s},
-                                                     {"most_s", &PhaseSummary::most_s},
-                                                     {"kernels_s", &PhaseSummary::kernels_s},
-                                                     {"messages_s", &PhaseSummary::messages_s},
-                                                     {"waiting_s", &PhaseSummary::waiting_s}}};
-
 std::vector<PhaseSummary> phases_from(const Node& node) {
   std::vector<PhaseSummary> phases;
   for (const auto& [name, value] : node.object().items()) {

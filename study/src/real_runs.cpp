@@ -41,6 +41,29 @@ fs::path outputs_folder(const RealRunRequest& request) {
   return request.outputs.empty() ? fs::path(request.results.string() + ".d") : request.outputs;
 }
 
+/// The program to run.
+fs::path xhpl_of(const RealRunRequest& request) {
+  if (!request.xhpl.empty()) return located_program(request.xhpl, "the real HPL");
+  return is_observed(request.observation) ? own_program("xhpl-instrumented", "HPLCAST_XHPL_INSTRUMENTED")
+                                          : own_program("xhpl", "HPLCAST_XHPL");
+}
+
+/// Files of an earlier run in this folder, of a session that was stopped.
+void remove_old_activities(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".activity") fs::remove(entry.path(), error);
+}
+
+/// Traces are named as the runs: what is in a folder of outputs.
+void keep_activity(const RealRunRequest& request, const core::HplRun& run, const fs::path& folder) {
+  const fs::path& traces = request.observation.traces;
+  if (!traces.empty()) fs::create_directories(traces);
+  const fs::path trace = traces.empty() ? fs::path() : traces / (folder.filename().string() + ".json");
+  const RealActivity activity = read_real_activity(folder, run, request.observation, trace);
+  if (request.observed) request.observed(activity);
+}
+
 core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const PlannedRun& run,
                       const fs::path& folder, const std::function<void()>& tick) {
   core::write_file(folder / "HPL.dat",
@@ -51,7 +74,14 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
   launch.oversubscribe = request.oversubscribe;
   launch.bind = request.bind;
   launch.mpirun = request.mpirun;
+  std::map<std::string, std::string> variables;
+  if (is_observed(request.observation)) {
+    variables = activity_environment(request.observation, folder, launch.ranks);
+    remove_old_activities(folder);
+  }
+  for (const auto& [name, value] : variables) launch.exported.push_back(name);
   core::Command command = core::mpirun_command(launch, xhpl);
+  command.environment.merge(variables);
   command.timeout_s = request.timeout_s;
   command.purpose = "the real run of " + core::to_string(run.parameters);
   command.directory = folder;
@@ -131,9 +161,9 @@ void check(const RealRunRequest& request) {
 
 RealRunSummary run_real(const RealRunRequest& request) {
   check(request);
-  const fs::path xhpl =
-      request.xhpl.empty() ? own_program("xhpl", "HPLCAST_XHPL") : located_program(request.xhpl, "the real HPL");
-  ResultsFile results(request.results);
+  const bool observed = is_observed(request.observation);
+  const fs::path xhpl = xhpl_of(request);
+  ResultsFile results(request.results, observed);
 
   RealRunSummary summary;
   std::vector<PlannedRun> missing;
@@ -157,7 +187,9 @@ RealRunSummary run_real(const RealRunRequest& request) {
       if (request.progress) request.progress(done_flop / all_flop, name);
     };
     tick();
-    row.run = run_once(request, xhpl, run, fs::absolute(outputs_folder(request)) / name, tick);
+    const fs::path folder = fs::absolute(outputs_folder(request)) / name;
+    row.run = run_once(request, xhpl, run, folder, tick);
+    if (observed) keep_activity(request, row.run, folder);
     results.append(row);
     ++summary.made;
     if (row.run.residual_checked && !row.run.residual_passed) ++summary.failed_residuals;

@@ -21,27 +21,22 @@ namespace {
   core::throw_write_error(what, path, errno);
 }
 
-std::string header() {
-  std::ostringstream text;
-  for (const core::HplField& field : core::hpl_fields()) text << field.name << ',';
-  text << "time_s,gflops,residual,repetition,start,order,oversubscribed\n";
-  return text.str();
-}
-
-std::string line(const RealRunRow& row) {
+std::string line(const RealRunRow& row, bool instrumented) {
   std::ostringstream text;
   for (const core::HplField& field : core::hpl_fields()) text << field.get(row.run.parameters) << ',';
   text << core::shortest(row.run.time_s) << ',' << core::shortest(row.run.gflops) << ','
        << (!row.run.residual_checked ? "unchecked"
            : row.run.residual_passed ? "passed"
                                      : "failed")
-       << ',' << row.repetition << ',' << row.start << ',' << row.order << ',' << (row.oversubscribed ? 1 : 0) << '\n';
+       << ',' << row.repetition << ',' << row.start << ',' << row.order << ',' << (row.oversubscribed ? 1 : 0)
+       << (instrumented ? ",1\n" : "\n");
   return text.str();
 }
 
 }  // namespace
 
-ResultsFile::ResultsFile(const std::filesystem::path& path) : path_(path) {
+ResultsFile::ResultsFile(const std::filesystem::path& path, bool instrumented)
+    : path_(path), instrumented_(instrumented) {
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail(path, "open");
   try {
@@ -57,6 +52,13 @@ ResultsFile::ResultsFile(const std::filesystem::path& path) : path_(path) {
 
 ResultsFile::~ResultsFile() {
   ::close(descriptor_);
+}
+
+std::string ResultsFile::header() const {
+  std::ostringstream text;
+  for (const core::HplField& field : core::hpl_fields()) text << field.name << ',';
+  text << "time_s,gflops,residual,repetition,start,order,oversubscribed" << (instrumented_ ? ",instrumented\n" : "\n");
+  return text.str();
 }
 
 void ResultsFile::read() {
@@ -75,7 +77,8 @@ void ResultsFile::read() {
   }
   if (text.compare(0, header().size(), header()) != 0) {
     throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
-                           "choose another output file");
+                           "choose another output file; runs with --phases or --trace have one column more, and a "
+                           "file of their own");
   }
   if (whole < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail(path_, "write");
 
@@ -94,7 +97,7 @@ bool ResultsFile::has(const core::HplParameters& parameters, int repetition) con
 }
 
 void ResultsFile::append(const RealRunRow& row) {
-  write_whole(line(row));
+  write_whole(line(row, instrumented_));
   done_.emplace(row.run.parameters, row.repetition);
   last_order_ = std::max(last_order_, row.order);
 }

@@ -24,7 +24,8 @@ class ResultsFile {
  public:
   /// Opens or makes the file, and reads the runs in it. Half a row at the end (a machine that went down) is cut off.
   /// @throws core::Error if it cannot be opened, or another process has it open; core::ParseError for other columns.
-  explicit ResultsFile(const std::filesystem::path& path);
+  /// `instrumented`: the runs are those of xhpl-instrumented, which a column of their own says; a file has either kind.
+  ResultsFile(const std::filesystem::path& path, bool instrumented);
   ~ResultsFile();
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
@@ -37,9 +38,11 @@ class ResultsFile {
 
  private:
   void read();
+  std::string header() const;
   void write_whole(const std::string& text);
 
   std::filesystem::path path_;
+  bool instrumented_;
   int descriptor_ = -1;
   std::set<std::pair<core::HplParameters, int>> done_;
   std::size_t last_order_ = 0;

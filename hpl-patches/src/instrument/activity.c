@@ -76,7 +76,8 @@ void hplcast_phase_begin(hplcast_phase phase) {
 
 static void end_phase_event(const frame* ended, double now_s) {
   const event one = {ended->begin_s, now_s, 0, depth == 0 ? -1 : panel, 0, 0, 0, 0, EVENT_PHASE, ended->phase, 0, 0};
-  if (held.probes && ended->seen == seen && held.probe.end_s >= ended->begin_s) {
+  if (ended->phase == HPLCAST_PHASE_BROADCAST && held.probes && ended->seen == seen &&
+      held.probe.end_s >= ended->begin_s) {
     if (!held.phases) held.phase = one;
     held.phase.end_s = now_s;
     held.phases = 1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
@@ -36,6 +37,18 @@ struct PhaseSummary {
   double messages_s = 0;  ///< in MPI calls, without waiting
   double waiting_s = 0;   ///< in MPI calls, while the other side was not there yet
 };
+
+/// A number of a phase and its key in JSON, in predictions and in real runs.
+struct PhaseField {
+  const char* name;
+  double PhaseSummary::*member;
+};
+inline constexpr std::array<PhaseField, 6> phase_fields = {{{"elapsed_s", &PhaseSummary::elapsed_s},
+                                                            {"least_s", &PhaseSummary::least_s},
+                                                            {"most_s", &PhaseSummary::most_s},
+                                                            {"kernels_s", &PhaseSummary::kernels_s},
+                                                            {"messages_s", &PhaseSummary::messages_s},
+                                                            {"waiting_s", &PhaseSummary::waiting_s}}};
 
 /// Neighbouring panels, counted from 0, in a sampled prediction.
 struct PanelCost {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/study/real_activity.hpp"
 
 namespace hplcast::study {
 
@@ -24,10 +25,14 @@ struct RealRunRequest {
   bool check = true;               ///< let HPL check its result
   double timeout_s = 0;            ///< of one run; 0: none
   std::string mpirun = "mpirun";
-  std::filesystem::path xhpl;  ///< empty: next to the running program, or what HPLCAST_XHPL names
+  /// Empty: next to the running program, or what HPLCAST_XHPL names (observed: HPLCAST_XHPL_INSTRUMENTED).
+  std::filesystem::path xhpl;
+  RealObservation observation;  ///< what to keep besides times: then xhpl-instrumented runs
   /// Called when a run starts and about ten times per second: share of the session's flop that is done (0 to 1), the
   /// run.
   std::function<void(double done, const std::string& run)> progress;
+  /// Called after each run of which something is kept.
+  std::function<void(const RealActivity& activity)> observed;
 };
 
 /// One run of a session.
