@@ -50,4 +50,13 @@ CLI::Validator at_least_zero() {
       "NUMBER");
 }
 
+CLI::Validator host_names() {
+  return CLI::Validator(
+      [](std::string& text) {
+        if (text.find_first_not_of("0123456789") != std::string::npos) return std::string();
+        return "found `" + text + "`; expected names such as node-[1-32]";
+      },
+      "");
+}
+
 }  // namespace hplcast::cli

@@ -31,6 +31,20 @@ std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
   return "there is no command `" + words.front() + "`";
 }
 
+/// `-o "$unset"` is no wish for the default, and `--force=0` none for anything: options need a value, flags take none.
+void refuse_odd_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 0) {
+      option->disable_flag_override();
+    } else {
+      option->check(CLI::Validator(
+          [](const std::string& value) { return value.empty() ? std::string("expected a value; found nothing") : ""; },
+          ""));
+    }
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_odd_values(*command);
+}
+
 }  // namespace
 
 CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
@@ -53,6 +67,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
   };
   const auto hint = [&] { return "\n  hint: " + command_name(app) + " --help"; };
   unify_list_options(app);
+  refuse_odd_values(app);
   try {
     app.parse(argc, argv);
     if (!out.flush()) return fail(core::ExitCode::bad_input, "the standard output cannot be written");

@@ -67,6 +67,17 @@ double parse_ratio(const std::string& text) {
   return ratio;
 }
 
+/// Up to what doubles count exactly: many petabytes.
+double parse_whole_bytes(const std::string& text) {
+  constexpr double most = 9007199254740992.0;  // 2^53
+  const double bytes = core::parse_bytes(text);
+  const double whole = std::round(bytes);
+  constexpr double rounding = 1e-12;  // of 1.1 times 1000
+  if (std::abs(bytes - whole) > rounding * whole || whole > most)
+    throw core::UsageError("`" + text + "` is not a size; expected whole bytes, at most 2^53");
+  return whole;
+}
+
 /// What networks, memories and so on are like.
 struct Plausible {
   double low, high;   ///< SI
@@ -80,7 +91,8 @@ CLI::Validator plausible(double (*parse_quantity)(const std::string&), const std
   return validator(
       [=](const std::string& text) {
         const double value = parse_quantity(text);
-        if (value == 0 || (value >= usual.low && value <= usual.high)) return value;
+        if (!(value > 0)) throw core::UsageError("found `" + text + "`; expected a number above 0");
+        if ((value >= usual.low && value <= usual.high)) return value;
         char* unit = nullptr;
         std::strtod(text.c_str(), &unit);
         const std::string number(text.c_str(), static_cast<const char*>(unit));
@@ -97,7 +109,7 @@ CLI::Validator plausible(double (*parse_quantity)(const std::string&), const std
 }  // namespace
 
 CLI::Validator as_bytes() {
-  return validator(core::parse_bytes, "SIZE");
+  return validator(parse_whole_bytes, "SIZE");
 }
 CLI::Validator as_bytes_per_s() {
   return validator(core::parse_bytes_per_s, "BANDWIDTH");
