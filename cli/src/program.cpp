@@ -4,6 +4,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/startup.hpp"
+#include "hplcast/core/text.hpp"
 #include "list_options.hpp"
 #include "talk.hpp"
 
@@ -77,6 +78,11 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
     return app.exit(request, out, err);
   } catch (const CLI::RequiredError& error) {
     return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string text = error.what(), override = " was given a disallowed flag override";
+    const bool of_flag = core::ends_with(text, override);
+    return fail(core::ExitCode::wrong_usage,
+                (of_flag ? "--" + text.substr(0, text.size() - override.size()) + " takes no value" : text) + hint());
   } catch (const CLI::ParseError& error) {
     return fail(core::ExitCode::wrong_usage, error.what() + hint());
   } catch (const core::Error& error) {
