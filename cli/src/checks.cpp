@@ -1,6 +1,7 @@
 #include "checks.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
@@ -53,7 +54,8 @@ CLI::Validator at_least_zero() {
 CLI::Validator host_names() {
   return CLI::Validator(
       [](std::string& text) {
-        if (text.find_first_not_of("0123456789") != std::string::npos) return std::string();
+        const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+        if (std::any_of(text.begin(), text.end(), is_letter)) return std::string();
         return "found `" + text + "`; expected names such as node-[1-32]";
       },
       "");

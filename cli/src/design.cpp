@@ -130,7 +130,7 @@ void setup_dgemm(CLI::App& parent) {
                                          "B transposed as on several process rows");
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("--budget,--budget-s", options->budget_s, "take fewer shapes if they need longer than this")
-      ->transform(as_seconds());
+      ->transform(as_time_limit());
   command.add_option("--rate", options->rate_flop_per_s, "of one core (30Gflop/s), to reckon the time with")
       ->transform(as_flop_per_s())
       ->default_str(significant(options->rate_flop_per_s / 1e9) + "Gflop/s");

@@ -340,7 +340,7 @@ void setup_predict(CLI::App& app) {
                   "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
       ->type_name("PATH");
   command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)")
-      ->transform(as_seconds());
+      ->transform(as_time_limit());
   command.add_flag(
       "--force", options->request.force,
       "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "

@@ -120,6 +120,15 @@ CLI::Validator as_flop_per_s() {
 CLI::Validator as_seconds() {
   return validator(core::parse_seconds, "DURATION");
 }
+CLI::Validator as_time_limit() {
+  return validator(
+      [](const std::string& text) {
+        const double seconds = core::parse_seconds(text);
+        if (!(seconds > 0)) throw core::UsageError("found `" + text + "`; expected a duration above 0, such as 30min");
+        return seconds;
+      },
+      "DURATION");
+}
 CLI::Validator as_percentage() {
   return validator(parse_percentage, "PERCENT");
 }

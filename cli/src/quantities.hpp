@@ -11,6 +11,7 @@ CLI::Validator as_bytes();  ///< whole ones
 CLI::Validator as_bytes_per_s();
 CLI::Validator as_flop_per_s();
 CLI::Validator as_seconds();
+CLI::Validator as_time_limit();  ///< seconds, above 0
 
 /// 0 to 1, as "0.5%". Without the sign it is refused: 0.5 could be meant either way.
 CLI::Validator as_percentage();

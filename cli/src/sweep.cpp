@@ -96,7 +96,7 @@ void tell_warning(const std::string& warning) {
 
 void run_dry(const SweepOptions& options) {
   const study::SimulatorPrograms& programs = options.request.programs;
-  if (!programs.xhpl.empty() || !programs.smpirun.empty()) study::require_programs(programs);
+  if (!programs.xhpl.empty() || !programs.smpirun.empty()) study::check_programs(programs);
   const study::SweepRuns runs = study::runs_of(options.request.plan);
   for (const std::string& warning : runs.warnings) tell_warning(warning);
   std::cout << runs.runs.size() << " runs of " << runs.points.size() << " configurations and seeds, "

@@ -173,7 +173,7 @@ void setup_tune(CLI::App& app) {
                                   "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   command.add_option("--budget", request.budget_s, "time for all predictions together")
-      ->transform(as_seconds())
+      ->transform(as_time_limit())
       ->default_str("10min");
   command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%")
       ->transform(as_ratio())

@@ -48,9 +48,6 @@ struct SweepSummary {
   std::size_t skipped = 0;       ///< configurations that cannot be run
 };
 
-/// Fails once, rather than in every run. @throws core::Error for missing programs, or parts of two SimGrids.
-void require_programs(const SimulatorPrograms& programs);
-
 /// Makes the runs that the database does not have. Each is kept as soon as it has ended: a sweep can be stopped in any
 /// way and started again. A run that fails leaves its files in DATABASE.logs and does not stop the others.
 /// @throws core::Error for a database that cannot be used, a cluster that cannot be read, missing programs, no Slurm,
