@@ -1,10 +1,12 @@
 #include "program.hpp"
 
 #include <iostream>
+#include <regex>
+#include <string>
+#include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/startup.hpp"
-#include "hplcast/core/text.hpp"
 #include "list_options.hpp"
 #include "talk.hpp"
 
@@ -30,6 +32,17 @@ std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
   const std::vector<std::string> words = deepest.remaining();
   if (deepest.get_require_subcommand_min() == 0 || words.empty()) return error.what();
   return "there is no command `" + words.front() + "`";
+}
+
+/// Messages of CLI11 that say too little; the others as they are.
+std::string in_our_words(const std::string& text) {
+  static const std::pair<std::regex, const char*> known[] = {
+      {std::regex("(.*) was given a disallowed flag override"), "--$1 takes no value"},
+      {std::regex("(.*): 1 required .* missing"), "$1: expected a value; found nothing"},
+      {std::regex("Could not convert: (.*) = (.*)"), "$1: cannot read `$2`"}};
+  for (const auto& [form, words] : known)
+    if (std::regex_match(text, form)) return std::regex_replace(text, form, words);
+  return text;
 }
 
 /// `-o "$unset"` is no wish for the default, and `--force=0` none for anything: options need a value, flags take none.
@@ -78,13 +91,8 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
     return app.exit(request, out, err);
   } catch (const CLI::RequiredError& error) {
     return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
-  } catch (const CLI::ArgumentMismatch& error) {
-    const std::string text = error.what(), override = " was given a disallowed flag override";
-    const bool of_flag = core::ends_with(text, override);
-    return fail(core::ExitCode::wrong_usage,
-                (of_flag ? "--" + text.substr(0, text.size() - override.size()) + " takes no value" : text) + hint());
   } catch (const CLI::ParseError& error) {
-    return fail(core::ExitCode::wrong_usage, error.what() + hint());
+    return fail(core::ExitCode::wrong_usage, in_our_words(error.what()) + hint());
   } catch (const core::Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {

@@ -72,6 +72,7 @@ TEST(Program, OptionsNeedAValueAndFlagsTakeNone) {
   EXPECT_EQ(status_and_words("-o", "x").first, 0);
   EXPECT_EQ(status_and_words("-o", ""),
             std::pair(2, std::string("hplcast predict: --output: expected a value; found nothing")));
+  EXPECT_EQ(status_and_words("--output=", nullptr).second, status_and_words("-o", "").second);
   EXPECT_EQ(status_and_words("--force=0", nullptr),
             std::pair(2, std::string("hplcast predict: --force takes no value")));
 }
