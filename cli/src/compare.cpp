@@ -127,17 +127,30 @@ study::Comparison compare_files(const CompareOptions& options) {
 }
 
 void write_table(std::ostream& out, const study::Comparison& comparison) {
-  TextTable table({"N", "NB", "PxQ", "BCAST", "DEPTH", "runs", "real [Gflop/s]", "spread", "predicted [Gflop/s]",
-                   "error", "95 % interval"});
+  const auto is_sampled = [](const study::ComparedConfiguration& row) { return row.sampling_error_95.has_value(); };
+  const bool sampled = std::any_of(comparison.rows.begin(), comparison.rows.end(), is_sampled);
+  std::vector<std::string> header = {
+      "N",     "NB",           "PxQ", "BCAST", "DEPTH", "runs", "real [Gflop/s]", "spread", "predicted [Gflop/s]",
+      "error", "95 % interval"};
+  if (sampled) header.push_back("sampling error");
+  TextTable table(header);
   for (const auto& row : comparison.rows) {
     const core::HplParameters& p = row.parameters;
-    table.add({std::to_string(p.N), std::to_string(p.NB), std::to_string(p.P) + "x" + std::to_string(p.Q),
-               std::to_string(p.BCAST), std::to_string(p.DEPTH), std::to_string(row.real_gflops.size()),
-               significant(row.real_median_gflops), percent(row.real_spread), significant(row.predicted_median_gflops),
-               signed_percent(row.error),
-               row.error_interval
-                   ? signed_percent(row.error_interval->lower) + " to " + signed_percent(row.error_interval->upper)
-                   : ""});
+    std::vector<std::string> cells = {std::to_string(p.N),
+                                      std::to_string(p.NB),
+                                      std::to_string(p.P) + "x" + std::to_string(p.Q),
+                                      std::to_string(p.BCAST),
+                                      std::to_string(p.DEPTH),
+                                      std::to_string(row.real_gflops.size()),
+                                      significant(row.real_median_gflops),
+                                      percent(row.real_spread),
+                                      significant(row.predicted_median_gflops),
+                                      signed_percent(row.error),
+                                      row.error_interval ? signed_percent(row.error_interval->lower) + " to " +
+                                                               signed_percent(row.error_interval->upper)
+                                                         : ""};
+    if (sampled) cells.push_back(row.sampling_error_95 ? percent(*row.sampling_error_95) : "all panels");
+    table.add(cells);
   }
   table.write(out);
   const auto& summary = comparison.summary;

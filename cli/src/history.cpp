@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <sstream>
 
 #include "commands.hpp"
 #include "history_logs.hpp"
@@ -34,23 +36,34 @@ struct AddOptions {
   std::string database, cluster, job;
 };
 
+/// The campaign to compare with: the last of these hosts or, if one of them is new, of the cluster. Hosts may be
+/// measured one by one.
+std::optional<history::StoredCampaign> last_campaign(const HistoryDatabase& database,
+                                                     const history::CampaignRecord& record, bool any_new) {
+  const auto campaigns = database.campaigns();
+  for (auto one = campaigns.rbegin(); one != campaigns.rend(); ++one) {
+    if (one->cluster != record.cluster || one->start_s > record.start_s) continue;
+    const auto hosts = any_new ? record.hosts : database.hosts(one->id);
+    if (std::find_first_of(hosts.begin(), hosts.end(), record.hosts.begin(), record.hosts.end()) != hosts.end())
+      return *one;
+  }
+  return std::nullopt;
+}
+
 /// What is new about the hosts or the way of measuring, before a campaign is added.
 void tell_differences(const HistoryDatabase& database, const history::CampaignRecord& record) {
-  const auto campaigns = database.campaigns();
-  const history::StoredCampaign* last = nullptr;
-  for (const auto& one : campaigns)
-    if (one.cluster == record.cluster && one.start_s <= record.start_s) last = &one;
-  if (last == nullptr) return;
+  const auto known = database.host_times(record.cluster);
+  const bool any_new = std::any_of(record.hosts.begin(), record.hosts.end(),
+                                   [&](const std::string& host) { return known.count(host) == 0; });
+  const auto last = last_campaign(database, record, any_new);
+  if (!last) return;
   for (const auto& difference : history::protocol_differences(database.protocol(last->protocol), record.protocol))
     std::cerr << "  measured in another way than before, so a new reference begins: " << difference << '\n';
-  const auto known = database.host_times(record.cluster);
   for (const std::string& host : record.hosts)
     if (known.count(host) == 0) std::cerr << "  host " << host << " is new: its history begins now\n";
-  for (const auto& [host, times] : known) {
-    const bool here = std::find(record.hosts.begin(), record.hosts.end(), host) != record.hosts.end();
-    if (!here && times.asked_s == last->start_s)
+  for (const std::string& host : database.hosts(last->id))
+    if (std::find(record.hosts.begin(), record.hosts.end(), host) == record.hosts.end())
       std::cerr << "  host " << host << " took part in the campaign before, not in this one\n";
-  }
 }
 
 void run_add(const AddOptions& options) {
@@ -65,6 +78,7 @@ void run_add(const AddOptions& options) {
     std::vector<std::string> notes;
     history::CampaignRecord record = history::campaign_record(archive, options.cluster, notes);
     record.job = options.job;
+    add_network_segments(record, database.first_cluster_json(record.cluster, core::sha256_hex(record.protocol)));
     tell_differences(database, record);
     const bool added = database.add_source({hash, path}, [&](const auto& add) { add(record); });
     tell_added(path, added);
@@ -91,13 +105,14 @@ struct ImportOptions {
 };
 
 void import_file(HistoryDatabase& database, const std::string& path, const std::string& cluster) {
-  const std::string hash = core::sha256_hex(core::read_text(path));
+  const std::string text = core::read_text(path);
+  const std::string name = core::is_standard_stream(path) ? "standard input" : path;
   history::ImportedRuns found;
-  const bool added = database.add_source({hash, path}, [&](const HistoryDatabase::Add& add) {
-    core::read_file(
-        path, [&](std::istream& in, const std::string& name) { found = history::import_runs(in, name, cluster, add); });
+  const bool added = database.add_source({core::sha256_hex(text), name}, [&](const HistoryDatabase::Add& add) {
+    std::istringstream in(text);
+    found = history::import_runs(in, name, cluster, add);
   });
-  tell_added(path, added);
+  tell_added(name, added);
   if (!added) return;
   std::cerr << "  " << found.rows << " rows of " << found.campaigns << " jobs: " << core::comma_separated(found.factors)
             << '\n';
@@ -122,7 +137,8 @@ void run_import(const ImportOptions& options) {
   std::vector<history::LoggedOutlier> outliers;
   for (const std::string& path : options.changes) add_all(path, history::read_changes, changes);
   for (const std::string& path : options.outliers) add_all(path, history::read_outliers, outliers);
-  for (const std::string& path : options.files) core::read_file(path, [](std::istream&, const std::string&) {});
+  for (const std::string& path : options.files)
+    if (!core::is_standard_stream(path)) core::read_file(path, [](std::istream&, const std::string&) {});
   HistoryDatabase database(options.database, HistoryDatabase::Access::write);
   for (const std::string& path : options.files) import_file(database, path, options.cluster);
   if (!options.changes.empty()) std::cerr << database.add_changes(changes) << " new changes\n";

@@ -105,8 +105,7 @@ void warn_about_sampling(const std::vector<core::Prediction>& predictions, doubl
   for (const core::Prediction& one : predictions) {
     if (!one.sampling) continue;
     const std::string who = "hplcast predict: warning: " + core::to_string(one.parameters) + ": ";
-    constexpr double bearable = 0.1;
-    if (one.sampling->deviation > bearable)
+    if (one.sampling->deviation > study::smooth_deviation)
       std::cerr
           << who << "near panel " << one.sampling->deviates_at_panel << " the time per panel is "
           << percent(one.sampling->deviation)
@@ -193,7 +192,8 @@ void tell_windows(const std::vector<study::PredictionRequest>& requests) {
     const study::WindowPlan plan = study::windows_of(request);
     if (plan.windows.size() == 1 || ++sampled > 1) continue;
     first = std::to_string(plan.windows.size()) + " windows (0 to " + std::to_string(plan.windows.size() - 1) +
-            ") with " + percent(plan.simulated_share()) + " of the panels";
+            ") with " + percent(plan.simulated_share()) + " of the panels, " +
+            (study::mode_of(request) == study::SimulationMode::fast ? "fast" : "exact") + " mode";
   }
   if (sampled == 0) return;
   std::cerr << "hplcast predict: sampled: " << first;
@@ -258,9 +258,12 @@ void run_predict(PredictOptions options) {
   predict_missing(requests, options.jobs, results);
   const std::vector<core::Prediction>& predictions = results.all();
   if (options.request.only_window) {
+    const bool observed = study::is_observed(options.request.observation);
     std::cerr << "hplcast predict: window " << *options.request.only_window << " is in "
               << options.request.keep.string()
-              << "; without --only-window the same command puts all of them together\n";
+              << (observed ? ", without a result, as it was observed\n"
+                           : "; without --only-window the same command puts all of them together\n");
+    if (options.request.observation.phases) write_phases(std::cout, predictions);
     return;
   }
   warn_about_range(predictions);

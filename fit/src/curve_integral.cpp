@@ -217,7 +217,9 @@ CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const 
 
   CurveIntegral result;
   Index worst = 0;
-  result.largest_deviation = (problem.z.array() - 1).abs().maxCoeff(&worst);
+  // Where hardly anything is spent, a large relative distance means nothing.
+  const VectorXd mean = scale.sum() / problem.measured.units.sum() * problem.measured.units;
+  result.largest_deviation = (cost - scale).cwiseAbs().cwiseQuotient(scale.cwiseMax(mean)).maxCoeff(&worst);
   result.deviates_at = measured[static_cast<std::size_t>(worst)].piece.x;
   const Kriging estimate = average(problem);
   for (Index j = 0; j < count; ++j) result.pieces.push_back({estimate.mean(j), std::sqrt(estimate.variance(j))});

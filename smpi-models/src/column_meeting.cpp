@@ -87,7 +87,7 @@ class ColumnMeetings::DrawnCosts final : public Costs {
   ExchangeMessage message(int from, int to, double bytes) override {
     const NetworkCosts& costs = meetings_.costs_;
     const auto [source, destination, scope] = ends(from, to);
-    meetings_.counts_.add(HPLCAST_MPI_SEND, bytes);
+    meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
     if (scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
     const MessageName name = meetings_.messages_.next_name({source, destination, column_.tag});
     return {costs.overhead_s(core::MessageCost::send, scope, bytes, name),

@@ -10,8 +10,8 @@
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "kernels.hpp"
 #include "messages.hpp"
+#include "panel_counts.hpp"
 #include "settings.hpp"
-#include "statistics.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -49,7 +49,7 @@ struct PivotRows {
 class ColumnMeetings {
  public:
   /// All must outlive this.
-  ColumnMeetings(Kernels& kernels, Messages& messages, const NetworkCosts& costs, MessageCounts& counts,
+  ColumnMeetings(Kernels& kernels, Messages& messages, const NetworkCosts& costs, PanelCounts& counts,
                  const SampledExchanges& sampled)
       : kernels_(kernels), messages_(messages), costs_(costs), counts_(counts), sampled_(sampled) {}
 
@@ -114,7 +114,7 @@ class ColumnMeetings {
   Kernels& kernels_;
   Messages& messages_;
   const NetworkCosts& costs_;
-  MessageCounts& counts_;
+  PanelCounts& counts_;
   SampledExchanges sampled_;
   ExchangeLessons lessons_;
   std::unordered_map<int, std::unique_ptr<Column>> columns_;

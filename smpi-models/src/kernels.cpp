@@ -11,8 +11,7 @@ HPLCAST_LOG_CATEGORY(kernels, "Kernels and their durations");
 
 namespace hplcast::smpi_models {
 
-Kernels::Kernels(const Settings& settings, std::optional<Model> model,
-                 std::array<core::KernelCount, core::kernel_count>& counts)
+Kernels::Kernels(const Settings& settings, std::optional<Model> model, PanelCounts& counts)
     : settings_(settings), model_(std::move(model)), counts_(counts) {
   if (!model_) return;
   for (const std::string& name : model_->cluster.hosts.names()) {
@@ -61,7 +60,7 @@ double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelSha
                           ": set HPLCAST_CLUSTER to a cluster.json, or build the program with a model.h");
   }
   const auto index = static_cast<std::size_t>(kernel);
-  core::KernelCount& count = counts_[index];
+  core::KernelCount& count = counts_.kernel(rank.panel_place, kernel);
   ++count.calls;
   count.flop += kernel_flop(kernel, shape);
   if (rank.laws[index] == nullptr) return 0;

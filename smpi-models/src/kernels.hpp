@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "panel_counts.hpp"
 #include "rank.hpp"
 #include "settings.hpp"
-#include "statistics.hpp"
 #include "table_model.hpp"
 
 namespace hplcast::smpi_models {
@@ -18,8 +18,7 @@ namespace hplcast::smpi_models {
 class Kernels {
  public:
   /// No model: a program may run without kernels. Counts calls in `counts`; both references must outlive this.
-  Kernels(const Settings& settings, std::optional<Model> model,
-          std::array<core::KernelCount, core::kernel_count>& counts);
+  Kernels(const Settings& settings, std::optional<Model> model, PanelCounts& counts);
 
   const std::optional<Model>& model() const { return model_; }
   /// The models of the CPU that is number `local_rank` of its host. @throws DomainError for a host without a model.
@@ -39,7 +38,7 @@ class Kernels {
   std::optional<Model> model_;
   std::unordered_map<std::string, int> host_index_;
   std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
-  std::array<core::KernelCount, core::kernel_count>& counts_;
+  PanelCounts& counts_;
 };
 
 }  // namespace hplcast::smpi_models

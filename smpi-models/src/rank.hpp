@@ -130,6 +130,7 @@ struct Rank {
   RankClock clock{number};
   std::array<const core::PiecewiseLaw*, core::kernel_count> laws{};  ///< of its CPU; null: the kernel costs nothing
   std::array<std::uint64_t, core::kernel_count> calls{};             ///< draws taken, per kernel
+  std::size_t panel_place = 0;                                       ///< PanelCounts::begin_panel()
   std::uint64_t pivots = 0;                                          ///< draws taken for pivots
   Mail mail;
   PollingLoop loop;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 
@@ -55,7 +56,7 @@ Runtime& Runtime::instance() {
 
 Runtime::Runtime()
     : settings_(session().settings),
-      kernels_(settings_, load_model(), statistics_.kernels),
+      kernels_(settings_, load_model(), counts_),
       activity_(read_activity_settings(std::getenv)),
       progress_(activity_.settings().progress_path) {
   statistics_.simulator = port::simulator_name();
@@ -65,7 +66,7 @@ Runtime::Runtime()
     statistics_.cluster = model->cluster.name;
     statistics_.model_sha256 = model->sha256;
     statistics_.model_source = model->source;
-    statistics_.messages.measured_up_to_bytes = model->max_message_bytes;
+    counts_.set_measured_bytes(model->max_message_bytes);
   }
   add_ranks();
   s4u::Engine::on_deadlock_cb([this] { statistics_.deadlock = true; });
@@ -81,6 +82,9 @@ void Runtime::add_ranks() {
     kernels_.assign_laws(rank, ranks_on[rank.host]++);
   }
   statistics_.ranks = static_cast<int>(ranks_.size());
+  std::vector<int> numbers(ranks_.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  world_.emplace(std::move(numbers));
   const bool direct = platform_costs() != nullptr && settings_.direct_messages;
   // Where probes grow, those that fail are counted as they come: SMPI must see them all.
   polling_.emplace(settings_.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
@@ -90,7 +94,7 @@ void Runtime::add_ranks() {
   probes_.emplace(kernels_, settings_.poll_by_waiting);
   statistics_.fast = settings_.fast;
   if (settings_.fast) {
-    columns_.emplace(kernels_, *messages_, costs, statistics_.messages, settings_.sampled_exchanges);
+    columns_.emplace(kernels_, *messages_, costs, counts_, settings_.sampled_exchanges);
   }
 }
 
@@ -123,8 +127,9 @@ hplcast_window Runtime::panel_window(int panels, int process_columns) const {
   return {first, last - first + 1};
 }
 
-void Runtime::panel_begins(const Rank& rank, const hplcast_window& window, int index) {
+void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) {
   panel_marks_.mark(ranks_.size(), rank.number, window, index, rank.clock.now_s());
+  if (settings_.window.second >= 0) rank.panel_place = counts_.begin_panel(index);
   progress_.update(static_cast<double>(index) / window.count, s4u::Engine::get_clock());
 }
 
@@ -154,6 +159,8 @@ void Runtime::write() {
   statistics.end_s = s4u::Engine::get_clock();
   statistics.window = panel_marks_.window();
   statistics.panel_marks_s = panel_marks_.means_s();
+  statistics.counts = counts_.total();
+  statistics.panel_counts = counts_.until_marks();
   if (columns_) statistics.fast_error_95_s = columns_->error_95_s();
   core::write_file(settings_.stats_path, [&](std::ostream& out) { write_statistics(out, statistics); });
 }

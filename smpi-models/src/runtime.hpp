@@ -5,8 +5,10 @@
 
 #include "activity.hpp"
 #include "column_meeting.hpp"
+#include "communicators.hpp"
 #include "kernels.hpp"
 #include "messages.hpp"
+#include "panel_counts.hpp"
 #include "panel_marks.hpp"
 #include "polling.hpp"
 #include "probes.hpp"
@@ -35,6 +37,7 @@ class Runtime {
   /// u^(1/rows) and a row below `rows`, from the stream of pivots. @throws DomainError for rows < 1.
   double pivot(Rank& rank, int rows, int& row) const;
 
+  Communicator& world() { return *world_; }
   Polling& polling() { return *polling_; }
   Activity& activity() { return activity_; }
   /// Null: messages go through SMPI, because the platform is not ours or HPLCAST_MESSAGES says so.
@@ -43,11 +46,11 @@ class Runtime {
   Probes& probes() { return *probes_; }
   /// Null in exact mode.
   ColumnMeetings* columns() { return columns_ ? &*columns_ : nullptr; }
-  MessageCounts& message_counts() { return statistics_.messages; }
+  PanelCounts& counts() { return counts_; }
   /// The window of a matrix of `panels` panels. @throws DomainError for a window that it does not have.
   hplcast_window panel_window(int panels, int process_columns) const;
   /// As hplcast_panel_begins(), which tells how far the simulation is, too.
-  void panel_begins(const Rank& rank, const hplcast_window& window, int index);
+  void panel_begins(Rank& rank, const hplcast_window& window, int index);
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
  private:
@@ -58,8 +61,10 @@ class Runtime {
 
   const Settings& settings_;
   Statistics statistics_;
+  PanelCounts counts_;
   Kernels kernels_;
   std::deque<Rank> ranks_;  // by number in MPI_COMM_WORLD
+  std::optional<Communicator> world_;
   std::optional<Polling> polling_;
   Activity activity_;
   ProgressFile progress_;

@@ -37,19 +37,43 @@ Json blocked_json(const Statistics& statistics) {
   return list;
 }
 
+/// For every name that was called: its fields, a value for each mark.
+Json counts_at_marks(const std::vector<CallCounts>& marks, Json panels) {
+  for (std::size_t i = 0; i < core::kernel_count; ++i) {
+    if (marks.back().kernels[i].calls == 0) continue;
+    Json& kernel = panels["kernels"][core::kernel_names[i]];
+    for (const CallCounts& mark : marks) {
+      kernel["calls"].push_back(mark.kernels[i].calls);
+      kernel["outside_range"].push_back(mark.kernels[i].outside_range);
+      kernel["time_s"].push_back(mark.kernels[i].time_s);
+      kernel["flop"].push_back(mark.kernels[i].flop);
+    }
+  }
+  for (std::size_t i = 0; i < HPLCAST_MPI_COUNT; ++i) {
+    if (marks.back().messages[i].calls == 0) continue;
+    Json& operation = panels["messages"][mpi_names[i]];
+    for (const CallCounts& mark : marks) {
+      operation["calls"].push_back(mark.messages[i].calls);
+      operation["outside_range"].push_back(mark.messages[i].outside_range);
+      operation["bytes"].push_back(mark.messages[i].bytes);
+    }
+  }
+  return panels;
+}
+
 }  // namespace
 
 void write_statistics(std::ostream& out, const Statistics& statistics) {
   Json kernels = Json::object();
-  for (std::size_t i = 0; i < statistics.kernels.size(); ++i) {
-    const core::KernelCount& count = statistics.kernels[i];
+  for (std::size_t i = 0; i < statistics.counts.kernels.size(); ++i) {
+    const core::KernelCount& count = statistics.counts.kernels[i];
     if (count.calls == 0) continue;
     kernels[core::kernel_names[i]] = {
         {"calls", count.calls}, {"outside_range", count.outside_range}, {"time_s", count.time_s}, {"flop", count.flop}};
   }
   Json messages = Json::object();
-  for (std::size_t i = 0; i < statistics.messages.of.size(); ++i) {
-    const core::MessageCount& count = statistics.messages.of[i];
+  for (std::size_t i = 0; i < statistics.counts.messages.size(); ++i) {
+    const core::MessageCount& count = statistics.counts.messages[i];
     if (count.calls == 0) continue;
     messages[mpi_names[i]] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
   }
@@ -69,6 +93,8 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
                {"messages", messages}};
   if (!statistics.panel_marks_s.empty()) {
     json["panels"] = {{"first", statistics.window.first}, {"marks_s", statistics.panel_marks_s}};
+    if (!statistics.panel_counts.empty())
+      json["panels"] = counts_at_marks(statistics.panel_counts, std::move(json["panels"]));
   }
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);

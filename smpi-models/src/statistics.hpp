@@ -7,24 +7,10 @@
 #include <vector>
 
 #include "activity.hpp"
-#include "hplcast/core/kernel_id.hpp"
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
+#include "panel_counts.hpp"
 
 namespace hplcast::smpi_models {
-
-/// MPI calls by operation.
-struct MessageCounts {
-  double measured_up_to_bytes = 0;  ///< larger ones are outside of the calibrated range; 0: not known
-  std::array<core::MessageCount, HPLCAST_MPI_COUNT> of{};
-
-  void add(hplcast_mpi operation, double bytes) {
-    core::MessageCount& count = of.at(static_cast<std::size_t>(operation));
-    ++count.calls;
-    count.bytes += bytes;
-    if (measured_up_to_bytes > 0 && bytes > measured_up_to_bytes) ++count.outside_range;
-  }
-};
 
 /// What happened in one simulation: the content of the file HPLCAST_STATS (docs/smpi-runtime.md).
 struct Statistics {
@@ -40,10 +26,10 @@ struct Statistics {
   bool deadlock = false;
   double end_s = 0;             ///< simulated time at the end
   std::vector<double> times_s;  ///< as reported, in order
-  std::array<core::KernelCount, core::kernel_count> kernels{};
-  MessageCounts messages;
+  CallCounts counts;
   hplcast_window window{0, 0};                                       ///< PanelMarks::window()
   std::vector<double> panel_marks_s;                                 ///< PanelMarks::means_s()
+  std::vector<CallCounts> panel_counts;                              ///< PanelCounts::until_marks(), of a window
   std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> phases{};  ///< by phase and rank; empty if not measured
   std::vector<BlockedRank> blocked;                                  ///< what ranks waited for in a deadlock
 };

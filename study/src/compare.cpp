@@ -16,6 +16,7 @@ namespace hplcast::study {
 namespace {
 
 using Rates = std::map<core::HplParameters, std::vector<double>>;
+using SamplingErrors = std::map<core::HplParameters, double>;
 
 void add_rate(Rates& rates, const core::HplParameters& parameters, double gflops) {
   if (!(gflops > 0) || !std::isfinite(gflops)) {
@@ -32,9 +33,15 @@ fit::Bounds log_interval(const std::vector<double>& values) {
   return scatter ? fit::mean_interval(logs) : fit::Bounds{logs.front(), logs.front(), 0.95};
 }
 
-/// The half-widths of both sides add up in quadrature, as those of independent means do.
-fit::Bounds error_interval(const std::vector<double>& real, const std::vector<double>& predicted) {
-  const fit::Bounds r = log_interval(real), p = log_interval(predicted);
+/// The half-widths of both sides add up in quadrature, as those of independent means do. Several predictions scatter by
+/// their sampling error, a single one does not.
+fit::Bounds error_interval(const std::vector<double>& real, const std::vector<double>& predicted,
+                           double sampling_error) {
+  fit::Bounds r = log_interval(real), p = log_interval(predicted);
+  if (predicted.size() == 1) {
+    p.lower -= sampling_error;
+    p.upper += sampling_error;
+  }
   const double centre = (p.lower + p.upper - r.lower - r.upper) / 2;
   const double half = std::hypot(p.upper - p.lower, r.upper - r.lower) / 2;
   return {std::exp(centre - half) - 1, std::exp(centre + half) - 1, 0.95};
@@ -70,7 +77,7 @@ std::optional<BestPredicted> best_predicted(const std::vector<ComparedConfigurat
 }
 
 ComparedConfiguration compare_one(const core::HplParameters& parameters, std::vector<double> real,
-                                  std::vector<double> predicted) {
+                                  std::vector<double> predicted, std::optional<double> sampling_error) {
   std::sort(real.begin(), real.end());
   std::sort(predicted.begin(), predicted.end());
   ComparedConfiguration row;
@@ -79,7 +86,8 @@ ComparedConfiguration compare_one(const core::HplParameters& parameters, std::ve
   row.real_spread = (real.back() - real.front()) / row.real_median_gflops;
   row.predicted_median_gflops = median(predicted);
   row.error = (row.predicted_median_gflops - row.real_median_gflops) / row.real_median_gflops;
-  if (real.size() > 1) row.error_interval = error_interval(real, predicted);
+  row.sampling_error_95 = sampling_error;
+  if (real.size() > 1) row.error_interval = error_interval(real, predicted, sampling_error.value_or(0));
   row.real_gflops = std::move(real);
   row.predicted_gflops = std::move(predicted);
   return row;
@@ -160,14 +168,23 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
       add_rate(real_rates, run.parameters, run.gflops);
     }
   }
-  for (const auto& prediction : predicted) add_rate(predicted_rates, prediction.parameters, prediction.gflops);
+  SamplingErrors sampling_errors;
+  for (const auto& prediction : predicted) {
+    add_rate(predicted_rates, prediction.parameters, prediction.gflops);
+    if (!prediction.sampling) continue;
+    double& error = sampling_errors[core::without_unused(prediction.parameters)];
+    error = std::max(error, prediction.error_95_s / prediction.time_s);
+  }
 
   for (const auto& [parameters, rates] : real_rates) {
     const auto match = predicted_rates.find(parameters);
     if (match == predicted_rates.end()) {
       comparison.unmatched_real.push_back(parameters);
     } else {
-      comparison.rows.push_back(compare_one(parameters, rates, match->second));
+      const auto error = sampling_errors.find(parameters);
+      const bool sampled = error != sampling_errors.end();
+      comparison.rows.push_back(
+          compare_one(parameters, rates, match->second, sampled ? std::optional<double>(error->second) : std::nullopt));
     }
   }
   for (const auto& [parameters, rates] : predicted_rates) {
@@ -227,6 +244,7 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
     row_json["real_runs"] = row.real_gflops.size();
     row_json["predicted_gflops"] = row.predicted_median_gflops;
     row_json["predicted_runs"] = row.predicted_gflops.size();
+    if (row.sampling_error_95) row_json["sampling_error_95"] = *row.sampling_error_95;
     row_json["error"] = row.error;
     if (row.error_interval) row_json["error_interval"] = {row.error_interval->lower, row.error_interval->upper};
     json["rows"].push_back(std::move(row_json));

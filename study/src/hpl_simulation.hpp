@@ -6,6 +6,7 @@
 
 #include "hplcast/study/panel_windows.hpp"
 #include "hplcast/study/predict.hpp"
+#include "statistics.hpp"
 
 namespace hplcast::study {
 
@@ -21,6 +22,7 @@ struct HplSimulation {
   /// Simulated times, means over the ranks: of the begin of the factorisation, of the begin of each panel, and of the
   /// end.
   std::vector<double> panel_marks_s;
+  CountsAtPanels counts_at_panels;  ///< of a window, before the same moments of each rank
 };
 
 /// Runs HPL on the simulator, in `folder`, which is there. @throws as predict(), but checks nothing before.

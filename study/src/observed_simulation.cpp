@@ -15,6 +15,11 @@ bool observes_messages(const Observation& observation) {
   return !observation.trace.empty() || !observation.paje.empty();
 }
 
+bool is_observed(const Observation& observation) {
+  return observes_messages(observation) || observation.phases || !observation.phases_csv.empty() ||
+         !observation.log.empty();
+}
+
 void observe(core::Command& command, const Observation& observation) {
   command.environment["HPLCAST_PROGRESS"] = (command.directory / "progress").string();
   if (observation.phases || !observation.phases_csv.empty()) command.environment["HPLCAST_PHASES"] = "on";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <tuple>
 
 #include "hplcast/core/errors.hpp"
 
@@ -37,6 +38,31 @@ PanelWindow window_at(int from, const core::HplParameters& p, const Sizes& sizes
   const int first = std::max(0, (from - sizes.warm_up + p.Q - 1) / p.Q * p.Q);
   const int counts_from = first + sizes.warm_up;
   return {first, counts_from, counts_from + sizes.width, std::min(panels, counts_from + sizes.width + sizes.after)};
+}
+
+/// Panels between two windows.
+struct Gap {
+  std::size_t index = 0;  ///< of the window before it
+  int first = 0;
+  int panels = 0;
+};
+
+std::vector<Gap> gaps_of(const WindowPlan& plan) {
+  std::vector<Gap> gaps;
+  for (std::size_t i = 0; i + 1 < plan.windows.size(); ++i) {
+    const int first = plan.windows[i].counts_to;
+    gaps.push_back({i, first, plan.windows[i + 1].counts_from - first});
+  }
+  return gaps;
+}
+
+bool has_place(const Gap& gap, const core::HplParameters& p, const Sizes& sizes) {
+  return gap.panels >= sizes.width + p.Q;
+}
+
+/// In the middle of a gap that has place.
+PanelWindow window_in(const Gap& gap, const core::HplParameters& p, const Sizes& sizes, int panels) {
+  return window_at(gap.first + (gap.panels - sizes.width - p.Q + 1) / 2, p, sizes, panels);
 }
 
 [[noreturn]] void refuse(const core::HplParameters& p, const WindowRule& rule, const std::string& expected,
@@ -136,19 +162,41 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
   return plan;
 }
 
+std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow& window) {
+  std::vector<PanelPiece> pieces;
+  for (int from = window.first + plan.warm_up; from + plan.piece <= window.counts_to;) {
+    const int left = window.counts_to - from;
+    const int panels = left < 2 * plan.piece ? left : plan.piece;
+    if (from + panels < plan.panels) pieces.push_back({from, panels});
+    from += panels;
+  }
+  return pieces;
+}
+
+std::vector<PanelWindow> windows_beside(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule,
+                                        int panel) {
+  const Sizes sizes = sizes_of(p, rule);
+  std::vector<PanelWindow> result;
+  for (const Gap& gap : gaps_of(plan)) {
+    const PanelWindow& before = plan.windows[gap.index];
+    const PanelWindow& behind = plan.windows[gap.index + 1];
+    const bool beside = (before.counts_from <= panel && panel < before.counts_to) ||
+                        (behind.counts_from <= panel && panel < behind.counts_to);
+    if (beside && has_place(gap, p, sizes)) result.push_back(window_in(gap, p, sizes, plan.panels));
+  }
+  return result;
+}
+
 std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule,
                                          int most) {
   const Sizes sizes = sizes_of(p, rule);
-  std::vector<std::pair<int, int>> gaps;  // panels, first
-  for (std::size_t i = 1; i < plan.windows.size(); ++i) {
-    const int begin = plan.windows[i - 1].counts_to;
-    gaps.emplace_back(plan.windows[i].counts_from - begin, begin);
-  }
-  std::sort(gaps.rbegin(), gaps.rend());
+  std::vector<Gap> gaps = gaps_of(plan);
+  std::sort(gaps.begin(), gaps.end(),
+            [](const Gap& a, const Gap& b) { return std::tie(a.panels, a.first) > std::tie(b.panels, b.first); });
   std::vector<PanelWindow> result;
-  for (const auto& [length, begin] : gaps) {
-    if (static_cast<int>(result.size()) == most || length < sizes.width + p.Q) break;
-    result.push_back(window_at(begin + (length - sizes.width - p.Q + 1) / 2, p, sizes, plan.panels));
+  for (const Gap& gap : gaps) {
+    if (static_cast<int>(result.size()) == most || !has_place(gap, p, sizes)) break;
+    result.push_back(window_in(gap, p, sizes, plan.panels));
   }
   return result;
 }

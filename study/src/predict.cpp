@@ -10,6 +10,7 @@
 #include "hplcast/core/process.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/sharing_losses.hpp"
+#include "hplcast/study/local_machine.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/simulation_needs.hpp"
 #include "hplcast/study/workspace.hpp"
@@ -134,8 +135,10 @@ void check_windows(const PredictionRequest& request) {
   if (request.only_window && !sampled)
     throw core::UsageError(
         "--only-window is for sampled predictions, and this run is not worth sampling; --windows K does it");
-  if (sampled && is_observed(request.observation))
-    throw core::UsageError("a sampled prediction has no trace, log or phases of the whole run: use --windows off");
+  if (sampled && is_observed(request.observation) && !request.only_window)
+    throw core::UsageError(
+        "a sampled prediction has no trace, log or phases of the whole run: use --windows off, or --only-window I "
+        "--keep DIR for those of one window");
   if (sampled && platform_library(request.programs).empty())
     throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
 }
@@ -180,7 +183,7 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
 
 }  // namespace
 
-SimulationMode mode_of(const PredictionRequest& request) {
+SimulationMode mode_of_all_panels(const PredictionRequest& request) {
   if (request.mode != SimulationMode::automatic) return request.mode;
   if (observes_messages(request.observation) || platform_library(request.programs).empty()) {
     return SimulationMode::exact;
@@ -189,6 +192,16 @@ SimulationMode mode_of(const PredictionRequest& request) {
   const SimulationNeeds fast = simulation_needs(request.parameters, true);
   return exact.simulated_messages - fast.simulated_messages < fast_from_messages ? SimulationMode::exact
                                                                                  : SimulationMode::fast;
+}
+
+SimulationMode mode_of(const PredictionRequest& request) {
+  const SimulationMode all_panels = mode_of_all_panels(request);
+  if (request.mode != SimulationMode::automatic || all_panels == SimulationMode::exact) return all_panels;
+  const WindowPlan plan = windows_of(request);
+  if (plan.windows.size() == 1) return all_panels;
+  // Not divided by window_jobs: the result does not depend on it.
+  const double exact_s = plan.simulated_share() * simulation_needs(request.parameters, false).wall_s;
+  return exact_s <= exact_windows_s ? SimulationMode::exact : SimulationMode::fast;
 }
 
 SimulationNeeds needs_of(const PredictionRequest& request) {
@@ -206,8 +219,11 @@ SimulationNeeds needs_of(const PredictionRequest& request) {
   return needs;
 }
 
-std::string shared_block_option(const PredictionRequest& request) {
-  return "--cfg=smpi/shared-malloc-blocksize:" + std::to_string(static_cast<long>(needs_of(request).block_bytes));
+std::vector<std::string> memory_options(const PredictionRequest& request) {
+  const SimulationNeeds needs = needs_of(request);
+  std::vector<std::string> options = stack_options(needs, local_machine().max_map_count);
+  options.push_back("--cfg=smpi/shared-malloc-blocksize:" + std::to_string(static_cast<long>(needs.block_bytes)));
+  return options;
 }
 
 std::vector<std::string> check(const PredictionRequest& request) {

@@ -17,6 +17,7 @@
 #include "html_table.hpp"
 #include "markup.hpp"
 #include "report_plots.hpp"
+#include "report_sampling.hpp"
 #include "report_style.hpp"
 #include "report_sweep.hpp"
 
@@ -80,15 +81,30 @@ std::string comparison_table(const Comparison& comparison) {
          table.html();
 }
 
+std::vector<const core::Prediction*> all_predictions(const ReportData& data) {
+  std::vector<const core::Prediction*> list;
+  for (const core::Prediction& prediction : data.predictions) list.push_back(&prediction);
+  return list;
+}
+
 std::string prediction_table(const ReportData& data) {
-  HtmlTable table(
-      {"N", "P x Q", "time [s]", "Gflop/s", "simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
+  const bool sampled = any_sampled(all_predictions(data));
+  std::vector<std::string> header = {"N", "P x Q", "time [s]", "Gflop/s"};
+  const auto add_all = [](std::vector<std::string>& row, const std::vector<std::string>& cells) {
+    row.insert(row.end(), cells.begin(), cells.end());
+  };
+  if (sampled) add_all(header, sampled_columns());
+  add_all(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
+  HtmlTable table(header);
   for (const core::Prediction& prediction : data.predictions) {
     const core::HplParameters& p = prediction.parameters;
-    table.add({std::to_string(p.N), grid_name(p), readable(prediction.time_s), readable(prediction.gflops),
-               readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
-               std::to_string(prediction.seed), std::to_string(p.NB), std::to_string(p.BCAST), std::to_string(p.DEPTH),
-               std::to_string(p.SWAP)});
+    std::vector<std::string> row = {std::to_string(p.N), grid_name(p), readable(prediction.time_s),
+                                    readable(prediction.gflops)};
+    if (sampled) add_all(row, sampled_cells(prediction));
+    add_all(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
+                  std::to_string(prediction.seed), std::to_string(p.NB), std::to_string(p.BCAST),
+                  std::to_string(p.DEPTH), std::to_string(p.SWAP)});
+    table.add(row);
   }
   return "<h2>All predictions</h2>\n" + table.html();
 }
@@ -120,8 +136,10 @@ std::string time_table(const std::vector<NamedPrediction>& predictions) {
     table.add({title, percent(dgemm), percent(dtrsm), percent(swaps), percent(other),
                percent(std::max(0.0, 1 - dgemm - dtrsm - swaps - other))});
   }
-  return "<h2>Where the time goes</h2>\n<p class=\"note\">Shares of the time of all ranks, as simulated.</p>\n" +
-         table.html();
+  const bool sampled = std::any_of(predictions.begin(), predictions.end(),
+                                   [](const auto& one) { return one.second->sampling.has_value(); });
+  return "<h2>Where the time goes</h2>\n<p class=\"note\">Shares of the time of all ranks, as simulated" +
+         std::string(sampled ? "; of sampled predictions extrapolated" : "") + ".</p>\n" + table.html();
 }
 
 /// Calls whose sizes the models were not fitted on; empty if there are none.
@@ -215,6 +233,12 @@ std::string head_html(const std::string& title) {
          "</style>\n</head>\n<body>\n<h1>" + title + "</h1>\n";
 }
 
+std::string plots_html(const std::vector<Figure>& figures) {
+  std::string html = "<div class=\"plots\">\n";
+  for (const Figure& figure : figures) html += figure_html(figure);
+  return html + "</div>\n";
+}
+
 /// The parts of a report, for the page and for its pictures.
 struct Parts {
   explicit Parts(const ReportData& data) : comparison(compare(data.real, data.predictions)) {
@@ -223,6 +247,13 @@ struct Parts {
     if (data.sweep.empty() || !comparison.rows.empty()) {
       over_size = rate_over_size(comparison.rows, data.predictions);
     }
+    constexpr std::size_t most = 4;
+    windows = sampling_figures(shown(data), most);
+  }
+
+  /// Predictions that are looked at closely.
+  std::vector<NamedPrediction> shown(const ReportData& data) const {
+    return sweep ? sweep->extremes() : largest_of_each_grid(data);
   }
 
   std::string title(const ReportData& data) const {
@@ -235,6 +266,7 @@ struct Parts {
   std::optional<SweepReport> sweep;
   std::optional<Figure> identity;
   std::vector<Figure> over_size;
+  std::vector<Figure> windows;  ///< of sampled predictions
 };
 
 }  // namespace
@@ -289,16 +321,12 @@ void write_report(std::ostream& out, const ReportData& data) {
   out << head_html(parts.title(data));
   if (!parts.sweep || comparison.summary.n > 0) out << summary_html(data, comparison);
   if (parts.sweep) out << parts.sweep->summary_html() << parts.sweep->body_html();
-  if (parts.identity)
-    out << "<h2>Predicted over measured</h2>\n<div class=\"plots\">\n" << figure_html(*parts.identity) << "</div>\n";
-  if (!parts.over_size.empty()) {
-    out << "<h2>Gflop/s over the order of the matrix</h2>\n<div class=\"plots\">\n";
-    for (const Figure& figure : parts.over_size) out << figure_html(figure);
-    out << "</div>\n";
-  }
+  if (parts.identity) out << "<h2>Predicted over measured</h2>\n" << plots_html({*parts.identity});
+  if (!parts.over_size.empty()) out << "<h2>Gflop/s over the order of the matrix</h2>\n" << plots_html(parts.over_size);
+  const std::string sampled = sampling_note(all_predictions(data));
+  if (!sampled.empty()) out << "<h2>Sampled predictions</h2>\n" << sampled << plots_html(parts.windows);
   if (!comparison.rows.empty()) out << comparison_table(comparison);
-  out << time_table(parts.sweep ? parts.sweep->extremes() : largest_of_each_grid(data)) << range_table(data)
-      << (parts.sweep ? "" : prediction_table(data))
+  out << time_table(parts.shown(data)) << range_table(data) << (parts.sweep ? "" : prediction_table(data))
       << list_html("Measured, but not predicted", comparison.unmatched_real)
       << list_html("Predicted, but not measured",
                    comparison.rows.empty() ? std::vector<core::HplParameters>{} : comparison.unmatched_predicted);
@@ -314,7 +342,7 @@ std::vector<ReportPicture> report_pictures(const ReportData& data) {
   std::vector<Figure> figures;
   if (parts.sweep) figures = parts.sweep->figures();
   if (parts.identity) figures.push_back(*parts.identity);
-  figures.insert(figures.end(), parts.over_size.begin(), parts.over_size.end());
+  for (const auto* more : {&parts.over_size, &parts.windows}) figures.insert(figures.end(), more->begin(), more->end());
   std::vector<ReportPicture> pictures;
   for (const Figure& figure : figures) pictures.push_back({figure.name, figure_file(figure)});
   return pictures;

@@ -56,7 +56,11 @@ class SampledRun {
     const auto begin = std::chrono::steady_clock::now();
     if (request_.only_window) return only(*request_.only_window);
     for (;;) {
-      simulate_missing();
+      try {
+        simulate_missing();
+      } catch (const core::ExternalError& error) {
+        tell_what_is_left(error);
+      }
       core::Prediction prediction = combined();
       prediction.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       if (!add_windows(prediction)) return prediction;
@@ -76,14 +80,17 @@ class SampledRun {
     const fs::path folder =
         folder_ / ("panels-" + std::to_string(window.first) + "-" + std::to_string(window.simulated_to - 1));
     const WindowResult result(request, window, folder);
-    if (auto known = result.read()) return *std::move(known);
+    // Its trace is wanted, not its time, which messages of SMPI (--paje) may change.
+    const bool observed = is_observed(request.observation);
+    if (!observed)
+      if (auto known = result.read()) return *std::move(known);
     std::error_code error;
     fs::create_directories(folder, error);
     for (const char* stale : {"statistics.json", "progress"}) fs::remove(folder / stale, error);
     request.while_running = watch.while_running;
     request.on_progress = [&](const SimulationProgress& progress) { watch.progress(progress.fraction); };
     HplSimulation simulation = simulate_hpl(request, folder, window);
-    result.write(simulation);
+    if (!observed) result.write(simulation);
     return simulation;
   }
 
@@ -102,6 +109,16 @@ class SampledRun {
       if (request_.while_running) request_.while_running();
       if (request_.on_progress) request_.on_progress(progress(missing, simulations.fractions()));
     }
+  }
+
+  /// Windows that have ended need not be simulated again.
+  [[noreturn]] void tell_what_is_left(const core::ExternalError& error) const {
+    if (samples_.empty()) throw core::ExternalError(error);
+    throw core::ExternalError(error.status(), std::string(error.what()) +
+                                                  "\n  hint: " + std::to_string(samples_.size()) + " of " +
+                                                  std::to_string(plan_.windows.size()) +
+                                                  " windows have ended; the same command with --keep " +
+                                                  folder_.string() + " goes on with them");
   }
 
   SimulationProgress progress(const std::vector<PanelWindow>& missing, const std::vector<double>& fractions) const {
@@ -129,19 +146,6 @@ class SampledRun {
     }
   }
 
-  /// Where HPL costs what it costs in the long run: not while it begins, nor in the last panels.
-  std::vector<core::PanelCost> pieces_of(const Sample& sample) const {
-    const PanelWindow& window = sample.window;
-    std::vector<core::PanelCost> pieces;
-    for (int from = window.first + plan_.warm_up; from + plan_.piece <= window.counts_to;) {
-      const int left = window.counts_to - from;
-      const int panels = left < 2 * plan_.piece ? left : plan_.piece;
-      if (from + panels < plan_.panels) pieces.push_back({from, panels, sample.time_s(from, from + panels, false), 0});
-      from += panels;
-    }
-    return pieces;
-  }
-
   std::vector<core::PanelCost> gap_pieces() const {
     std::vector<core::PanelCost> pieces;
     for (std::size_t i = 1; i < plan_.windows.size(); ++i) {
@@ -153,8 +157,8 @@ class SampledRun {
     return pieces;
   }
 
-  fit::CurvePiece curve_piece(const core::PanelCost& cost) const {
-    return {plan_.panels - cost.first_panel - 0.5 * cost.panels, static_cast<double>(cost.panels)};
+  fit::CurvePiece curve_piece(int first, int panels) const {
+    return {plan_.panels - first - 0.5 * panels, static_cast<double>(panels)};
   }
 
   core::Prediction combined() const {
@@ -171,14 +175,16 @@ class SampledRun {
       const double time_s = sample.time_s(window.counts_from, window.counts_to, window.counts_to == plan_.panels);
       sampling.windows.push_back({window.counts_from, window.counts_to - window.counts_from, time_s, 0});
       prediction.time_s += time_s;
-      for (const core::PanelCost& piece : pieces_of(sample)) measured.push_back({curve_piece(piece), piece.time_s});
+      for (const PanelPiece& piece : steady_pieces(plan_, window))
+        measured.push_back(
+            {curve_piece(piece.first, piece.panels), sample.time_s(piece.first, piece.first + piece.panels, false)});
       simulations.push_back(sample.simulation);
     }
     estimate_gaps(measured, sampling, prediction);
     prediction.gflops = core::hpl_flop(static_cast<double>(request_.parameters.N)) / prediction.time_s / 1e9;
     prediction.seed = request_.seed;
     prediction.peak_pss_bytes = peak_pss_bytes();
-    extrapolate_counts(plan_, simulations, prediction);
+    integrate_counts(plan_, simulations, prediction);
     prediction.sampling = std::move(sampling);
     return prediction;
   }
@@ -189,7 +195,7 @@ class SampledRun {
     constexpr double deviations = 2.5;
     sampling.pieces = gap_pieces();
     std::vector<fit::CurvePiece> gaps;
-    for (const core::PanelCost& piece : sampling.pieces) gaps.push_back(curve_piece(piece));
+    for (const core::PanelCost& piece : sampling.pieces) gaps.push_back(curve_piece(piece.first_panel, piece.panels));
     const fit::CurveIntegral curve = fit::integrate_curve(measured, gaps);
     for (std::size_t i = 0; i < gaps.size(); ++i) {
       sampling.pieces[i].time_s = curve.pieces[i].cost;
@@ -210,12 +216,27 @@ class SampledRun {
     return std::accumulate(peaks.begin(), peaks.end(), 0.0);
   }
 
-  /// Half as many windows again as there are, where the gaps are widest. False: enough, or there is no place.
-  bool add_windows(const core::Prediction& prediction) {
-    if (request_.target_error <= 0 || prediction.error_95_s <= request_.target_error * prediction.time_s) return false;
-    if (plan_.simulated_share() >= 1) return false;  // all panels would cost less
+  /// Beside a window that is off the smooth curve: HPL may go on in another way from somewhere near it.
+  std::vector<PanelWindow> windows_at_a_change(const core::Prediction& prediction) {
+    const bool only_these = request_.windows.kind == WindowRule::Kind::as_given && request_.target_error <= 0;
+    constexpr int most_rounds = 2;  // where a curve has a step, it never becomes smooth
+    if (only_these || prediction.sampling->deviation <= smooth_deviation || changes_ == most_rounds) return {};
+    ++changes_;
+    return windows_beside(plan_, request_.parameters, request_.windows, prediction.sampling->deviates_at_panel);
+  }
+
+  /// Half as many windows again as there are, where the gaps are widest, if the error is too large.
+  std::vector<PanelWindow> windows_for_the_error(const core::Prediction& prediction) const {
+    if (request_.target_error <= 0 || prediction.error_95_s <= request_.target_error * prediction.time_s) return {};
     const int most = static_cast<int>(plan_.windows.size() + 1) / 2;
-    const std::vector<PanelWindow> more = windows_between(plan_, request_.parameters, request_.windows, most);
+    return windows_between(plan_, request_.parameters, request_.windows, most);
+  }
+
+  /// False: there are enough, or there is no place.
+  bool add_windows(const core::Prediction& prediction) {
+    if (!prediction.sampling || plan_.simulated_share() >= 1) return false;  // all panels would cost less
+    std::vector<PanelWindow> more = windows_at_a_change(prediction);
+    if (more.empty()) more = windows_for_the_error(prediction);
     plan_.windows.insert(plan_.windows.end(), more.begin(), more.end());
     std::sort(plan_.windows.begin(), plan_.windows.end(),
               [](const PanelWindow& a, const PanelWindow& b) { return a.first < b.first; });
@@ -226,14 +247,10 @@ class SampledRun {
   WindowPlan plan_;
   fs::path folder_;
   std::map<int, Sample> samples_;  // by first panel
+  int changes_ = 0;                // rounds of windows_at_a_change()
 };
 
 }  // namespace
-
-bool is_observed(const Observation& observation) {
-  return observes_messages(observation) || observation.phases || !observation.phases_csv.empty() ||
-         !observation.log.empty();
-}
 
 WindowPlan windows_of(const PredictionRequest& request) {
   WindowRule all;
@@ -243,9 +260,10 @@ WindowPlan windows_of(const PredictionRequest& request) {
   const WindowPlan full = plan_windows(p, all);
   constexpr int least_rounds = 15;  // of the process grid: with fewer, windows would be as long as the run
   constexpr double worth_sampling_s = 30;
-  const bool sampled = request.windows.kind == WindowRule::Kind::automatic && !is_observed(request.observation) &&
-                       full.panels > least_rounds * std::max(p.P, p.Q) &&
-                       simulation_needs(p, mode_of(request) == SimulationMode::fast).wall_s > worth_sampling_s;
+  const bool sampled =
+      request.windows.kind == WindowRule::Kind::automatic &&
+      (request.only_window || !is_observed(request.observation)) && full.panels > least_rounds * std::max(p.P, p.Q) &&
+      simulation_needs(p, mode_of_all_panels(request) == SimulationMode::fast).wall_s > worth_sampling_s;
   if (!sampled) return full;
   constexpr double largest_share = 0.7;
   const WindowPlan plan = plan_windows(p, request.windows);
@@ -256,7 +274,8 @@ bool is_sampled_as(const core::Prediction& prediction, const PredictionRequest& 
   const WindowPlan plan = windows_of(request);
   if (plan.windows.size() == 1 || !prediction.sampling) return (plan.windows.size() == 1) == !prediction.sampling;
   const std::size_t found = prediction.sampling->windows.size();
-  return request.target_error > 0 ? found >= plan.windows.size() : found == plan.windows.size();
+  const bool only_these = request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
+  return only_these ? found == plan.windows.size() : found >= plan.windows.size();
 }
 
 core::Prediction predict_sampled(const PredictionRequest& request, const WindowPlan& plan, const fs::path& folder) {

@@ -30,6 +30,18 @@ std::vector<BlockedRank> blocked_from(const nlohmann::ordered_json& json) {
   return ranks;
 }
 
+CountsAtPanels counts_from(const nlohmann::ordered_json& panels) {
+  CountsAtPanels counts;
+  for (const char* kind : {"kernels", "messages"}) {
+    if (!panels.contains(kind)) continue;
+    for (const auto& [name, fields] : panels.at(kind).items()) {
+      for (const auto& [field, values] : fields.items())
+        counts[std::string(kind) + "/" + name + "/" + field] = values.get<std::vector<double>>();
+    }
+  }
+  return counts;
+}
+
 }  // namespace
 
 Statistics read_statistics(std::istream& in, const std::string& name) {
@@ -52,7 +64,10 @@ Statistics read_statistics(std::istream& in, const std::string& name) {
                                         count.at("outside_range").get<std::uint64_t>(),
                                         count.at("bytes").get<double>()};
     }
-    if (json.contains("panels")) statistics.panel_marks_s = json.at("panels").at("marks_s").get<std::vector<double>>();
+    if (json.contains("panels")) {
+      statistics.panel_marks_s = json.at("panels").at("marks_s").get<std::vector<double>>();
+      statistics.counts_at_panels = counts_from(json.at("panels"));
+    }
     statistics.end_s = json.value("end_s", 0.0);
     if (json.contains("phases")) statistics.phases = phases_from(json.at("phases"));
     if (json.contains("blocked")) statistics.blocked = blocked_from(json.at("blocked"));

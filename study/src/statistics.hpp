@@ -24,6 +24,9 @@ struct BlockedRank {
   std::string phase;  ///< empty: none
 };
 
+/// Counts of kernels and messages that all ranks made before each mark of panels: by names as in "kernels/dgemm/calls".
+using CountsAtPanels = std::map<std::string, std::vector<double>>;
+
 /// Statistics that the runtime of the simulated program writes (HPLCAST_STATS, docs/smpi-runtime.md).
 struct Statistics {
   std::string simulator;        ///< name and version
@@ -35,6 +38,7 @@ struct Statistics {
   std::map<std::string, core::KernelCount> kernels;
   std::map<std::string, core::MessageCount> messages;
   std::vector<double> panel_marks_s;  ///< see HplSimulation
+  CountsAtPanels counts_at_panels;    ///< of a window
   double end_s = 0;                   ///< simulated time at the end
   std::vector<RankPhases> phases;     ///< if asked for
   std::vector<BlockedRank> blocked;   ///< in a deadlock

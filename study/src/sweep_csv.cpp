@@ -58,7 +58,7 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
   const std::vector<std::string> names = other_factors(results);
   for (const core::HplField& field : core::hpl_fields()) out << field.name << ',';
   for (const std::string& name : names) out << core::csv_field(name) << ',';
-  out << "seed,mode,cluster,model_sha256,time_s,gflops,wall_s,peak_pss_bytes\n";
+  out << "seed,mode,cluster,model_sha256,time_s,error_95_s,gflops,wall_s,peak_pss_bytes\n";
   std::vector<const SweepResult*> order;
   for (const SweepResult& result : results) order.push_back(&result);
   std::stable_sort(order.begin(), order.end(), [](const SweepResult* a, const SweepResult* b) {
@@ -74,8 +74,8 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
     for (const core::HplField& field : core::hpl_fields()) out << field.get(p.parameters) << ',';
     for (const std::string& name : names) out << core::csv_field(value_of(result->factors, name)) << ',';
     out << p.seed << ',' << p.mode << ',' << core::csv_field(p.cluster) << ',' << p.model_sha256 << ','
-        << core::shortest(p.time_s) << ',' << core::shortest(p.gflops) << ',' << core::shortest(p.wall_s) << ','
-        << core::shortest(p.peak_pss_bytes) << '\n';
+        << core::shortest(p.time_s) << ',' << core::shortest(p.error_95_s) << ',' << core::shortest(p.gflops) << ','
+        << core::shortest(p.wall_s) << ',' << core::shortest(p.peak_pss_bytes) << '\n';
   }
 }
 

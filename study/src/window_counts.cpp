@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <numeric>
 #include <set>
 
 #include "hplcast/fit/least_squares.hpp"
@@ -11,48 +13,99 @@ namespace hplcast::study {
 
 namespace {
 
-using Quantity = std::function<double(const core::Prediction&)>;
+/// A count: its name in CountsAtPanels, and what a whole simulation has of it.
+struct Quantity {
+  std::string name;
+  std::function<double(const core::Prediction&)> total;
+};
 
-/// What each window counts becomes what the run counts.
-class Extrapolation {
+/// What windows count becomes what the run counts.
+class Integral {
  public:
-  Extrapolation(const WindowPlan& plan, const std::vector<HplSimulation>& simulations)
+  Integral(const WindowPlan& plan, const std::vector<HplSimulation>& simulations)
       : plan_(plan), simulations_(simulations) {}
 
   double operator()(const Quantity& quantity) const {
-    const auto terms = [&](double panel) {
-      const double remaining = 1 - panel / plan_.panels;
-      return std::vector<double>{1, remaining, remaining * remaining};
-    };
-    fit::RegressionData data;
-    data.columns.resize(3);
-    for (std::size_t i = 0; i + 1 < simulations_.size(); ++i) {
+    const Curve curve = curve_of(quantity);
+    double sum = 0;
+    for (std::size_t i = 0; i < simulations_.size(); ++i) {
       const PanelWindow& window = plan_.windows[i];
-      const std::vector<double> row = terms(0.5 * (window.first + window.simulated_to));
-      for (std::size_t term = 0; term < row.size(); ++term) data.columns[term].push_back(row[term]);
-      data.y.push_back(quantity(simulations_[i].prediction) / (window.simulated_to - window.first));
-    }
-    const std::vector<double> coefficients = fit::solve_least_squares(data).coefficients;
-    double sum = quantity(simulations_.back().prediction);
-    for (int panel = 0; panel < plan_.windows.back().first; ++panel) {
-      const std::vector<double> row = terms(panel + 0.5);
-      double cost = 0;
-      for (std::size_t term = 0; term < row.size(); ++term) cost += coefficients[term] * row[term];
-      sum += std::max(0.0, cost);
+      const bool ends = i + 1 == simulations_.size();
+      // The first window begins with the set-up of the run, the last one ends with the solution.
+      sum += (ends ? quantity.total(simulations_[i].prediction) : counted(quantity, i, window.counts_to)) -
+             (i == 0 ? 0 : counted(quantity, i, window.counts_from));
+      if (ends) break;
+      for (int panel = window.counts_to; panel < plan_.windows[i + 1].counts_from; ++panel)
+        sum += std::max(0.0, curve.at((panel + 0.5) / plan_.panels));
     }
     return sum;
   }
 
-  std::uint64_t count(const Quantity& quantity) const {
-    return static_cast<std::uint64_t>(std::llround((*this)(quantity)));
+ private:
+  /// Over the place in the run, 0 to 1: a quadratic, and how far windows are off it, linear from one to the next.
+  struct Curve {
+    std::vector<double> coefficients;
+    std::vector<std::pair<double, double>> off;  ///< place and distance of each window
+
+    static std::vector<double> terms(double place) { return {1, place, place * place}; }
+
+    double quadratic(double place) const {
+      const std::vector<double> row = terms(place);
+      return std::inner_product(row.begin(), row.end(), coefficients.begin(), 0.0);
+    }
+
+    double at(double place) const {
+      const auto right = std::find_if(off.begin(), off.end(), [&](const auto& window) { return window.first > place; });
+      if (right == off.begin()) return quadratic(place) + right->second;
+      const auto left = std::prev(right);
+      if (right == off.end()) return quadratic(place) + left->second;
+      const double share = (place - left->first) / (right->first - left->first);
+      return quadratic(place) + left->second + share * (right->second - left->second);
+    }
+  };
+
+  /// Until the panel begins; 0 for a name that the window does not have.
+  double counted(const Quantity& quantity, std::size_t window, int panel) const {
+    const CountsAtPanels& counts = simulations_[window].counts_at_panels;
+    const auto found = counts.find(quantity.name);
+    if (found == counts.end()) return 0;
+    return found->second.at(static_cast<std::size_t>(panel - plan_.windows[window].first + 1));
   }
 
- private:
+  Curve curve_of(const Quantity& quantity) const {
+    fit::RegressionData data;
+    data.columns.resize(3);
+    std::vector<std::size_t> window_of;
+    std::vector<double> places;
+    for (std::size_t i = 0; i < simulations_.size(); ++i) {
+      for (const PanelPiece& piece : steady_pieces(plan_, plan_.windows[i])) {
+        places.push_back((piece.first + 0.5 * piece.panels) / plan_.panels);
+        const std::vector<double> row = Curve::terms(places.back());
+        for (std::size_t term = 0; term < row.size(); ++term) data.columns[term].push_back(row[term]);
+        const double count = counted(quantity, i, piece.first + piece.panels) - counted(quantity, i, piece.first);
+        data.y.push_back(count / piece.panels);
+        window_of.push_back(i);
+      }
+    }
+    Curve curve{fit::solve_least_squares(data).coefficients, {}};
+    for (std::size_t begin = 0; begin < places.size();) {
+      double place = 0, off = 0, pieces = 0;
+      std::size_t end = begin;
+      for (; end < places.size() && window_of[end] == window_of[begin]; ++end, ++pieces) {
+        place += places[end];
+        off += data.y[end] - curve.quadratic(places[end]);
+      }
+      curve.off.emplace_back(place / pieces, off / pieces);
+      begin = end;
+    }
+    return curve;
+  }
+
   const WindowPlan& plan_;
   const std::vector<HplSimulation>& simulations_;
 };
 
-/// Names that any of the windows has.
+/// The names that any of the windows has.
 template <typename Map>
 std::set<std::string> names(const std::vector<HplSimulation>& simulations, Map core::Prediction::*map) {
   std::set<std::string> all;
@@ -63,32 +116,41 @@ std::set<std::string> names(const std::vector<HplSimulation>& simulations, Map c
 
 /// A field of the count `name` in a map; 0 where it is not there.
 template <typename Map, typename Field>
-Quantity field_of(Map core::Prediction::*map, const std::string& name, Field field) {
-  return [=](const core::Prediction& prediction) {
-    const auto found = (prediction.*map).find(name);
-    return found == (prediction.*map).end() ? 0.0 : static_cast<double>(found->second.*field);
-  };
+Quantity quantity(Map core::Prediction::*map, const std::string& kind, const std::string& name,
+                  const std::string& field, Field member) {
+  return {kind + "/" + name + "/" + field, [=](const core::Prediction& prediction) {
+            const auto found = (prediction.*map).find(name);
+            return found == (prediction.*map).end() ? 0.0 : static_cast<double>(found->second.*member);
+          }};
+}
+
+std::uint64_t whole(double count) {
+  return static_cast<std::uint64_t>(std::llround(std::max(0.0, count)));
 }
 
 }  // namespace
 
-void extrapolate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
-                        core::Prediction& prediction) {
-  const Extrapolation extrapolated(plan, simulations);
+void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
+                      core::Prediction& prediction) {
+  const Integral integral(plan, simulations);
   using core::KernelCount;
   using core::MessageCount;
   using core::Prediction;
   for (const std::string& name : names(simulations, &Prediction::kernels)) {
-    const auto field = [&](auto member) { return field_of(&Prediction::kernels, name, member); };
-    prediction.kernels[name] = {extrapolated.count(field(&KernelCount::calls)),
-                                extrapolated.count(field(&KernelCount::outside_range)),
-                                extrapolated(field(&KernelCount::time_s)), extrapolated(field(&KernelCount::flop))};
+    const auto of = [&](const char* field, auto member) {
+      return integral(quantity(&Prediction::kernels, "kernels", name, field, member));
+    };
+    const std::uint64_t calls = whole(of("calls", &KernelCount::calls));
+    prediction.kernels[name] = {calls, std::min(calls, whole(of("outside_range", &KernelCount::outside_range))),
+                                of("time_s", &KernelCount::time_s), of("flop", &KernelCount::flop)};
   }
   for (const std::string& name : names(simulations, &Prediction::messages)) {
-    const auto field = [&](auto member) { return field_of(&Prediction::messages, name, member); };
-    prediction.messages[name] = {extrapolated.count(field(&MessageCount::calls)),
-                                 extrapolated.count(field(&MessageCount::outside_range)),
-                                 extrapolated(field(&MessageCount::bytes))};
+    const auto of = [&](const char* field, auto member) {
+      return integral(quantity(&Prediction::messages, "messages", name, field, member));
+    };
+    const std::uint64_t calls = whole(of("calls", &MessageCount::calls));
+    prediction.messages[name] = {calls, std::min(calls, whole(of("outside_range", &MessageCount::outside_range))),
+                                 of("bytes", &MessageCount::bytes)};
   }
 }
 

@@ -6,10 +6,11 @@
 
 namespace hplcast::study {
 
-/// Counts of kernels and messages of a whole run from those of its windows: per panel a quadratic in the
-/// remaining size through all windows but the last, which counts as it is, because only it solves the system.
+/// Counts of kernels and messages of a whole run: those between the first and the last counted panel of every window,
+/// with the set-up of the run in the first window and its end in the last one, and between windows, per panel, a
+/// quadratic through all of them and linear from window to window in what they are off it.
 /// @param simulations  of the windows of `plan`, in their order; two or more
-void extrapolate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
-                        core::Prediction& prediction);
+void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
+                      core::Prediction& prediction);
 
 }  // namespace hplcast::study

@@ -6,6 +6,7 @@
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/study/simgrid_parts.hpp"
 
 namespace hplcast::study {
 
@@ -17,7 +18,8 @@ constexpr const char* file_name = "window.json";
 
 std::string name_of(const PredictionRequest& request, const PanelWindow& window) {
   std::ostringstream name;
-  name << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters)
+  name << "hplcast " HPLCAST_VERSION " SimGrid " << linked_simgrid_version(simulated_hpl(request.programs)) << ' '
+       << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters)
        << " seed=" << request.seed << " mode=" << (mode_of(request) == SimulationMode::fast ? "fast" : "exact")
        << " noise=" << request.noise << " panels=" << window.first << '-' << window.simulated_to << '\n';
   core::write_hpl_dat(name, request.parameters, false);
@@ -41,6 +43,7 @@ std::optional<HplSimulation> WindowResult::read() const {
   std::istringstream prediction(json.at("prediction").dump());
   simulation.prediction = core::read_prediction(prediction, path_.string());
   simulation.panel_marks_s = json.at("panel_marks_s").get<std::vector<double>>();
+  simulation.counts_at_panels = json.at("counts_at_panels").get<CountsAtPanels>();
   return simulation;
 }
 
@@ -49,7 +52,8 @@ void WindowResult::write(const HplSimulation& simulation) const {
   core::write_prediction(prediction, simulation.prediction);
   const Json json = {{"request", request_},
                      {"prediction", Json::parse(prediction.str())},
-                     {"panel_marks_s", simulation.panel_marks_s}};
+                     {"panel_marks_s", simulation.panel_marks_s},
+                     {"counts_at_panels", simulation.counts_at_panels}};
   core::write_file(path_, [&](std::ostream& out) { out << json.dump(1) << '\n'; });
 }
 

@@ -73,6 +73,13 @@ TEST(CurveIntegral, SaysHowFarItMayBeOff) {
   EXPECT_GE(inside, 180);
 }
 
+TEST(CurveIntegral, DeviatesLittleWhereLittleIsSpent) {
+  // Twice the cost of the last tenth of the curve is about a thirtieth of the mean cost.
+  const auto raised = [](double remaining) { return falling(remaining) * (remaining < 70 ? 2 : 1); };
+  const Sampled data = sampled(raised, 0, 1);
+  EXPECT_LT(integrate_curve(data.measured, data.gaps).largest_deviation, 0.05);
+}
+
 TEST(CurveIntegral, FollowsACurveThatIsNoQuadratic) {
   const auto bent = [](double remaining) { return falling(remaining) * (1 + 0.1 * std::sin(remaining / 120)); };
   const Sampled data = sampled(bent, 0.002, 3);

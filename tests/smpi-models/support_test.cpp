@@ -96,13 +96,36 @@ TEST(ModelTable, OfAnotherVersionIsRefused) {
 
 TEST(Statistics, LeaveOutWhatWasNotCalled) {
   Statistics statistics;
-  statistics.kernels[0] = {2, 1, 0.5, 16};
+  statistics.counts.kernels[0] = {2, 1, 0.5, 16};
   statistics.times_s = {1.25};
   std::ostringstream out;
   write_statistics(out, statistics);
   EXPECT_THAT(out.str(), HasSubstr("\"dgemm\": {\n      \"calls\": 2"));
   EXPECT_THAT(out.str(), ::testing::Not(HasSubstr("dtrsm")));
   EXPECT_THAT(out.str(), HasSubstr("1.25"));
+}
+
+TEST(PanelCounts, AreThoseBeforeEachMark) {
+  PanelCounts counts;
+  counts.set_measured_bytes(100);
+  std::size_t early = 0, late = 0;  // places of two ranks
+  counts.kernel(early, core::KernelId::dgemm).calls = 1;
+  early = counts.begin_panel(-1);
+  early = counts.begin_panel(0);
+  counts.kernel(early, core::KernelId::dgemm).calls = 10;
+  counts.add_message(late, HPLCAST_MPI_SEND, 101);  // the other one is behind: before its first mark
+  late = counts.begin_panel(-1);
+  early = counts.begin_panel(1);
+  counts.kernel(early, core::KernelId::dgemm).calls = 100;
+  const std::vector<CallCounts> marks = counts.until_marks();
+  ASSERT_EQ(marks.size(), 3U);
+  const auto dgemm = [](const CallCounts& one) { return one.kernels[0].calls; };
+  EXPECT_EQ(dgemm(marks[0]), 1U);
+  EXPECT_EQ(dgemm(marks[1]), 1U);
+  EXPECT_EQ(dgemm(marks[2]), 11U);
+  EXPECT_EQ(dgemm(counts.total()), 111U);
+  EXPECT_EQ(marks[0].messages[HPLCAST_MPI_SEND].calls, 1U);
+  EXPECT_EQ(marks[0].messages[HPLCAST_MPI_SEND].outside_range, 1U);
 }
 
 /// The time that SimGrid gives a message alone: latency, then bytes at the rate, both as the factors say.

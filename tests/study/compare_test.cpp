@@ -104,6 +104,20 @@ TEST(Compare, SeveralSeedsCountByTheirMedian) {
   EXPECT_DOUBLE_EQ(comparison.rows[0].predicted_median_gflops, 11.5);
 }
 
+TEST(Compare, ASingleSampledPredictionIsAsUncertainAsItsError) {
+  auto sampled = prediction(100, 10);
+  sampled.time_s = 50;
+  sampled.error_95_s = 1;
+  sampled.sampling.emplace();
+  const auto comparison = compare({real_run(100, 10), real_run(100, 10)}, {sampled});
+  EXPECT_DOUBLE_EQ(comparison.rows[0].sampling_error_95.value(), 0.02);
+  ASSERT_TRUE(comparison.rows[0].error_interval);
+  // The real runs do not scatter: 2 % to both sides, of the logarithm.
+  EXPECT_DOUBLE_EQ(comparison.rows[0].error_interval->upper, std::exp(0.02) - 1);
+  EXPECT_DOUBLE_EQ(comparison.rows[0].error_interval->lower, std::exp(-0.02) - 1);
+  EXPECT_FALSE(compare({real_run(100, 10)}, {prediction(100, 10)}).rows[0].sampling_error_95);
+}
+
 TEST(Compare, RunsWithAWrongResultAreLeftOutAndCounted) {
   auto wrong = real_run(100, 1000);
   wrong.residual_checked = true;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 #include <sstream>
 
@@ -118,6 +119,42 @@ TEST(Report, ListsTheDoubtsAboutTheModelOnce) {
   const std::size_t first = page.find(line);
   EXPECT_NE(first, std::string::npos);
   EXPECT_EQ(page.find(line, first + 1), std::string::npos);
+}
+
+/// The last prediction of the small study, of N = 3000, as one that was sampled.
+ReportData sampled_study() {
+  ReportData data = small_study();
+  core::Prediction& prediction = data.predictions.back();
+  prediction.parameters.NB = 100;
+  prediction.error_95_s = 0.01;
+  core::Sampling& sampling = prediction.sampling.emplace();
+  sampling.share = 0.4;
+  sampling.windows = {{0, 6, 0.7, 0}, {24, 6, 0.3, 0}};
+  sampling.pieces = {{6, 9, 0.6, 0.05}, {15, 9, 0.4, 0.05}};
+  return data;
+}
+
+TEST(Report, MarksSampledPredictions) {
+  EXPECT_THAT(page_of(small_study()), Not(HasSubstr("ampled")));
+  const std::string page = page_of(sampled_study());
+  EXPECT_THAT(page, HasSubstr("1 of 6 predictions is sampled"));
+  EXPECT_THAT(page, HasSubstr("is at most 0.50 % of the time"));
+  EXPECT_THAT(page, HasSubstr("<th>95 % error</th><th>panels simulated</th>"));
+  EXPECT_THAT(page, HasSubstr("<td>0.50 %</td><td>40.0 %</td>"));
+  EXPECT_THAT(page, HasSubstr("<td></td><td>all</td>"));
+  EXPECT_THAT(page, HasSubstr("of sampled predictions extrapolated"));
+}
+
+TEST(Report, ShowsTheWindowsOfSampledPredictions) {
+  const ReportData data = sampled_study();
+  EXPECT_THAT(page_of(data), HasSubstr("remaining order of the matrix"));
+  const std::vector<ReportPicture> pictures = report_pictures(data);
+  const auto windows =
+      std::find_if(pictures.begin(), pictures.end(), [](const auto& one) { return one.name == "windows-1"; });
+  ASSERT_NE(windows, pictures.end());
+  // (2/3 (3000^3 - 2400^3) + 3/2 (3000^2 - 2400^2)) / 0.7 s
+  EXPECT_THAT(windows->svg, HasSubstr("remaining order 3,000 to 2,400: 12.56 Gflop/s"));
+  EXPECT_THAT(windows->svg, HasSubstr("class=\"band\""));
 }
 
 TEST(Report, HasAPlotForEachGridAndOneForTheErrors) {

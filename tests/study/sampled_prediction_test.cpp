@@ -4,8 +4,12 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "hpl_simulation.hpp"
+#include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/panel_windows.hpp"
@@ -65,6 +69,20 @@ TEST(PanelWindows, MoreOfThemGoWhereTheGapsAreWidest) {
     for (const PanelWindow& other : plan.windows)
       EXPECT_TRUE(one.counts_to <= other.counts_from || one.counts_from >= other.counts_to);
   }
+}
+
+TEST(PanelWindows, GoOnBothSidesOfAChange) {
+  const core::HplParameters p = parameters(100000, 64, 4, 8);
+  const WindowRule rule = WindowRule::from("3");
+  const WindowPlan plan = plan_windows(p, rule);
+  const PanelWindow& middle = plan.windows.at(2);
+  const std::vector<PanelWindow> more = windows_beside(plan, p, rule, middle.counts_from);
+  ASSERT_EQ(more.size(), 2u);
+  EXPECT_GE(more[0].counts_from, plan.windows.at(1).counts_to);
+  EXPECT_LE(more[0].counts_to, middle.counts_from);
+  EXPECT_GE(more[1].counts_from, middle.counts_to);
+  EXPECT_LE(more[1].counts_to, plan.windows.at(3).counts_from);
+  EXPECT_EQ(windows_beside(plan, p, rule, 0).size(), 1u);  // nothing is before the first window
 }
 
 TEST(PanelWindows, ThatARunHasNoPlaceForAreRefused) {
@@ -176,6 +194,39 @@ TEST_F(SampledPrediction, IsWithinItsErrorOfTheRun) {
   EXPECT_GE(inside, 3);  // of four all but one: 98.6 %
 }
 
+// Set-up and end of the run are counted once, and what panels do is a smooth function of their number. Updates are cut
+// into chunks where a panel arrives: their number depends on the times, which windows have to 1 or 2 %.
+TEST_F(SampledPrediction, CountsWhatTheRunCounts) {
+  use_many_panels();
+  request_.noise = false;  // the scatter of durations is none of counts
+  const std::set<std::string> by_time = {"dgemm", "dtrsm", "dlatcpy", "iprobe"};
+  for (const int depth : {0, 1}) {
+    request_.parameters.DEPTH = depth;
+    request_.windows = WindowRule::from("off");
+    const core::Prediction all = predict(request_);
+    request_.windows = WindowRule::from("5");
+    const core::Prediction sampled = predict(request_);
+    const auto expect_calls = [&](const std::string& name, const auto& found, const auto& count) {
+      const auto expected = static_cast<double>(count.calls);
+      // Pivots are drawn anew: half of 16,000 need a copy of a row (dcopy), 1 % is more than two standard deviations.
+      const double tolerance = by_time.count(name) > 0 ? 0.05 : name == "dcopy" ? 0.02 : 0.005;
+      EXPECT_NEAR(static_cast<double>(found.calls), expected, tolerance * expected) << name;
+    };
+    for (const auto& [name, count] : all.kernels) {
+      const core::KernelCount& found = sampled.kernels.at(name);
+      expect_calls(name, found, count);
+      EXPECT_NEAR(found.flop, count.flop, 1e-3 * count.flop) << name;  // 0.01 % was seen
+      // Swaps and copies of rows take longer where pivots lie in other process rows: 5 % was seen.
+      const bool swaps = name.rfind("dlaswp", 0) == 0 || name == "dcopy";
+      EXPECT_NEAR(found.time_s, count.time_s, (swaps ? 0.1 : 0.01) * count.time_s) << name;
+    }
+    for (const auto& [name, count] : all.messages) {
+      expect_calls(name, sampled.messages.at(name), count);
+      EXPECT_NEAR(sampled.messages.at(name).bytes, count.bytes, 0.01 * count.bytes) << name;  // pivots again
+    }
+  }
+}
+
 TEST_F(SampledPrediction, DoesNotDependOnTheNumberOfProcesses) {
   use_many_panels();
   request_.windows = WindowRule::from("3:16");
@@ -227,6 +278,52 @@ TEST_F(SampledPrediction, AddsWindowsForASmallerError) {
   const core::Prediction more = predict(request_);
   EXPECT_GT(more.sampling->windows.size(), few.sampling->windows.size());
   EXPECT_LE(more.error_95_s / more.time_s, request_.target_error);
+}
+
+TEST_F(SampledPrediction, AddsWindowsBesideAChangeOfRegime) {
+  use_many_panels();
+  request_.parameters.DEPTH = 0;
+  // Updates of less than 8 million elements, about the second half of the run, take 60 % longer.
+  std::stringstream text;
+  core::write_cluster(text, request_.cluster);
+  auto json = nlohmann::json::parse(text.str());
+  auto slow = json["kernels"]["dgemm"];
+  slow.erase("overrides");
+  slow.erase("range");
+  slow.erase("level");
+  auto fast = slow;
+  slow["from"] = 0;
+  fast["from"] = 8e6;
+  for (auto& [term, value] : slow["mu"].items()) value = 1.6 * value.get<double>();
+  json["kernels"]["dgemm"] = {{"level", "M'"}, {"split", "mn"}, {"pieces", {slow, fast}}};
+  text.str(json.dump());
+  request_.cluster = core::read_cluster(text, "with a step");
+  const double time_s = predict(request_).time_s;
+  request_.windows = WindowRule::from("5");
+  const core::Prediction as_asked = predict(request_);
+  EXPECT_EQ(as_asked.sampling->windows.size(), 7U);
+  EXPECT_GT(as_asked.sampling->deviation, smooth_deviation);
+  request_.target_error = 0.5;  // is reached at once
+  const core::Prediction more = predict(request_);
+  EXPECT_GT(more.sampling->windows.size(), 8U);
+  EXPECT_NEAR(more.time_s, time_s, more.error_95_s);
+  EXPECT_LT(std::abs(more.time_s - time_s), std::abs(as_asked.time_s - time_s));
+}
+
+TEST_F(SampledPrediction, IsExactIfItsWindowsTakeNotLong) {
+  request_.windows = {};
+  request_.parameters = parameters(200000, 128, 16, 16);  // 13 million messages in panel factorisations
+  EXPECT_GT(windows_of(request_).windows.size(), 1U);
+  EXPECT_EQ(mode_of(request_), SimulationMode::exact);
+  request_.windows = WindowRule::from("off");
+  EXPECT_EQ(mode_of(request_), SimulationMode::fast);
+  request_.windows = {};
+  request_.mode = SimulationMode::fast;
+  EXPECT_EQ(mode_of(request_), SimulationMode::fast);
+  request_.mode = SimulationMode::automatic;
+  request_.parameters = parameters(2000000, 256, 64, 64);
+  EXPECT_GT(windows_of(request_).windows.size(), 1U);
+  EXPECT_EQ(mode_of(request_), SimulationMode::fast);
 }
 
 TEST_F(SampledPrediction, HasNoTrace) {

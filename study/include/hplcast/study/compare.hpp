@@ -20,8 +20,10 @@ struct ComparedConfiguration {
   double real_spread = 0;  ///< (largest - smallest) / median of the real runs
   double predicted_median_gflops = 0;
   double error = 0;  ///< (predicted - real) / real, of the medians; a ratio
-  /// 95 percent confidence interval of predicted / real - 1, of the geometric means, from the scatter of both; absent
-  /// with a single real run.
+  /// The largest 95 percent error of its sampled predictions, relative to their time; absent if none is sampled.
+  std::optional<double> sampling_error_95;
+  /// 95 percent confidence interval of predicted / real - 1, of the geometric means, from the scatter of both, or the
+  /// sampling error of a single prediction; absent with a single real run.
   std::optional<fit::Bounds> error_interval;
 };
 

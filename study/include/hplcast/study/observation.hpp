@@ -17,6 +17,9 @@ struct Observation {
   std::string log;                   ///< categories of SimGrid's log, such as hplcast_rank.thres:debug
 };
 
+/// Whether something is asked for that is only whole in a simulation of all panels.
+bool is_observed(const Observation& observation);
+
 /// How far a simulation is.
 struct SimulationProgress {
   double fraction = 0;     ///< of its work, 0 to 1

@@ -49,6 +49,21 @@ struct WindowPlan {
 /// @throws DomainError for windows that a run of so few panels has no place for, or fewer pieces than a curve needs.
 WindowPlan plan_windows(const core::HplParameters& parameters, const WindowRule& rule);
 
+/// Neighbouring panels of a window.
+struct PanelPiece {
+  int first = 0;
+  int panels = 0;
+};
+
+/// The pieces of a window where HPL costs what it costs in the long run: not while the simulation or the run begins,
+/// nor in the last panels. May be empty for the first window.
+std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow& window);
+
+/// Windows of the same width in the middle of the gaps on both sides of the window that counts `panel`, where there is
+/// place.
+std::vector<PanelWindow> windows_beside(const WindowPlan& plan, const core::HplParameters& parameters,
+                                        const WindowRule& rule, int panel);
+
 /// A window of the same width in the middle of each gap between windows that has place for one, the widest gaps first,
 /// at most `most`. Empty if no gap has.
 std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& parameters,

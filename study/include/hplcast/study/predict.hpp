@@ -28,14 +28,18 @@ struct SimulatorPrograms {
 
 /// How much of HPL's communication is simulated message by message (docs/modes.md).
 enum class SimulationMode {
-  automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages) and no trace is asked
-              ///< for
+  automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages), no trace is asked
+              ///< for, and the windows of a sampled prediction would take long (exact_windows_s)
   exact,      ///< every message
   fast        ///< samples the exchanges of a panel factorisation and computes the others
 };
 
 /// Messages in panel factorisations from which on `automatic` means fast: exact mode takes some 10 s for this number.
 inline constexpr double fast_from_messages = 1e6;
+
+/// Windows are simulated in exact mode by `automatic` if they take, all together on one core, an estimated time up to
+/// this.
+inline constexpr double exact_windows_s = 120;
 
 /// Everything that one prediction depends on, and how to make it.
 struct PredictionRequest {
@@ -71,21 +75,28 @@ std::vector<std::string> check(const PredictionRequest& request);
 /// Whether the programs are there, and of one SimGrid. @throws core::Error if not, as predict() does.
 void check_programs(const SimulatorPrograms& programs);
 
+/// Largest Sampling::deviation of a curve that is taken for smooth: near more of it windows are added, and people are
+/// warned. Of 13 orders of dahu (2019, 1024 ranks) the largest was 4 %.
+inline constexpr double smooth_deviation = 0.05;
+
 /// True if the panels of a prediction that was made before are those that this request would simulate, or more for its
-/// target_error.
+/// target_error or a change of regime.
 bool is_sampled_as(const core::Prediction& prediction, const PredictionRequest& request);
 
-/// The windows of this request; one of all panels where it is not sampled.
+/// The windows of this request; one of all panels where it is not sampled. @throws as plan_windows()
 WindowPlan windows_of(const PredictionRequest& request);
 
-/// exact or fast: the meaning of `automatic` for this request.
+/// exact or fast: the meaning of `automatic` for this request if all panels are simulated.
+SimulationMode mode_of_all_panels(const PredictionRequest& request);
+
+/// exact or fast: the meaning of `automatic` for this request. @throws as windows_of()
 SimulationMode mode_of(const PredictionRequest& request);
 
 /// Time, memory and messages of the simulation that predict() would run, estimated.
 SimulationNeeds needs_of(const PredictionRequest& request);
 
-/// The option of smpirun that gives the simulation of a request room for its panels.
-std::string shared_block_option(const PredictionRequest& request);
+/// The options of smpirun that give the simulation of a request room for its ranks and their panels on this machine.
+std::vector<std::string> memory_options(const PredictionRequest& request);
 
 /// Runs HPL on the simulator. Its files lie in a folder of their own, so predictions can run side by side.
 /// @throws what check() throws; core::program_failure() if the simulation fails (its folder is then kept), does not end
