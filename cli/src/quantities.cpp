@@ -51,8 +51,9 @@ double parse_percentage(const std::string& text) {
   if (share && *share >= 0 && *share <= 1) return *share;
   double bare = 0;
   const bool ambiguous = core::parse_double(text, bare) && bare > 0 && bare <= 1;
-  throw core::UsageError("found `" + text + "`; expected a share of 0% to 100%" +
-                         (ambiguous ? ", with the percent sign: " + text + "% or " + digits(100 * bare) + "%?" : ""));
+  throw core::UsageError(
+      "found `" + text + "`; expected a share of 0% to 100%" +
+      (ambiguous ? ", with the percent sign: " + text + "% or " + digits(100 * bare) + "%?" : ", such as 1%"));
 }
 
 double parse_ratio(const std::string& text) {
