@@ -93,7 +93,7 @@ CLI::Validator plausible(double (*parse_quantity)(const std::string&), const std
       [=](const std::string& text) {
         const double value = parse_quantity(text);
         if (!(value > 0)) throw core::UsageError("found `" + text + "`; expected a number above 0");
-        if ((value >= usual.low && value <= usual.high)) return value;
+        if (value >= usual.low && value <= usual.high) return value;
         char* unit = nullptr;
         std::strtod(text.c_str(), &unit);
         const std::string number(text.c_str(), static_cast<const char*>(unit));
