@@ -57,7 +57,7 @@ campaign >"$work/campaign.yaml"
 "$bin/hplcast" calibrate "$work/campaign.yaml" --folder "$work/campaign" -o "$work/campaign.zip"
 
 step 4 290 "fitting models: cluster.json"
-"$bin/hplcast" fit cluster "$work/campaign.zip" --quiet -o "$work/cluster.json"
+"$bin/hplcast" fit cluster "$work/campaign.zip" --quiet --force -o "$work/cluster.json"
 
 step 5 285 "predicting HPL, then running the real one"
 configurations "$work/runs.csv" <<'END'

@@ -11,6 +11,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -42,16 +43,12 @@ using Writer = std::unique_ptr<archive, WriterDeleter>;
 using Reader = std::unique_ptr<archive, ReaderDeleter>;
 using Entry = std::unique_ptr<archive_entry, EntryDeleter>;
 
-bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() > ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 /// Sets format and compression by the ending; false if it is not known.
 bool set_format(archive* handle, const std::string& name) {
-  if (ends_with(name, ".zip")) return archive_write_set_format_zip(handle) == ARCHIVE_OK;
+  if (core::ends_with(name, ".zip")) return archive_write_set_format_zip(handle) == ARCHIVE_OK;
   if (archive_write_set_format_pax_restricted(handle) != ARCHIVE_OK) return false;
-  if (ends_with(name, ".tar.zst")) return archive_write_add_filter_zstd(handle) == ARCHIVE_OK;
-  return ends_with(name, ".tar.gz") && archive_write_add_filter_gzip(handle) == ARCHIVE_OK;
+  if (core::ends_with(name, ".tar.zst")) return archive_write_add_filter_zstd(handle) == ARCHIVE_OK;
+  return core::ends_with(name, ".tar.gz") && archive_write_add_filter_gzip(handle) == ARCHIVE_OK;
 }
 
 std::string read_whole(const fs::path& path) {

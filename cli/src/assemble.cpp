@@ -200,7 +200,7 @@ void setup_assemble(CLI::App& app) {
   command.add_option("--kernel-fits", options->kernels, "JSON objects of kernel models, by kernel name")
       ->type_name("FILE");
   command.add_option("--network-fit", options->network, "JSON object of the network model")->type_name("FILE");
-  add_capacity_options(command, options->capacities);
+  add_capacity_options(command, options->capacities, "hplcast assemble");
   add_published(command, options->published);
   command.add_option("--provenance", options->provenance, "JSON object: what was measured, when, where")
       ->type_name("FILE");

@@ -7,14 +7,14 @@
 
 namespace hplcast::cli {
 
-void add_capacity_options(CLI::App& command, CapacityOptions& options) {
+void add_capacity_options(CLI::App& command, CapacityOptions& options, const std::string& who) {
   command
       .add_option("--capacity", options.remote_bytes_per_s,
                   "total bandwidth of several messages through the link of a host, per direction: 100Gbps (default: "
                   "as measured or published)")
-      ->transform(as_bytes_per_s());
+      ->transform(as_link_bandwidth(who + ": warning: --capacity"));
   command.add_option("--local-capacity", options.local_bytes_per_s, "the same inside a host")
-      ->transform(as_bytes_per_s());
+      ->transform(as_link_bandwidth(who + ": warning: --local-capacity"));
 }
 
 core::NetworkModel with_capacities(const core::NetworkModel& network, const CapacityOptions& options) {

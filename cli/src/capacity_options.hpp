@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 #include "hplcast/core/network_model.hpp"
 
@@ -12,8 +13,8 @@ struct CapacityOptions {
   double local_bytes_per_s = 0;
 };
 
-/// Adds --capacity and --local-capacity.
-void add_capacity_options(CLI::App& command, CapacityOptions& options);
+/// Adds --capacity and --local-capacity. `who`: the command, for warnings: "hplcast assemble".
+void add_capacity_options(CLI::App& command, CapacityOptions& options, const std::string& who);
 
 /// The network with these capacities (origin given) in place of its own.
 /// @throws core::UsageError for --capacity if the network has no messages between hosts.

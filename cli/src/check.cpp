@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <ctime>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,96 +7,35 @@
 
 #include "check_cost.hpp"
 #include "check_json.hpp"
+#include "check_table.hpp"
 #include "checks.hpp"
 #include "choice.hpp"
 #include "commands.hpp"
+#include "history_logs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/history/check.hpp"
 #include "output.hpp"
 #include "program.hpp"
+#include "quantities.hpp"
 
 namespace hplcast::cli {
 
 namespace {
 
+using history::HistoryDatabase;
+
 struct CheckCommandOptions {
   std::string database;
   history::CheckOptions check;
   std::vector<std::string> against = {"own", "cluster"};
-  std::string min_effect = "1%", until, missing_after = "7d";
-  bool all = false, ignore_changes = false, json = false;
+  std::string until;
+  double missing_after_s = static_cast<double>(history::CheckOptions().missing_after_s);
+  bool all = false, ignore_changes = false, json = false, record = false, only_new = false;
   bool counts = false, published = false, together = false;
   CheckCostOptions cost;
   std::string output;
 };
-
-/// A ratio from "1%" or "0.01".
-double parse_share(const std::string& text) {
-  const bool percent_sign = !text.empty() && text.back() == '%';
-  double value = 0;
-  if (!core::parse_double(percent_sign ? text.substr(0, text.size() - 1) : text, value) || value < 0)
-    throw core::UsageError("--min-effect is `" + text + "`; expected a share such as 1% or 0.01");
-  return percent_sign ? value / 100 : value;
-}
-
-std::string where(const history::HistoryFinding& one, bool several_clusters) {
-  const std::string name = one.place.host.empty() ? "all CPUs" : history::to_string(one.place);
-  return several_clusters ? one.cluster + ": " + name : name;
-}
-
-bool has_several_clusters(const history::HistoryCheck& check) {
-  return std::any_of(check.findings.begin(), check.findings.end(),
-                     [&](const auto& one) { return one.cluster != check.findings.front().cluster; });
-}
-
-std::string probability_text(double probability) {
-  if (probability < 1e-99) return "< 1e-99";
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0e", probability);
-  return text;
-}
-
-std::string nearest_text(const history::HistoryFinding& one) {
-  if (!one.nearest) return "-";
-  constexpr double day_s = 86400;
-  const double days = static_cast<double>(one.finding.since_s - one.nearest->time_s) / day_s;
-  const std::string when =
-      days >= 0 ? core::shortest(std::floor(days)) + " d before" : core::shortest(std::floor(-days)) + " d after";
-  constexpr std::size_t most = 40;
-  std::string text = one.nearest->description;
-  if (text.size() > most) text = text.substr(0, most) + "...";
-  return text + " (" + history::date_text(one.nearest->time_s) + ", " + when + ")";
-}
-
-void write_table(std::ostream& out, const history::HistoryCheck& check, bool all) {
-  TextTable table(
-      {"where", "factor", "since", "until", "runs", "effect", "+-", "against", "by chance", "nearest change"});
-  std::size_t rows = 0;
-  const bool several = has_several_clusters(check);
-  for (const history::HistoryFinding& one : check.findings) {
-    const fit::Finding& finding = one.finding;
-    if (!finding.open && !all) continue;
-    ++rows;
-    const bool common = one.place.host.empty();
-    const std::string against = common                                 ? std::to_string(finding.also_cpus) + " CPUs"
-                                : finding.against == fit::Against::own ? "own runs"
-                                                                       : "the others";
-    table.add({where(one, several), one.factor, history::date_text(finding.since_s),
-               finding.open ? "now" : history::date_text(finding.last_s), std::to_string(finding.runs),
-               signed_percent(finding.effect), percent(finding.effect_error), against,
-               probability_text(finding.probability), nearest_text(one)});
-  }
-  if (rows > 0) table.write(out);
-  for (const history::MissingHost& one : check.missing) {
-    const std::string last = one.answered_s == 0 ? "never" : "last on " + history::date_text(one.answered_s);
-    out << one.host
-        << (one.did_not_come_back
-                ? ": was to measure on " + history::date_text(one.asked_s) + " and gave no result (" + last + ")\n"
-                : ": takes no part any more (" + last + ")\n");
-  }
-  if (rows == 0 && check.missing.empty()) out << "nothing found\n";
-}
 
 void tell_summary(const history::HistoryCheck& check) {
   std::cerr << check.campaigns << " campaigns"
@@ -106,7 +44,7 @@ void tell_summary(const history::HistoryCheck& check) {
   for (const std::string& note : check.notes) std::cerr << note << '\n';
 }
 
-void run_counts(const history::HistoryDatabase& database, const CheckCommandOptions& options) {
+void run_counts(const HistoryDatabase& database, const CheckCommandOptions& options) {
   TextTable table({"cluster", "factor", "window", "rows", "tested", "below", "above", "outside", "abnormal", "logged"});
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const std::size_t window : options.check.tests.windows) {
@@ -145,13 +83,19 @@ void set_options(CheckCommandOptions& options) {
   fit::FindingOptions& tests = options.check.tests;
   if (!(tests.confidence >= 0.5 && tests.confidence < 1))
     throw core::UsageError("--confidence is " + core::shortest(tests.confidence) + "; expected 0.5 to below 1");
-  tests.least_effect = parse_share(options.min_effect);
   tests.own = std::find(options.against.begin(), options.against.end(), "own") != options.against.end();
   tests.cluster = std::find(options.against.begin(), options.against.end(), "cluster") != options.against.end();
   std::sort(tests.windows.begin(), tests.windows.end());
+  tests.windows.erase(std::unique(tests.windows.begin(), tests.windows.end()), tests.windows.end());
+  options.check.missing_after_s = static_cast<std::int64_t>(std::min(options.missing_after_s, 1e12));
   options.check.use_changes = !options.ignore_changes;
-  if (!options.until.empty())
-    options.check.until_s = of_options([&] { return history::parse_date(options.until); }) + 86399;  // to its end
+  if (!options.until.empty()) {
+    options.check.until_s = of_options([&] { return history::parse_end(options.until); });
+    if (of_options([&] { return history::parse_date(options.until); }) > std::time(nullptr))
+      std::cerr << "warning: --until " << options.until << " (UTC) is in the future\n";
+  }
+  if (options.record && (options.counts || !options.until.empty()))
+    throw core::UsageError("--record is for what is found now, without --counts and --until");
   if ((options.published || options.together) && !options.counts)
     throw core::UsageError("--published and --together need --counts");
 }
@@ -160,8 +104,10 @@ void run_check(CheckCommandOptions& options) {
   set_options(options);
   require_writable(options.output);
   require_other_file(options.output, {options.database});
-  const history::HistoryDatabase database(options.database, history::HistoryDatabase::Access::read);
+  const HistoryDatabase database(options.database, HistoryDatabase::Access::read);
   if (options.counts) return run_counts(database, options);
+  if (!options.cost.configuration.empty() && options.check.cluster.empty() && database.clusters().size() > 1)
+    throw core::UsageError("--predict is about one cluster: expected --cluster, one of " + named(database.clusters()));
   const history::HistoryCheck check = check_history(database, options.check);
   tell_summary(check);
   std::optional<history::Cost> cost;
@@ -179,13 +125,16 @@ void run_check(CheckCommandOptions& options) {
       out << json.dump(2) << '\n';
       return;
     }
-    write_table(out, check, options.all);
+    write_findings(out, check, {options.all, options.only_new});
     if (cost) write_cost(out, *cost);
   });
-  if (check.open() == 0) return;
+  // What could not be told is not recorded as told.
+  if (options.record) HistoryDatabase(options.database, HistoryDatabase::Access::write).add_verdicts(check.verdicts());
+  const std::size_t found = count_events(check, options.only_new);
+  if (found == 0) return;
   std::cout.flush();
   throw core::Error(core::ExitCode::limit_exceeded,
-                    std::to_string(check.open()) + (check.open() == 1 ? " finding" : " findings") +
+                    std::to_string(found) + (found == 1 ? " finding" : " findings") +
                         "\n  hint: log what explains them: `hplcast history change`, `hplcast history outlier`");
 }
 
@@ -197,7 +146,7 @@ void add_test_options(CLI::App& command, CheckCommandOptions& options) {
   command
       .add_option("--against", options.against, "own: earlier runs of the CPU; cluster: the other CPUs (own,cluster)")
       ->check(CLI::IsMember({"own", "cluster"}));
-  command.add_option("--min-effect", options.min_effect, "smaller ones are not told (1%)");
+  command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)")->transform(as_share());
   command.add_option("--least-runs", tests.least_runs, "earlier runs that a test needs (10)")
       ->check(CLI::Range(2, 10000));
   add_choice<fit::Correction>(
@@ -216,9 +165,15 @@ void setup_check(CLI::App& app) {
   add_test_options(command, *options);
   command.add_option("--cluster", options->check.cluster, "only this one (all)");
   command.add_option("--factors", options->check.factors, "only these (docs/history.md)");
-  command.add_option("--until", options->until, "as it was at the end of that day, YYYY-MM-DD");
+  command
+      .add_option("--missing-after", options->missing_after_s,
+                  "hosts that take no part for longer, while others do, are told (7d)")
+      ->transform(as_seconds());
+  command.add_option("--until", options->until, "as it was at the end of that day, or at a time: YYYY-MM-DD [HH:MM]");
   command.add_flag("--ignore-changes", options->ignore_changes, "logged changes begin no new reference");
   command.add_flag("--all", options->all, "past findings, too");
+  command.add_flag("--record", options->record, "write what is found into the history, as told now");
+  command.add_flag("--new", options->only_new, "only findings that no recorded check has told; 5 only for them");
   command.add_flag("--counts", options->counts, "how many runs are flagged, instead of findings");
   command.add_flag("--published", options->published, "with --counts: as the published program does");
   command.add_flag("--together", options->together, "with --counts: all factors as one vector");

@@ -51,7 +51,7 @@ void run_check_cluster(const CheckClusterOptions& options) {
   std::cerr << options.cluster << ": "
             << (problems.empty()
                     ? "fine"
-                    : "usable, " + std::to_string(problems.size()) + (problems.size() == 1 ? " warning" : " warnings"))
+                    : "no errors, " + std::to_string(problems.size()) + (problems.size() == 1 ? " warning" : " warnings"))
             << '\n';
 }
 

@@ -80,6 +80,8 @@ history::Cost predicted_cost(const history::HistoryDatabase& database, const his
 }
 
 void write_cost(std::ostream& out, const history::Cost& cost) {
+  out << "predicted with dgemm as much slower or faster as " << cost.factor
+      << (cost.kept_kernels.empty() ? "\n" : ", all other kernels as they were\n");
   out << "HPL: " << significant(mean(cost.normal_gflops)) << " Gflop/s without the findings, now "
       << with_error(cost.now) << '\n';
   for (const history::Cost::OfHost& one : cost.hosts) {
@@ -96,6 +98,8 @@ void write_cost(std::ostream& out, const history::Cost& cost) {
 nlohmann::ordered_json cost_json(const history::Cost& cost) {
   nlohmann::ordered_json json;
   json["speed"] = cost.factor;
+  json["kernels_changed"] = {"dgemm"};
+  json["kernels_unchanged"] = cost.kept_kernels;
   json["normal_gflops"] = cost.normal_gflops;
   json["now"] = scenario_json(cost.now);
   auto& hosts = json["hosts"] = nlohmann::ordered_json::array();

@@ -13,10 +13,12 @@
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/configurations.hpp"
 #include "hplcast/study/sweep_database.hpp"
 #include "output.hpp"
 #include "program.hpp"
+#include "quantities.hpp"
 
 namespace hplcast::cli {
 
@@ -76,8 +78,7 @@ std::vector<core::HplRun> runs_of_archive(const std::string& path) {
 
 bool is_archive(const std::string& path) {
   for (const char* ending : {".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"}) {
-    const std::string end = ending;
-    if (path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0) return true;
+    if (core::ends_with(path, ending)) return true;
   }
   return fs::is_directory(path);
 }
@@ -237,9 +238,9 @@ void setup_compare(CLI::App& app) {
       ->type_name("PRED");
   command.add_flag("--json", options->json, "write JSON (docs/compare.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
-  CLI::Option* limit = command.add_option(
-      "--max-error", options->max_error, "largest |error| allowed, as a ratio (0.2 for 20 percent); more exits with 5");
-  limit->check(at_least_zero());
+  CLI::Option* limit =
+      command.add_option("--max-error", options->max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5");
+  limit->transform(as_ratio());
   command.callback([options, limit] { run_compare(*options, !limit->empty()); });
 }
 

@@ -113,6 +113,7 @@ void setup_dgemm(CLI::App& parent) {
       .add_option("--max-product", design.max_product, "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows")
       ->capture_default_str();
   command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb")
+      ->transform(as_ratio())
       ->capture_default_str();
   command.add_flag("--independent", design.independent,
                    "m, n and k uniform over [1, max-size], independent of each other");

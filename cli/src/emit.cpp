@@ -8,6 +8,7 @@
 #include "hpl_options.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/platforms/hostfile.hpp"
 #include "hplcast/platforms/model_h.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
@@ -38,6 +39,17 @@ void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
     std::cerr << "hplcast emit: warning: " << file << " loses a part of the cluster: " << loss << '\n';
 }
 
+/// @throws core::Error if runs that were emitted before would stay beside the new ones.
+void refuse_other_runs(const fs::path& base, const std::vector<fs::path>& folders) {
+  const std::vector<fs::path> others = study::other_run_folders(base, folders);
+  if (others.empty()) return;
+  std::vector<std::string> names;
+  for (const fs::path& other : others) names.push_back(other.string());
+  throw core::Error(core::ExitCode::bad_input, "of an earlier `emit --run`, these would stay beside the new ones: " +
+                                                   core::comma_separated(names) +
+                                                   "\n  hint: remove them, or give another folder to --run");
+}
+
 /// The folders of --run: one, or for several configurations one below it each, as --keep of predict.
 void write_runs(const EmitOptions& options) {
   require_place_of(options.run);
@@ -58,6 +70,9 @@ void write_runs(const EmitOptions& options) {
       require_other_file(folder / file, {options.cluster, options.configurations});
     }
   }
+  std::vector<fs::path> folders;
+  for (const auto& [request, folder] : runs) folders.push_back(folder);
+  refuse_other_runs(options.run, folders);
   for (const auto& [request, folder] : runs) study::write_run_folder(request, folder);
   tell_losses(options.request.cluster, (fs::path(options.run) / "platform.xml").string());
 }

@@ -6,6 +6,7 @@
 #include "hplcast/calibration/campaign_archive.hpp"
 #include "hplcast/calibration/hpl_calls.hpp"
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
 #include "hplcast/core/verdict.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/report.hpp"
@@ -21,6 +22,7 @@ struct FitClusterOptions {
   std::string campaign;
   std::string name;
   std::vector<long> for_hpl;
+  bool force = false;
   std::string output;
 };
 
@@ -56,6 +58,10 @@ void run_fit_cluster(const FitClusterOptions& options) {
   for (const fit::QualityFlag& flag : fit.flags)
     std::cerr << "hplcast fit cluster: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, fit.cluster); });
+  if (verdict.usability == core::Usability::unusable && !options.force)
+    throw core::Error(core::ExitCode::no_acceptable_fit,
+                      "the model is unusable, though it was written: the warnings say why\n  hint: "
+                      "mend the campaign and measure again; --force takes it as it is");
 }
 
 }  // namespace
@@ -72,6 +78,7 @@ void setup_fit_cluster(CLI::App& fit) {
       ->delimiter(',')
       ->expected(4)
       ->check(CLI::Range(1L, 2147483647L));
+  command.add_flag("--force", options->force, "end with exit code 0 also if the model is unusable");
   accept_json(command);
   command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_fit_cluster(*options); });

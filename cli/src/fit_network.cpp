@@ -369,10 +369,10 @@ void setup_fit_network(CLI::App& app) {
       ->capture_default_str();
   command
       .add_option("--bandwidth", options->bandwidth_bytes_per_s, "that factors refer to (default: of long messages)")
-      ->transform(as_bytes_per_s());
+      ->transform(as_link_bandwidth("hplcast fit network: warning: --bandwidth"));
   command.add_option("--latency", options->latency_s, "that factors refer to (default: of the shortest messages)")
       ->transform(as_seconds());
-  add_capacity_options(command, options->capacities);
+  add_capacity_options(command, options->capacities, "hplcast fit network");
   command.add_flag("--all-backgrounds", options->fit.all_backgrounds,
                    "keep all messages, also if some were measured with the background dgemm+iprobe, as in HPL");
   command.add_option("--wtime-calls", options->wtime_calls, "calls that one row of wtime covers")

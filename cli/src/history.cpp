@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "commands.hpp"
 #include "history_logs.hpp"
@@ -65,6 +66,7 @@ void run_add(const AddOptions& options) {
     std::vector<std::string> notes;
     history::CampaignRecord record = history::campaign_record(archive, options.cluster, notes);
     record.job = options.job;
+    add_network_segments(record, database.first_cluster_json(record.cluster, core::sha256_hex(record.protocol)));
     tell_differences(database, record);
     const bool added = database.add_source({hash, path}, [&](const auto& add) { add(record); });
     tell_added(path, added);
@@ -91,13 +93,14 @@ struct ImportOptions {
 };
 
 void import_file(HistoryDatabase& database, const std::string& path, const std::string& cluster) {
-  const std::string hash = core::sha256_hex(core::read_text(path));
+  const std::string text = core::read_text(path);
+  const std::string name = core::is_standard_stream(path) ? "standard input" : path;
   history::ImportedRuns found;
-  const bool added = database.add_source({hash, path}, [&](const HistoryDatabase::Add& add) {
-    core::read_file(
-        path, [&](std::istream& in, const std::string& name) { found = history::import_runs(in, name, cluster, add); });
+  const bool added = database.add_source({core::sha256_hex(text), name}, [&](const HistoryDatabase::Add& add) {
+    std::istringstream in(text);
+    found = history::import_runs(in, name, cluster, add);
   });
-  tell_added(path, added);
+  tell_added(name, added);
   if (!added) return;
   std::cerr << "  " << found.rows << " rows of " << found.campaigns << " jobs: " << core::comma_separated(found.factors)
             << '\n';
@@ -122,7 +125,8 @@ void run_import(const ImportOptions& options) {
   std::vector<history::LoggedOutlier> outliers;
   for (const std::string& path : options.changes) add_all(path, history::read_changes, changes);
   for (const std::string& path : options.outliers) add_all(path, history::read_outliers, outliers);
-  for (const std::string& path : options.files) core::read_file(path, [](std::istream&, const std::string&) {});
+  for (const std::string& path : options.files)
+    if (!core::is_standard_stream(path)) core::read_file(path, [](std::istream&, const std::string&) {});
   HistoryDatabase database(options.database, HistoryDatabase::Access::write);
   for (const std::string& path : options.files) import_file(database, path, options.cluster);
   if (!options.changes.empty()) std::cerr << database.add_changes(changes) << " new changes\n";

@@ -113,6 +113,7 @@ void run_quick(const QuickOptions& options) {
 void setup_quick(CLI::App& app) {
   auto options = std::make_shared<QuickOptions>();
   study::QuickMachine& machine = options->request.machine;
+  const std::string warning = "hplcast quick: warning: ";
   CLI::App& command = add_command(app, "quick", "Estimate HPL on a machine of which a few numbers are known",
                                   "hplcast quick --nodes 32 --cores 32 --gflops-per-core 30 --bandwidth 100Gb/s "
                                   "--latency 1us --memory 192GiB -o cluster.json");
@@ -124,13 +125,18 @@ void setup_quick(CLI::App& app) {
       .add_option("--gflops-per-core", options->request.gflops_per_core,
                   "what dgemm reaches on a core while all are busy (80 to 90 % of the nominal peak, if not measured); "
                   "30, 30Gflop/s")
-      ->required();
+      ->required()
+      ->transform(as_core_rate(warning + "--gflops-per-core"));
   command.add_option("--bandwidth", machine.bandwidth_bytes_per_s, "of the link of a node: 100Gb/s; for several nodes")
-      ->transform(as_bytes_per_s());
+      ->transform(as_link_bandwidth(warning + "--bandwidth"));
   command.add_option("--latency", machine.latency_s, "of a short message between two nodes: 1us; for several nodes")
-      ->transform(as_seconds());
-  command.add_option("--memory", machine.memory_bytes, "of a node: 192GiB")->required()->transform(as_bytes());
-  command.add_option("--memory-fraction", options->request.memory_fraction, "of the memory, for the matrix")
+      ->transform(as_latency(warning + "--latency"));
+  command.add_option("--memory", machine.memory_bytes, "of a node: 192GiB")
+      ->required()
+      ->transform(as_memory(warning + "--memory"));
+  command
+      .add_option("--memory-fraction", options->request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%")
+      ->transform(as_ratio())
       ->capture_default_str();
   command.add_option("--nb", options->request.NB, "HPL's NB")->check(CLI::Range(1, 10000))->capture_default_str();
   command.add_flag("--json", options->json, "write JSON (docs/quick.md) instead of a table");

@@ -177,7 +177,8 @@ void setup_tune(CLI::App& app) {
   command.add_option("--budget", request.budget_s, "time for all predictions together")
       ->transform(as_seconds())
       ->default_str("10min");
-  command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix")
+  command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%")
+      ->transform(as_ratio())
       ->capture_default_str();
   command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)")
       ->check(CLI::PositiveNumber);

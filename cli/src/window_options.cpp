@@ -23,7 +23,7 @@ void add_windows(CLI::App& command, study::PredictionRequest& request) {
   command
       .add_option("--target-error", request.target_error,
                   "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%")
-      ->transform(as_share())
+      ->transform(as_percentage())
       ->group("Sampled prediction");
   command
       .add_option("--windows-jobs", request.window_jobs,

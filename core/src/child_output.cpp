@@ -12,7 +12,16 @@ namespace {
 
 std::atomic<std::ostream*> stream = nullptr;
 std::mutex stream_mutex;
-const void* last_shown = nullptr;  ///< whose lines were shown last, under the mutex
+const void* last_shown = nullptr;  ///< whose lines were shown last, under the mutex; nullptr: of nobody who may go on
+
+void show_lines(const void* whose, const std::string& purpose, const std::string& lines) {
+  const std::lock_guard<std::mutex> lock(stream_mutex);
+  std::ostream* const out = stream;
+  if (out == nullptr) return;
+  if (whose == nullptr || last_shown != whose) *out << "==> " << purpose << " <==\n";
+  last_shown = whose;
+  *out << lines << std::flush;
+}
 
 }  // namespace
 
@@ -49,12 +58,11 @@ void ShownOutput::copy() {
 }
 
 void ShownOutput::show(const std::string& lines) const {
-  const std::lock_guard<std::mutex> lock(stream_mutex);
-  std::ostream* const out = stream;
-  if (out == nullptr) return;
-  if (last_shown != this) *out << "==> " << command_.purpose << " <==\n";
-  last_shown = this;
-  *out << lines << std::flush;
+  show_lines(this, command_.purpose, lines);
+}
+
+void show_text(const std::string& purpose, const std::string& lines) {
+  show_lines(nullptr, purpose, lines);
 }
 
 }  // namespace hplcast::core

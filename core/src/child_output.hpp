@@ -31,7 +31,4 @@ class ShownOutput {
   std::string begun_;  ///< a line that has no end yet
 };
 
-/// Whether show_output() has been given a stream.
-bool output_is_shown();
-
 }  // namespace hplcast::core

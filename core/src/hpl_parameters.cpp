@@ -64,9 +64,9 @@ constexpr Limits limits[] = {{"N", 0, int_max},
                              {"EQUIL", 0, 1},
                              {"ALIGN", 1, int_max}};
 
-std::string expected(const Limits& limit) {
-  return limit.max == int_max ? "at least " + std::to_string(limit.min)
-                              : std::to_string(limit.min) + " to " + std::to_string(limit.max);
+std::string expected(const Limits& limit, long long value) {
+  if (limit.max < int_max) return std::to_string(limit.min) + " to " + std::to_string(limit.max);
+  return value < limit.min ? "at least " + std::to_string(limit.min) : "at most " + std::to_string(limit.max);
 }
 
 int compare(const HplParameters& a, const HplParameters& b) {
@@ -84,7 +84,7 @@ void HplParameters::validate() const {
   for (std::size_t i = 0; i < hpl_fields().size(); ++i) {
     const long long value = hpl_fields()[i].get(*this);
     if (value < limits[i].min || value > limits[i].max) {
-      throw DomainError(limits[i].name, std::to_string(value), expected(limits[i]));
+      throw DomainError(limits[i].name, std::to_string(value), expected(limits[i], value));
     }
   }
   if (static_cast<long long>(P) * Q > int_max)

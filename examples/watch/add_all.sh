@@ -9,4 +9,4 @@ while read -r node; do
     hplcast history failed --date "$date" --hosts "$node" --database "$history" || true
   fi
 done <"$run/nodes"
-hplcast check "$history"
+hplcast check "$history" --record

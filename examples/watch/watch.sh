@@ -14,4 +14,4 @@ else
   tail -n 20 "$folder/$stamp.log" >&2
   hplcast history failed --date "$date" --hosts "$(hostname)" --database "$folder/history.db"
 fi
-hplcast check "$folder/history.db"
+hplcast check "$folder/history.db" --record

@@ -4,15 +4,12 @@
 #include <sstream>
 
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
 namespace hplcast::fit::detail {
 
 namespace {
-
-bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
 
 bool is_mpi(const std::string& name, const std::string& text) {
   std::istringstream in(text);
@@ -33,7 +30,7 @@ void add_kernels(const std::string& name, const std::string& text, CampaignRows&
 CampaignRows read_rows(const Campaign& campaign) {
   CampaignRows rows;
   for (const auto& [name, text] : campaign.measurements) {
-    if (ends_with(name, ".json")) {
+    if (core::ends_with(name, ".json")) {
       rows.thresholds_name = name;
       rows.thresholds = text;
     } else if (is_mpi(name, text)) {

@@ -1,21 +1,13 @@
 #include "hplcast/fit/common_factor.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
+#include "quantile.hpp"
 
 namespace hplcast::fit {
 
 namespace {
-
-/// Reorders its argument; not of nothing.
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 void require_valid(const DatedValues& cpu) {
   if (cpu.day.size() != cpu.value.size()) {
@@ -27,19 +19,22 @@ void require_valid(const DatedValues& cpu) {
 
 }  // namespace
 
+std::int64_t day_of(std::int64_t time_s) {
+  return (time_s >= 0 ? time_s : time_s - day_s + 1) / day_s;
+}
+
 CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
   std::map<std::int64_t, std::vector<double>> shares_of_day;
   for (const DatedValues& cpu : cpus) {
     require_valid(cpu);
     if (cpu.value.empty()) continue;
-    std::vector<double> values = cpu.value;
-    const double own = median(values);
+    const double own = detail::quantile_of(cpu.value, 0.5);
     for (std::size_t i = 0; i < cpu.value.size(); ++i) shares_of_day[cpu.day[i]].push_back(cpu.value[i] / own);
   }
   CommonFactor result;
-  for (auto& [day, shares] : shares_of_day) {
+  for (const auto& [day, shares] : shares_of_day) {
     result.cpus_of_day[day] = shares.size();
-    result.of_day[day] = median(shares);
+    result.of_day[day] = detail::quantile_of(shares, 0.5);
   }
   for (const DatedValues& cpu : cpus) {
     std::vector<double>& ratios = result.ratios.emplace_back(cpu.value);

@@ -98,8 +98,12 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
                         "`: " + consequence);
   };
   note_absent(detail::op_recv, "the receive overhead is 0");
-  note_absent(detail::op_send, "the send overhead is that of isend");
-  note_absent(detail::op_isend, "its overhead is that of send");
+  if (lines.of[detail::op_send].empty() && lines.of[detail::op_isend].empty()) {
+    fit.notes.push_back(where + "no rows of operations `send` and `isend`: the send overhead is 0");
+  } else {
+    note_absent(detail::op_send, "the send overhead is that of isend");
+    note_absent(detail::op_isend, "its overhead is that of send");
+  }
   const double max_bytes = samples.sized[detail::op_pingpong].by_size.cells().back().size;
   return detail::make_scope_model(lines, noise, thresholds, max_bytes, options);
 }

@@ -54,7 +54,9 @@ double measured_threshold(const MpiSamples& samples, const NetworkFitOptions& op
                           std::vector<std::string>& notes) {
   const ScopeSamples& scope = samples.remote.unmatched.empty() ? samples.local : samples.remote;
   if (scope.unmatched.empty()) {
-    notes.push_back("no rows of operation `send_unmatched` and no threshold given: all messages are taken as eager");
+    notes.push_back(
+        "no rows of operation `send_unmatched` and no threshold given (--async-small, --detached): all messages are "
+        "taken as eager, no send waits for its receiver");
     return greatest_threshold;
   }
   const Bracket bracket = waiting_sizes(scope.unmatched);

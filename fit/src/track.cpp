@@ -174,11 +174,6 @@ Finding finding_of(const Track& track, const std::vector<Mark>& marks, const Epi
 
 }  // namespace
 
-std::int64_t day_of(std::int64_t time_s) {
-  constexpr std::int64_t day_s = 86400;
-  return (time_s >= 0 ? time_s : time_s - day_s + 1) / day_s;
-}
-
 void require_valid(const FindingOptions& options) {
   if (options.windows.empty()) throw core::DomainError("windows", "none", "one at least");
   for (std::size_t window : options.windows)

@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "hplcast/fit/common_factor.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
 
@@ -15,9 +16,6 @@ struct FlaggedRun {
 
 /// Number of tests by day.
 using TestsOfDays = std::map<std::int64_t, std::size_t>;
-
-/// Days since 1970 (UTC).
-std::int64_t day_of(std::int64_t time_s);
 
 /// One series that is tested: a CPU's own runs, its ratio to the others, or what all have in common.
 struct Track {

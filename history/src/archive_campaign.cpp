@@ -14,6 +14,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
+#include "network_factors.hpp"
 
 namespace hplcast::history {
 
@@ -104,28 +105,12 @@ void add_kernel_laws(const core::ClusterModel& cluster, const std::map<Place, Wo
     add(own.law, {record.cluster, cluster.hosts.names().at(static_cast<std::size_t>(own.host)), own.cpu});
 }
 
-void add_messages(const core::ScopeModel& scope, const std::string& name, CampaignRecord& record) {
-  const Place place{record.cluster, "network " + name, -1};
-  const core::SegmentedLaw& law = scope.cost(core::MessageCost::transfer);
-  constexpr double mebibyte = 1 << 20, kibibyte = 1 << 10;
-  const auto add = [&](const char* factor, double value) {
-    if (std::isfinite(value) && value > 0) record.observations.push_back({place, factor, record.start_s, value});
-  };
-  add("latency_us", 1e6 * law.mean_s(8));
-  const std::pair<const char*, double> sizes[] = {{"bandwidth_64kib_gbps", 64 * kibibyte},
-                                                  {"bandwidth_1mib_gbps", mebibyte}};
-  for (const auto& [factor, bytes] : sizes)
-    if (scope.max_bytes >= bytes) add(factor, 1e-9 * bytes / law.mean_s(bytes));
-}
-
 void add_models(const calibration::CampaignArchive& archive, const std::map<Place, Work>& work, CampaignRecord& record,
                 std::vector<std::string>& notes) {
   try {
     const core::ClusterModel cluster = fit::fit_campaign(campaign_of(archive)).cluster;
     add_kernel_laws(cluster, work, record);
-    const core::NetworkModel::Values& network = cluster.network.values();
-    add_messages(network.local, "local", record);
-    if (network.remote) add_messages(*network.remote, "remote", record);
+    add_messages(cluster.network, record);
     std::ostringstream json;
     core::write_cluster(json, cluster);
     record.cluster_json = json.str();

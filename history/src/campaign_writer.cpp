@@ -8,12 +8,13 @@
 #include "database_state.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/fit/common_factor.hpp"
 
 namespace hplcast::history {
 
 namespace {
 
-constexpr std::int64_t day_s = 86400;
+using fit::day_s;
 
 void refuse_wrong_times(const CampaignRecord& campaign, std::int64_t now) {
   constexpr std::int64_t year_2000_s = 946684800;
@@ -59,9 +60,7 @@ void CampaignWriter::add(const CampaignRecord& campaign) {
     add(one, id);
     answered.insert(one.place.host);
   }
-  std::set<std::string> hosts(campaign.hosts.begin(), campaign.hosts.end());
-  hosts.insert(answered.begin(), answered.end());
-  for (const std::string& host : hosts)
+  for (const std::string& host : std::set<std::string>(campaign.hosts.begin(), campaign.hosts.end()))
     execute(database_, "INSERT INTO hosts VALUES (?, ?, ?)", id, host, answered.count(host) > 0 ? 1 : 0);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "hplcast/core/errors.hpp"
@@ -42,11 +41,9 @@ core::ClusterModel changed(core::ClusterModel cluster, const std::vector<const H
   return cluster;
 }
 
-std::string effect_text(const HistoryFinding& one) {
-  char text[64];
-  const std::string cpu = one.place.cpu < 0 ? "all CPUs" : "CPU " + std::to_string(one.place.cpu);
-  std::snprintf(text, sizeof text, "%s %+.1f %%", cpu.c_str(), 100 * one.finding.effect);
-  return text;
+std::string cpu_text(const HistoryFinding& one) {
+  return (one.place.cpu < 0 ? "all CPUs " : "CPU " + std::to_string(one.place.cpu) + " ") +
+         effect_text(one.finding.effect);
 }
 
 /// Predictions of several clusters with the same seeds.
@@ -165,28 +162,35 @@ Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const 
   Predictions predictions(options);
   const std::size_t of_normal = predictions.add(normal, options.parameters);
   const std::size_t of_now = predictions.add(now, options.parameters);
-  std::vector<core::HplParameters> left_out;
+  struct OfHost {
+    std::size_t alone = 0, without = 0;
+    core::HplParameters left_out;
+  };
+  std::vector<OfHost> of_hosts;
   for (const HostFindings& host : hosts) {
-    predictions.add(changed(normal, host.findings), options.parameters);
-    left_out.push_back(options.parameters);
+    const bool is_all = host.findings.size() == findings.size();
+    OfHost& one = of_hosts.emplace_back();
+    one.alone = is_all ? of_now : predictions.add(changed(normal, host.findings), options.parameters);
     if (normal.hosts.count() < 2) continue;
     const core::ClusterModel rest = study::remove_named_nodes(now, {host.host});
-    left_out.back() = fitted(options.parameters, rest);
-    predictions.add(rest, left_out.back());
+    one.left_out = fitted(options.parameters, rest);
+    one.without = predictions.add(rest, one.left_out);
   }
   predictions.run();
+  for (const auto& [kernel, model] : normal.kernels)
+    if (kernel != "dgemm") cost.kept_kernels.push_back(kernel);
   cost.normal_gflops = predictions.gflops(of_normal);
   cost.now = scenario("now", options.parameters, predictions.gflops(of_now), cost.normal_gflops, share_error(findings));
-  std::size_t next = of_now + 1;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     Cost::OfHost& one = cost.hosts.emplace_back();
     one.host = hosts[i].host;
     for (const HistoryFinding* finding : hosts[i].findings)
-      one.what += (one.what.empty() ? "" : ", ") + effect_text(*finding);
-    one.alone = scenario("only " + one.host, options.parameters, predictions.gflops(next++), cost.normal_gflops,
-                         share_error(hosts[i].findings));
+      one.what += (one.what.empty() ? "" : ", ") + cpu_text(*finding);
+    one.alone = scenario("only " + one.host, options.parameters, predictions.gflops(of_hosts[i].alone),
+                         cost.normal_gflops, share_error(hosts[i].findings));
     if (normal.hosts.count() < 2) continue;
-    one.without = scenario("without " + one.host, left_out[i], predictions.gflops(next++), cost.normal_gflops, 0);
+    one.without = scenario("without " + one.host, of_hosts[i].left_out, predictions.gflops(of_hosts[i].without),
+                           cost.normal_gflops, 0);
     const double least = std::max({0.005, cost.now.effect_error, one.without.effect_error});
     one.pays_to_leave_out = one.without.effect > cost.now.effect + least;
   }

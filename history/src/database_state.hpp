@@ -16,7 +16,22 @@ struct HistoryDatabase::State {
   std::optional<SQLite::Database> database;
 };
 
-constexpr int sqlite_busy = 5, sqlite_locked = 6;  // SQLITE_BUSY, SQLITE_LOCKED of sqlite3.h
+/// What may help after an error. `code`: as in sqlite3.h.
+inline const char* hint_for(int code) {
+  constexpr int busy = 5, locked = 6, read_only = 8, cannot_open = 14, not_a_database = 26;
+  switch (code) {
+    case busy:
+    case locked:
+      return "another program writes it: wait until it has ended";
+    case read_only:
+    case cannot_open:
+      return "this needs the right to write the file and its folder: to read, too, after a program was killed";
+    case not_a_database:
+      return "expected a file of `hplcast history`";
+    default:
+      return "what was told as added is in it, or in a copy of it";
+  }
+}
 
 /// Runs `work` and turns SQLite's errors into ours.
 template <typename Work>
@@ -24,11 +39,8 @@ auto guarded(const std::filesystem::path& path, Work work) {
   try {
     return work();
   } catch (const SQLite::Exception& error) {
-    const bool busy = error.getErrorCode() == sqlite_busy || error.getErrorCode() == sqlite_locked;
     throw core::Error(core::ExitCode::bad_input,
-                      "history " + path.string() + ": " + error.what() +
-                          (busy ? "\n  hint: another program writes it: wait until it has ended"
-                                : "\n  hint: what was told as added is in it, or in a copy of it"));
+                      "history " + path.string() + ": " + error.what() + "\n  hint: " + hint_for(error.getErrorCode()));
   }
 }
 

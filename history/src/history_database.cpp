@@ -35,6 +35,13 @@ void make_schema(SQLite::Database& database) {
   transaction.commit();
 }
 
+/// Of a program that was killed before its first transaction, or something else that has no content.
+[[noreturn]] void throw_empty(const fs::path& path) {
+  throw core::Error(core::ExitCode::bad_input, path.string() +
+                                                   " is empty: a history without anything\n  hint: `hplcast history "
+                                                   "add` and `import` add campaigns");
+}
+
 }  // namespace
 
 HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patience_ms)
@@ -42,11 +49,15 @@ HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patien
   if (access == Access::read && !fs::is_regular_file(path))
     throw core::Error(core::ExitCode::bad_input,
                       "there is no history " + path.string() + "\n  hint: `hplcast history add` and `import` make one");
+  if (fs::is_directory(path))
+    throw core::Error(core::ExitCode::bad_input, path.string() + " is a folder; expected the file of a history");
   guarded(path, [&] {
-    const int flags = access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+    // Also to read: after a writer that was killed SQLite takes its transaction back. What cannot be written is read.
+    const int flags = SQLite::OPEN_READWRITE | (access == Access::read ? 0 : SQLite::OPEN_CREATE);
     SQLite::Database& database = state_->database.emplace(path.string(), flags, patience_ms);
     const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
-    if (access == Access::write && empty) make_schema(database);
+    if (empty && access == Access::read && database.execAndGet("PRAGMA page_count").getInt() == 0) throw_empty(path);
+    if (empty && access == Access::write) make_schema(database);
     check_version(database, path);
   });
 }
@@ -105,6 +116,17 @@ std::size_t HistoryDatabase::add_outliers(const std::vector<LoggedOutlier>& outl
                                            one.time_s, one.cluster, one.hosts, one.job, one.description));
     transaction.commit();
     return added;
+  });
+}
+
+void HistoryDatabase::add_verdicts(const std::vector<Verdict>& verdicts) {
+  guarded(path_, [&] {
+    SQLite::Transaction transaction(*state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    for (const Verdict& one : verdicts)
+      execute(*state_->database, "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", one.told_s,
+              one.place.cluster, one.place.host, one.place.cpu, one.factor, one.since_s, one.last_s, one.effect,
+              one.effect_error, one.probability);
+    transaction.commit();
   });
 }
 

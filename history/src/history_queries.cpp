@@ -60,6 +60,27 @@ std::vector<LoggedOutlier> HistoryDatabase::outliers() const {
   });
 }
 
+std::vector<Verdict> HistoryDatabase::verdicts() const {
+  return guarded(path_, [&] {
+    std::vector<Verdict> result;
+    SQLite::Statement query(*state_->database,
+                            "SELECT told_s, cluster, host, cpu, factor, since_s, last_s, effect, effect_error, "
+                            "probability FROM verdicts ORDER BY 1, 2, 3, 4, 5, 6");
+    while (query.executeStep()) {
+      Verdict& one = result.emplace_back();
+      one.told_s = query.getColumn(0).getInt64();
+      one.place = {query.getColumn(1).getString(), query.getColumn(2).getString(), query.getColumn(3).getInt()};
+      one.factor = query.getColumn(4).getString();
+      one.since_s = query.getColumn(5).getInt64();
+      one.last_s = query.getColumn(6).getInt64();
+      one.effect = query.getColumn(7).getDouble();
+      one.effect_error = query.getColumn(8).getDouble();
+      one.probability = query.getColumn(9).getDouble();
+    }
+    return result;
+  });
+}
+
 std::vector<StoredCampaign> HistoryDatabase::campaigns() const {
   return guarded(path_, [&] {
     std::vector<StoredCampaign> result;
@@ -120,6 +141,16 @@ std::vector<StoredSeries> HistoryDatabase::series(const std::string& cluster, co
       if (!one.runs.empty()) result.push_back(std::move(one));
     }
     return result;
+  });
+}
+
+std::string HistoryDatabase::first_cluster_json(const std::string& cluster, const std::string& protocol_sha256) const {
+  return guarded(path_, [&] {
+    SQLite::Statement query(*state_->database,
+                            "SELECT m.json FROM models m JOIN campaigns c ON c.id = m.campaign WHERE c.cluster = ? AND "
+                            "c.protocol = ? ORDER BY c.id LIMIT 1");
+    SQLite::bind(query, cluster, protocol_sha256);
+    return query.executeStep() ? query.getColumn(0).getString() : std::string();
   });
 }
 

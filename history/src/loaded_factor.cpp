@@ -11,7 +11,7 @@ namespace hplcast::history {
 
 namespace {
 
-constexpr std::int64_t day_s = 86400;
+using fit::day_s;
 
 bool is_of(const std::string& clusters, const std::string& hosts, const Place& place) {
   return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
@@ -63,6 +63,13 @@ std::vector<std::string> FactorLoader::factors() const {
   for (const FactorInfo& factor : known_factors())
     if (factor.checked && std::find(known.begin(), known.end(), factor.name) != known.end())
       result.emplace_back(factor.name);
+  const std::size_t listed = result.size();
+  for (const std::string& name : known) {
+    const FactorInfo* factor = find_factor(name);  // those of segments have no name in the list
+    if (factor != nullptr && factor->checked && name != factor->name) result.push_back(name);
+  }
+  std::sort(result.begin() + static_cast<std::ptrdiff_t>(listed), result.end(),
+            [](const auto& a, const auto& b) { return std::make_pair(a.size(), a) < std::make_pair(b.size(), b); });
   return result;
 }
 
@@ -86,8 +93,7 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
   for (const StoredRun& run : series.runs) {
     const auto campaign = static_cast<std::size_t>(run.campaign);
     const bool is_outlier = std::any_of(outliers.begin(), outliers.end(), [&](const LoggedOutlier* one) {
-      return one->job.empty() ? run.time_s >= one->time_s && run.time_s < one->time_s + day_s
-                              : one->job == jobs_[campaign];
+      return one->job.empty() ? fit::day_of(run.time_s) == fit::day_of(one->time_s) : one->job == jobs_[campaign];
     });
     if (protocol != nullptr && *protocol != protocols_[campaign]) ++switches;
     protocol = &protocols_[campaign];

@@ -64,23 +64,18 @@ using Jobs = std::map<std::pair<std::string, std::string>, CampaignRecord>;
 
 void finish(CampaignRecord& campaign) {
   std::set<std::string> hosts;
-  campaign.start_s = campaign.end_s = campaign.observations.front().time_s;
+  campaign.start_s = campaign.observations.front().time_s;
   for (const Observation& one : campaign.observations) {
     campaign.start_s = std::min(campaign.start_s, one.time_s);
-    campaign.end_s = std::max(campaign.end_s, one.time_s);
     hosts.insert(one.place.host);
   }
   campaign.end_s = campaign.start_s;  // unknown: jobs of other hosts may begin meanwhile
   campaign.hosts.assign(hosts.begin(), hosts.end());
 }
 
-std::string date_cell(const core::CsvReader& csv, std::size_t column) {
-  return std::string(csv.text(column));
-}
-
 std::int64_t date_of(const core::CsvReader& csv, std::size_t column) {
   try {
-    return parse_date(date_cell(csv, column));
+    return parse_date(std::string(csv.text(column)));
   } catch (const core::DomainError& error) {
     throw core::ParseError(csv.at(column), error.what());
   }
@@ -90,11 +85,7 @@ std::int64_t date_of(const core::CsvReader& csv, std::size_t column) {
 std::string host_list(const std::string& cluster, const std::string& nodes) {
   if (nodes == "all") return nodes;
   std::string result;
-  for (std::size_t begin = 0; begin <= nodes.size();) {
-    const std::size_t end = std::min(nodes.find('/', begin), nodes.size());
-    result += (result.empty() ? "" : "/") + host_name(cluster, nodes.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for (const std::string& node : names_in(nodes)) result += (result.empty() ? "" : "/") + host_name(cluster, node);
   return result;
 }
 

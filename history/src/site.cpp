@@ -16,7 +16,7 @@ namespace hplcast::history {
 
 namespace {
 
-constexpr std::int64_t day_s = 86400;
+using fit::day_s;
 constexpr std::size_t cells_of_page = 120000;  // of an overview: about 1.3 MB
 constexpr std::size_t runs_of_page = 24000;    // in the plots of a host: about 1.1 MB
 constexpr std::size_t rows_of_table = 1000;    // the newest
@@ -35,7 +35,7 @@ std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor,
   for (const fit::CpuHistory& cpu : factor.history.cpus) {
     fit::DatedValues& one = dated.emplace_back();
     one.value = cpu.value;
-    for (std::int64_t time_s : cpu.time_s) one.day.push_back(time_s / day_s);
+    for (std::int64_t time_s : cpu.time_s) one.day.push_back(fit::day_of(time_s));
     if (std::any_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; })) return {};
   }
   if (dated.size() < options.tests.least_cpus) return {};
@@ -43,7 +43,18 @@ std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor,
   std::vector<std::vector<fit::RunScore>> result;
   for (std::size_t c = 0; c < dated.size(); ++c) {
     const fit::CpuHistory& cpu = factor.history.cpus[c];
-    result.push_back(tests.scores({1, common.ratios[c], cpu.outlier, cpu.ratio_epoch}));
+    fit::RunSeries series;
+    std::vector<std::size_t> runs;  // of days that have enough CPUs to say what they have in common
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
+      if (common.cpus_of_day.at(dated[c].day[i]) < options.tests.least_cpus) continue;
+      runs.push_back(i);
+      series.values.push_back(common.ratios[c][i]);
+      series.outlier.push_back(cpu.outlier[i]);
+      series.epoch.push_back(cpu.ratio_epoch[i]);
+    }
+    const auto scores = tests.scores(series);
+    auto& of_cpu = result.emplace_back(cpu.value.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) of_cpu[runs[i]] = scores[i];
   }
   return result;
 }
@@ -72,12 +83,6 @@ ShownFactor shown(LoadedFactor loaded, const CheckOptions& options) {
     result.series.push_back(std::move(one));
   }
   return result;
-}
-
-std::string percent_text(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.1f %%", 100 * ratio);
-  return text;
 }
 
 std::string host_page(const Place& place) {
@@ -115,7 +120,8 @@ class Site {
     for (const MissingHost& one : check.missing)
       html += "<p class=\"bad\">" + core::xml_escaped(one.host) +
               (one.did_not_come_back ? " was to measure and gave no result" : " takes no part any more") +
-              (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) + ".</p>\n";
+              (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) +
+              (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ".</p>\n";
     for (const std::string& note : check.notes) html += "<p class=\"note\">" + core::xml_escaped(note) + "</p>\n";
     html += "<h2>All CPUs over time</h2>\n<p>" + overviews_ + "</p>\n<h2>Hosts</h2>\n<p>" + hosts_ + "</p>\n";
     html += "<h2>Past findings</h2>\n" + findings_table(check, false) + "<h2>Changes</h2>\n";
@@ -261,21 +267,22 @@ class Site {
 
   std::string findings_table(const HistoryCheck& check, bool open) const {
     std::vector<std::vector<std::string>> rows;
-    for (const HistoryFinding& one : check.findings) {
+    for (const FindingEvent& event : check.events()) {
+      const HistoryFinding& one = check.findings[event.first];
       if (one.finding.open != open) continue;
       const std::string where = one.place.host.empty() ? link(overview_page(one.cluster, one.factor, 0), "all CPUs")
                                                        : link(host_page(one.place), to_string(one.place));
-      char chance[16];
-      std::snprintf(chance, sizeof chance, "%.0e", one.finding.probability);
-      rows.push_back({where, percent_text(one.finding.effect), one.factor, date_text(one.finding.since_s),
-                      open ? "now" : date_text(one.finding.last_s), chance,
-                      one.nearest
-                          ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
-                          : ""});
+      rows.push_back(
+          {where, effect_text(one.finding.effect), one.factor, also_text(check, event), date_text(one.finding.since_s),
+           open ? "now" : date_text(one.finding.last_s), one.told_s ? date_text(*one.told_s) : "",
+           core::xml_escaped(probability_text(one.finding.probability)),
+           one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
+                       : ""});
     }
-    return rows.empty()
-               ? ""
-               : html_table({"where", "effect", "factor", "since", "until", "by chance", "nearest change"}, rows);
+    return rows.empty() ? ""
+                        : html_table({"where", "effect", "factor", "also", "since", "until", "first told", "by chance",
+                                      "nearest change"},
+                                     rows);
   }
 
   const CheckOptions& options_;

@@ -28,7 +28,6 @@ svg text { fill: var(--soft); font: 11px system-ui, sans-serif; } svg a text { f
 .dot.below, .dot.above { stroke-width: 7; } .dot.outlier { stroke-width: 1.5; }
 .cell { fill: none; stroke-width: 11; } .inside { stroke: var(--inside); } .untested { stroke: var(--untested); }
 .below { stroke: var(--below); } .above { stroke: var(--above); } .outlier { stroke: var(--soft); }
-.key span { display: inline-block; width: .9rem; height: .9rem; margin: 0 .3rem 0 .9rem; vertical-align: -.1rem; }
 .bad { font-weight: 600; } details { margin: .6rem 0; }
 )css";
 

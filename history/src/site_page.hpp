@@ -5,7 +5,7 @@
 
 namespace hplcast::history {
 
-/// A page around its content. `depth` is always 0: all pages are in one folder.
+/// A page around its content.
 std::string site_page(const std::string& title, const std::string& content);
 
 /// A table; cells are HTML already.

@@ -7,6 +7,7 @@
 #include "runtime.hpp"
 #include "simgrid_port/simgrid_port.hpp"
 
+using hplcast::smpi_models::Communicator;
 using hplcast::smpi_models::guarded;
 using hplcast::smpi_models::MessageRequest;
 using hplcast::smpi_models::Rank;
@@ -29,6 +30,11 @@ Runtime& runtime() {
 
 Rank& this_rank() {
   return guarded([]() -> Rank& { return Runtime::instance().rank(); });
+}
+
+/// All are made by Communicator, which only the program sees as constant.
+Communicator& communicator(const hplcast_communicator* handle) {
+  return *static_cast<Communicator*>(const_cast<hplcast_communicator*>(handle));
 }
 
 }  // namespace
@@ -57,6 +63,18 @@ int hplcast_world_rank(void) {
   return static_cast<int>(this_rank().number);
 }
 
+const hplcast_communicator* hplcast_world(void) {
+  return &runtime().world();
+}
+
+int hplcast_rank_in(const hplcast_communicator* part) {
+  return guarded([&] { return communicator(part).number_of(hplcast_world_rank()); });
+}
+
+void hplcast_free(const hplcast_communicator* part) {
+  communicator(part).free();
+}
+
 void hplcast_delay(double duration_s) {
   guarded([&] { add_delay(Runtime::instance().rank(), duration_s); });
 }
@@ -65,6 +83,12 @@ void hplcast_delay(double duration_s) {
 
 void hplcast_flush(void) {
   this_rank().clock.flush();
+}
+
+const hplcast_communicator* hplcast_split(const hplcast_communicator* whole, int color, int key) {
+  Rank& rank = this_rank();
+  rank.clock.flush();
+  return communicator(whole).split(static_cast<int>(rank.number), color, key);
 }
 
 int hplcast_direct_messages(void) {

@@ -16,13 +16,13 @@ namespace hplcast::smpi_models {
 struct SentMessage {
   hplcast_message message;
   MessageName name;
-  double sent_s = 0;          ///< when its sender called
-  bool detached = false;      ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
-  std::vector<char> copy;     ///< its content: the sender may go on before the receiver looks
-  core::MessageFlow as;       ///< in the network
-  bool starts_alone = false;  ///< without the receiver
-  port::Flow flow;            ///< null: nobody has begun or offered it
-  simgrid::s4u::Mailbox* sender_waits_in = nullptr;
+  double sent_s = 0;           ///< when its sender called
+  bool detached = false;       ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
+  std::vector<char> copy;      ///< its content: the sender may go on before the receiver looks
+  core::MessageFlow as;        ///< in the network
+  bool starts_alone = false;   ///< without the receiver
+  bool sender_sleeps = false;  ///< until the flow begins
+  port::Flow flow;             ///< null: it has not begun
 };
 
 /// A receive or a sending that does not block; what MPI_Request is for.
@@ -30,8 +30,7 @@ struct MessageRequest {
   bool receives = false;
   hplcast_message wanted;                ///< of a receive
   std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
-  port::Flow flow;                       ///< of a receive from a sender that waits: the receiver's end of it
-  simgrid::s4u::Mailbox* receiver_waits_in = nullptr;
+  bool receiver_sleeps = false;          ///< until a message was sent, and its flow has begun
 };
 
 /// The messages of one rank that are not over yet.

@@ -60,19 +60,6 @@ FlowShape Messages::shape_of(const SentMessage& sent) const {
   return {at(channel.source).host, at(channel.destination).host, wire_bytes(sent), sent.as};
 }
 
-/// Making one lets other actors run: done before looking for a match, never between that and acting on it.
-void Messages::have_mailbox() {
-  while (idle_mailboxes_.empty()) {
-    idle_mailboxes_.push_back(s4u::Mailbox::by_name("hplcast-" + std::to_string(mailboxes_++)));
-  }
-}
-
-s4u::Mailbox* Messages::take_mailbox() {
-  s4u::Mailbox* const mailbox = idle_mailboxes_.back();
-  idle_mailboxes_.pop_back();
-  return mailbox;
-}
-
 std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous,
                                                core::MessageCost cost) {
   auto sent = std::make_shared<SentMessage>();
@@ -109,28 +96,18 @@ bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
   MessageRequest& request = **found;
   posted.erase(found);
   request.message = sent;
-  if (request.receiver_waits_in == nullptr) {
-    sent->flow = port::begin_flow(shape_of(*sent));
-  } else {
-    s4u::Mailbox* const mailbox = request.receiver_waits_in;
-    request.receiver_waits_in = nullptr;
-    sent->flow = port::give_flow(mailbox, shape_of(*sent), sent->detached);
-    idle_mailboxes_.push_back(mailbox);
-  }
+  const bool sleeps = request.receiver_sleeps;
+  sent->flow = port::begin_flow(shape_of(*sent));
+  if (sleeps) at(sent->message.channel.destination).clock.wake();
   return true;
 }
 
 void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   const hplcast_message& message = sent->message;
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
-  if (!sent->detached) sent->sender_waits_in = take_mailbox();
   Rank& destination = at(message.channel.destination);
   destination.mail.sent.push_back(sent);
-  if (sent->starts_alone) {
-    sent->flow = port::begin_flow(shape_of(*sent));
-  } else if (!sent->detached) {
-    sent->flow = port::offer_flow(sent->sender_waits_in, shape_of(*sent));
-  }
+  if (sent->starts_alone) sent->flow = port::begin_flow(shape_of(*sent));
   Probes::wake(destination, message.channel);
 }
 
@@ -141,27 +118,32 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
     if (request->wanted.channel.source != channel.destination) continue;
     const SentMessage* opposite = request->message.get();
     if (opposite == nullptr || opposite->detached || opposite->sent_s == s4u::Engine::get_clock()) continue;
-    const port::Flow flow = request->flow == nullptr ? opposite->flow : request->flow;
-    if (flow == nullptr) continue;
-    port::wait_for_end(flow);
+    if (opposite->flow == nullptr) continue;
+    port::wait_for_end(opposite->flow);
     return;
   }
 }
 
 void Messages::send(const hplcast_message& message, bool synchronous) {
   const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send);
-  if (!sent->detached) {
-    let_opposite_pass(message.channel);
-    have_mailbox();
-  }
+  if (!sent->detached) let_opposite_pass(message.channel);
   if (!match_posted(sent)) publish(sent);
-  if (!sent->detached) port::wait_for_end(sent->flow);
+  wait_for_end(*sent);
+}
+
+/// Of the sending, for its sender.
+void Messages::wait_for_end(SentMessage& sent) {
+  if (sent.detached) return;
+  if (sent.flow == nullptr) {
+    sent.sender_sleeps = true;
+    at(sent.message.channel.source).clock.sleep();
+  }
+  port::wait_for_end(sent.flow);
 }
 
 std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous) {
   auto request = std::make_unique<MessageRequest>();
   request->message = prepare(message, synchronous, core::MessageCost::isend);
-  if (!request->message->detached) have_mailbox();
   if (!match_posted(request->message)) publish(request->message);
   return request;
 }
@@ -185,14 +167,9 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
   request->message = *found;
   mail.sent.erase(found);
   SentMessage& sent = *request->message;
-  if (sent.sender_waits_in != nullptr) {
-    s4u::Mailbox* const mailbox = sent.sender_waits_in;
-    sent.sender_waits_in = nullptr;
-    request->flow = port::take_flow(mailbox, shape_of(sent));
-    idle_mailboxes_.push_back(mailbox);
-  } else if (!sent.starts_alone) {
-    sent.flow = port::begin_flow(shape_of(sent));
-  }
+  if (sent.starts_alone) return request;
+  sent.flow = port::begin_flow(shape_of(sent));
+  if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();
   return request;
 }
 
@@ -200,18 +177,15 @@ void Messages::wait(MessageRequest& request) {
   Rank& rank = at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
   rank.clock.flush();
   if (!request.receives) {
-    if (!request.message->detached) port::wait_for_end(request.message->flow);
+    wait_for_end(*request.message);
     return;
   }
-  if (request.message == nullptr) have_mailbox();
   if (request.message == nullptr) {
-    request.receiver_waits_in = take_mailbox();
-    port::wait_for_offer(request.receiver_waits_in);
-  } else {
-    const port::Flow& flow = request.flow == nullptr ? request.message->flow : request.flow;
-    while (flow == nullptr) s4u::this_actor::yield();  // the sender is just about to start it
-    port::wait_for_end(flow);
+    request.receiver_sleeps = true;
+    rank.clock.sleep();
   }
+  while (request.message->flow == nullptr) s4u::this_actor::yield();  // the sender is just about to begin it
+  port::wait_for_end(request.message->flow);
   finish_receive(request);
 }
 

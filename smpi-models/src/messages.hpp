@@ -42,18 +42,15 @@ class Messages {
   bool match_posted(const std::shared_ptr<SentMessage>& sent);
   void publish(const std::shared_ptr<SentMessage>& sent);
   FlowShape shape_of(const SentMessage& sent) const;
+  void wait_for_end(SentMessage& sent);
   void finish_receive(MessageRequest& request);
   void let_opposite_pass(const hplcast_channel& channel);
   double overhead_s(core::MessageCost which, const SentMessage& sent) const;
-  void have_mailbox();
-  simgrid::s4u::Mailbox* take_mailbox();
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
   const NetworkCosts& costs_;
   std::deque<Rank>& ranks_;
-  std::vector<simgrid::s4u::Mailbox*> idle_mailboxes_;
-  std::size_t mailboxes_ = 0;
   double async_small_bytes_;
   double detached_bytes_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 
@@ -81,6 +82,9 @@ void Runtime::add_ranks() {
     kernels_.assign_laws(rank, ranks_on[rank.host]++);
   }
   statistics_.ranks = static_cast<int>(ranks_.size());
+  std::vector<int> numbers(ranks_.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  world_.emplace(std::move(numbers));
   const bool direct = platform_costs() != nullptr && settings_.direct_messages;
   // Where probes grow, those that fail are counted as they come: SMPI must see them all.
   polling_.emplace(settings_.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));

@@ -5,6 +5,7 @@
 
 #include "activity.hpp"
 #include "column_meeting.hpp"
+#include "communicators.hpp"
 #include "kernels.hpp"
 #include "messages.hpp"
 #include "panel_counts.hpp"
@@ -36,6 +37,7 @@ class Runtime {
   /// u^(1/rows) and a row below `rows`, from the stream of pivots. @throws DomainError for rows < 1.
   double pivot(Rank& rank, int rows, int& row) const;
 
+  Communicator& world() { return *world_; }
   Polling& polling() { return *polling_; }
   Activity& activity() { return activity_; }
   /// Null: messages go through SMPI, because the platform is not ours or HPLCAST_MESSAGES says so.
@@ -62,6 +64,7 @@ class Runtime {
   PanelCounts counts_;
   Kernels kernels_;
   std::deque<Rank> ranks_;  // by number in MPI_COMM_WORLD
+  std::optional<Communicator> world_;
   std::optional<Polling> polling_;
   Activity activity_;
   ProgressFile progress_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -59,14 +60,24 @@ std::string one_line(std::string text) {
   return text;
 }
 
+constexpr const char* made_by_us =
+    "# Made by `hplcast emit --run`; do not edit: cluster.json is the source of all files here.";
+
+/// Whether write_run_folder() has written into this folder.
+bool is_run_folder(const fs::path& folder) {
+  std::ifstream script(folder / "run.sh");
+  for (std::string line; std::getline(script, line);)
+    if (line == made_by_us) return true;
+  return false;
+}
+
 void write_run_script(std::ostream& out, const PredictionRequest& request, const std::string& options) {
   const int ranks = request.parameters.P * request.parameters.Q;
   out << "#!/bin/sh\n"
          "# HPL on "
-      << one_line(request.cluster.name) << " by plain smpirun: " << core::to_string(request.parameters)
-      << ".\n"
-         "# Made by `hplcast emit --run`; do not edit: cluster.json is the source of all files here.\n"
-         "set -eu\n"
+      << one_line(request.cluster.name) << " by plain smpirun: " << core::to_string(request.parameters) << ".\n"
+      << made_by_us
+      << "\nset -eu\n"
          "cd \"$(dirname \"$0\")\"\n"
          "PATH=$PATH:"
       << core::shell_quoted(core::own_executable().parent_path().string())
@@ -81,6 +92,19 @@ void write_run_script(std::ostream& out, const PredictionRequest& request, const
 }
 
 }  // namespace
+
+std::vector<fs::path> other_run_folders(const fs::path& base, const std::vector<fs::path>& folders) {
+  std::vector<fs::path> others;
+  const auto look_at = [&](const fs::path& folder) {
+    const bool is_one = std::find(folders.begin(), folders.end(), folder) != folders.end();
+    if (!is_one && is_run_folder(folder)) others.push_back(folder);
+  };
+  look_at(base);
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(base, error)) look_at(base / entry.path().filename());
+  std::sort(others.begin(), others.end());
+  return others;
+}
 
 void write_run_folder(const PredictionRequest& request, const fs::path& folder) {
   PredictionRequest exact = request;

@@ -15,6 +15,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "sweep_executor.hpp"
+#include "task_logs.hpp"
 
 namespace hplcast::study {
 
@@ -42,6 +43,7 @@ std::string job_name(const fs::path& database) {
 core::CommandResult slurm(const std::string& program, std::vector<std::string> arguments,
                           bool despite_interrupts = false) {
   core::Command command;
+  if (program == "sbatch") command.purpose = "submitting the jobs";
   command.program = program;
   command.arguments = std::move(arguments);
   command.despite_interrupts = despite_interrupts;
@@ -119,7 +121,8 @@ class SlurmSweep {
         jobs_(jobs),
         options_(options),
         folder_(folder_of(execution.database)),
-        name_(job_name(execution.database)) {
+        name_(job_name(execution.database)),
+        logs_(folder_) {
     for (const SweepTask& task : execution.tasks) missing_.emplace(task.run->id, &task);
   }
 
@@ -156,7 +159,8 @@ class SlurmSweep {
     const fs::path hplcast = options_.hplcast.empty() ? core::own_executable() : options_.hplcast;
     core::write_file(folder_ / "task.sh", [&](std::ostream& out) {
       out << "#!/bin/sh\nexec " << core::shell_quoted(hplcast.string()) << " sweep worker "
-          << core::shell_quoted(folder_.string()) << " --chunk \"$SLURM_ARRAY_TASK_ID\"\n";
+          << core::shell_quoted(folder_.string()) << " --chunk \"$SLURM_ARRAY_TASK_ID\""
+          << (core::output_is_shown() ? " --verbose\n" : "\n");
     });
     std::vector<std::string> arguments = {"--parsable",
                                           "--job-name=" + name_,
@@ -186,9 +190,9 @@ class SlurmSweep {
     for (std::size_t i = 0; i < chunks; ++i) {
       write_json(folder_ / ("chunk-" + std::to_string(i) + ".json"), contents[i]);
     }
-    for (const auto& [sha256, cluster] : clusters) {
-      core::write_file(folder_ / "clusters" / (sha256 + ".json"),
-                       [&](std::ostream& out) { core::write_cluster(out, *cluster); });
+    for (const auto& one : clusters) {
+      core::write_file(folder_ / "clusters" / (one.first + ".json"),
+                       [&](std::ostream& out) { core::write_cluster(out, *one.second); });
     }
     return chunks;
   }
@@ -240,6 +244,7 @@ class SlurmSweep {
 
   /// Moves what tasks have left into the database.
   void collect() {
+    logs_.show();
     for (const auto& entry : fs::directory_iterator(folder_ / "results")) {
       if (entry.path().extension() != ".json") continue;  // one that is being written
       const auto task = missing_.find(entry.path().stem().string());
@@ -266,6 +271,7 @@ class SlurmSweep {
   const SlurmOptions& options_;
   fs::path folder_;
   std::string name_;
+  TaskLogs logs_;
   std::map<std::string, const SweepTask*> missing_;
   std::chrono::steady_clock::time_point last_answer_ = std::chrono::steady_clock::now();
 };

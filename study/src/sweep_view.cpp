@@ -7,6 +7,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::study {
 
@@ -22,10 +23,7 @@ std::string raw_level(const SweepResult& result, const std::string& factor) {
 /// The number in a level: "4:slowest" is 4, "none" of a number of hosts is 0; "2x8" and names are none.
 std::optional<double> number_in(const std::string& factor, const std::string& level) {
   if (!core::hpl_value_names(factor).empty()) return std::nullopt;
-  const std::string of_hosts = "-nodes";
-  const bool counts_hosts = factor.size() > of_hosts.size() &&
-                            factor.compare(factor.size() - of_hosts.size(), of_hosts.size(), of_hosts) == 0;
-  if (level == "none" && counts_hosts) return 0;
+  if (level == "none" && core::ends_with(factor, "-nodes")) return 0;
   double value = 0;
   if (core::parse_double(level.substr(0, level.find(':')), value)) return value;
   return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
@@ -133,7 +134,14 @@ long long size_from_memory(const core::ClusterModel& cluster, int ranks, double 
   }
   const double used_hosts = std::ceil(static_cast<double>(ranks) / hosts.cores);
   const double bytes = memory_fraction * hosts.memory_bytes * used_hosts;
-  return std::max<long long>(static_cast<long long>(std::sqrt(bytes / 8)) / NB, 1) * NB;
+  const double N = std::floor(std::sqrt(bytes / 8) / NB) * NB;
+  if (!(N >= NB && N <= std::numeric_limits<int>::max()))
+    throw core::DomainError("memory_bytes", hosts.memory_bytes,
+                            N >= NB ? "a matrix of an order below 2^31, the largest of HPL"
+                                    : "room for a matrix of order NB = " + std::to_string(NB) + " on " +
+                                          std::to_string(static_cast<long long>(used_hosts)) + " hosts",
+                            "the memory of each host, in bytes");
+  return static_cast<long long>(N);
 }
 
 std::vector<std::pair<int, int>> near_square_grids(int ranks, int most) {

@@ -107,13 +107,16 @@ TEST(Doctor, WarnsOfPartsOfTwoSimGrids) {
        {&SimGridVersions::smpirun, &SimGridVersions::smpicc, &SimGridVersions::library, &SimGridVersions::headers}) {
     ToolVersions tools = all_tools;
     tools.simgrid.*part = "3.32";
+    int found = 0;
     for (const Check& check : examine(healthy_machine(), tools, software)) {
       if (check.name != "SimGrid versions") continue;
+      ++found;
       EXPECT_EQ(check.status, CheckStatus::warn);
       EXPECT_THAT(check.found, HasSubstr(" 3.32"));
       EXPECT_THAT(check.found, HasSubstr(" 4.1"));
       EXPECT_THAT(check.remedy, HasSubstr("CMAKE_PREFIX_PATH"));
     }
+    EXPECT_EQ(found, 1);
   }
 }
 

@@ -3,6 +3,7 @@
 // Whole campaigns in a folder of their own, for the tests of hplcast calibrate.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "../support/run_hplcast.hpp"
+#include "../support/text_of.hpp"
 #include "hplcast/core/csv.hpp"
 
 namespace hplcast::test {
@@ -31,13 +33,6 @@ steps:
         - {N: 60, NB: 16, P: 1, Q: 2}
   - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, isend, recv, pingpong, iprobe, test, wtime]}
 )";
-
-inline std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 inline std::multiset<std::string> lines_of(const std::string& text) {
   std::multiset<std::string> lines;
@@ -59,7 +54,8 @@ class Calibrate : public ::testing::Test {
   void SetUp() override {
     if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "skipped: two ranks need two cores";
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(::testing::TempDir()) / (std::string("hplcast_calibrate_") + test->name());
+    folder_ = fs::path(::testing::TempDir()) /
+              (std::string("hplcast_calibrate_") + test->name() + "_" + std::to_string(::getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -142,6 +142,7 @@ TEST_F(Calibrate, StopsEverythingWhenInterruptedAndGoesOnLater) {
   for (int tenths = 0; tenths < 300 && running.ranks().empty(); ++tenths)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const std::vector<pid_t> ranks = running.ranks();
+  EXPECT_FALSE(ranks.empty());
   running.interrupt();
   EXPECT_EQ(running.wait(), 130);
   EXPECT_THAT(text_of(folder_ / "calibrate.log"), HasSubstr("continue with --resume"));

@@ -53,8 +53,53 @@ TEST_F(HistoryCommands, TellWhatSinceWhenAndHowMuch) {
   const Json json = check_json();
   ASSERT_EQ(json["findings"].size(), 3U);
   for (const Json& finding : json["findings"]) EXPECT_EQ(finding["host"], "node-3");
-  EXPECT_NEAR(json["findings"][0]["effect"].get<double>(), -0.048, 0.003);  // what the example was made with
+  // Made with 4.8 %, and noise of 0.7 %: of a mean of twelve runs that is 0.2 %.
+  EXPECT_NEAR(json["findings"][0]["effect"].get<double>(), -0.048, 0.003);
   EXPECT_EQ(json["missing_hosts"][0]["host"], "node-6");
+}
+
+TEST_F(HistoryCommands, TellOneCauseInOneRow) {
+  import_example();
+  const auto outcome = run({"check", "h.db"});
+  EXPECT_THAT(outcome.output, HasSubstr("frequency_ghz -4.4 %, temperature_celsius +12.4 %"));
+  EXPECT_THAT(outcome.output, HasSubstr("2 findings"));  // node-3, and node-6 that is gone
+  for (const Json& finding : check_json()["findings"]) EXPECT_EQ(finding["event"], 0);
+}
+
+TEST_F(HistoryCommands, RememberWhatWasTold) {
+  import_example();
+  EXPECT_EQ(run({"check", "h.db", "--new"}).status, 5);
+  EXPECT_TRUE(check_json()["findings"][0]["first_told"].is_null());  // a check changes nothing by itself
+  const auto recorded = run({"check", "h.db", "--record", "--new"});
+  EXPECT_EQ(recorded.status, 5);
+  EXPECT_THAT(recorded.output, HasSubstr("node-3 CPU 0"));
+  const auto again = run({"check", "h.db", "--record", "--new"});
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.output, HasSubstr("nothing new"));
+  EXPECT_THAT(run({"check", "h.db"}).output, HasSubstr("last on 2025-03-24; first told on 2025-04-07"));
+  // A later campaign: what was known stays known, what is new is told.
+  std::ofstream out(folder_.path() / "later.csv");
+  out << "cluster,node,cpu,jobid,start_time,dgemm_gflops\n";
+  for (const int day : {0, 1}) {
+    for (int node = 1; node <= 8; ++node)
+      if (node != 6)
+        for (const int cpu : {0, 1})
+          out << "demo,node-" << node << ',' << cpu << ',' << 2000 + day << ',' << 1744182000 + 86400 * day << ','
+              << (node == 3 && cpu == 0 ? 24.0
+                  : node == 5           ? 20.0
+                                        : 25.2)
+              << '\n';
+  }
+  out.close();
+  ASSERT_EQ(run({"history", "import", "later.csv", "--database", "h.db"}).status, 0);
+  const auto later = run({"check", "h.db", "--record", "--new"});
+  EXPECT_EQ(later.status, 5) << later.output;
+  EXPECT_THAT(later.output, HasSubstr("node-5 CPU 0"));
+  EXPECT_THAT(later.output, Not(HasSubstr("node-3 CPU 0")));
+  for (const Json& finding : check_json()["findings"])
+    EXPECT_EQ(finding["first_told"], finding["host"] == "node-3" ? "2025-04-07" : "2025-04-10") << finding;
+  ASSERT_EQ(run({"history", "site", "h.db", "-o", "site"}).status, 0);
+  EXPECT_THAT(core::read_text(folder_.path() / "site/index.html"), HasSubstr("first told"));
 }
 
 TEST_F(HistoryCommands, AreSilentBeforeTheEventAndAfterItWasLogged) {
@@ -80,6 +125,47 @@ TEST_F(HistoryCommands, TellHostsThatDidNotComeBack) {
   const auto outcome = run({"check", "h.db", "--factors", "dgemm_gflops"});
   EXPECT_EQ(outcome.status, 5);
   EXPECT_THAT(outcome.output, HasSubstr("node-2: was to measure on 2025-04-09 and gave no result"));
+}
+
+TEST_F(HistoryCommands, LogAllHostsOfAClusterAsFailed) {
+  import_example();
+  // Without --cluster: there is only one.
+  const auto failed = run({"history", "failed", "--date", "2025-04-09 07:00", "--hosts", "all", "--database", "h.db"});
+  ASSERT_EQ(failed.status, 0) << failed.output;
+  const Json json = check_json();
+  ASSERT_EQ(json["missing_hosts"].size(), 8U);
+  for (const Json& one : json["missing_hosts"]) EXPECT_EQ(one["reason"], "gave no result");
+  EXPECT_EQ(json["missing_hosts"][0]["host"], "node-1");
+}
+
+TEST_F(HistoryCommands, OfSeveralClustersNeedTheNameOfOne) {
+  import_example();
+  std::ofstream(folder_.path() / "other.csv") << "host,cpu,job,start_time,dgemm_gflops\na,0,1,1600000000,20\n";
+  ASSERT_EQ(run({"history", "import", "other.csv", "--cluster", "other", "--database", "h.db"}).status, 0);
+  std::ofstream(folder_.path() / "one.csv") << "N,NB,P,Q\n1000,128,1,1\n";
+  const auto cost = run({"check", "h.db", "--predict", "one.csv"});
+  EXPECT_EQ(cost.status, 2);
+  EXPECT_THAT(cost.output, HasSubstr("expected --cluster, one of demo, other"));
+  const auto failed = run({"history", "failed", "--date", "2025-04-09", "--hosts", "a", "--database", "h.db"});
+  EXPECT_EQ(failed.status, 2);
+  EXPECT_THAT(failed.output, HasSubstr("expected --cluster, one of demo, other"));
+  const auto host = run(
+      {"history", "failed", "--date", "2025-04-09", "--hosts", "node-1", "--cluster", "other", "--database", "h.db"});
+  EXPECT_EQ(host.status, 3);
+  EXPECT_THAT(host.output, HasSubstr("host `node-1`; there are a"));
+  const auto cluster =
+      run({"history", "change", "--date", "2025-04-09", "--cluster", "demo/others", "x", "--database", "h.db"});
+  EXPECT_EQ(cluster.status, 3);
+  EXPECT_THAT(cluster.output, HasSubstr("cluster `others`; there are demo, other"));
+}
+
+TEST_F(HistoryCommands, AreAsTheyWereAtTheMinuteThatIsAskedFor) {
+  import_example();
+  EXPECT_EQ(check_json({"--until", "2025-03-14 06:59"})["newest"], "2025-03-12");  // campaigns begin at seven
+  EXPECT_EQ(check_json({"--until", "2025-03-14 07:00"})["newest"], "2025-03-14");
+  EXPECT_EQ(check_json({"--until", "2025-03-14"})["newest"], "2025-03-14");
+  const auto twice = run({"check", "h.db", "--counts", "--window", "5,1,5,5", "--factors", "dgemm_gflops"});
+  EXPECT_EQ(std::count(twice.output.begin(), twice.output.end(), '\n'), 3) << twice.output;  // header, two windows
 }
 
 TEST_F(HistoryCommands, SayWhatIsMissingInsteadOfAVerdict) {
@@ -218,8 +304,9 @@ TEST_F(HistoryCommands, GiveThePublishedCounts) {
     if (one["open"] == true && one["host"] == "dahu-26") dahu26[one["cpu"].get<int>()] = one;
   ASSERT_EQ(dahu26.size(), 2U);
   for (const auto& [cpu, one] : dahu26) EXPECT_EQ(one["since"], "2020-04-02") << cpu;
-  EXPECT_NEAR(dahu26[0]["effect"].get<double>(), -0.065, 0.002);
-  EXPECT_NEAR(dahu26[1]["effect"].get<double>(), -0.031, 0.002);
+  // What docs/history.md tells of all its campaigns, within the error that is told of these fewer.
+  EXPECT_NEAR(dahu26[0]["effect"].get<double>(), -0.065, dahu26[0]["effect_error"].get<double>());
+  EXPECT_NEAR(dahu26[1]["effect"].get<double>(), -0.031, dahu26[1]["effect_error"].get<double>());
 }
 
 }  // namespace

@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
 #include "../study/sweep_fixture.hpp"
 #include "../support/killed_program.hpp"
+#include "../support/text_of.hpp"
 
 namespace hplcast::test {
 namespace {
@@ -26,11 +29,6 @@ int kills() {
 
 /// Guards give programs 2 s to end by themselves.
 constexpr auto until_nothing_runs = 5s;
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 class Kills : public study::testing::SweepFolder {
  protected:

@@ -1,11 +1,17 @@
 #include "quantities.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
 
 #include "hplcast/core/units.hpp"
 
 namespace hplcast::cli {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(Quantities, OptionsKeepAllDigits) {
   CLI::App app;
@@ -22,6 +28,51 @@ TEST(Quantities, AWrongOptionIsAnErrorOfTheParser) {
   app.add_option("--budget", seconds)->transform(as_seconds());
   const char* arguments[] = {"program", "--budget", "soon"};
   EXPECT_THROW(app.parse(3, arguments), CLI::ValidationError);
+}
+
+/// The value of an option given as `text`, and what was said on stderr.
+std::pair<double, std::string> parsed(const CLI::Validator& kind, const std::string& text) {
+  CLI::App app;
+  double value = -1;
+  app.add_option("--value", value)->transform(kind);
+  const char* arguments[] = {"program", "--value", text.c_str()};
+  ::testing::internal::CaptureStderr();
+  try {
+    app.parse(3, arguments);
+  } catch (const CLI::ValidationError& error) {
+    return {-1, ::testing::internal::GetCapturedStderr() + error.what()};
+  }
+  return {value, ::testing::internal::GetCapturedStderr()};
+}
+
+TEST(Quantities, APercentageNeedsItsSign) {
+  EXPECT_EQ(parsed(as_percentage(), "0.5%"), std::pair(0.005, std::string()));
+  EXPECT_EQ(parsed(as_percentage(), "100%").first, 1);
+  EXPECT_THAT(parsed(as_percentage(), "0.3").second, HasSubstr("0.3% or 30%?"));
+  for (const char* wrong : {"101%", "-1%", "%", "nan%", "inf%", "1", "0", "", "some"})
+    EXPECT_EQ(parsed(as_percentage(), wrong).first, -1) << wrong;
+}
+
+TEST(Quantities, ARatioAboveOneNeedsTheSign) {
+  EXPECT_EQ(parsed(as_ratio(), "0.2").first, 0.2);
+  EXPECT_EQ(parsed(as_ratio(), "20%").first, 0.2);
+  EXPECT_EQ(parsed(as_ratio(), "150%").first, 1.5);
+  EXPECT_THAT(parsed(as_ratio(), "5").second, HasSubstr("500%"));
+  for (const char* wrong : {"-0.1", "-1%", "nan", "nan%", "inf", "inf%", "", "some"})
+    EXPECT_EQ(parsed(as_ratio(), wrong).first, -1) << wrong;
+}
+
+TEST(Quantities, WhatNoMachineHasIsTold) {
+  EXPECT_EQ(parsed(as_link_bandwidth("x"), "100Gb/s"), std::pair(12.5e9, std::string()));
+  EXPECT_EQ(parsed(as_link_bandwidth("x"), "0").second, "");
+  const auto [value, told] = parsed(as_link_bandwidth("x: --bandwidth"), "100");
+  EXPECT_EQ(value, 100);
+  EXPECT_EQ(told, "x: --bandwidth: `100` is 100 B/s; usual is 10Mb/s to 10Tb/s; did you mean 100Gb/s?\n");
+  EXPECT_EQ(parsed(as_link_bandwidth("x"), "1e20").second, "x: `1e20` is 1e+20 B/s; usual is 10Mb/s to 10Tb/s\n");
+  EXPECT_THAT(parsed(as_latency("x"), "1").second, HasSubstr("did you mean 1us?"));
+  EXPECT_THAT(parsed(as_memory("x"), "192").second, HasSubstr("did you mean 192GiB?"));
+  EXPECT_THAT(parsed(as_core_rate("x"), "30e9").second, HasSubstr("did you mean 30e9flop/s?"));
+  EXPECT_EQ(parsed(as_core_rate("x"), "30Gflop/s"), std::pair(30.0, std::string()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "../study/fake_programs.hpp"
 #include "../support/run_hplcast.hpp"
+#include "../support/text_of.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/prediction.hpp"
 
@@ -36,7 +37,7 @@ class StudyCommands : public ::testing::Test {
     return path.string();
   }
 
-  std::string text_of(const std::string& name) const { return programs_.text_of(programs_.folder() / name); }
+  std::string text_of(const std::string& name) const { return test::text_of(programs_.folder() / name); }
 
   void expect(const std::vector<std::string>& arguments, int status, const std::string& message) const {
     const auto outcome = run_hplcast_words(arguments, programs_.folder().string());
@@ -124,6 +125,7 @@ TEST_F(StudyCommands, FailuresBeginWithOneLineAndVerboseShowsTheOutputBefore) {
   arguments.back() = "--verbose";
   const std::string shown = predict().output;
   EXPECT_THAT(shown, StartsWith("==> the simulation of N=100"));
+  EXPECT_THAT(shown, HasSubstr(one_line));
   EXPECT_LT(shown.find("\nno luck\n"), shown.find(one_line));
   arguments.push_back("--quiet");
   EXPECT_EQ(predict().status, 2);

@@ -71,5 +71,36 @@ TEST_F(Watch, MeasuresAClusterThroughSlurm) {
   EXPECT_THAT(outcome.output, HasSubstr("needs 10 more campaigns"));
 }
 
+/// An hplcast whose campaigns are made up: an hour apart, dgemm at half its speed in those that are called slow.
+constexpr const char* made_up = R"sh(#!/bin/bash
+[ "$1" = calibrate ] || exec )sh" HPLCAST_BINARY_DIR R"sh(/bin/hplcast "$@"
+out=${!#} number=$(cat number 2>/dev/null || echo 0)
+echo $((number + 1)) >number
+mkdir -p "$out"/{designs,measurements,surroundings}
+echo 'name: a' >"$out/campaign.yaml"
+echo 'm,n,k' >"$out/designs/01-dgemm.csv"
+echo $((1700000000 + 3600 * number)) >"$out/start"
+cp "$out/start" "$out/latest"
+speed=$((100 + number % 3))
+case $out in */slow*) speed=50 ;; esac
+echo '{"machines":[{"host":"a","cores":1}],"software":{},"ranks":[{"rank":0,"host":"a","cpu":0,"core":0}]}' \
+  >"$out/surroundings/hosts.json"
+awk -v speed=$speed 'BEGIN { print "kernel,m,n,k,duration_s,start_s,host,cpu,content"
+  for (m = 100; m <= 400; m += 100) for (k = 16; k <= 128; k *= 2)
+    printf "dgemm,%d,200,%d,%.9g,0,a,0,random\n", m, k, 1e-7 * m * 200 * k / speed }' >"$out/measurements/01-dgemm.csv"
+)sh";
+
+TEST_F(Watch, TrialFindsTheBusyCoreAndNothingBefore) {
+  write("hplcast", made_up);
+  const auto outcome = run(scripts_ + "/trial.sh trial");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("nothing found"));  // after six quiet campaigns
+  EXPECT_THAT(outcome.output, HasSubstr("a CPU 0"));        // after two more
+  EXPECT_THAT(outcome.output, HasSubstr("1 finding"));
+  const auto quiet = run(scripts_ + "/trial.sh quiet 8 0");
+  EXPECT_EQ(quiet.status, 1) << quiet.output;
+  EXPECT_THAT(quiet.output, HasSubstr("the busy core was not found"));
+}
+
 }  // namespace
 }  // namespace hplcast

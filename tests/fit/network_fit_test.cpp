@@ -301,6 +301,8 @@ TEST(NetworkFit, FitsPingPongsAlone) {
   const NetworkFit fit = fit_network(some);
   ASSERT_TRUE(fit.ok()) << fit.reason;
   EXPECT_THAT(fit.notes, Contains(HasSubstr("no rows of operation `recv`")));
+  EXPECT_THAT(fit.notes, Contains("local: no rows of operations `send` and `isend`: the send overhead is 0"));
+  EXPECT_THAT(fit.notes, ::testing::Not(Contains(HasSubstr("that of isend"))));
 }
 
 TEST(NetworkFit, TrimsMillionsOfProbesAsItTrimsAFew) {

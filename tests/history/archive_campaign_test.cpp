@@ -6,7 +6,9 @@
 #include <sstream>
 
 #include "../core/errors_in.hpp"
+#include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
 
 namespace hplcast::history {
 namespace {
@@ -90,6 +92,55 @@ TEST(CampaignRecordOfAnArchive, HasMeansOfTheSensorsWhileDgemmRan) {
   EXPECT_NEAR(values.at("h CPU 0 power_cpu_w"), 120, 1e-12);
   EXPECT_NEAR(values.at("h CPU 1 power_cpu_w"), 130, 1e-12);
   EXPECT_NEAR(values.at("h CPU 1 power_dram_w"), 20, 1e-12);
+}
+
+/// Models whose messages inside hosts cost 1 us and 1 ns per byte, from 16 KiB on twice as much per byte.
+std::string models(double second_begins = 16384, double slowdown = 1) {
+  core::ClusterModel cluster;
+  core::read_file(HPLCAST_SOURCE_DIR "/examples/dahu-like.json",
+                  [&](std::istream& in, const std::string& name) { cluster = core::read_cluster(in, name); });
+  core::NetworkModel::Values network = cluster.network.values();
+  network.remote.reset();
+  network.local.max_bytes = 1 << 19;
+  for (core::SegmentedLaw& law : network.local.costs) law = {};
+  network.local.cost(core::MessageCost::recv) = core::SegmentedLaw::make({{0, 0.5e-6, 0}});
+  network.local.cost(core::MessageCost::transfer) = core::SegmentedLaw::make(
+      {{0, 0.5e-6, 1e-9}, {second_begins, (0.5e-6 - 1e-9 * 16384) * slowdown, 2e-9 * slowdown}});
+  cluster.network = core::NetworkModel::make(network);
+  std::ostringstream text;
+  core::write_cluster(text, cluster);
+  return text.str();
+}
+
+CampaignRecord with_segments(const std::string& own, const std::string& reference,
+                             const std::vector<std::string>& hosts) {
+  CampaignRecord record;
+  record.hosts = hosts;
+  record.start_s = 1600000000;
+  record.cluster_json = own;
+  add_network_segments(record, reference);
+  return record;
+}
+
+TEST(NetworkSegments, HaveALatencyAndABandwidthEach) {
+  const auto values = values_of(with_segments(models(), "", {"h"}));
+  ASSERT_EQ(values.size(), 3U);  // the first latency is latency_us
+  EXPECT_NEAR(values.at("h bandwidth_from_0b_gbps"), 16.383 / (1 + 16.383), 1e-9);
+  EXPECT_NEAR(values.at("h latency_from_16kib_us"), 1 + 16.384, 1e-9);
+  EXPECT_NEAR(values.at("h bandwidth_from_16kib_gbps"), 524.288 / (1 - 16.384 + 2 * 524.288), 1e-9);
+  EXPECT_EQ(values_of(with_segments(models(), "", {"a", "b"})).count("network local latency_from_16kib_us"), 1U);
+}
+
+TEST(NetworkSegments, AreThoseOfTheFirstCampaign) {
+  // This fit found another begin of the second segment, and messages from there on that take 10 % longer.
+  const auto values = values_of(with_segments(models(15000, 1.1), models(), {"h"}));
+  ASSERT_EQ(values.size(), 3U);
+  EXPECT_NEAR(values.at("h latency_from_16kib_us"), 0.5 + 1.1 * (0.5 + 16.384), 1e-9);
+  EXPECT_NEAR(values.at("h bandwidth_from_16kib_gbps"), 524.288 / (0.5 + 1.1 * (0.5 - 16.384 + 2 * 524.288)), 1e-9);
+}
+
+TEST(NetworkSegments, AreNoneWithoutModels) {
+  EXPECT_TRUE(with_segments("", models(), {"h"}).observations.empty());
 }
 
 TEST(CampaignRecordOfAnArchive, NeedsTimesAndDgemm) {

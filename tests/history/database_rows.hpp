@@ -12,7 +12,7 @@ inline std::string all_rows(const std::filesystem::path& path) {
   SQLite::Database database(path.string());
   std::string text;
   for (const char* table : {"sources", "protocols", "campaigns", "hosts", "models", "places", "factors", "observations",
-                            "changes", "outliers"}) {
+                            "changes", "outliers", "verdicts"}) {
     SQLite::Statement query(database, std::string("SELECT * FROM ") + table);
     while (query.executeStep()) {
       text += table;

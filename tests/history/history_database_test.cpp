@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -112,6 +115,21 @@ TEST_F(History, KeepsLogsWithoutRepeatingThem) {
   EXPECT_EQ(database.outliers().size(), 1U);
 }
 
+TEST_F(History, KeepsVerdictsOfEachCheck) {
+  HistoryDatabase database(path_, Access::write);
+  const Verdict first{1600000000, {"c", "a", 0}, "dgemm_gflops", 1599000000, 1600000000, -0.05, 0.01, 1e-9};
+  Verdict second = first;
+  second.told_s = second.last_s = 1600086400;
+  database.add_verdicts({second, first});
+  database.add_verdicts({first});
+  const auto found = database.verdicts();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].told_s, 1600000000);
+  EXPECT_EQ(found[0].place, first.place);
+  EXPECT_EQ(found[0].effect, -0.05);
+  EXPECT_EQ(found[1].last_s, 1600086400);
+}
+
 TEST_F(History, TellsOtherFilesFromHistories) {
   EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read); }), HasSubstr("there is no history"));
   std::ofstream(path_) << "this is a text that is no database at all, and it is longer than a header of SQLite, too";
@@ -120,6 +138,35 @@ TEST_F(History, TellsOtherFilesFromHistories) {
   SQLite::Database other(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   other.exec("CREATE TABLE t(x)");
   EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::write); }), HasSubstr("not a history of hplcast"));
+}
+
+TEST_F(History, TellsThatAnEmptyFileHasNothing) {
+  std::ofstream(path_).flush();
+  EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read); }), HasSubstr("history.db is empty"));
+  EXPECT_TRUE(add("one", campaign(1600000000)));  // which makes it one
+}
+
+/// Leaves half a transaction in a database, as a program does that is killed while it commits.
+void kill_writer_of(const std::filesystem::path& path) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA cache_size = 1");  // pages go to the disk before the end of the transaction
+    database.exec("BEGIN");
+    database.exec("UPDATE protocols SET json = hex(randomblob(50000))");
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(pid, nullptr, 0);
+}
+
+TEST_F(History, IsReadAfterAWriterThatWasKilled) {
+  add("one", campaign(1600000000));
+  const std::string rows = all_rows(path_);
+  kill_writer_of(path_);
+  const std::filesystem::path journal = path_.string() + "-journal";
+  ASSERT_GT(std::filesystem::file_size(journal), 512U) << "the transaction has begun";
+  EXPECT_EQ(HistoryDatabase(path_, Access::read).counts().observations, 2U);
+  EXPECT_EQ(all_rows(path_), rows);
 }
 
 TEST_F(History, TellsVersionsThatItCannotRead) {

@@ -1,14 +1,13 @@
 // Histories that are killed while they grow.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
 #include <random>
 #include <thread>
 
+#include "../support/killed_program.hpp"
 #include "../support/run_hplcast.hpp"
 #include "database_rows.hpp"
 #include "hplcast/core/csv.hpp"
@@ -37,24 +36,6 @@ std::vector<std::string> write_runs(const fs::path& folder, int files, int jobs)
   return names;
 }
 
-/// Starts hplcast and kills it; false if it had ended before.
-bool kill_after(std::vector<std::string> words, std::chrono::duration<double> delay) {
-  std::vector<char*> arguments = {const_cast<char*>("hplcast")};
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::close(2);
-    ::execv(HPLCAST_BINARY_DIR "/bin/hplcast", arguments.data());
-    ::_exit(127);
-  }
-  std::this_thread::sleep_for(delay);
-  ::kill(child, SIGKILL);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFSIGNALED(status);
-}
-
 TEST(HistoryImport, EndsTheSameAfterTwentyKills) {
   const core::TemporaryFolder folder("hplcast-ingest");
   const auto files = write_runs(folder.path(), 4, 300);
@@ -68,7 +49,9 @@ TEST(HistoryImport, EndsTheSameAfterTwentyKills) {
   std::uniform_real_distribution<double> share(0.05, 0.8);
   int killed = 0;
   for (int round = 0; killed < 20 && round < 100; ++round) {
-    if (kill_after(words, share(engine) * whole)) {
+    test::KilledProgram program(words, folder.path(), folder.path());
+    std::this_thread::sleep_for(share(engine) * whole);
+    if (program.end_by(SIGKILL) == 128 + SIGKILL) {
       ++killed;
     } else {
       fs::remove(words[3]);  // it was through: from the beginning

@@ -16,10 +16,22 @@ TEST(ParseDate, ReadsDaysAndMinutes) {
   EXPECT_EQ(date_text(parse_date("2020-02-29")), "2020-02-29");
 }
 
+TEST(ParseEnd, IsTheEndOfADayOrATime) {
+  EXPECT_EQ(parse_end("1970-01-02"), 2 * 86400 - 1);
+  EXPECT_EQ(parse_end("1970-01-02 13:05"), 86400 + 13 * 3600 + 300);
+  EXPECT_EQ(parse_end("1970-01-02T00:00:00"), 86400);
+}
+
 TEST(ParseDate, RefusesWhatIsNoDay) {
   for (const char* text : {"", "2020", "02/04/2020", "2020-13-01", "2021-02-29", "2020-04-02x", "2020-04-02 25:00",
                            "2020-04-02 13", "2020-04-02,13:05", "2020-04-02 13:05:61", "2020-04-02 13:05:"})
     EXPECT_THROW(parse_date(text), core::DomainError) << text;
+}
+
+TEST(NamesIn, AreAllOfAList) {
+  EXPECT_EQ(names_in("dahu-1/dahu-26"), (std::vector<std::string>{"dahu-1", "dahu-26"}));
+  EXPECT_EQ(names_in("a//"), (std::vector<std::string>{"a", "", ""}));
+  EXPECT_EQ(names_in(""), (std::vector<std::string>{""}));
 }
 
 TEST(ListNames, FindsWholeNamesOnly) {

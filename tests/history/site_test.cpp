@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <random>
 #include <regex>
@@ -49,7 +50,8 @@ TEST_F(HistorySite, BeginsWithWhatNeedsAttention) {
   const SiteSize size = write_example();
   EXPECT_EQ(size.pages, 1U + 3 + 8);  // index, three factors, eight hosts
   const std::string index = page("index.html");
-  EXPECT_THAT(index, HasSubstr("node-3 CPU 0</a></td><td>-4.7 %</td><td>dgemm_gflops</td><td>2025-03-12"));
+  EXPECT_THAT(index, HasSubstr("node-3 CPU 0</a></td><td>-4.7 %</td><td>dgemm_gflops</td><td>frequency_ghz -4.4 %, "
+                               "temperature_celsius +12.4 %</td><td>2025-03-12"));
   EXPECT_THAT(index, HasSubstr("node-6 takes no part any more"));
   EXPECT_THAT(page("overview-demo-dgemm_gflops.html"), HasSubstr("class=\"cell below\""));
   EXPECT_THAT(page("host-demo-node-3.html"), HasSubstr("class=\"band\""));
@@ -68,6 +70,34 @@ TEST_F(HistorySite, IsStaticAndItsLinksLeadSomewhere) {
       EXPECT_TRUE(fs::exists(site_ / (*match)[1].str())) << (*match)[1];
   }
   EXPECT_GT(links, 50U);
+}
+
+TEST_F(HistorySite, ComparesCpusOnlyWhereThereAreEnough) {
+  const fs::path runs = folder_.path() / "three.csv";
+  std::ofstream out(runs);
+  out << "host,cpu,job,start_time,dgemm_gflops\n";
+  for (int day = 0; day < 30; ++day) {
+    const double common = 20 * (1 + 0.05 * std::sin(1.7 * day));
+    for (int host = 0; host < (day < 29 ? 3 : 2); ++host) {  // on the last day one is not measured
+      const double own = 1 + 0.001 * std::sin(2.3 * day + 2 * host) + (day == 29 && host == 1 ? 0.03 : 0);
+      out << 'n' << host << ",0," << day << ',' << 1500000000 + day * 86400 << ',' << common * own << '\n';
+    }
+  }
+  out.close();
+  import(database_, runs, "c");
+  write_site(HistoryDatabase(database_, Access::read), {}, site_);
+  const std::string overview = page("overview-c-dgemm_gflops.html");
+  for (const std::string kind : {"below", "above"}) {
+    const std::string cell = "class=\"cell " + kind + "\"";
+    const auto first = overview.find(cell);  // in the key
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_EQ(overview.find(cell, first + 1), std::string::npos) << kind;
+  }
+  CheckOptions two;
+  two.tests.least_cpus = 2;
+  write_site(HistoryDatabase(database_, Access::read), two, site_);
+  const std::string compared = page("overview-c-dgemm_gflops.html");
+  EXPECT_NE(compared.rfind("class=\"cell above\""), compared.find("class=\"cell above\""));
 }
 
 TEST_F(HistorySite, HasPagesOfTwoMegabytesAtMost) {
@@ -96,11 +126,13 @@ TEST_F(HistorySite, FitsAPhoneWithoutErrorsOrRequests) {
   const auto chromium = core::find_program("chromium");
   if (chromium.empty()) GTEST_SKIP() << "skipped: no chromium here";
   write_example();
+  if (test::shown_in_browser(chromium, folder_.path(), "site/index.html").output.find("<html") == std::string::npos)
+    GTEST_SKIP() << "skipped: chromium does not run here";
   for (const std::string name : {"index.html", "overview-demo-dgemm_gflops.html", "host-demo-node-3.html"}) {
     SCOPED_TRACE(name);
     // As it is: what its own policy forbids would be an error. Then with a script, which the policy must allow.
-    const std::string plain = tests::shown_in_browser(chromium, folder_.path(), "site/" + name).output;
-    if (plain.find("<html") == std::string::npos) GTEST_SKIP() << "skipped: chromium does not run here";
+    const std::string plain = test::shown_in_browser(chromium, folder_.path(), "site/" + name).output;
+    EXPECT_THAT(plain, HasSubstr("<html"));
     EXPECT_THAT(plain, Not(HasSubstr("CONSOLE")));
     std::string text = page(name);
     const std::string policy = "default-src 'none'";
@@ -111,7 +143,7 @@ TEST_F(HistorySite, FitsAPhoneWithoutErrorsOrRequests) {
         << "<!DOCTYPE html><title>nothing</title><script>addEventListener(\"message\", event => { document.title = "
            "event.data; });"
            "</script><iframe src=\"probed.html\" width=\"390\" height=\"844\" style=\"border:0\"></iframe>";
-    const std::string said = tests::shown_in_browser(chromium, folder_.path(), "phone.html").output;
+    const std::string said = test::shown_in_browser(chromium, folder_.path(), "phone.html").output;
     // 390, less a scroll bar on long pages.
     EXPECT_TRUE(std::regex_search(said, std::regex("overflow 0 width 3(7[0-9]|90) requests 0 end"))) << said;
   }

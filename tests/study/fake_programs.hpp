@@ -23,11 +23,6 @@ class FakePrograms {
 
   std::filesystem::path folder() const { return folder_.path(); }
 
-  std::string text_of(const std::filesystem::path& path) const {
-    std::ifstream in(path);
-    return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  }
-
  private:
   core::TemporaryFolder folder_{"hplcast-test with space"};
 };

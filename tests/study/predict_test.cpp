@@ -1,4 +1,5 @@
 #include "hplcast/study/predict.hpp"
+#include "../support/text_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -78,7 +79,7 @@ TEST_F(Predict, HandsSeedNoiseRanksAndProgramToTheSimulation) {
   asked.seed = 18446744073709551615ULL;
   asked.noise = false;
   predict(asked);
-  const std::string text = programs_.text_of(record);
+  const std::string text = test::text_of(record);
   EXPECT_THAT(text, HasSubstr("-np 4 -platform "));
   EXPECT_THAT(text, HasSubstr(" ./xhpl-smpi"));  // a link in its folder: smpirun cannot take paths with spaces
   EXPECT_THAT(text, HasSubstr("18446744073709551615 off off"));
@@ -104,7 +105,7 @@ TEST_F(Predict, ACrashIsAnExternalErrorThatNamesTheLogWhichStays) {
                                                                        "fault); its output is in ";
   ASSERT_THAT(first, HasSubstr(before));
   const std::filesystem::path log = first.substr(first.find(before) + before.size());
-  EXPECT_EQ(programs_.text_of(log), "one\nthe last words\n");
+  EXPECT_EQ(test::text_of(log), "one\nthe last words\n");
   EXPECT_TRUE(std::filesystem::exists(log.parent_path() / "HPL.dat"));
 }
 
@@ -114,7 +115,7 @@ TEST_F(Predict, ATimeoutIsAnExternalErrorAndLeavesNoProcess) {
   setenv("OUT", record.c_str(), 1);
   asked.timeout_s = 0.3;
   EXPECT_THROW(predict(asked), core::ExternalError);
-  EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(std::stoi(programs_.text_of(record)))));
+  EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(std::stoi(test::text_of(record)))));
 }
 
 TEST_F(Predict, SilenceIsNotASuccess) {

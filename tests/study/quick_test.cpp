@@ -31,9 +31,11 @@ TEST(Quick, TakesAMultipleOfNbThatFitsTheMemoryAndTheGridNearestToASquare) {
   EXPECT_EQ(result.parameters.Q, 32);
   EXPECT_EQ(result.parameters.N % result.parameters.NB, 0);
   EXPECT_LE(result.memory_share, 0.8);
-  EXPECT_GT(result.memory_share, 0.79);  // one NB more of 812032 is 0.06 %
+  const double next =
+      static_cast<double>(result.parameters.N + result.parameters.NB) / static_cast<double>(result.parameters.N);
+  EXPECT_GT(result.memory_share * next * next, 0.8) << "one NB more is too much";
   EXPECT_NEAR(result.gflops * result.time_s, core::hpl_flop(static_cast<double>(result.parameters.N)) / 1e9,
-              1e-6 * result.gflops * result.time_s);
+              1e-12 * result.gflops * result.time_s);  // rounding
 }
 
 TEST(Quick, TheIntervalHasItsMiddleInsideAndNeverMoreThanThePeak) {
@@ -57,7 +59,7 @@ TEST(Quick, ALargerMatrixIsNearerToThePeakAndASlowerNetworkFurther) {
   QuickRequest slow = machine(16, 8, 1e9);
   slow.machine.bandwidth_bytes_per_s /= 100;
   EXPECT_LT(share(machine(16, 8, 1e8)), share(machine(16, 8, 1e9)));
-  EXPECT_LT(share(slow), 0.9 * share(machine(16, 8, 1e9)));
+  EXPECT_LT(share(slow), share(machine(16, 8, 1e9)));
 }
 
 TEST(Quick, RefusesWhatNoMachineHas) {

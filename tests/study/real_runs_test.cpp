@@ -1,4 +1,5 @@
 #include "hplcast/study/real_runs.hpp"
+#include "../support/text_of.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -42,7 +43,7 @@ class RunReal : public ::testing::Test {
 
   std::filesystem::path log() const { return programs_.folder() / "log"; }
   std::size_t runs_started() const {
-    const std::string text = programs_.text_of(log());
+    const std::string text = test::text_of(log());
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   }
   /// (N, repetition) to the number of rows.
@@ -109,10 +110,10 @@ TEST_F(RunReal, AForeignFileIsNotTouched) {
   const auto asked = working_request();
   std::ofstream(asked.results) << "my diary\nday one\n";
   EXPECT_THROW(run_real(asked), core::ParseError);
-  EXPECT_EQ(programs_.text_of(asked.results), "my diary\nday one\n");
+  EXPECT_EQ(test::text_of(asked.results), "my diary\nday one\n");
   std::ofstream(asked.results) << "one line without end";
   EXPECT_THROW(run_real(asked), core::ParseError);
-  EXPECT_EQ(programs_.text_of(asked.results), "one line without end");
+  EXPECT_EQ(test::text_of(asked.results), "one line without end");
 }
 
 TEST_F(RunReal, AWrongResultIsMarked) {
@@ -120,7 +121,7 @@ TEST_F(RunReal, AWrongResultIsMarked) {
       run_real(request(testing::print_hpl_result("1.50", "2.5") +
                        "echo '||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 9e9 ...... FAILED'\n"));
   EXPECT_EQ(summary.failed_residuals, 6U);
-  EXPECT_THAT(programs_.text_of(programs_.folder() / "runs.csv"), HasSubstr(",failed,"));
+  EXPECT_THAT(test::text_of(programs_.folder() / "runs.csv"), HasSubstr(",failed,"));
 }
 
 TEST_F(RunReal, OutputWithoutAResultIsAnExternalError) {
@@ -144,7 +145,7 @@ TEST_F(RunReal, OversubscribedRunsAreMarked) {
   asked.configurations.front().P = 1000;
   asked.repetitions = 1;
   run_real(asked);
-  EXPECT_THAT(programs_.text_of(asked.results), HasSubstr(",1,1\n"));
+  EXPECT_THAT(test::text_of(asked.results), HasSubstr(",1,1\n"));
 }
 
 TEST(PlanRealRuns, EveryRoundIsARandomOrderOfAllConfigurations) {

@@ -89,7 +89,7 @@ TEST(ReportInABrowser, HasNoErrorNoRequestAndFitsAPhone) {
   text.insert(text.find("</body>"), probe);
   std::ofstream(folder.path() / "report.html") << text;
   std::ofstream(folder.path() / "phone.html") << phone;
-  const core::CommandResult result = tests::shown_in_browser(chromium, folder.path(), "phone.html");
+  const core::CommandResult result = test::shown_in_browser(chromium, folder.path(), "phone.html");
   if (result.status != 0 && result.output.find("<html") == std::string::npos) {
     GTEST_SKIP() << "skipped: chromium does not run here: " << result.output.substr(0, 200);
   }

@@ -101,6 +101,27 @@ TEST_F(RunFolder, RefusesWhatPredictRefusesAndItsOwnInput) {
   EXPECT_FALSE(fs::exists(folder_.path() / "a folder" / "run.sh"));
 }
 
+TEST_F(RunFolder, RunsOfAnEarlierEmitDoNotStayBesideNewOnes) {
+  core::write_file(folder_.path() / "three.csv",
+                   [](std::ostream& out) { out << "N,P,Q\n100,1,1\n200,1,2\n300,2,2\n"; });
+  core::write_file(folder_.path() / "two.csv", [](std::ostream& out) { out << "N,P,Q\n100,1,1\n200,1,2\n"; });
+  ASSERT_EQ(emit({"--hpl-dat", "three.csv"}).status, 0);
+  EXPECT_EQ(emit({"--hpl-dat", "three.csv", "--seed", "2"}).status, 0);
+  test::Outcome outcome = emit({"--hpl-dat", "two.csv"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr(": a folder/3\n"), HasSubstr("hint: remove")));
+  outcome = emit({"-N", "100"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.output, HasSubstr("a folder/1, a folder/2, a folder/3\n"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "a folder" / "run.sh"));
+
+  for (const char* one : {"1", "3"}) fs::remove_all(folder_.path() / "a folder" / one);
+  // A script of somebody else is none of ours.
+  core::write_file(folder_.path() / "a folder" / "2" / "run.sh", [](std::ostream& out) { out << "#!/bin/sh\nxhpl\n"; });
+  ASSERT_EQ(emit({"-N", "100"}).status, 0);
+  EXPECT_THAT(emit({"--hpl-dat", "two.csv"}).output, HasSubstr("beside the new ones: a folder\n"));
+}
+
 TEST_F(RunFolder, PredictFindsItsHplInThePath) {
   const fs::path bin = folder_.path() / "bin";
   fs::create_directory(bin);

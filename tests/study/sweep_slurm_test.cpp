@@ -68,6 +68,16 @@ TEST_F(SlurmSweep, GivesTheSameResultsBitForBit) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "plan.db.slurm"));
 }
 
+TEST_F(SlurmSweep, VerboseShowsJobsAndWhatTheirTasksRun) {
+  plan("fixed: {N: 300}\nfactors:\n  NB: [32, 64]\n");
+  const auto result = hplcast(
+      {"sweep", "plan.yaml", "--executor", "slurm", "--jobs", "1", "--chunk", "1", "--poll", "0.5", "--verbose"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("+ sbatch --parsable"));
+  EXPECT_THAT(result.output, HasSubstr("==> Slurm task-0 <==\n==> the simulation of N=300 NB="));
+  EXPECT_THAT(result.output, HasSubstr("==> Slurm task-1 <=="));
+}
+
 TEST_F(SlurmSweep, StartsTasksAgainThatWereKilled) {
   plan(sixteen);
   std::thread killer([] {

@@ -5,11 +5,11 @@
 
 #include "hplcast/core/process.hpp"
 
-namespace hplcast::tests {
+namespace hplcast::test {
 
 /// Shows a page in a Chromium without a window; in the output is the document as it was then, and what went wrong.
-inline core::CommandResult shown_in_browser(const std::filesystem::path& chromium,
-                                            const std::filesystem::path& folder, const std::string& file) {
+inline core::CommandResult shown_in_browser(const std::filesystem::path& chromium, const std::filesystem::path& folder,
+                                            const std::string& file) {
   core::Command command;
   command.program = chromium.string();
   command.arguments = {"--headless=old",
@@ -32,4 +32,4 @@ inline core::CommandResult shown_in_browser(const std::filesystem::path& chromiu
   return result;
 }
 
-}  // namespace hplcast::tests
+}  // namespace hplcast::test

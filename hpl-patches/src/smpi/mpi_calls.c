@@ -1,5 +1,6 @@
 /* Every MPI call of HPL that spends or observes simulated time first spends what the kernels before it have cost, and
- * is counted and shown to the runtime (hplcast_activity.h). MPI's profiling interface is what these functions call. */
+ * is counted and shown to the runtime (hplcast_activity.h). These functions call MPI's profiling interface, and send
+ * all messages in MPI_COMM_WORLD: other communicators are not SMPI's (communicators.c). */
 #include <mpi.h>
 
 #include "channels.h"
@@ -16,7 +17,7 @@ static double bytes_of(int count, MPI_Datatype type) {
 }
 
 static void begin(hplcast_mpi operation, int peer, int tag, MPI_Comm comm, double bytes) {
-  hplcast_call_begin(operation, peer < 0 ? -1 : world_ranks(comm)[peer], tag, bytes, NULL);
+  hplcast_call_begin(operation, in_world(peer, comm), tag, bytes, NULL);
   hplcast_count_message(operation, bytes);
 }
 
@@ -90,16 +91,16 @@ static int wait_directly(MPI_Request* request) {
   return status
 
 WRAP(int, MPI_Send, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  SEND(HPLCAST_MPI_SEND, NULL, PMPI_Send(data, count, type, to, tag, comm));
+  SEND(HPLCAST_MPI_SEND, NULL, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
 }
 
 WRAP(int, MPI_Ssend, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  SEND(HPLCAST_MPI_SSEND, NULL, PMPI_Ssend(data, count, type, to, tag, comm));
+  SEND(HPLCAST_MPI_SSEND, NULL, PMPI_Ssend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
 }
 
 WRAP(int, MPI_Issend, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
      MPI_Request* request) {
-  SEND(HPLCAST_MPI_ISSEND, request, PMPI_Issend(data, count, type, to, tag, comm, request));
+  SEND(HPLCAST_MPI_ISSEND, request, PMPI_Issend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD, request));
 }
 
 /* The part of a receive that is the same whoever carries the message. */
@@ -120,7 +121,7 @@ WRAP(int, MPI_Recv, void* data, int count, MPI_Datatype type, int from, int tag,
     MPI_Request request = receive_directly(data, bytes, channel_from(from, tag, comm));
     result = wait_directly(&request);
   } else {
-    result = PMPI_Recv(data, count, type, from, tag, comm, status);
+    result = PMPI_Recv(data, count, type, in_world(from, comm), tag, MPI_COMM_WORLD, status);
   }
   hplcast_call_end(NULL, 1);
   return result;
@@ -132,7 +133,7 @@ WRAP(int, MPI_Irecv, void* data, int count, MPI_Datatype type, int from, int tag
   if (direct_messages())
     *request = receive_directly(data, bytes, channel_from(from, tag, comm));
   else
-    status = PMPI_Irecv(data, count, type, from, tag, comm, request);
+    status = PMPI_Irecv(data, count, type, in_world(from, comm), tag, MPI_COMM_WORLD, request);
   hplcast_call_end(*request, 1);
   return status;
 }
@@ -159,17 +160,11 @@ WRAP(int, MPI_Iprobe, int from, int tag, MPI_Comm comm, int* found, MPI_Status* 
     *found = hplcast_probe(&probed);
   } else {
     hplcast_probe_begin(&probed); /* in place of hplcast_flush() */
-    result = PMPI_Iprobe(from, tag, comm, found, status);
+    result = PMPI_Iprobe(in_world(from, comm), tag, MPI_COMM_WORLD, found, status);
     hplcast_probe_end(*found);
   }
   hplcast_call_end(NULL, *found);
   return result;
-}
-
-WRAP(int, MPI_Comm_split, MPI_Comm comm, int color, int key, MPI_Comm* part) {
-  hplcast_flush();
-  hplcast_count_message(HPLCAST_MPI_COLLECTIVE, 0);
-  return PMPI_Comm_split(comm, color, key, part);
 }
 
 /* HPL frees the types of its panels, which here are MPI_DOUBLE (shared_panel.c). */

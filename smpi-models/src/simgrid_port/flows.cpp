@@ -10,65 +10,29 @@
 namespace simgrid::kernel::activity {
 
 /// What is declared of it is exported by libsimgrid, from 3.32 to 4.1 at least, but its header is not installed.
-/// s4u::Comm::set_rate() does nothing for a flow from host to host.
 class CommImpl {
  public:
+  /// s4u::Comm::set_rate() does nothing for a flow from host to host.
   CommImpl& set_rate(double rate);
+  /// Of one that has not begun: takes it from a list of all flows from host to host.
+  void finish();
 };
 
 }  // namespace simgrid::kernel::activity
 
 namespace hplcast::smpi_models::port {
 
-namespace {
-
-/// SimGrid wants something to carry. SMPI would copy, and free, what it takes for its own.
-void copy_nothing(simgrid::kernel::activity::CommImpl* /*flow*/, void* /*data*/, std::size_t /*bytes*/) {}
-
-Flow put(s4u::Mailbox* mailbox, const FlowShape& shape) {
-  static char token = 0;
-  return mailbox->put_init(&token, shape.wire_bytes)
-      ->set_rate(shape.as.bandwidth_bytes_per_s)
-      ->set_copy_data_callback(copy_nothing);
-}
-
-Flow get(s4u::Mailbox* mailbox) {
-  static void* carried = nullptr;
-  return mailbox->get_init()->set_dst_data(&carried, sizeof carried)->set_copy_data_callback(copy_nothing);
-}
-
-}  // namespace
-
 Flow begin_flow(const FlowShape& shape, bool nobody_waits) {
   Flow flow = s4u::Comm::sendto_init();
+  auto* const inside = reinterpret_cast<simgrid::kernel::activity::CommImpl*>(flow->get_impl());
+#if SIMGRID_VERSION < 40000
+  // At its end each is looked for in the whole list: the square of the flows. What is returned keeps it alive.
+  if (!nobody_waits) inside->finish();
+#endif
   flow->set_payload_size(shape.wire_bytes)->set_source(shape.source);
-  reinterpret_cast<simgrid::kernel::activity::CommImpl*>(flow->get_impl())->set_rate(shape.as.bandwidth_bytes_per_s);
+  inside->set_rate(shape.as.bandwidth_bytes_per_s);
   if (nobody_waits) flow->detach();
   announce(shape, [&] { flow->set_destination(shape.destination); });  // with both ends known it begins
-  return nobody_waits ? Flow() : flow;
-}
-
-Flow offer_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {
-  Flow flow = put(mailbox, shape);
-  flow->start();
-  return flow;
-}
-
-void wait_for_offer(s4u::Mailbox* mailbox) {
-  Flow flow = get(mailbox);
-  flow->start();
-  wait_for_end(flow);
-}
-
-Flow take_flow(s4u::Mailbox* mailbox, const FlowShape& shape) {
-  Flow flow = get(mailbox);
-  announce(shape, [&] { flow->start(); });
-  return flow;
-}
-
-Flow give_flow(s4u::Mailbox* mailbox, const FlowShape& shape, bool nobody_waits) {
-  Flow flow = put(mailbox, shape);
-  announce(shape, [&] { nobody_waits ? flow->detach() : flow->start(); });
   return nobody_waits ? Flow() : flow;
 }
 

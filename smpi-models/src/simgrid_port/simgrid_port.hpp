@@ -6,7 +6,6 @@
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
-#include <simgrid/s4u/Mailbox.hpp>
 #include <simgrid/s4u/Semaphore.hpp>
 
 #include <cstdint>
@@ -52,18 +51,9 @@ double spend(double duration_s, s4u::Semaphore& bell);
 /// A message on its way through SimGrid's network. Whoever has it can wait for its end.
 using Flow = s4u::CommPtr;
 
-// Each call lets other actors run before SimGrid has served it: what they look at must be in place before.
-
-/// Begins now. `nobody_waits`: for the end of what is returned, which is null then; likewise of give_flow().
+/// Begins now. Lets other actors run before it returns: what they look at must be in place before. `nobody_waits`: for
+/// the end of what is returned, which is null then.
 Flow begin_flow(const FlowShape& shape, bool nobody_waits = false);
-/// One that has one end only so far, with the actor that waits there. It begins when the other end comes, with
-/// take_flow() or give_flow(); then the mailbox can be used again.
-Flow offer_flow(s4u::Mailbox* mailbox, const FlowShape& shape);
-void wait_for_offer(s4u::Mailbox* mailbox);
-/// The destination joins an offered flow.
-Flow take_flow(s4u::Mailbox* mailbox, const FlowShape& shape);
-/// The source joins a destination that waits.
-Flow give_flow(s4u::Mailbox* mailbox, const FlowShape& shape, bool nobody_waits);
 /// Blocks until the flow has ended.
 void wait_for_end(const Flow& flow);
 

@@ -61,6 +61,12 @@ std::string telling_line(std::istream& output);
 /// nullptr: no longer.
 void show_output(std::ostream* out);
 
+/// Whether show_output() has been given a stream.
+bool output_is_shown();
+
+/// Shows whole lines there as the output of a program with that purpose; nothing without a stream.
+void show_text(const std::string& purpose, const std::string& lines);
+
 /// The command as one would type it, quoted, for messages and logs.
 std::string to_string(const Command& command);
 

@@ -19,6 +19,12 @@ fit::Campaign campaign_of(const calibration::CampaignArchive& archive);
 CampaignRecord campaign_record(const calibration::CampaignArchive& archive, const std::string& cluster,
                                std::vector<std::string>& notes);
 
+/// Adds the costs of messages segment by segment of the network model: the time of a message where a segment begins,
+/// and the bandwidth (size / time) of one where it ends. Segments are those of `reference_json`, models of an earlier
+/// campaign (empty: its own): every fit finds others, and only what is the same can be compared. Nothing for a campaign
+/// without models.
+void add_network_segments(CampaignRecord& record, const std::string& reference_json);
+
 /// In words, how two protocols differ: "BLAS: OpenBLAS 0.3.21 -> OpenBLAS 0.3.26". Empty: they do not.
 std::vector<std::string> protocol_differences(const std::string& before, const std::string& after);
 

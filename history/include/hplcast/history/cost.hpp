@@ -42,7 +42,8 @@ struct Scenario {
 };
 
 struct Cost {
-  std::string factor;  ///< that was taken for the speed of CPUs
+  std::string factor;                     ///< that was taken for the speed of CPUs
+  std::vector<std::string> kept_kernels;  ///< whose models are the same everywhere: findings change dgemm alone
   std::vector<double> normal_gflops;
   Scenario now;  ///< all findings at once
   struct OfHost {

@@ -71,12 +71,16 @@ class HistoryDatabase {
   std::size_t add_changes(const std::vector<Change>& changes);
   std::size_t add_outliers(const std::vector<LoggedOutlier>& outliers);
 
+  /// All of them or, after an error, none. Those of an earlier check at the same time are written over.
+  void add_verdicts(const std::vector<Verdict>& verdicts);
+
   HistoryCounts counts() const;
   std::vector<std::string> factors() const;
   std::vector<std::string> clusters() const;
   std::vector<Place> places() const;
   std::vector<Change> changes() const;
   std::vector<LoggedOutlier> outliers() const;
+  std::vector<Verdict> verdicts() const;  ///< earlier ones first
   std::vector<StoredCampaign> campaigns() const;
   /// The protocol as JSON. @throws core::Error if there is none of this name.
   std::string protocol(const std::string& sha256) const;
@@ -92,6 +96,9 @@ class HistoryDatabase {
                                    std::optional<std::int64_t> until_s = std::nullopt) const;
   /// The models of the latest campaign that has some; empty: none.
   std::string latest_cluster_json(const std::string& cluster) const;
+
+  /// The models of the campaign that was added first of those measured in a way (SHA-256 of it); empty: none.
+  std::string first_cluster_json(const std::string& cluster, const std::string& protocol_sha256) const;
 
   const std::filesystem::path& path() const noexcept { return path_; }
 

@@ -26,11 +26,10 @@ struct FactorInfo {
   const char* published;  ///< column of the published files; empty: none
   const char* unit;
   const char* description;
-  bool is_speed;  ///< more is better; for the cost of a finding: as fast as this
-  bool checked;   ///< by `hplcast check` unless other factors are asked for
+  bool checked;  ///< by `hplcast check` unless other factors are asked for
 };
 const std::vector<FactorInfo>& known_factors();
-/// Null for a name that is not known.
+/// Also of segments of the network, which are not in that list. Null for a name that is not known.
 const FactorInfo* find_factor(const std::string& name);
 
 /// One number of one campaign.
@@ -71,12 +70,26 @@ struct LoggedOutlier {
   std::string description;
 };
 
-/// Whether a list such as "dahu-13/dahu-14", or "all", names something.
+/// A finding, or a host without results, that a check has recorded.
+struct Verdict {
+  static constexpr const char* missing = "missing";  ///< as `factor`: a host without results
+  std::int64_t told_s = 0;                           ///< start of the newest campaign that the check knew
+  Place place;                                       ///< an empty host: all of the cluster
+  std::string factor;
+  std::int64_t since_s = 0, last_s = 0;  ///< first and last run of it; of a missing host the last with a result
+  double effect = 0, effect_error = 0, probability = 0;
+};
+
+/// The names of a list such as "dahu-13/dahu-14", whatever they are: empty ones, and "all", too.
+std::vector<std::string> names_in(const std::string& list);
+/// Whether a list, or "all", names something.
 bool list_names(const std::string& list, const std::string& name);
 
 /// Unix time of "2020-04-02", "2020-04-02 13:05" or "2020-04-02 13:05:30" (UTC; also with a T). @throws
 /// core::DomainError for anything else.
 std::int64_t parse_date(const std::string& text);
+/// The same of the end of a time: a day alone ends with its last second.
+std::int64_t parse_end(const std::string& text);
 /// "2020-04-02".
 std::string date_text(std::int64_t time_s);
 

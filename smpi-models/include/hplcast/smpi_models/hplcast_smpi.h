@@ -55,6 +55,21 @@ void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k);
 /* Of the calling rank, in MPI_COMM_WORLD. */
 int hplcast_world_rank(void);
 
+/* A communicator, one object for all of its ranks. Use these in place of SMPI's where there are many ranks: the time and
+ * memory of MPI_Comm_split in SMPI grow with the square of their number. */
+typedef struct {
+  const int* world_ranks; /* of its ranks, in MPI_COMM_WORLD */
+  int size;
+} hplcast_communicator;
+
+const hplcast_communicator* hplcast_world(void);
+/* Number of the calling rank in `part`. */
+int hplcast_rank_in(const hplcast_communicator* part);
+/* As MPI_Comm_split of `whole` for the calling rank: waits for all its ranks. Null for a color < 0. */
+const hplcast_communicator* hplcast_split(const hplcast_communicator* whole, int color, int key);
+/* As MPI_Comm_free, by each of its ranks. */
+void hplcast_free(const hplcast_communicator* part);
+
 /* Adds `duration_s` seconds to the pending delay of the calling rank; nothing if it is not positive. */
 void hplcast_delay(double duration_s);
 

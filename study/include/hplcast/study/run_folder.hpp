@@ -16,4 +16,9 @@ inline const std::vector<const char*> run_folder_files = {"platform.xml", "hostf
 /// @throws what check() throws; core::Error if a file cannot be written.
 void write_run_folder(const PredictionRequest& request, const std::filesystem::path& folder);
 
+/// Folders of runs that earlier calls of write_run_folder() have left at `base` or in it, without those of `folders`,
+/// which are about to be written: they would look like a part of the new ones.
+std::vector<std::filesystem::path> other_run_folders(const std::filesystem::path& base,
+                                                     const std::vector<std::filesystem::path>& folders);
+
 }  // namespace hplcast::study

@@ -38,7 +38,8 @@ struct TuneRequest {
 };
 
 /// The largest N whose matrix takes `memory_fraction` of the memory of the hosts that `ranks` ranks use, rounded down
-/// to a multiple of NB. @throws core::DomainError if the cluster does not tell its memory.
+/// to a multiple of NB. @throws core::DomainError if the cluster does not tell its memory, or if that is too little for
+/// one block, or too much for HPL.
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB);
 
 /// Grids of this number of ranks with P <= Q, the nearest to square first, at most `most` and none longer than 4 : 1,
