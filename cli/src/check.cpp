@@ -146,7 +146,7 @@ void add_test_options(CLI::App& command, CheckCommandOptions& options) {
   command
       .add_option("--against", options.against, "own: earlier runs of the CPU; cluster: the other CPUs (own,cluster)")
       ->check(CLI::IsMember({"own", "cluster"}));
-  command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)")->transform(as_share());
+  command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)")->transform(as_percentage());
   command.add_option("--least-runs", tests.least_runs, "earlier runs that a test needs (10)")
       ->check(CLI::Range(2, 10000));
   add_choice<fit::Correction>(
