@@ -177,7 +177,8 @@ SweepRuns runs_of(const SweepPlan& plan) {
       result.skipped.push_back({factors, error.what()});
       continue;
     }
-    run.mode = mode_of(request) == SimulationMode::fast ? "fast" : "exact";
+    // Not that of windows, which changes with NB and more: what a sweep compares should have one mode.
+    run.mode = mode_of_all_panels(request) == SimulationMode::fast ? "fast" : "exact";
     for (const std::uint64_t seed : plan.seeds) {
       run.seed = seed;
       run.id = run_id(run);
