@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/text.hpp"
 #include "output.hpp"
 
 namespace hplcast::cli {
@@ -75,7 +76,7 @@ void write_findings(std::ostream& out, const history::HistoryCheck& check, const
                                     std::to_string(finding.runs),
                                     signed_percent(finding.effect),
                                     percent(finding.effect_error),
-                                    event.also.empty() ? "-" : also_text(check, event),
+                                    event.also.empty() ? "-" : core::comma_separated(also_texts(check, event)),
                                     against_text(one),
                                     history::probability_text(finding.probability),
                                     nearest_text(one)};

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "commands.hpp"
@@ -35,23 +36,34 @@ struct AddOptions {
   std::string database, cluster, job;
 };
 
+/// The campaign to compare with: the last of these hosts or, if one of them is new, of the cluster. Hosts may be
+/// measured one by one.
+std::optional<history::StoredCampaign> last_campaign(const HistoryDatabase& database,
+                                                     const history::CampaignRecord& record, bool any_new) {
+  const auto campaigns = database.campaigns();
+  for (auto one = campaigns.rbegin(); one != campaigns.rend(); ++one) {
+    if (one->cluster != record.cluster || one->start_s > record.start_s) continue;
+    const auto hosts = any_new ? record.hosts : database.hosts(one->id);
+    if (std::find_first_of(hosts.begin(), hosts.end(), record.hosts.begin(), record.hosts.end()) != hosts.end())
+      return *one;
+  }
+  return std::nullopt;
+}
+
 /// What is new about the hosts or the way of measuring, before a campaign is added.
 void tell_differences(const HistoryDatabase& database, const history::CampaignRecord& record) {
-  const auto campaigns = database.campaigns();
-  const history::StoredCampaign* last = nullptr;
-  for (const auto& one : campaigns)
-    if (one.cluster == record.cluster && one.start_s <= record.start_s) last = &one;
-  if (last == nullptr) return;
+  const auto known = database.host_times(record.cluster);
+  const bool any_new = std::any_of(record.hosts.begin(), record.hosts.end(),
+                                   [&](const std::string& host) { return known.count(host) == 0; });
+  const auto last = last_campaign(database, record, any_new);
+  if (!last) return;
   for (const auto& difference : history::protocol_differences(database.protocol(last->protocol), record.protocol))
     std::cerr << "  measured in another way than before, so a new reference begins: " << difference << '\n';
-  const auto known = database.host_times(record.cluster);
   for (const std::string& host : record.hosts)
     if (known.count(host) == 0) std::cerr << "  host " << host << " is new: its history begins now\n";
-  for (const auto& [host, times] : known) {
-    const bool here = std::find(record.hosts.begin(), record.hosts.end(), host) != record.hosts.end();
-    if (!here && times.asked_s == last->start_s)
+  for (const std::string& host : database.hosts(last->id))
+    if (std::find(record.hosts.begin(), record.hosts.end(), host) == record.hosts.end())
       std::cerr << "  host " << host << " took part in the campaign before, not in this one\n";
-  }
 }
 
 void run_add(const AddOptions& options) {

@@ -10,7 +10,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/fit/common_factor.hpp"
+#include "hplcast/history/check.hpp"
 #include "hplcast/history/history_database.hpp"
 #include "program.hpp"
 
@@ -132,6 +132,17 @@ std::string one_cluster(const HistoryDatabase& database, const std::string& name
   return name;
 }
 
+/// Without those that are gone.
+std::vector<std::string> present_hosts(const HistoryDatabase& database, const std::string& cluster) {
+  const auto times = database.host_times(cluster);
+  std::int64_t newest_s = 0;
+  for (const auto& [host, one] : times) newest_s = std::max(newest_s, one.asked_s);
+  std::vector<std::string> hosts;
+  for (const auto& [host, one] : times)
+    if (newest_s - one.asked_s <= history::CheckOptions().missing_after_s) hosts.push_back(host);
+  return hosts;
+}
+
 /// A campaign that asked hosts and got nothing. It is measured as the one before, so it begins no new reference.
 history::CampaignRecord failed_campaign(const HistoryDatabase& database, const FailedOptions& options,
                                         std::int64_t time_s) {
@@ -139,7 +150,7 @@ history::CampaignRecord failed_campaign(const HistoryDatabase& database, const F
   record.job = options.job;
   record.cluster = options.cluster;
   record.start_s = record.end_s = time_s;
-  record.hosts = options.hosts == "all" ? hosts_of(database, options.cluster) : listed("--hosts", options.hosts);
+  record.hosts = options.hosts == "all" ? present_hosts(database, options.cluster) : listed("--hosts", options.hosts);
   for (const history::StoredCampaign& one : database.campaigns())
     if (one.cluster == options.cluster) record.protocol = database.protocol(one.protocol);
   return record;
@@ -152,7 +163,8 @@ void setup_failed(CLI::App& group) {
       "hplcast history failed --date \"2025-04-09 07:00\" --cluster demo --hosts node-2 --database watch.db");
   add_history_option(command, options->database);
   command.add_option("--cluster", options->cluster, "its name, if the history is of several");
-  command.add_option("--hosts", options->hosts, "names, with / between them, or all")->required();
+  command.add_option("--hosts", options->hosts, "names, with / between them, or all that took part in the last week")
+      ->required();
   command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
   command.add_option("--job", options->job, "of the batch system");
   command.callback([options] {

@@ -11,7 +11,8 @@ check=(hplcast check "$folder/history.db" --least-runs 5 --window 1 --confidence
 
 measure() {
   for ((i = 0; i < $1; ++i)); do
-    hplcast calibrate "$here/quick.yaml" --folder "$folder/$2$i.campaign" -o "$folder/$2$i.zip" 2>/dev/null
+    hplcast calibrate "$here/quick.yaml" --folder "$folder/$2$i.campaign" -o "$folder/$2$i.zip" 2>"$folder/$2$i.log" ||
+      { tail "$folder/$2$i.log" >&2; exit 3; }
     hplcast history add "$folder/$2$i.zip" --database "$folder/history.db"
   done
 }

@@ -73,15 +73,16 @@ std::vector<FindingEvent> HistoryCheck::events() const {
   return events;
 }
 
-std::string also_text(const HistoryCheck& check, const FindingEvent& event) {
-  std::string text;
+std::vector<std::string> also_texts(const HistoryCheck& check, const FindingEvent& event) {
+  std::vector<std::string> texts;
   for (const std::size_t index : event.also) {
     const HistoryFinding& one = check.findings[index];
-    text += (text.empty() ? "" : ", ") + one.factor + " " + effect_text(one.finding.effect);
+    std::string text = one.factor + " " + effect_text(one.finding.effect);
     const int cpu = check.findings[event.first].place.cpu;
     if (one.place.cpu != cpu) text += one.place.cpu < 0 ? " (host)" : " (CPU " + std::to_string(one.place.cpu) + ")";
+    texts.push_back(std::move(text));
   }
-  return text;
+  return texts;
 }
 
 std::vector<Verdict> HistoryCheck::verdicts() const {

@@ -121,6 +121,16 @@ std::map<std::string, HistoryDatabase::HostTimes> HistoryDatabase::host_times(co
   });
 }
 
+std::vector<std::string> HistoryDatabase::hosts(std::int64_t campaign) const {
+  return guarded(path_, [&] {
+    std::vector<std::string> result;
+    SQLite::Statement query(*state_->database, "SELECT host FROM hosts WHERE campaign = ? ORDER BY host");
+    SQLite::bind(query, campaign);
+    while (query.executeStep()) result.push_back(query.getColumn(0).getString());
+    return result;
+  });
+}
+
 std::vector<StoredSeries> HistoryDatabase::series(const std::string& cluster, const std::string& factor,
                                                   std::optional<std::int64_t> until_s) const {
   return guarded(path_, [&] {

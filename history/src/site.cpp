@@ -112,11 +112,12 @@ class Site {
   }
 
   void add_index(const HistoryCheck& check) {
+    const std::string none = "<p>None.</p>\n";
     std::string html = "<p>" + std::to_string(check.campaigns) + " campaigns" +
                        (check.newest_s ? ", the newest of " + date_text(*check.newest_s) : "") + ", " +
                        std::to_string(check.counts.tests) + " tests.</p>\n<h2>What needs attention</h2>\n";
     html += findings_table(check, true);
-    if (check.open() == 0) html += "<p>Nothing.</p>\n";
+    if (check.open() == 0) html += none;
     for (const MissingHost& one : check.missing)
       html += "<p class=\"bad\">" + core::xml_escaped(one.host) +
               (one.did_not_come_back ? " was to measure and gave no result" : " takes no part any more") +
@@ -124,7 +125,8 @@ class Site {
               (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ".</p>\n";
     for (const std::string& note : check.notes) html += "<p class=\"note\">" + core::xml_escaped(note) + "</p>\n";
     html += "<h2>All CPUs over time</h2>\n<p>" + overviews_ + "</p>\n<h2>Hosts</h2>\n<p>" + hosts_ + "</p>\n";
-    html += "<h2>Past findings</h2>\n" + findings_table(check, false) + "<h2>Changes</h2>\n";
+    const std::string past = findings_table(check, false);
+    html += "<h2>Past findings</h2>\n" + (past.empty() ? none : past) + "<h2>Changes</h2>\n";
     std::vector<std::vector<std::string>> rows;
     for (const Change& change : changes_)
       rows.push_back({date_text(change.time_s), core::xml_escaped(change.cluster), core::xml_escaped(change.hosts),
@@ -272,16 +274,18 @@ class Site {
       if (one.finding.open != open) continue;
       const std::string where = one.place.host.empty() ? link(overview_page(one.cluster, one.factor, 0), "all CPUs")
                                                        : link(host_page(one.place), to_string(one.place));
+      std::string also;
+      for (const std::string& text : also_texts(check, event)) also += (also.empty() ? "" : "<br>") + text;
+      const std::string last = open ? "" : " to " + date_text(one.finding.last_s);
       rows.push_back(
-          {where, effect_text(one.finding.effect), one.factor, also_text(check, event), date_text(one.finding.since_s),
-           open ? "now" : date_text(one.finding.last_s), one.told_s ? date_text(*one.told_s) : "",
-           core::xml_escaped(probability_text(one.finding.probability)),
+          {where, effect_text(one.finding.effect), one.factor, also, date_text(one.finding.since_s) + last,
+           one.told_s ? date_text(*one.told_s) : "", core::xml_escaped(probability_text(one.finding.probability)),
            one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
                        : ""});
     }
     return rows.empty() ? ""
-                        : html_table({"where", "effect", "factor", "also", "since", "until", "first told", "by chance",
-                                      "nearest change"},
+                        : html_table({"where", "effect", "factor", "also", open ? "since" : "from", "first told",
+                                      "by chance", "nearest change"},
                                      rows);
   }
 

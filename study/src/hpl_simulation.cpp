@@ -8,6 +8,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/verdict.hpp"
+#include "hplcast/study/local_machine.hpp"
 #include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/workspace.hpp"
@@ -55,7 +56,8 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
                        "-hostfile", unquoted(files.hostfile, folder)};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
-  command.arguments.push_back(shared_block_option(request));
+  const std::vector<std::string> memory = memory_options(request);
+  command.arguments.insert(command.arguments.end(), memory.begin(), memory.end());
   command.arguments.push_back(unquoted(xhpl, folder));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
@@ -64,8 +66,11 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
                          {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_STATS", (folder / "statistics.json").string()}};
   // Of glibc: the many small objects of a simulation are kept for reuse, and lie in huge pages. A fifth of the time.
+  // Stacks without guard pages between them would be in these, too, and hardly a part of them is ever used.
   if (std::getenv("GLIBC_TUNABLES") == nullptr) {
-    command.environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=60000:glibc.malloc.hugetlb=1";
+    const bool huge_pages = stack_options(needs_of(request), local_machine().max_map_count).empty();
+    command.environment["GLIBC_TUNABLES"] =
+        std::string("glibc.malloc.tcache_count=60000") + (huge_pages ? ":glibc.malloc.hugetlb=1" : "");
   }
   command.purpose =
       "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);

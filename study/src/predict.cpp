@@ -10,6 +10,7 @@
 #include "hplcast/core/process.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/sharing_losses.hpp"
+#include "hplcast/study/local_machine.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/simulation_needs.hpp"
 #include "hplcast/study/workspace.hpp"
@@ -219,8 +220,11 @@ SimulationNeeds needs_of(const PredictionRequest& request) {
   return needs;
 }
 
-std::string shared_block_option(const PredictionRequest& request) {
-  return "--cfg=smpi/shared-malloc-blocksize:" + std::to_string(static_cast<long>(needs_of(request).block_bytes));
+std::vector<std::string> memory_options(const PredictionRequest& request) {
+  const SimulationNeeds needs = needs_of(request);
+  std::vector<std::string> options = stack_options(needs, local_machine().max_map_count);
+  options.push_back("--cfg=smpi/shared-malloc-blocksize:" + std::to_string(static_cast<long>(needs.block_bytes)));
+  return options;
 }
 
 std::vector<std::string> check(const PredictionRequest& request) {

@@ -31,7 +31,8 @@ struct Settings {
 Settings settings_of(const PredictionRequest& request) {
   Settings settings;
   std::vector<std::string> options = platforms::smpi_options(request.cluster);
-  options.push_back(shared_block_option(request));
+  const std::vector<std::string> memory = memory_options(request);
+  options.insert(options.end(), memory.begin(), memory.end());
   for (const std::string& option : options) {
     const std::size_t name = std::string("--cfg=").size(), colon = option.find(':');
     const std::string key = option.substr(name, colon - name);

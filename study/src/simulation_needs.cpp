@@ -28,8 +28,8 @@ constexpr double base_bytes = 40 * mib;
 constexpr double bytes_per_rank = 0.1 * mib;
 constexpr double bytes_per_rank_and_column = 300;  // of a panel: pivots, lists of indices
 constexpr double stack_bytes_per_rank = 8 * mib;   // contexts/stack-size of SimGrid
-constexpr long base_maps = 300;
-constexpr long maps_per_rank = 3;  // stack, guard page, a piece of heap; 8,619 maps were counted for 4096 ranks
+constexpr long base_maps = 1000;
+constexpr long maps_per_rank = 2;  // stack, guard page: 8,385 maps were counted for 4096 ranks, 33,754 for 16,384
 
 double log2_up(int n) {
   return std::ceil(std::log2(static_cast<double>(n)));
@@ -102,7 +102,8 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;
-  needs.memory_maps = base_maps + static_cast<long>(maps_per_rank * ranks + panels_alive);
+  needs.maps_without_guards = base_maps + static_cast<long>(panels_alive);
+  needs.memory_maps = needs.maps_without_guards + static_cast<long>(maps_per_rank * ranks);
   // The matrix of the largest rank, once for all ranks (shared_matrix.c).
   const double matrix_bytes = 8 * (N / p.P + p.NB) * (N / p.Q + p.NB);
   needs.address_bytes =
@@ -124,6 +125,11 @@ SimulationLimits simulation_limits(const fs::path& folder) {
   return limits;
 }
 
+std::vector<std::string> stack_options(const SimulationNeeds& needs, long max_map_count) {
+  if (max_map_count <= 0 || needs.memory_maps <= max_map_count) return {};
+  return {"--cfg=contexts/guard-size:0", "--cfg=contexts/stack-size:256"};
+}
+
 std::vector<std::string> shortages(const SimulationNeeds& needs, const SimulationLimits& limits) {
   std::vector<std::string> found;
   const auto look = [&](const char* what, double needed, double there, const std::string& remedy) {
@@ -139,10 +145,10 @@ std::vector<std::string> shortages(const SimulationNeeds& needs, const Simulatio
   look("stack", mib, limits.stack_bytes, "raise the limit: ulimit -s 8192");
   constexpr double log_and_results = 16 * mib;
   look("disk for temporary files", log_and_results, limits.disk_bytes, "free some, or set TMPDIR to another folder");
-  if (limits.max_map_count > 0 && needs.memory_maps > limits.max_map_count) {
-    found.push_back("memory maps: needs about " + std::to_string(needs.memory_maps) + ", vm.max_map_count is " +
+  if (limits.max_map_count > 0 && needs.maps_without_guards > limits.max_map_count) {
+    found.push_back("memory maps: needs about " + std::to_string(needs.maps_without_guards) + ", vm.max_map_count is " +
                     std::to_string(limits.max_map_count) +
-                    "; raise it: sysctl -w vm.max_map_count=" + std::to_string(2 * needs.memory_maps));
+                    "; raise it: sysctl -w vm.max_map_count=" + std::to_string(2 * needs.maps_without_guards));
   }
   return found;
 }

@@ -64,8 +64,8 @@ struct HistoryCheck {
   std::vector<Verdict> verdicts() const;     ///< what is open, to be recorded
 };
 
-/// "frequency_ghz -4.7 %, temperature_celsius +11.0 %": the others of an event.
-std::string also_text(const HistoryCheck& check, const FindingEvent& event);
+/// The others of an event: "frequency_ghz -4.7 %", "temperature_celsius +11.0 % (host)".
+std::vector<std::string> also_texts(const HistoryCheck& check, const FindingEvent& event);
 
 /// @throws core::Error (bad_input) for an empty history, or one that begins after `until_s`, a cluster or factors that
 /// it does not have, and what fit::find_changes() throws.

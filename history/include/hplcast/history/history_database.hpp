@@ -91,6 +91,8 @@ class HistoryDatabase {
     std::size_t campaigns = 0;  ///< with a result
   };
   std::map<std::string, HostTimes> host_times(const std::string& cluster) const;
+  /// Hosts that were to be measured by a campaign.
+  std::vector<std::string> hosts(std::int64_t campaign) const;
   /// All series of a factor in a cluster up to a time, hosts with shorter names first: node2 before node10.
   std::vector<StoredSeries> series(const std::string& cluster, const std::string& factor,
                                    std::optional<std::int64_t> until_s = std::nullopt) const;

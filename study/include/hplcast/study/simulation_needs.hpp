@@ -16,7 +16,8 @@ struct SimulationNeeds {
   double wall_s = 0;              ///< on one core, nothing else running: right to a factor of two
   double memory_bytes = 0;        ///< proportional set size
   double address_bytes = 0;       ///< virtual
-  long memory_maps = 0;
+  long memory_maps = 0;           ///< with guard pages between the stacks of the ranks
+  long maps_without_guards = 0;
   double block_bytes = 0;  ///< for smpi/shared-malloc-blocksize: the page that SMPI maps repeatedly for panels
 };
 
@@ -35,6 +36,10 @@ struct SimulationLimits {
 
 /// Those of this machine, for files in `folder`.
 SimulationLimits simulation_limits(const std::filesystem::path& folder);
+
+/// Options of smpirun for the stacks of the ranks: none, or where guard pages between them would take more memory maps
+/// than there may be, no guard pages. HPL needs less than 64 KiB of a stack, where this leaves 256 KiB.
+std::vector<std::string> stack_options(const SimulationNeeds& needs, long max_map_count);
 
 /// The shortages, each with its remedy; empty: there is none.
 std::vector<std::string> shortages(const SimulationNeeds& needs, const SimulationLimits& limits);
