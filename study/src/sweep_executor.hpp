@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/study/panel_windows.hpp"
 #include "hplcast/study/sweep.hpp"
 
 namespace hplcast::study {
@@ -15,7 +14,6 @@ namespace hplcast::study {
 struct SweepTask {
   const SweepRun* run = nullptr;
   const core::ClusterModel* cluster = nullptr;
-  WindowRule windows = {};
 };
 
 /// The result: a prediction, or a failure.

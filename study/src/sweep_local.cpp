@@ -95,6 +95,7 @@ double effort(const SweepRun& run) {
   PredictionRequest request;
   request.parameters = run.parameters;
   request.mode = simulation_mode(run.mode);
+  request.windows = run.windows;
   return needs_of(request).wall_s;
 }
 
@@ -107,7 +108,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   request.parameters = task.run->parameters;
   request.seed = task.run->seed;
   request.mode = simulation_mode(task.run->mode);
-  request.windows = task.windows;
+  request.windows = task.run->windows;
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;

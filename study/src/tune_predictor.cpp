@@ -40,8 +40,8 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     runs[i].mode = mode_ == SimulationMode::fast ? "fast" : "exact";
     runs[i].seed = asked[i].seed;
     runs[i].id = run_id(runs[i]);
-    execution.tasks.push_back(
-        {&runs[i], &request_.cluster, request_of(asked[i].parameters, {0, asked[i].windows}).windows});
+    runs[i].windows.windows = asked[i].windows;
+    execution.tasks.push_back({&runs[i], &request_.cluster});
   }
   execution.programs = request_.programs;
   execution.database = folder_.path() / "tune";
