@@ -296,9 +296,7 @@ void add_sweep(const SweepDatabase& database, ReportData& data) {
   std::set<std::string> seen;
   for (SweepResult& result : database.results()) {
     const core::Prediction& p = result.prediction;
-    const bool is_new =
-        seen.insert(p.model_sha256 + core::to_string(p.parameters) + std::to_string(p.seed) + p.mode).second;
-    if (is_new) data.predictions.push_back(p);
+    if (seen.insert(p.model_sha256 + run_name(p)).second) data.predictions.push_back(p);
     data.sweep.push_back(std::move(result));
   }
   const SweepCounts counts = database.counts();
