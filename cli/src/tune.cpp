@@ -102,7 +102,9 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
   write_panel(out, result);
   out << "\nRounds:";
   for (const study::TuneRound& round : result.rounds) {
-    out << "  N=" << round.N << ": " << round.predictions << " of " << round.configurations * round.seeds << " in "
+    out << "  N=" << round.N;
+    if (round.windows > 0) out << " (" << round.windows << " windows)";
+    out << ": " << round.predictions << " of " << round.configurations * round.seeds << " in "
         << duration_text(round.wall_s) << ";";
   }
   out << "\nNot tried: " << result.not_tried.size() << " of the candidates (no time); L1, U, PMAP were not varied\n";

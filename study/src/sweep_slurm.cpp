@@ -73,6 +73,7 @@ Json run_json(const SweepRun& run) {
   json["seed"] = run.seed;
   json["levels"] = run.levels;
   json["mode"] = run.mode;
+  json["windows"] = to_string(run.windows);
   return json;
 }
 
@@ -86,6 +87,7 @@ SweepRun run_of(const Json& json) {
   run.seed = json.at("seed");
   run.levels = json.at("levels").get<std::map<std::string, std::string>>();
   run.mode = json.at("mode");
+  run.windows = WindowRule::from(json.at("windows"));
   return run;
 }
 

@@ -186,8 +186,7 @@ TuneResult tune(const TuneRequest& request) {
   full_size.parameters = candidates.front();
   full_size.mode = request.mode;
   full_size.programs = request.programs;
-  full_size.windows.kind = WindowRule::Kind::off;  // the first rounds are small, and simulate all panels
-  TunePredictor predictor(request, mode_of(full_size));
+  TunePredictor predictor(request, mode_of_all_panels(full_size));
   probe(request, candidates.front(), predictor);
   result.best = candidates.front();
   result.baselines = baselines_of(request, candidates.front(), predictor);
