@@ -154,7 +154,8 @@ void validate(const DgemmDesignOptions& options) {
   require(options.count >= 1, "count", number(options.count), "at least 1");
   require(options.repetitions >= 1, "repetitions", options.repetitions, "at least 1");
   require(options.nb >= 0 && number(options.nb) <= blas_max_size, "nb", number(options.nb), "0 to 2^31 - 1");
-  require(options.nbmin >= 1, "nbmin", number(options.nbmin), "at least 1");
+  require(options.nbmin >= 1 && number(options.nbmin) <= blas_max_size, "nbmin", number(options.nbmin),
+          "1 to 2^31 - 1");
   require(options.minority >= 0 && options.minority <= 1, "minority", options.minority, "a share between 0 and 1");
   require(options.max_product >= 0 && options.max_product <= largest_product(options), "max product",
           options.max_product, "0, or at most the limit given by max size");

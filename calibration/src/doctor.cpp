@@ -20,7 +20,7 @@ constexpr const char* name_of_overcommit = "vm.overcommit_memory";
 
 /// A simulated rank has a private stack, a folded matrix and its panels: up to some hundred maps each. 1000 ranks
 /// passed the kernel's default of 65530 in our trials.
-constexpr double maps_for_1000_ranks = 1 << 20;
+constexpr double usual_map_count = 65530;  // of Linux
 
 Check ok(std::string name, std::string found) {
   return {std::move(name), CheckStatus::ok, std::move(found), ""};
@@ -128,12 +128,14 @@ Check check_blas(const std::optional<SoftwareDescription>& software) {
 
 Check check_max_map_count(const MachineDescription& machine) {
   const char* const name = name_of_map_count;
-  if (!machine.max_map_count) return unknown(name, "simulations of about 1000 ranks need many memory maps");
+  if (!machine.max_map_count) return unknown(name, "a simulation takes two memory maps per rank");
   const std::string found = text("%.0f", *machine.max_map_count);
-  if (*machine.max_map_count >= maps_for_1000_ranks) return ok(name, found);
-  return warn(name, found,
-              "for simulations of some hundred ranks and more: sysctl -w vm.max_map_count=" +
-                  text("%.0f", maps_for_1000_ranks));
+  if (*machine.max_map_count >= usual_map_count) return ok(name, found);
+  return warn(
+      name, found,
+      "simulations take two maps per rank, for guard pages, and do without these where there are too few: sysctl -w "
+      "vm.max_map_count=" +
+          text("%.0f", usual_map_count));
 }
 
 Check check_limit(const std::string& name, const std::optional<double>& bytes, double enough,

@@ -16,7 +16,8 @@ namespace {
 constexpr double start_of_a_run_s = 2;
 
 void require_positive(const char* name, long value) {
-  if (value < 1) throw core::DomainError(name, static_cast<double>(value), "at least 1");
+  constexpr long most = 2147483647;  // HPL's int
+  if (value < 1 || value > most) throw core::DomainError(name, static_cast<double>(value), "1 to 2^31 - 1");
 }
 
 /// P x Q of `ranks` with P <= Q and P as large as it can be.

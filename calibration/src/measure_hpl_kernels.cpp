@@ -49,7 +49,14 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
     const core::TemporaryFolder folder("hplcast-kernels", request.folder);
     run_instrumented(request, parameters, folder.path());
     for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
-      rows += copy_rows(folder.path() / ("trace-" + std::to_string(rank) + ".csv"), out);
+      const fs::path trace = folder.path() / ("trace-" + std::to_string(rank) + ".csv");
+      if (!fs::exists(trace)) {
+        throw core::Error(
+            core::ExitCode::bad_input,
+            request.program.string() + " has left no trace of its kernels in rank " + std::to_string(rank) +
+                ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
+      }
+      rows += copy_rows(trace, out);
     }
     if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
   }

@@ -190,13 +190,16 @@ void setup_assemble(CLI::App& app) {
                                   "hplcast assemble --name mine --hosts localhost --cores 2 --kernel-fits kernels.json "
                                   "--network-fit network.json -o cluster.json");
   command.add_option("--name", options->name, "of the cluster (default: the first host's name up to its number)");
-  command.add_option("--hosts", options->hosts.names, "names of the hosts: node-[1-32]")->capture_default_str();
+  command.add_option("--hosts", options->hosts.names, "names of the hosts: node-[1-32]")
+      ->check(host_names())
+      ->capture_default_str();
   command.add_option("--cores", options->hosts.cores, "per host")->capture_default_str();
   command.add_option("--cpus", options->hosts.cpus, "sockets per host")->capture_default_str();
   command
       .add_option("--rank-to-cpu", options->rank_to_cpu, "CPU of each local rank: block, cyclic, or a list: 0,0,1,1")
       ->capture_default_str();
-  command.add_option("--memory", options->hosts.memory_bytes, "per host (64GiB)")->transform(as_bytes());
+  command.add_option("--memory", options->hosts.memory_bytes, "per host (64GiB)")
+      ->transform(as_memory("hplcast assemble: warning: --memory"));
   command.add_option("--kernel-fits", options->kernels, "JSON objects of kernel models, by kernel name")
       ->type_name("FILE");
   command.add_option("--network-fit", options->network, "JSON object of the network model")->type_name("FILE");

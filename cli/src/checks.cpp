@@ -1,6 +1,7 @@
 #include "checks.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
@@ -48,6 +49,16 @@ CLI::Validator at_least_zero() {
         return "`" + text + "` is not a number of at least 0";
       },
       "NUMBER");
+}
+
+CLI::Validator host_names() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+        if (std::any_of(text.begin(), text.end(), is_letter)) return std::string();
+        return "found `" + text + "`; expected names such as node-[1-32]";
+      },
+      "");
 }
 
 }  // namespace hplcast::cli

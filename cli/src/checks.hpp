@@ -40,4 +40,7 @@ void require_other_file(const std::filesystem::path& output, const std::vector<s
 /// For options of CLI11: a finite number of at least 0.
 CLI::Validator at_least_zero();
 
+/// For options of CLI11: names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
+CLI::Validator host_names();
+
 }  // namespace hplcast::cli

@@ -130,7 +130,7 @@ void setup_dgemm(CLI::App& parent) {
                                          "B transposed as on several process rows");
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("--budget,--budget-s", options->budget_s, "take fewer shapes if they need longer than this")
-      ->transform(as_seconds());
+      ->transform(as_time_limit());
   command.add_option("--rate", options->rate_flop_per_s, "of one core (30Gflop/s), to reckon the time with")
       ->transform(as_flop_per_s())
       ->default_str(significant(options->rate_flop_per_s / 1e9) + "Gflop/s");
@@ -169,9 +169,11 @@ struct SaturationOptions {
   std::string output;
 };
 
-void run_saturation(SaturationOptions options) {
+/// `min_bytes`: the option, whose default gives way to a small --max-bytes.
+void run_saturation(SaturationOptions options, const CLI::Option& min_bytes) {
+  if (min_bytes.empty()) options.min_bytes = std::min(options.min_bytes, options.max_bytes);
   options.design.max_bytes = static_cast<long>(options.max_bytes);
-  options.design.min_bytes = static_cast<long>(std::min(options.min_bytes, options.max_bytes));
+  options.design.min_bytes = static_cast<long>(options.min_bytes);
   const calibration::MpiDesign design = calibration::make_saturation_design(options.design);
   write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
   std::cerr << design.size() << " rows, about " << duration_text(calibration::estimated_s(design))
@@ -186,13 +188,15 @@ void setup_saturation(CLI::App& parent) {
   command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8")
       ->delimiter(',')
       ->required();
-  command.add_option("--min-bytes", options->min_bytes, "smallest message")->transform(as_bytes())->default_str("1MiB");
+  CLI::Option* min_bytes = command.add_option("--min-bytes", options->min_bytes, "smallest message")
+                               ->transform(as_bytes())
+                               ->default_str("1MiB");
   command.add_option("--max-bytes", options->max_bytes, "largest message")->transform(as_bytes())->default_str("8MiB");
   command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
   command.add_option("--repetitions", design.repetitions, "of each size and number of pairs")->capture_default_str();
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");
-  command.callback([options] { run_saturation(*options); });
+  command.callback([options, min_bytes] { run_saturation(*options, *min_bytes); });
 }
 
 struct KernelOptions {

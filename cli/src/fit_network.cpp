@@ -359,11 +359,15 @@ void setup_fit_network(CLI::App& app) {
       .add_option("--thresholds", options->thresholds,
                   "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)")
       ->type_name("FILE");
-  command.add_option("--async-small", options->async_small_bytes, "messages below are eager")->transform(as_bytes());
+  const CLI::Range int_bytes(0.0, 2147483647.0);  // SMPI's thresholds
+  command.add_option("--async-small", options->async_small_bytes, "messages below are eager")
+      ->transform(as_bytes())
+      ->check(int_bytes);
   command
       .add_option("--detached", options->detached_bytes,
                   "below, MPI_Send does not wait for the receiver (default: --async-small)")
-      ->transform(as_bytes());
+      ->transform(as_bytes())
+      ->check(int_bytes);
   command.add_option("--receive-delay", options->fit.receive_delay_s, "how late the receiver of send_unmatched came")
       ->transform(as_seconds())
       ->capture_default_str();
@@ -371,7 +375,7 @@ void setup_fit_network(CLI::App& app) {
       .add_option("--bandwidth", options->bandwidth_bytes_per_s, "that factors refer to (default: of long messages)")
       ->transform(as_link_bandwidth("hplcast fit network: warning: --bandwidth"));
   command.add_option("--latency", options->latency_s, "that factors refer to (default: of the shortest messages)")
-      ->transform(as_seconds());
+      ->transform(as_latency("hplcast fit network: warning: --latency"));
   add_capacity_options(command, options->capacities, "hplcast fit network");
   command.add_flag("--all-backgrounds", options->fit.all_backgrounds,
                    "keep all messages, also if some were measured with the background dgemm+iprobe, as in HPL");

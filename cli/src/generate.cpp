@@ -78,7 +78,9 @@ void setup_generate(CLI::App& app) {
   command.add_option("--base", options->base, "cluster that gives everything else: cores, network, other kernels")
       ->required()
       ->type_name("CLUSTER.json");
-  command.add_option("--hosts", options->hosts, "names of the hosts (default: those of the base)")->type_name("NAMES");
+  command.add_option("--hosts", options->hosts, "names of the hosts (default: those of the base)")
+      ->check(host_names())
+      ->type_name("NAMES");
   command.add_option("--name", options->name, "of the cluster (default: that of the base)");
   add_seed(command, options->generate.seed, "another seed is another cluster");
   command.add_option("--day", options->generate.day, "another day of the same cluster")

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "checks.hpp"
@@ -277,6 +278,13 @@ void run_predict(PredictOptions options) {
   if (options.request.observation.phases) write_phases(std::cout, predictions);
 }
 
+std::string is_range_of_ranks(const std::string& text) {
+  static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
+  std::smatch parts;
+  if (std::regex_match(text, parts, form) && std::stol(parts[1]) <= std::stol(parts[2])) return "";
+  return "found `" + text + "`; expected first-last, such as 0-31";
+}
+
 void add_observation(CLI::App& command, study::Observation& observation) {
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
     return command.add_option(name, value, description)->type_name(type)->group("Observation");
@@ -284,7 +292,9 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   command.add_flag("--phases", observation.phases, "print the time per phase of HPL")->group("Observation");
   add("--phases-csv", observation.phases_csv, "time per phase of every rank", "FILE");
   add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
-  add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")->needs("--trace");
+  add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
+      ->needs("--trace")
+      ->check(is_range_of_ranks);
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
   add("--log", observation.log,
       "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
@@ -343,7 +353,7 @@ void setup_predict(CLI::App& app) {
                   "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
       ->type_name("PATH");
   command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)")
-      ->transform(as_seconds());
+      ->transform(as_time_limit());
   command.add_flag(
       "--force", options->request.force,
       "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "

@@ -1,6 +1,9 @@
 #include "program.hpp"
 
 #include <iostream>
+#include <regex>
+#include <string>
+#include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/startup.hpp"
@@ -31,6 +34,31 @@ std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
   return "there is no command `" + words.front() + "`";
 }
 
+/// Messages of CLI11 that say too little; the others as they are.
+std::string in_our_words(const std::string& text) {
+  static const std::pair<std::regex, const char*> known[] = {
+      {std::regex("(.*) was given a disallowed flag override"), "--$1 takes no value"},
+      {std::regex("(.*): 1 required .* missing"), "$1: expected a value; found nothing"},
+      {std::regex("Could not convert: (.*) = (.*)"), "$1: cannot read `$2`"}};
+  for (const auto& [form, words] : known)
+    if (std::regex_match(text, form)) return std::regex_replace(text, form, words);
+  return text;
+}
+
+/// `-o "$unset"` is no wish for the default, and `--force=0` none for anything: options need a value, flags take none.
+void refuse_odd_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 0) {
+      option->disable_flag_override();
+    } else {
+      option->check(CLI::Validator(
+          [](const std::string& value) { return value.empty() ? std::string("expected a value; found nothing") : ""; },
+          ""));
+    }
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_odd_values(*command);
+}
+
 }  // namespace
 
 CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
@@ -53,6 +81,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
   };
   const auto hint = [&] { return "\n  hint: " + command_name(app) + " --help"; };
   unify_list_options(app);
+  refuse_odd_values(app);
   try {
     app.parse(argc, argv);
     if (!out.flush()) return fail(core::ExitCode::bad_input, "the standard output cannot be written");
@@ -63,7 +92,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
   } catch (const CLI::RequiredError& error) {
     return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
   } catch (const CLI::ParseError& error) {
-    return fail(core::ExitCode::wrong_usage, error.what() + hint());
+    return fail(core::ExitCode::wrong_usage, in_our_words(error.what()) + hint());
   } catch (const core::Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {

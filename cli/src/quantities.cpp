@@ -51,8 +51,9 @@ double parse_percentage(const std::string& text) {
   if (share && *share >= 0 && *share <= 1) return *share;
   double bare = 0;
   const bool ambiguous = core::parse_double(text, bare) && bare > 0 && bare <= 1;
-  throw core::UsageError("found `" + text + "`; expected a share of 0% to 100%" +
-                         (ambiguous ? ", with the percent sign: " + text + "% or " + digits(100 * bare) + "%?" : ""));
+  throw core::UsageError(
+      "found `" + text + "`; expected a share of 0% to 100%" +
+      (ambiguous ? ", with the percent sign: " + text + "% or " + digits(100 * bare) + "%?" : ", such as 1%"));
 }
 
 double parse_ratio(const std::string& text) {
@@ -65,6 +66,17 @@ double parse_ratio(const std::string& text) {
                            "%; expected a ratio of at most 1 " + "(0.2), or a percent sign: " + text + "%?");
   if (!(ratio >= 0 && std::isfinite(ratio))) throw core::UsageError("found `" + text + "`; expected at least 0");
   return ratio;
+}
+
+/// Up to what doubles count exactly: many petabytes.
+double parse_whole_bytes(const std::string& text) {
+  constexpr double most = 9007199254740992.0;  // 2^53
+  const double bytes = core::parse_bytes(text);
+  const double whole = std::round(bytes);
+  constexpr double rounding = 1e-12;  // of 1.1 times 1000
+  if (std::abs(bytes - whole) > rounding * whole || whole > most)
+    throw core::UsageError("`" + text + "` is not a size; expected whole bytes, at most 2^53");
+  return whole;
 }
 
 /// What networks, memories and so on are like.
@@ -80,7 +92,8 @@ CLI::Validator plausible(double (*parse_quantity)(const std::string&), const std
   return validator(
       [=](const std::string& text) {
         const double value = parse_quantity(text);
-        if (value == 0 || (value >= usual.low && value <= usual.high)) return value;
+        if (!(value > 0)) throw core::UsageError("found `" + text + "`; expected a number above 0");
+        if (value >= usual.low && value <= usual.high) return value;
         char* unit = nullptr;
         std::strtod(text.c_str(), &unit);
         const std::string number(text.c_str(), static_cast<const char*>(unit));
@@ -97,7 +110,7 @@ CLI::Validator plausible(double (*parse_quantity)(const std::string&), const std
 }  // namespace
 
 CLI::Validator as_bytes() {
-  return validator(core::parse_bytes, "SIZE");
+  return validator(parse_whole_bytes, "SIZE");
 }
 CLI::Validator as_bytes_per_s() {
   return validator(core::parse_bytes_per_s, "BANDWIDTH");
@@ -107,6 +120,15 @@ CLI::Validator as_flop_per_s() {
 }
 CLI::Validator as_seconds() {
   return validator(core::parse_seconds, "DURATION");
+}
+CLI::Validator as_time_limit() {
+  return validator(
+      [](const std::string& text) {
+        const double seconds = core::parse_seconds(text);
+        if (!(seconds > 0)) throw core::UsageError("found `" + text + "`; expected a duration above 0, such as 30min");
+        return seconds;
+      },
+      "DURATION");
 }
 CLI::Validator as_percentage() {
   return validator(parse_percentage, "PERCENT");

@@ -7,10 +7,11 @@ namespace hplcast::cli {
 
 /// Quantities with units (core/units.hpp) for options of CLI11:
 /// `command.add_option("--timeout", timeout_s, "...")->transform(as_seconds())`.
-CLI::Validator as_bytes();
+CLI::Validator as_bytes();  ///< whole ones
 CLI::Validator as_bytes_per_s();
 CLI::Validator as_flop_per_s();
 CLI::Validator as_seconds();
+CLI::Validator as_time_limit();  ///< seconds, above 0
 
 /// 0 to 1, as "0.5%". Without the sign it is refused: 0.5 could be meant either way.
 CLI::Validator as_percentage();
@@ -19,7 +20,7 @@ CLI::Validator as_percentage();
 CLI::Validator as_ratio();
 
 /// As those above; a value that no machine has is told on stderr after `who` ("hplcast quick: warning: --bandwidth"),
-/// with the unit that was understood: 100 is 100 B/s. Zero means not known.
+/// with the unit that was understood: 100 is 100 B/s. Zero is refused.
 CLI::Validator as_link_bandwidth(const std::string& who);
 CLI::Validator as_latency(const std::string& who);    ///< between two nodes
 CLI::Validator as_memory(const std::string& who);     ///< of a node

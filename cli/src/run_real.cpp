@@ -145,7 +145,7 @@ void setup_run_real(CLI::App& app) {
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
   command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
-      ->transform(as_seconds());
+      ->transform(as_time_limit());
   command
       .add_option("--xhpl", request.xhpl,
                   "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "

@@ -95,6 +95,8 @@ void tell_warning(const std::string& warning) {
 }
 
 void run_dry(const SweepOptions& options) {
+  const study::SimulatorPrograms& programs = options.request.programs;
+  if (!programs.xhpl.empty() || !programs.smpirun.empty()) study::check_programs(programs);
   const study::SweepRuns runs = study::runs_of(options.request.plan);
   for (const std::string& warning : runs.warnings) tell_warning(warning);
   std::cout << runs.runs.size() << " runs of " << runs.points.size() << " configurations and seeds, "
@@ -190,6 +192,12 @@ void run_export(const SweepOptions& options) {
   write_result(options.output, [&](std::ostream& out) { study::write_sweep_csv(out, results); });
 }
 
+void run_cancel(const SweepOptions& options) {
+  const fs::path database = database_of(options.input);
+  study::SweepDatabase(database, study::SweepDatabase::Access::read);  // must be one
+  study::cancel_slurm_jobs_of(database);
+}
+
 void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) {
   CLI::App& status = add_command(command, "status", "Show the progress of a sweep", "hplcast sweep status study.db");
   CLI::App& export_csv =
@@ -203,7 +211,7 @@ void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) 
   status.add_flag("--json", options->json, "write JSON (docs/sweep.md)");
   status.callback([options] { run_status(*options); });
   export_csv.callback([options] { run_export(*options); });
-  cancel.callback([options] { study::cancel_slurm_jobs_of(database_of(options->input)); });
+  cancel.callback([options] { run_cancel(*options); });
   CLI::App& worker = add_command(command, "worker", "What a Slurm task of a sweep runs",
                                  "hplcast sweep worker study.db.slurm --chunk 0");
   worker.add_option("folder", options->input, "folder that the sweep made")->required()->type_name("DIR");

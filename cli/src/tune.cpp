@@ -102,7 +102,9 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
   write_panel(out, result);
   out << "\nRounds:";
   for (const study::TuneRound& round : result.rounds) {
-    out << "  N=" << round.N << ": " << round.predictions << " of " << round.configurations * round.seeds << " in "
+    out << "  N=" << round.N;
+    if (round.windows > 0) out << " (" << round.windows << " windows)";
+    out << ": " << round.predictions << " of " << round.configurations * round.seeds << " in "
         << duration_text(round.wall_s) << ";";
   }
   out << "\nNot tried: " << result.not_tried.size() << " of the candidates (no time); L1, U, PMAP were not varied\n";
@@ -173,7 +175,7 @@ void setup_tune(CLI::App& app) {
                                   "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   command.add_option("--budget", request.budget_s, "time for all predictions together")
-      ->transform(as_seconds())
+      ->transform(as_time_limit())
       ->default_str("10min");
   command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%")
       ->transform(as_ratio())

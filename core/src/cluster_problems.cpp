@@ -1,10 +1,12 @@
 #include "hplcast/core/cluster_problems.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "cluster_schema.hpp"
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
@@ -56,6 +58,17 @@ void doubt_costs(const std::string& field, const ScopeModel& scope, std::vector<
 
 }  // namespace
 
+std::optional<QualityFlag> formula_flag(const ClusterModel& cluster) {
+  constexpr double poor = 0.9, none = 0.5;
+  const auto dgemm = cluster.kernels.find("dgemm");
+  if (dgemm == cluster.kernels.end()) return std::nullopt;
+  const FitQuality& quality = dgemm->second.quality();
+  if (quality.rows == 0 || quality.r2 >= poor) return std::nullopt;  // no rows: not from a fit
+  return QualityFlag{"dgemm", quality.r2 < none ? "no_fit" : "poor_fit",
+                     "the formula explains " + shortest(std::round(1000 * std::max(0.0, quality.r2)) / 10) +
+                         " % of the variation of its calls; of a quiet machine it is more than 95 %"};
+}
+
 std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
   std::vector<QualityFlag> flags;
   const NetworkModel::Values& network = cluster.network.values();
@@ -67,6 +80,7 @@ std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
   if (cluster.kernels.empty())
     flags.push_back({"/kernels", "no_kernels", "no kernel has a model: all computation is free"});
   for (const auto& [name, model] : cluster.kernels) doubt_kernel(name, model, flags);
+  if (const auto flag = formula_flag(cluster)) flags.push_back({"/kernels/dgemm", flag->flag, flag->detail});
   doubt_costs("/network/local", network.local, flags);
   if (network.remote) doubt_costs("/network/remote", *network.remote, flags);
   return flags;

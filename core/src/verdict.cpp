@@ -67,11 +67,17 @@ std::vector<QualityFlag> recorded_flags(const ClusterModel& cluster) {
 
 std::vector<std::string> model_doubts(const ClusterModel& cluster) {
   std::vector<std::string> lines;
-  for (const QualityFlag& flag : recorded_flags(cluster)) {
+  const std::vector<QualityFlag> recorded = recorded_flags(cluster);
+  for (const QualityFlag& flag : recorded) {
     if (usability_with(flag) != Usability::usable)
       lines.push_back(flag.subject + ": " + flag.flag + ": " + flag.detail);
   }
-  for (const QualityFlag& doubt : doubts(cluster)) lines.push_back(doubt.subject + ": " + doubt.detail);
+  for (const QualityFlag& doubt : doubts(cluster)) {
+    const auto is_this = [&](const QualityFlag& flag) {
+      return flag.flag == doubt.flag && flag.detail == doubt.detail;
+    };
+    if (std::none_of(recorded.begin(), recorded.end(), is_this)) lines.push_back(doubt.subject + ": " + doubt.detail);
+  }
   return lines;
 }
 

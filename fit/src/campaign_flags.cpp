@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cmath>
 
 #include "campaign_rows.hpp"
+#include "hplcast/core/cluster_problems.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
@@ -65,16 +65,6 @@ void flag_messages(const CampaignRows& rows, const core::NetworkModel& network, 
   flag_calls(std::move(calls), flags);
 }
 
-/// dgemm is nearly all of HPL's time. Of other kernels, whose calls are short and scatter, a small r2 says little.
-void flag_formula(const core::ClusterModel& cluster, Flags& flags) {
-  constexpr double poor = 0.9, none = 0.5;
-  const double r2 = cluster.kernels.at("dgemm").quality().r2;
-  if (r2 >= poor) return;
-  flags.push_back({"dgemm", r2 < none ? "no_fit" : "poor_fit",
-                   "the formula explains " + core::shortest(std::round(1000 * std::max(0.0, r2)) / 10) +
-                       " % of the variation of its calls; of a quiet machine it is more than 95 %"});
-}
-
 /// Sizes of that run beyond those measured.
 void flag_range(const core::ClusterModel& cluster, const HplSizes& sizes, Flags& flags) {
   const auto& range = cluster.kernels.at("dgemm").range();
@@ -97,7 +87,7 @@ void flag_range(const core::ClusterModel& cluster, const HplSizes& sizes, Flags&
 
 Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::ClusterModel& cluster) {
   Flags flags;
-  flag_formula(cluster, flags);
+  if (const auto flag = core::formula_flag(cluster)) flags.push_back(*flag);
   flag_designed(campaign, rows, cluster, flags);
   flag_few_calls(rows, flags);
   flag_messages(rows, cluster.network, flags);

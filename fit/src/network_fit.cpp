@@ -112,8 +112,8 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
 /// and an exchange then take two such times, else three.
 void find_half_duplex(const MpiRows& rows, double detached_bytes,
                       std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
-  constexpr double between = 2.5;
-  constexpr double trimmed = 0.25;  // at each end: interrupted calls do not count
+  constexpr double between = 2.5, most = 4;  // more than three times: something else disturbed
+  constexpr double trimmed = 0.25;           // at each end: interrupted calls do not count
   std::array<detail::TrimmedMean, 2> messages;
   rows([&](const core::MpiMeasurement& row) {
     if (row.operation != "exchange" || !row.error.empty() || row.size_bytes < detached_bytes) return;
@@ -125,11 +125,12 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
     const auto s = static_cast<std::size_t>(scope);
     if (messages[s].empty()) continue;
     const double found = messages[s].value(trimmed);
-    models[s]->half_duplex = found > between;
+    models[s]->half_duplex = found > between && found < most;
     std::ostringstream note;
     note << to_string(scope) << ": a message and one in each direction after it take " << std::setprecision(3) << found
          << " times as long as one message"
-         << (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "");
+         << (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "")
+         << (found >= most ? ": two or three were expected; the machine was busy, measure again" : "");
     fit.notes.push_back(note.str());
   }
 }

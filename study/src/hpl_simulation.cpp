@@ -66,11 +66,11 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
                          {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_STATS", (folder / "statistics.json").string()}};
   // Of glibc: the many small objects of a simulation are kept for reuse, and lie in huge pages. A fifth of the time.
-  // Stacks without guard pages between them would be in these, too, and hardly a part of them is ever used.
+  // Stacks without guard pages are to be maps of their own, of which only the used part is memory.
   if (std::getenv("GLIBC_TUNABLES") == nullptr) {
-    const bool huge_pages = stack_options(needs_of(request), local_machine().max_map_count).empty();
-    command.environment["GLIBC_TUNABLES"] =
-        std::string("glibc.malloc.tcache_count=60000") + (huge_pages ? ":glibc.malloc.hugetlb=1" : "");
+    const bool guards = stack_options(needs_of(request), local_machine().max_map_count).empty();
+    command.environment["GLIBC_TUNABLES"] = std::string("glibc.malloc.tcache_count=60000:glibc.malloc.") +
+                                            (guards ? "hugetlb=1" : "mmap_threshold=131072");
   }
   command.purpose =
       "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);

@@ -7,6 +7,11 @@
 
 namespace hplcast::study {
 
+/// More cells for a row.
+inline void append(std::vector<std::string>& row, const std::vector<std::string>& cells) {
+  row.insert(row.end(), cells.begin(), cells.end());
+}
+
 /// A table of texts; its header sorts it where scripts run (report_script).
 class HtmlTable {
  public:

@@ -181,6 +181,11 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
   return warnings;
 }
 
+/// Messages that exact mode simulates for all panels, and fast mode does not.
+double messages_saved_by_fast(const core::HplParameters& parameters) {
+  return simulation_needs(parameters, false).simulated_messages - simulation_needs(parameters, true).simulated_messages;
+}
+
 }  // namespace
 
 SimulationMode mode_of_all_panels(const PredictionRequest& request) {
@@ -188,20 +193,16 @@ SimulationMode mode_of_all_panels(const PredictionRequest& request) {
   if (observes_messages(request.observation) || platform_library(request.programs).empty()) {
     return SimulationMode::exact;
   }
-  const SimulationNeeds exact = simulation_needs(request.parameters, false);
-  const SimulationNeeds fast = simulation_needs(request.parameters, true);
-  return exact.simulated_messages - fast.simulated_messages < fast_from_messages ? SimulationMode::exact
-                                                                                 : SimulationMode::fast;
+  return messages_saved_by_fast(request.parameters) < fast_from_messages ? SimulationMode::exact : SimulationMode::fast;
 }
 
 SimulationMode mode_of(const PredictionRequest& request) {
   const SimulationMode all_panels = mode_of_all_panels(request);
   if (request.mode != SimulationMode::automatic || all_panels == SimulationMode::exact) return all_panels;
   const WindowPlan plan = windows_of(request);
-  if (plan.windows.size() == 1) return all_panels;
-  // Not divided by window_jobs: the result does not depend on it.
-  const double exact_s = plan.simulated_share() * simulation_needs(request.parameters, false).wall_s;
-  return exact_s <= exact_windows_s ? SimulationMode::exact : SimulationMode::fast;
+  const bool sampled = plan.windows.size() > 1;
+  const double saved = plan.simulated_share() * messages_saved_by_fast(request.parameters);
+  return sampled && saved < fast_from_messages_in_windows ? SimulationMode::exact : SimulationMode::fast;
 }
 
 SimulationNeeds needs_of(const PredictionRequest& request) {

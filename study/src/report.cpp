@@ -90,20 +90,17 @@ std::vector<const core::Prediction*> all_predictions(const ReportData& data) {
 std::string prediction_table(const ReportData& data) {
   const bool sampled = any_sampled(all_predictions(data));
   std::vector<std::string> header = {"N", "P x Q", "time [s]", "Gflop/s"};
-  const auto add_all = [](std::vector<std::string>& row, const std::vector<std::string>& cells) {
-    row.insert(row.end(), cells.begin(), cells.end());
-  };
-  if (sampled) add_all(header, sampled_columns());
-  add_all(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
+  if (sampled) append(header, sampled_columns());
+  append(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
   HtmlTable table(header);
   for (const core::Prediction& prediction : data.predictions) {
     const core::HplParameters& p = prediction.parameters;
     std::vector<std::string> row = {std::to_string(p.N), grid_name(p), readable(prediction.time_s),
                                     readable(prediction.gflops)};
-    if (sampled) add_all(row, sampled_cells(prediction));
-    add_all(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
-                  std::to_string(prediction.seed), std::to_string(p.NB), std::to_string(p.BCAST),
-                  std::to_string(p.DEPTH), std::to_string(p.SWAP)});
+    if (sampled) append(row, sampled_cells(prediction));
+    append(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
+                 std::to_string(prediction.seed), std::to_string(p.NB), std::to_string(p.BCAST),
+                 std::to_string(p.DEPTH), std::to_string(p.SWAP)});
     table.add(row);
   }
   return "<h2>All predictions</h2>\n" + table.html();
@@ -299,9 +296,7 @@ void add_sweep(const SweepDatabase& database, ReportData& data) {
   std::set<std::string> seen;
   for (SweepResult& result : database.results()) {
     const core::Prediction& p = result.prediction;
-    const bool is_new =
-        seen.insert(p.model_sha256 + core::to_string(p.parameters) + std::to_string(p.seed) + p.mode).second;
-    if (is_new) data.predictions.push_back(p);
+    if (seen.insert(p.model_sha256 + run_name(p)).second) data.predictions.push_back(p);
     data.sweep.push_back(std::move(result));
   }
   const SweepCounts counts = database.counts();

@@ -251,13 +251,10 @@ std::string SweepReport::influence_html() const {
 std::string SweepReport::results_html() const {
   std::vector<std::string> header = {"Gflop/s"};
   header.insert(header.end(), names_.begin(), names_.end());
-  header.insert(header.end(), {"HPL's time [s]", "seed", "simulation took [s]"});
+  append(header, {"HPL's time [s]", "seed", "simulation took [s]"});
   const bool sampled = std::any_of(results_.begin(), results_.end(),
                                    [](const auto& one) { return one.prediction.sampling.has_value(); });
-  const auto add_all = [](std::vector<std::string>& row, const std::vector<std::string>& cells) {
-    row.insert(row.end(), cells.begin(), cells.end());
-  };
-  if (sampled) add_all(header, sampled_columns());
+  if (sampled) append(header, sampled_columns());
   HtmlTable table(header);
   constexpr std::size_t most_rows = 2000;  // more make a page slow; the database has them
   for (std::size_t i = 0; i < std::min(most_rows, by_rate_.size()); ++i) {
@@ -265,7 +262,7 @@ std::string SweepReport::results_html() const {
     std::vector<std::string> row = {readable(p.gflops)};
     for (const std::string& name : names_) row.push_back(level_of(*by_rate_[i], name));
     row.insert(row.end(), {readable(p.time_s), std::to_string(p.seed), readable(p.wall_s, 3)});
-    if (sampled) add_all(row, sampled_cells(p));
+    if (sampled) append(row, sampled_cells(p));
     table.add(row);
   }
   const std::string cut = by_rate_.size() > most_rows

@@ -114,11 +114,10 @@ class SampledRun {
   /// Windows that have ended need not be simulated again.
   [[noreturn]] void tell_what_is_left(const core::ExternalError& error) const {
     if (samples_.empty()) throw core::ExternalError(error);
-    throw core::ExternalError(error.status(), std::string(error.what()) +
-                                                  "\n  hint: " + std::to_string(samples_.size()) + " of " +
-                                                  std::to_string(plan_.windows.size()) +
-                                                  " windows have ended; the same command with --keep " +
-                                                  folder_.string() + " goes on with them");
+    throw core::ExternalError(
+        error.status(), std::string(error.what()) + "\n  hint: " + std::to_string(samples_.size()) + " of " +
+                            std::to_string(plan_.windows.size()) + " windows have ended; `hplcast predict ... --keep " +
+                            folder_.string() + "` goes on with them");
   }
 
   SimulationProgress progress(const std::vector<PanelWindow>& missing, const std::vector<double>& fractions) const {

@@ -20,13 +20,13 @@ namespace {
 constexpr double mib = 1024.0 * 1024.0;
 
 // Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/scaling.md).
-constexpr double start_s_per_rank = 3e-3;
+constexpr double start_s_per_rank = 0.25e-3;
 constexpr double wall_s_per_message = 6e-6;
 constexpr double wall_s_per_panel_and_rank = 28e-6;  // mostly some ten probes for the next panel
 constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part of a column's exchange
 constexpr double base_bytes = 40 * mib;
 constexpr double bytes_per_rank = 0.1 * mib;
-constexpr double bytes_per_rank_and_column = 300;  // of a panel: pivots, lists of indices
+constexpr double bytes_per_rank_and_column = 120;  // of a panel: pivots, lists of indices
 constexpr double stack_bytes_per_rank = 8 * mib;   // contexts/stack-size of SimGrid
 constexpr long base_maps = 1000;
 constexpr long maps_per_rank = 2;  // stack, guard page: 8,385 maps were counted for 4096 ranks, 33,754 for 16,384
@@ -102,8 +102,7 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;
-  needs.maps_without_guards = base_maps + static_cast<long>(panels_alive);
-  needs.memory_maps = needs.maps_without_guards + static_cast<long>(maps_per_rank * ranks);
+  needs.memory_maps = base_maps + static_cast<long>(maps_per_rank * ranks);
   // The matrix of the largest rank, once for all ranks (shared_matrix.c).
   const double matrix_bytes = 8 * (N / p.P + p.NB) * (N / p.Q + p.NB);
   needs.address_bytes =
@@ -115,7 +114,6 @@ SimulationLimits simulation_limits(const fs::path& folder) {
   const LocalMachine machine = local_machine();
   SimulationLimits limits;
   limits.available_bytes = machine.available_bytes;
-  limits.max_map_count = machine.max_map_count;
   limits.address_bytes = limit(RLIMIT_AS);
   limits.stack_bytes = limit(RLIMIT_STACK);
   limits.commit_bytes = commit_left();
@@ -145,11 +143,6 @@ std::vector<std::string> shortages(const SimulationNeeds& needs, const Simulatio
   look("stack", mib, limits.stack_bytes, "raise the limit: ulimit -s 8192");
   constexpr double log_and_results = 16 * mib;
   look("disk for temporary files", log_and_results, limits.disk_bytes, "free some, or set TMPDIR to another folder");
-  if (limits.max_map_count > 0 && needs.maps_without_guards > limits.max_map_count) {
-    found.push_back("memory maps: needs about " + std::to_string(needs.maps_without_guards) + ", vm.max_map_count is " +
-                    std::to_string(limits.max_map_count) +
-                    "; raise it: sysctl -w vm.max_map_count=" + std::to_string(2 * needs.maps_without_guards));
-  }
   return found;
 }
 

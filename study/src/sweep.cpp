@@ -13,19 +13,8 @@ namespace hplcast::study {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// Fails once, rather than in every run.
-void require_programs(const SimulatorPrograms& programs) {
-  if (!programs.xhpl.empty()) require_program(programs.xhpl, "the simulated HPL asked for");
-  const fs::path xhpl = programs.xhpl.empty() ? own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI") : programs.xhpl;
-  require_one_simgrid(smpirun_to_run(programs.smpirun), xhpl);
-}
-
-}  // namespace
-
 SweepSummary run_sweep(const SweepRequest& request) {
-  require_programs(request.programs);
+  check_programs(request.programs);  // once, rather than in every run
   SweepDatabase database(request.database, SweepDatabase::Access::write);
   const SweepRuns runs = runs_of(request.plan);
   for (const std::string& warning : runs.warnings) {

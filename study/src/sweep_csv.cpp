@@ -35,6 +35,12 @@ std::string value_of(const Configuration& factors, const std::string& name) {
 
 }  // namespace
 
+std::string run_name(const core::Prediction& p) {
+  std::string name = core::to_string(p.parameters) + " " + std::to_string(p.seed) + " " + p.mode;
+  if (p.sampling) name += " " + std::to_string(p.sampling->windows.size()) + " " + core::shortest(p.sampling->share);
+  return name;
+}
+
 std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::path& path) {
   const SweepDatabase database(path, SweepDatabase::Access::read);
   std::map<std::string, core::Prediction> different;
@@ -42,7 +48,7 @@ std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::
   for (SweepResult& result : database.results()) {
     const core::Prediction& p = result.prediction;
     models.insert(p.model_sha256);
-    different.emplace(core::to_string(p.parameters) + " " + std::to_string(p.seed) + " " + p.mode, p);
+    different.emplace(run_name(p), p);
   }
   if (models.size() > 1) {
     throw core::Error(core::ExitCode::bad_input,

@@ -92,7 +92,11 @@ std::string work_prefix(const fs::path& database) {
 }
 
 double effort(const SweepRun& run) {
-  return simulation_needs(run.parameters, run.mode == "fast").wall_s;
+  PredictionRequest request;
+  request.parameters = run.parameters;
+  request.mode = simulation_mode(run.mode);
+  request.windows = run.windows;
+  return needs_of(request).wall_s;
 }
 
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
@@ -104,6 +108,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   request.parameters = task.run->parameters;
   request.seed = task.run->seed;
   request.mode = simulation_mode(task.run->mode);
+  request.windows = task.run->windows;
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;

@@ -12,6 +12,7 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/names.hpp"
 #include "hplcast/core/yaml_keys.hpp"
+#include "hplcast/study/panel_windows.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::study {
@@ -35,7 +36,7 @@ class PlanReader {
         plan.name = text(value, key);
       } else if (key == "question") {
         plan.question = text(value, key);
-      } else if (key == "cluster" || key == "noise" || key == "mode") {
+      } else if (key == "cluster" || key == "noise" || key == "mode" || key == "windows") {
         plan.fixed.insert(plan.fixed.begin(), setting(key, value));
       } else if (key == "seeds") {
         plan.seeds = seeds(value);
@@ -53,8 +54,8 @@ class PlanReader {
         plan.sample = sample(value);
       } else {
         fail(entry.first, key, "unknown key",
-             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "seeds", "timeout_s", "fixed",
-                                   "factors", "list", "sample"}));
+             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "windows", "seeds", "timeout_s",
+                                   "fixed", "factors", "list", "sample"}));
       }
     }
     require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
@@ -129,14 +130,23 @@ class PlanReader {
     };
     if (factor == "noise" || factor == "network-noise" || factor == "per-cpu") one_of("on", "off", "");
     if (factor == "mode") one_of("exact", "fast", "auto");
+    if (factor == "windows") require_windows(node, value);
     if (factor == "kernel-model") one_of("full", "M1", "M2");
     return value;
+  }
+
+  void require_windows(const YAML::Node& node, const std::string& value) const {
+    try {
+      (void)WindowRule::from(value);
+    } catch (const core::DomainError& error) {
+      fail(node, "windows", error.what());
+    }
   }
 
   void require_factor(const YAML::Node& node, const std::string& factor) const {
     if (is_factor(factor)) return;
     fail(node, factor,
-         "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, noise, "
+         "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, noise, "
          "network-noise, per-cpu, "
          "kernel-model, a transformation (hplcast transform --help), or /field/of/cluster.json");
   }
@@ -313,7 +323,8 @@ bool is_factor(const std::string& name) {
   for (const core::HplField& field : core::hpl_fields()) {
     if (name == field.name) return true;
   }
-  for (const char* known : {"grid", "cluster", "mode", "noise", "network-noise", "per-cpu", "kernel-model"}) {
+  for (const char* known :
+       {"grid", "cluster", "mode", "windows", "noise", "network-noise", "per-cpu", "kernel-model"}) {
     if (name == known) return true;
   }
   return (name.size() > 1 && name.front() == '/') || is_transformation(name);

@@ -122,6 +122,8 @@ class Clusters {
 void apply(const Setting& setting, SweepRun& run) {
   if (setting.factor == "mode") {
     run.mode = setting.value;
+  } else if (setting.factor == "windows") {
+    run.windows = WindowRule::from(setting.value);
   } else if (setting.factor == "grid") {
     const std::size_t x = setting.value.find('x');
     run.parameters.P = std::stoi(setting.value.substr(0, x));
@@ -140,8 +142,10 @@ SimulationMode simulation_mode(const std::string& name) {
 }
 
 std::string run_id(const SweepRun& run) {
+  const bool as_usual = run.windows.kind == WindowRule::Kind::automatic;
   return core::sha256_hex("hplcast run 1\n" + run.model_sha256 + "\n" + core::to_string(run.parameters) + "\nseed " +
-                          std::to_string(run.seed) + "\nmode " + run.mode);
+                          std::to_string(run.seed) + "\nmode " + run.mode +
+                          (as_usual ? "" : "\nwindows " + to_string(run.windows)));
 }
 
 SweepRuns runs_of(const SweepPlan& plan) {
@@ -167,6 +171,7 @@ SweepRuns runs_of(const SweepPlan& plan) {
     if (request.cluster.name.empty()) request.cluster = result.clusters.at(made.sha256);
     request.parameters = run.parameters;
     request.mode = simulation_mode(run.mode);
+    request.windows = run.windows;
     try {
       for (const std::string& warning : check(request)) {
         if (warnings.insert(warning).second) result.warnings.push_back(warning);
@@ -177,7 +182,8 @@ SweepRuns runs_of(const SweepPlan& plan) {
       result.skipped.push_back({factors, error.what()});
       continue;
     }
-    run.mode = mode_of(request) == SimulationMode::fast ? "fast" : "exact";
+    // Not that of windows, which changes with NB and more: what a sweep compares should have one mode.
+    run.mode = mode_of_all_panels(request) == SimulationMode::fast ? "fast" : "exact";
     for (const std::uint64_t seed : plan.seeds) {
       run.seed = seed;
       run.id = run_id(run);

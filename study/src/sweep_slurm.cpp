@@ -73,6 +73,7 @@ Json run_json(const SweepRun& run) {
   json["seed"] = run.seed;
   json["levels"] = run.levels;
   json["mode"] = run.mode;
+  json["windows"] = to_string(run.windows);
   return json;
 }
 
@@ -86,6 +87,7 @@ SweepRun run_of(const Json& json) {
   run.seed = json.at("seed");
   run.levels = json.at("levels").get<std::map<std::string, std::string>>();
   run.mode = json.at("mode");
+  run.windows = WindowRule::from(json.at("windows"));
   return run;
 }
 
@@ -113,6 +115,18 @@ void write_json(const fs::path& path, const Json& json) {
   core::write_file(path, [&](std::ostream& out) { out << json.dump() << '\n'; });
 }
 
+/// Empty files of tasks that met a full disk: there may be room for a name still.
+fs::path full_disk_mark(const fs::path& folder, int chunk) {
+  return folder / ("task-" + std::to_string(chunk) + ".disk-full");
+}
+std::vector<fs::path> full_disk_marks(const fs::path& folder) {
+  std::vector<fs::path> marks;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".disk-full") marks.push_back(entry.path());
+  std::sort(marks.begin(), marks.end());
+  return marks;
+}
+
 /// The arrays of one sweep.
 class SlurmSweep {
  public:
@@ -133,8 +147,10 @@ class SlurmSweep {
     fs::create_directories(folder_ / "results", ignored);
     collect();
     for (int attempt = 1; attempt <= attempts && !missing_.empty(); ++attempt) {
+      forget_full_disks();
       submit();
       wait();
+      stop_at_full_disk();
     }
     for (const auto& [id, task] : missing_) {
       SweepOutcome outcome;
@@ -149,6 +165,20 @@ class SlurmSweep {
   }
 
  private:
+  void forget_full_disks() const {
+    for (const fs::path& mark : full_disk_marks(folder_)) fs::remove(mark);
+  }
+
+  /// As a sweep on this machine: runs that had no place for their files have not failed.
+  void stop_at_full_disk() const {
+    const std::vector<fs::path> marks = full_disk_marks(folder_);
+    if (missing_.empty() || marks.empty()) return;
+    throw core::StorageError("tasks of Slurm could not write their files, see " + folder_.string() + "/" +
+                             marks.front().stem().string() +
+                             ".log\n  hint: the runs that have ended are kept; with room on the disk the same command "
+                             "goes on");
+  }
+
   void submit() {
     std::vector<const SweepTask*> tasks;
     for (const SweepTask& task : execution_.tasks) {
@@ -283,7 +313,9 @@ void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOpti
   SlurmSweep(execution, jobs, options).run();
 }
 
-void run_sweep_chunk(const fs::path& folder, int chunk) {
+namespace {
+
+void run_chunk(const fs::path& folder, int chunk) {
   const Json settings = read_json(folder / "settings.json");
   SweepExecution execution;
   execution.database = settings.at("database").get<std::string>();
@@ -311,11 +343,24 @@ void run_sweep_chunk(const fs::path& folder, int chunk) {
   }
 }
 
+}  // namespace
+
+void run_sweep_chunk(const fs::path& folder, int chunk) {
+  try {
+    run_chunk(folder, chunk);
+  } catch (const core::StorageError&) {
+    std::ofstream(full_disk_mark(folder, chunk));
+    throw;
+  }
+}
+
 std::vector<std::string> slurm_jobs_of(const fs::path& database) {
   std::vector<std::string> lines;
   if (core::find_program("squeue").empty() || !fs::exists(folder_of(database))) return lines;
-  std::istringstream output(
-      slurm("squeue", {"--noheader", "--format=%i %T %M", "--name=" + job_name(database)}).output);
+  const core::CommandResult result =
+      slurm("squeue", {"--noheader", "--format=%i %T %M", "--name=" + job_name(database)});
+  if (result.status != 0) return {"squeue does not answer: whether tasks run is not known"};
+  std::istringstream output(result.output);
   for (std::string line; std::getline(output, line);) lines.push_back(line);
   return lines;
 }

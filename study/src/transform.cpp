@@ -28,6 +28,7 @@ class Argument {
   Argument(const TransformationInfo& info, const std::string& text, char separator = ':') : info_(info), text_(text) {
     std::istringstream in(text);
     for (std::string part; std::getline(in, part, separator);) parts_.push_back(part);
+    if (!text.empty() && text.back() == separator) parts_.emplace_back();  // getline() drops it
   }
 
   [[noreturn]] void fail() const { throw core::DomainError(info_.name, text_, info_.argument); }

@@ -67,7 +67,10 @@ void scale_noise(core::Segment& segment, double factor) {
 }  // namespace
 
 core::ClusterModel with_temporal_cv(core::ClusterModel cluster, const std::optional<std::string>& kernel, double cv) {
-  if (!(cv >= 0) || !std::isfinite(cv)) throw core::DomainError("coefficient of variation", cv, "a number >= 0");
+  // A half-normal duration is mu - sqrt(2/pi) s at least, with s = sd / sqrt(1 - 2/pi): none must be negative.
+  static const double most = std::sqrt(std::acos(-1.0) / 2 - 1);
+  if (!(cv >= 0 && cv <= most))
+    throw core::DomainError("coefficient of variation", cv, "a number from 0 to 0.755: 0.02 is 2 %");
   const auto edit = [&](core::KernelModel& model) {
     model = edited(model, [&](const core::DurationLaw& law) { return with_cv(law, cv); });
   };

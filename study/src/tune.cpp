@@ -107,9 +107,15 @@ void check_request(const TuneRequest& request) {
                            &request.NBMIN, &request.NDIV}) {
     if (list->empty()) throw core::DomainError("levels", "none", "at least one of each parameter");
   }
+  for (const auto& grid : request.grids)
+    if (std::count(request.grids.begin(), request.grids.end(), grid) > 1)
+      throw core::DomainError("grid", std::to_string(grid.first) + "x" + std::to_string(grid.second) + ", twice",
+                              "each grid once");
   // Each level is a value of HPL's, before anything is computed with it.
   const auto check_levels = [&](const std::vector<int>& levels, int core::HplParameters::*field) {
     for (const int level : levels) {
+      if (std::count(levels.begin(), levels.end(), level) > 1)
+        throw core::DomainError("level", std::to_string(level) + ", twice", "each level of a parameter once");
       core::HplParameters one;
       one.*field = level;
       one.validate();
@@ -180,8 +186,7 @@ TuneResult tune(const TuneRequest& request) {
   full_size.parameters = candidates.front();
   full_size.mode = request.mode;
   full_size.programs = request.programs;
-  full_size.windows.kind = WindowRule::Kind::off;  // the first rounds are small, and simulate all panels
-  TunePredictor predictor(request, mode_of(full_size));
+  TunePredictor predictor(request, mode_of_all_panels(full_size));
   probe(request, candidates.front(), predictor);
   result.best = candidates.front();
   result.baselines = baselines_of(request, candidates.front(), predictor);

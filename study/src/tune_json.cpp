@@ -22,6 +22,7 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
   }
   for (const TuneRound& round : result.rounds) {
     json["rounds"].push_back({{"N", round.N},
+                              {"windows", round.windows},
                               {"configurations", round.configurations},
                               {"seeds", round.seeds},
                               {"predictions", round.predictions},

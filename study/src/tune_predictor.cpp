@@ -40,6 +40,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     runs[i].mode = mode_ == SimulationMode::fast ? "fast" : "exact";
     runs[i].seed = asked[i].seed;
     runs[i].id = run_id(runs[i]);
+    runs[i].windows.windows = asked[i].windows;
     execution.tasks.push_back({&runs[i], &request_.cluster});
   }
   execution.programs = request_.programs;
@@ -51,8 +52,9 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
       folder_.keep();  // with the logs that the message names
       return;
     }
-    learn(*outcome.prediction);
-    results[static_cast<std::size_t>(outcome.task - execution.tasks.data())] = outcome.prediction;
+    const auto index = static_cast<std::size_t>(outcome.task - execution.tasks.data());
+    learn(*outcome.prediction, asked[index].windows);
+    results[index] = outcome.prediction;
   };
   execution.tick = [&] {
     if (request_.progress) request_.progress(std::min(1.0, elapsed_s() / request_.budget_s), what);
@@ -66,22 +68,34 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
   return results;
 }
 
-void TunePredictor::learn(const core::Prediction& prediction) {
+void TunePredictor::learn(const core::Prediction& prediction, int windows) {
   taken_s_ += prediction.wall_s;
-  expected_s_ += simulation_needs(prediction.parameters, mode_ == SimulationMode::fast).wall_s;
+  expected_s_ += needs_of(request_of(prediction.parameters, {prediction.parameters.N, windows})).wall_s;
 }
 
-double TunePredictor::cost_s(core::HplParameters parameters, long long N) const {
-  parameters.N = N;
-  const double expected_s = simulation_needs(parameters, mode_ == SimulationMode::fast).wall_s;
+PredictionRequest TunePredictor::request_of(core::HplParameters parameters, const TuneScale& scale) const {
+  PredictionRequest request;
+  parameters.N = scale.N;
+  request.parameters = parameters;
+  request.mode = mode_;
+  request.windows.windows = scale.windows;
+  return request;
+}
+
+bool TunePredictor::is_sampled(const core::HplParameters& parameters, const TuneScale& scale) const {
+  return windows_of(request_of(parameters, scale)).windows.size() > 1;
+}
+
+double TunePredictor::cost_s(const core::HplParameters& parameters, const TuneScale& scale) const {
+  const double expected_s = needs_of(request_of(parameters, scale)).wall_s;
   return expected_s_ > 0 ? expected_s * taken_s_ / expected_s_ : expected_s;
 }
 
-double TunePredictor::wall_s(const std::vector<core::HplParameters>& configurations, long long N,
+double TunePredictor::wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                              std::size_t seeds) const {
   double sum_s = 0, longest_s = 0;
   for (const core::HplParameters& parameters : configurations) {
-    const double one_s = cost_s(parameters, N);
+    const double one_s = cost_s(parameters, scale);
     sum_s += static_cast<double>(seeds) * one_s;
     longest_s = std::max(longest_s, one_s);
   }
@@ -91,12 +105,12 @@ double TunePredictor::wall_s(const std::vector<core::HplParameters>& configurati
 
 long long TunePredictor::affordable_N(const std::vector<core::HplParameters>& configurations, double available_s,
                                       long long least, long long most) const {
-  if (wall_s(configurations, most, 1) <= available_s) return most;
+  if (wall_s(configurations, {most}, 1) <= available_s) return most;
   constexpr long long step = 100;
-  long long low = least / step, high = most / step;  // wall_s grows with N
+  long long low = least / step, high = most / step;  // wall_s grows with N, but for where sampling begins
   while (high - low > 1) {
     const long long middle = (low + high) / 2;
-    (wall_s(configurations, middle * step, 1) <= available_s ? low : high) = middle;
+    (wall_s(configurations, {middle * step}, 1) <= available_s ? low : high) = middle;
   }
   return std::max(least, low * step);
 }

@@ -10,6 +10,12 @@
 
 namespace hplcast::study {
 
+/// How much of a run is simulated in a round.
+struct TuneScale {
+  long long N = 0;
+  int windows = WindowRule().windows;  ///< where predict samples
+};
+
 /// The predictions of one tuning: within its budget, and learning what they cost.
 class TunePredictor {
  public:
@@ -17,6 +23,7 @@ class TunePredictor {
   struct Asked {
     core::HplParameters parameters;
     std::uint64_t seed = 1;
+    int windows = WindowRule().windows;
   };
 
   /// `request` must outlive this. `mode`: exact or fast.
@@ -30,8 +37,12 @@ class TunePredictor {
   std::vector<std::optional<core::Prediction>> predict(const std::vector<Asked>& asked, double deadline_s,
                                                        const std::string& what);
 
-  /// Wall time of these configurations at order N, with `seeds` seeds each, on all jobs.
-  double wall_s(const std::vector<core::HplParameters>& configurations, long long N, std::size_t seeds) const;
+  /// Wall time of these configurations, with `seeds` seeds each, on all jobs.
+  double wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
+                std::size_t seeds) const;
+
+  /// Whether panels are left out.
+  bool is_sampled(const core::HplParameters& parameters, const TuneScale& scale) const;
 
   /// The largest N in [least, most] for which wall_s() with one seed is at most `available_s`; `least` if none is.
   long long affordable_N(const std::vector<core::HplParameters>& configurations, double available_s, long long least,
@@ -42,9 +53,10 @@ class TunePredictor {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Seconds of one prediction on one core: simulation_needs(), in proportion to what the ones so far took.
-  double cost_s(core::HplParameters parameters, long long N) const;
-  void learn(const core::Prediction& prediction);
+  PredictionRequest request_of(core::HplParameters parameters, const TuneScale& scale) const;
+  /// Seconds of one prediction on one core: needs_of(), in proportion to what the ones so far took.
+  double cost_s(const core::HplParameters& parameters, const TuneScale& scale) const;
+  void learn(const core::Prediction& prediction, int windows);
 
   const TuneRequest& request_;
   SimulationMode mode_;

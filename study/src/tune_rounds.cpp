@@ -123,8 +123,8 @@ std::vector<core::HplParameters> TuneRounds::affordable(std::vector<core::HplPar
                                                candidates.begin() + static_cast<std::ptrdiff_t>(few));
   least = std::min(N_, least);
   meaningful = std::clamp(meaningful, least, N_);
-  round_N_ = predictor_.affordable_N(first, available_s, least, meaningful);
-  const double one_s = predictor_.wall_s(candidates, round_N_, 1) / static_cast<double>(candidates.size());
+  scale_.N = predictor_.affordable_N(first, available_s, least, meaningful);
+  const double one_s = predictor_.wall_s(candidates, scale_, 1) / static_cast<double>(candidates.size());
   const auto most = static_cast<std::size_t>(std::max(1.0, available_s / one_s));
   if (candidates.size() > most) {
     result_.not_tried.assign(candidates.begin() + static_cast<std::ptrdiff_t>(most), candidates.end());
@@ -153,15 +153,17 @@ void TuneRounds::nominate(const std::vector<TunedConfiguration>& ended, std::vec
   rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 
-std::vector<TunedConfiguration> TuneRounds::predict(std::vector<core::HplParameters> configurations, long long N,
-                                                    std::size_t seeds, double available_s, const std::string& what) {
+std::vector<TunedConfiguration> TuneRounds::predict(std::vector<core::HplParameters> configurations,
+                                                    const TuneScale& scale, std::size_t seeds, double available_s,
+                                                    const std::string& what) {
   std::vector<TunePredictor::Asked> asked;
-  for (core::HplParameters& parameters : configurations) parameters.N = N;
+  for (core::HplParameters& parameters : configurations) parameters.N = scale.N;
   for (std::size_t seed = 0; seed < seeds; ++seed) {
-    for (const core::HplParameters& parameters : configurations) asked.push_back({parameters, request_.seed + seed});
+    for (const core::HplParameters& parameters : configurations)
+      asked.push_back({parameters, request_.seed + seed, scale.windows});
   }
   const auto predictions =
-      predictor_.predict(asked, predictor_.elapsed_s() + available_s, what + ", N=" + std::to_string(N));
+      predictor_.predict(asked, predictor_.elapsed_s() + available_s, what + ", N=" + std::to_string(scale.N));
   std::vector<TunedConfiguration> entries(configurations.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
     TunedConfiguration& entry = entries[i % entries.size()];
@@ -173,20 +175,31 @@ std::vector<TunedConfiguration> TuneRounds::predict(std::vector<core::HplParamet
   return entries;
 }
 
-std::size_t TuneRounds::affordable_seeds(const std::vector<core::HplParameters>& configurations, long long N,
+TuneScale TuneRounds::affordable_scale(const std::vector<core::HplParameters>& configurations,
+                                       double available_s) const {
+  constexpr int fewest = 2;  // a curve needs them
+  for (int windows = WindowRule().windows; windows >= fewest; --windows) {
+    if (predictor_.wall_s(configurations, {N_, windows}, 1) <= available_s) return {N_, windows};
+  }
+  if (scale_.N == N_) return scale_;
+  return {predictor_.affordable_N(configurations, available_s, scale_.N, N_)};
+}
+
+std::size_t TuneRounds::affordable_seeds(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                                          double available_s) const {
   std::size_t seeds = 1;
-  while (seeds < most_seeds && predictor_.wall_s(configurations, N, seeds + 1) <= available_s) ++seeds;
+  while (seeds < most_seeds && predictor_.wall_s(configurations, scale, seeds + 1) <= available_s) ++seeds;
   return seeds;
 }
 
 std::vector<TunedConfiguration> TuneRounds::play(const std::vector<core::HplParameters>& candidates, bool last,
                                                  double available_s) {
-  round_N_ = predictor_.affordable_N(candidates, available_s, round_N_, N_);
-  const std::size_t seeds = last ? affordable_seeds(candidates, round_N_, available_s) : 1;
+  scale_ = affordable_scale(candidates, available_s);
+  const std::size_t seeds = last ? affordable_seeds(candidates, scale_, available_s) : 1;
   const double begin_s = predictor_.elapsed_s();
-  auto ended = predict(candidates, round_N_, seeds, available_s, "round " + std::to_string(round_));
-  TuneRound round{round_N_, candidates.size(), seeds, 0, predictor_.elapsed_s() - begin_s};
+  auto ended = predict(candidates, scale_, seeds, available_s, "round " + std::to_string(round_));
+  const int windows = predictor_.is_sampled(candidates.front(), scale_) ? scale_.windows : 0;
+  TuneRound round{scale_.N, windows, candidates.size(), seeds, 0, predictor_.elapsed_s() - begin_s};
   for (const TunedConfiguration& entry : ended) round.predictions += entry.gflops.size();
   result_.rounds.push_back(round);
   ended.erase(std::remove_if(ended.begin(), ended.end(), [](const auto& entry) { return entry.gflops.empty(); }),
@@ -241,9 +254,9 @@ void TuneRounds::tune_panel(std::vector<core::HplParameters>& candidates, double
     }
   }
   if (varied.empty()) return;
-  const long long N = predictor_.affordable_N(variants, available_s / most_seeds, round_N_, N_);
-  const std::size_t seeds = affordable_seeds(variants, N, available_s);
-  const auto entries = predict(variants, N, seeds, available_s, "panel factorisation");
+  const TuneScale scale = affordable_scale(variants, available_s / most_seeds);
+  const std::size_t seeds = affordable_seeds(variants, scale, available_s);
+  const auto entries = predict(variants, scale, seeds, available_s, "panel factorisation");
   if (entries.front().gflops.empty()) return;
   core::HplParameters better = base;
   std::map<const PanelFactor*, double> best_effect;

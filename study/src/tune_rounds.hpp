@@ -20,10 +20,12 @@ class TuneRounds {
 
  private:
   std::vector<core::HplParameters> affordable(std::vector<core::HplParameters> candidates, double available_s);
-  std::size_t affordable_seeds(const std::vector<core::HplParameters>& configurations, long long N,
+  /// As much of the run as there is time for: the full N if that is for two windows of it or more.
+  TuneScale affordable_scale(const std::vector<core::HplParameters>& configurations, double available_s) const;
+  std::size_t affordable_seeds(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                                double available_s) const;
   /// An entry for each configuration, in their order; without rates where there was no time.
-  std::vector<TunedConfiguration> predict(std::vector<core::HplParameters> configurations, long long N,
+  std::vector<TunedConfiguration> predict(std::vector<core::HplParameters> configurations, const TuneScale& scale,
                                           std::size_t seeds, double available_s, const std::string& what);
   /// One round: what ended, the best first.
   std::vector<TunedConfiguration> play(const std::vector<core::HplParameters>& candidates, bool last,
@@ -42,7 +44,7 @@ class TuneRounds {
   TunePredictor& predictor_;
   TuneResult& result_;
   int round_ = 0;
-  long long round_N_ = 0;
+  TuneScale scale_;  ///< of the round
   core::HplParameters default_;
   std::map<core::HplParameters, TunedConfiguration> last_of_;  ///< by parameters with N = 0
 };

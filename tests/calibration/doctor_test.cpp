@@ -65,7 +65,7 @@ TEST(Doctor, WarnsOfEachTroubleAndSaysWhatToDo) {
       {"other users", [](auto& m) { m.other_users = {"ada"}; }},
       {"clock", [](auto& m) { m.clock_source = "hpet"; }},
       {"clock", [](auto& m) { m.clock_resolution_s = 1e-3; }},
-      {"vm.max_map_count", [](auto& m) { m.max_map_count = 65530; }},
+      {"vm.max_map_count", [](auto& m) { m.max_map_count = 32000; }},
       {"vm.overcommit_memory", [](auto& m) { m.overcommit_memory = 2; }},
       {"stack size", [](auto& m) { m.stack_bytes = 65536; }},
       {"address space", [](auto& m) { m.address_space_bytes = 1e9; }},

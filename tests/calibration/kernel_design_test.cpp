@@ -52,7 +52,10 @@ TEST(KernelDesign, IsWrittenAsATableOfRuns) {
 TEST(KernelDesign, RefusesImpossibleNumbers) {
   KernelDesignOptions options;
   options.ranks = 0;
-  EXPECT_THAT(tests::error_in([&] { make_kernel_design(options); }), ::testing::HasSubstr("expected at least 1"));
+  EXPECT_THAT(tests::error_in([&] { make_kernel_design(options); }), ::testing::HasSubstr("expected 1 to 2^31 - 1"));
+  options.ranks = 1;
+  options.max_size = 99999999999;
+  EXPECT_THAT(tests::error_in([&] { make_kernel_design(options); }), ::testing::HasSubstr("max size"));
 }
 
 }  // namespace

@@ -345,6 +345,35 @@ TEST_F(Programs, MessagesNeedTwoRanksOfTheScopeAskedFor) {
   EXPECT_FALSE(fs::exists(file("out.csv")));
 }
 
+TEST_F(Programs, ThresholdsOfNobodyAreAnErrorAndNoFile) {
+  EXPECT_THAT(run(1, "hplcast-measure-thresholds", {"-o", "out.json"}).output, HasSubstr("messages need two ranks"));
+  const core::CommandResult remote = run(2, "hplcast-measure-thresholds", {"-o", "out.json", "--scope", "remote"});
+  EXPECT_EQ(remote.status, 3);
+  EXPECT_THAT(remote.output, HasSubstr("there is no remote rank"));
+  EXPECT_EQ(run(2, "hplcast-measure-thresholds", {"-o", "out.json", "--repetitions", "0"}).status, 3);
+  EXPECT_FALSE(fs::exists(file("out.json")));
+}
+
+TEST_F(Programs, KernelsOfWhichNoCallIsKeptAreAnErrorAndNoFile) {
+  write_text("runs.csv", "N,NB,P,Q\n60,16,1,1\n");
+  const auto measured_by = [&](const std::string& body) {
+    write_text("xhpl", "#!/bin/sh\n" + body + "\n");
+    fs::permissions(file("xhpl"), fs::perms::owner_all);
+    core::Command command;
+    command.program = HPLCAST_BINARY_DIR "/bin/hplcast-measure-kernels";
+    command.arguments = {"--configurations", "runs.csv", "-o", "out.csv", "--program", "./xhpl"};
+    command.directory = folder_;
+    return core::run(command);
+  };
+  const core::CommandResult none = measured_by("echo kernel,m,n,k,duration_s > \"$HPLCAST_KERNEL_TRACE-0.csv\"");
+  EXPECT_EQ(none.status, 3) << none.output;
+  EXPECT_THAT(none.output, HasSubstr("nothing was measured: no call of a kernel was kept"));
+  const core::CommandResult other = measured_by("exit 0");
+  EXPECT_EQ(other.status, 3) << other.output;
+  EXPECT_THAT(other.output, HasSubstr("has left no trace of its kernels"));
+  EXPECT_FALSE(fs::exists(file("out.csv")));
+}
+
 TEST_F(Programs, OversubscriptionMustBeAllowed) {
   const int ranks = 2 * static_cast<int>(std::thread::hardware_concurrency());
   write_text("design.csv", "m,n,k\n5,5,5\n");

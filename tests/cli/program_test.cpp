@@ -54,6 +54,29 @@ TEST(Program, AnUnknownCommandIsNamed) {
   EXPECT_EQ(outcome.err, "hplcast: there is no command `predikt`\n  hint: hplcast --help\n");
 }
 
+TEST(Program, OptionsNeedAValueAndFlagsTakeNone) {
+  const auto status_and_words = [](const char* word, const char* value) {
+    CLI::App app("test", "hplcast");
+    CLI::App& command = add_command(app, "predict", "d", "hplcast predict x.json");
+    std::string output;
+    bool force = false;
+    command.add_option("-o,--output", output, "file");
+    command.add_flag("--force", force, "do it");
+    std::vector<const char*> argv = {"hplcast", "predict", word};
+    if (value != nullptr) argv.push_back(value);
+    std::ostringstream out, err;
+    const int status = run_program(app, static_cast<int>(argv.size()), argv.data(), out, err);
+    return std::pair(status, err.str().substr(0, err.str().find('\n')));
+  };
+  EXPECT_EQ(status_and_words("--force", nullptr).first, 0);
+  EXPECT_EQ(status_and_words("-o", "x").first, 0);
+  EXPECT_EQ(status_and_words("-o", ""),
+            std::pair(2, std::string("hplcast predict: --output: expected a value; found nothing")));
+  EXPECT_EQ(status_and_words("--output=", nullptr).second, status_and_words("-o", "").second);
+  EXPECT_EQ(status_and_words("--force=0", nullptr),
+            std::pair(2, std::string("hplcast predict: --force takes no value")));
+}
+
 TEST(Program, HelpGoesToTheOutputAndEndsWithTheExample) {
   const auto outcome = run_with({"predict", "--help"}, [] { FAIL(); });
   EXPECT_EQ(outcome.status, 0);

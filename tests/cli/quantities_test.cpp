@@ -62,9 +62,16 @@ TEST(Quantities, ARatioAboveOneNeedsTheSign) {
     EXPECT_EQ(parsed(as_ratio(), wrong).first, -1) << wrong;
 }
 
+TEST(Quantities, BytesAreWhole) {
+  for (const auto& [text, bytes] : {std::pair("1.5KiB", 1536), {"1.1kB", 1100}, {"2.3MB", 2300000}, {"0", 0}})
+    EXPECT_EQ(parsed(as_bytes(), text).first, bytes) << text;
+  for (const char* wrong : {"1.5", "0.0001kB", "1e99", "-1", "nan", ""})
+    EXPECT_EQ(parsed(as_bytes(), wrong).first, -1) << wrong;
+}
+
 TEST(Quantities, WhatNoMachineHasIsTold) {
   EXPECT_EQ(parsed(as_link_bandwidth("x"), "100Gb/s"), std::pair(12.5e9, std::string()));
-  EXPECT_EQ(parsed(as_link_bandwidth("x"), "0").second, "");
+  EXPECT_THAT(parsed(as_link_bandwidth("x"), "0").second, HasSubstr("above 0"));
   const auto [value, told] = parsed(as_link_bandwidth("x: --bandwidth"), "100");
   EXPECT_EQ(value, 100);
   EXPECT_EQ(told, "x: --bandwidth: `100` is 100 B/s; usual is 10Mb/s to 10Tb/s; did you mean 100Gb/s?\n");

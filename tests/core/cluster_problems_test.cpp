@@ -6,6 +6,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/verdict.hpp"
+
 namespace hplcast::core {
 namespace {
 
@@ -29,6 +32,24 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 TEST(ClusterProblems, AGoodFileHasNone) {
   for (const Problem& problem : problems_of(example())) ADD_FAILURE() << problem.field << ": " << problem.message;
+}
+
+TEST(ClusterProblems, AFitOfDgemmThatExplainsLittleIsToldOnce) {
+  const auto problems = problems_of(with(example(), "\"r2\": 0.99", "\"r2\": 0.374"));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_FALSE(problems[0].is_error);
+  EXPECT_EQ(problems[0].field, "/kernels/dgemm");
+  EXPECT_THAT(problems[0].message, HasSubstr("explains 37.4 %"));
+
+  std::istringstream in(with(example(), "\"r2\": 0.99", "\"r2\": 0.374"));
+  ClusterModel cluster = read_cluster(in, "c.json");
+  const auto flag = formula_flag(cluster);
+  ASSERT_TRUE(flag);
+  EXPECT_EQ(flag->flag, "no_fit");
+  EXPECT_EQ(model_doubts(cluster).size(), 1U);
+  cluster.provenance =
+      R"({"quality_flags": [{"subject": "dgemm", "flag": "no_fit", "detail": ")" + flag->detail + "\"}]}";
+  EXPECT_EQ(model_doubts(cluster).size(), 1U) << "as `fit cluster` has said";
 }
 
 TEST(ClusterProblems, TellsAllAtOnce) {

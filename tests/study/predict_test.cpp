@@ -215,6 +215,21 @@ PredictionRequest with_network(PredictionRequest asked, const core::NetworkModel
   return asked;
 }
 
+TEST_F(Predict, SimulationsAtATimeNeedTheirMemoryTogether) {
+  PredictionRequest asked = request("true");
+  EXPECT_NO_THROW(check(asked));
+  asked.at_a_time = 1000000000;  // of some MiB each: petabytes
+  try {
+    check(asked);
+    ADD_FAILURE() << "no machine has that memory";
+  } catch (const core::Error& error) {
+    EXPECT_EQ(error.code(), core::ExitCode::bad_input);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("1000000000 at a time"), HasSubstr("memory")));
+  }
+  asked.force = true;
+  EXPECT_NO_THROW(check(asked));
+}
+
 TEST_F(Predict, WarnsIfRanksShareACardOfUnknownCapacity) {
   auto asked = with_network(request("true"), slow_flows());
   EXPECT_THAT(check(asked),

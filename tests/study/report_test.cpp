@@ -157,6 +157,17 @@ TEST(Report, ShowsTheWindowsOfSampledPredictions) {
   EXPECT_THAT(windows->svg, HasSubstr("class=\"band\""));
 }
 
+TEST(Report, OfASweepMarksSampledPredictions) {
+  ReportData data = sampled_study();
+  data.real.clear();
+  for (const core::Prediction& prediction : data.predictions)
+    data.sweep.push_back({{{"N", std::to_string(prediction.parameters.N)}}, prediction});
+  const std::string page = page_of(data);
+  EXPECT_THAT(page, HasSubstr("1 of 6 predictions is sampled"));
+  EXPECT_THAT(page, HasSubstr("<td>0.50 %</td><td>40.0 %</td>"));
+  EXPECT_THAT(page, HasSubstr("remaining order of the matrix"));
+}
+
 TEST(Report, HasAPlotForEachGridAndOneForTheErrors) {
   const std::string page = page_of(small_study());
   EXPECT_THAT(page, HasSubstr("<h3>P x Q = 1 x 1</h3>"));

@@ -34,7 +34,7 @@ TEST(SimulationNeeds, AreFiniteAndCheapForOneRank) {
   const SimulationNeeds needs = simulation_needs(parameters(1000, 128, 1, 1), false);
   EXPECT_EQ(needs.messages, 0);
   EXPECT_LT(needs.wall_s, 1);
-  EXPECT_LT(needs.memory_maps, 1000);
+  EXPECT_THAT(stack_options(needs, 65530), IsEmpty());
 }
 
 TEST(SimulationNeeds, OfLargeMachinesFitA64BitProcess) {
@@ -46,9 +46,15 @@ TEST(SimulationNeeds, OfLargeMachinesFitA64BitProcess) {
   EXPECT_LE(needs.block_bytes, 16 * 1024 * 1024);
 }
 
-TEST(SimulationNeeds, ThousandRanksFitTheUsualNumberOfMaps) {
+TEST(SimulationNeeds, GuardPagesOfManyRanksAreTooManyMaps) {
   constexpr long usual_max_map_count = 65530;
-  EXPECT_LT(simulation_needs(parameters(500000, 128, 32, 32), false).memory_maps, usual_max_map_count);
+  EXPECT_THAT(stack_options(simulation_needs(parameters(4000000, 512, 160, 160), true), usual_max_map_count),
+              IsEmpty());
+  const SimulationNeeds many = simulation_needs(parameters(4000000, 512, 273, 273), true);
+  EXPECT_THAT(stack_options(many, usual_max_map_count),
+              ElementsAre("--cfg=contexts/guard-size:0", "--cfg=contexts/stack-size:256"));
+  EXPECT_THAT(stack_options(many, 0), IsEmpty());  // no limit, or not known
+  EXPECT_THAT(stack_options(many, 4 * usual_max_map_count), IsEmpty());
 }
 
 TEST(Shortages, AreNoneWhereNothingIsLimited) {
@@ -59,10 +65,9 @@ TEST(Shortages, SayWhatToDo) {
   const SimulationNeeds needs = simulation_needs(parameters(500000, 128, 32, 32), false);
   SimulationLimits limits;
   limits.available_bytes = limits.address_bytes = limits.commit_bytes = limits.stack_bytes = limits.disk_bytes = 1e5;
-  limits.max_map_count = 1000;
   EXPECT_THAT(shortages(needs, limits),
               ElementsAre(HasSubstr("more memory"), HasSubstr("ulimit -v"), HasSubstr("vm.overcommit_memory=0"),
-                          HasSubstr("ulimit -s"), HasSubstr("TMPDIR"), HasSubstr("sysctl -w vm.max_map_count=")));
+                          HasSubstr("ulimit -s"), HasSubstr("TMPDIR")));
 }
 
 TEST(SimulationNeeds, AreToldInOneLine) {

@@ -126,6 +126,18 @@ TEST(SweepRuns, EqualSimulationsAreOneRunOfSeveralPoints) {
   EXPECT_EQ(runs.runs.size(), 2U);
 }
 
+TEST(SweepRuns, OfOtherWindowsAreOtherRuns) {
+  const auto runs =
+      runs_of(plan(std::string(head) + "fixed: {N: 20000, NB: 40}\nfactors: {windows: [auto, off, 3:16]}\n"));
+  ASSERT_EQ(runs.runs.size(), 3U);
+  EXPECT_EQ(runs.runs[0].windows.kind, WindowRule::Kind::automatic);
+  EXPECT_EQ(runs.runs[1].windows.kind, WindowRule::Kind::off);
+  EXPECT_EQ(to_string(runs.runs[2].windows), "3:16");
+  const auto wide = runs_of(plan(std::string(head) + "fixed: {N: 20000, NB: 40}\nwindows: 3:400\n"));
+  ASSERT_EQ(wide.skipped.size(), 1U);
+  EXPECT_THAT(wide.skipped[0].reason, HasSubstr("windows"));
+}
+
 TEST(SweepRuns, SetsFieldsOfTheCluster) {
   const auto runs = runs_of(plan(
       std::string(head) + "fixed: {N: 1000}\nfactors: {/network/iprobe_s: [1e-6, 2e-6], kernel-model: [full, M1]}\n"));

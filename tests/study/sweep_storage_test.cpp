@@ -133,6 +133,31 @@ TEST_F(FullDisk, ALimitOfFileSizesIsNoFailedRun) {
   EXPECT_GE(refused_, below_size_of(folder_ / "plan.db", limits_kib));
 }
 
+TEST_F(FullDisk, OfTasksOfSlurmIsNoFailedRun) {
+  // A Slurm that runs tasks at once, with a limit of file sizes in KiB.
+  write("sbatch", R"(#!/bin/bash
+for word; do
+  case $word in --array=*) last=${word#--array=0-} last=${last%\%*} ;; --chdir=*) cd "${word#--chdir=}" ;; esac
+done
+for ((i = 0; i <= last; ++i)); do (ulimit -f $TASK_KIB; SLURM_ARRAY_TASK_ID=$i sh "$word" >> task-$i.log 2>&1); done
+echo 1
+)");
+  for (const char* name : {"squeue", "scancel"}) write(name, "#!/bin/sh\n");
+  for (const char* name : {"sbatch", "squeue", "scancel"}) fs::permissions(folder_ / name, fs::perms::owner_all);
+  plan(small);
+  const std::string sweep = " PATH=\"$PWD:$PATH\" exec \"$0\" sweep plan.yaml --executor slurm --jobs 1 --poll 0.1";
+  for (const char* kib : {"0", "1", "8"}) {  // no simulation writes all its files
+    const auto result = shell(std::string("TASK_KIB=") + kib + sweep, folder_);
+    expect_nothing_failed(result, folder_ / "plan.db");
+    EXPECT_THAT(result.output, HasSubstr("tasks of Slurm could not write their files"));
+  }
+  EXPECT_EQ(refused_, 3);
+  const auto result = shell("TASK_KIB=unlimited" + sweep, folder_);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("4 done, 0 failed, 0 missing"));
+  EXPECT_FALSE(fs::exists(folder_ / "plan.db.slurm"));
+}
+
 TEST_F(FullDisk, AFullOneIsNoFailedRun) {
   const fs::path disk = folder_ / "disk";
   fs::create_directories(disk);

@@ -51,6 +51,9 @@ TEST(Transform, RefusesArgumentsOfAnotherForm) {
   EXPECT_THROW(with("scale-dgemm", "-1"), core::DomainError);
   EXPECT_THROW(with("scale-all", "nan"), core::DomainError);
   EXPECT_THROW(with("temporal-cv", "-0.1"), core::DomainError);
+  EXPECT_THROW(with("temporal-cv", "2"), core::DomainError) << "2 % is 0.02";
+  EXPECT_THROW(with("remove-nodes", "3:"), core::DomainError);
+  EXPECT_THROW(with("ranks-per-node", "3:"), core::DomainError);
   EXPECT_THROW(with("remove-nodes", "32"), core::DomainError);
   EXPECT_THROW(with("no-such-change", "1"), core::DomainError);
 }

@@ -5,6 +5,7 @@
 
 #include "hplcast/study/tune.hpp"
 #include "simulated_cluster.hpp"
+#include "tune_predictor.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -77,6 +78,20 @@ TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
   EXPECT_LT(result.wall_s, 16.5);  // ending the simulations that were running takes its time
   EXPECT_FALSE(result.not_tried.empty());
   EXPECT_EQ(result.best.N, 30000);
+}
+
+TEST_F(Tune, FewWindowsOfTheFullSizeCostLessThanManyAndThanAllPanels) {
+  const TuneRequest request = tuning(200000, 16, 16, 60);
+  const TunePredictor predictor(request, SimulationMode::fast);
+  core::HplParameters p = request_.parameters;
+  p.NB = 128;
+  p.P = p.Q = 16;
+  const auto wall_s = [&](const TuneScale& scale) { return predictor.wall_s({p}, scale, 1); };
+  EXPECT_TRUE(predictor.is_sampled(p, {200000, 2}));
+  EXPECT_LT(wall_s({200000, 2}), 0.7 * wall_s({200000, 5}));  // 4 and 7 windows of 42 panels
+  p.N = 200000;
+  EXPECT_LT(wall_s({200000, 5}), 0.4 * simulation_needs(p, true).wall_s);  // 19 % of the panels, and 7 starts
+  EXPECT_FALSE(predictor.is_sampled(p, {10000, 5}));
 }
 
 TEST(TunePlaces, EqualRatesOfARoundShareOne) {

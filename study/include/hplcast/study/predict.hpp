@@ -28,8 +28,8 @@ struct SimulatorPrograms {
 
 /// How much of HPL's communication is simulated message by message (docs/modes.md).
 enum class SimulationMode {
-  automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages), no trace is asked
-              ///< for, and the windows of a sampled prediction would take long (exact_windows_s)
+  automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages, in the windows of
+              ///< a sampled prediction fast_from_messages_in_windows) and no trace is asked for
   exact,      ///< every message
   fast        ///< samples the exchanges of a panel factorisation and computes the others
 };
@@ -37,9 +37,9 @@ enum class SimulationMode {
 /// Messages in panel factorisations from which on `automatic` means fast: exact mode takes some 10 s for this number.
 inline constexpr double fast_from_messages = 1e6;
 
-/// Windows are simulated in exact mode by `automatic` if they take, all together on one core, an estimated time up to
-/// this.
-inline constexpr double exact_windows_s = 120;
+/// The same in all windows of a sampled prediction together. Exact mode takes a minute for them: of 1024 ranks at
+/// N = 500,000, NB = 128, windows had 8.6 million and took 51 s instead of 31 s (2026-11).
+inline constexpr double fast_from_messages_in_windows = 25e6;
 
 /// Everything that one prediction depends on, and how to make it.
 struct PredictionRequest {

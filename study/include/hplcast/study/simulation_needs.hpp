@@ -17,8 +17,7 @@ struct SimulationNeeds {
   double memory_bytes = 0;        ///< proportional set size
   double address_bytes = 0;       ///< virtual
   long memory_maps = 0;           ///< with guard pages between the stacks of the ranks
-  long maps_without_guards = 0;
-  double block_bytes = 0;  ///< for smpi/shared-malloc-blocksize: the page that SMPI maps repeatedly for panels
+  double block_bytes = 0;         ///< for smpi/shared-malloc-blocksize: the page that SMPI maps repeatedly for panels
 };
 
 /// `fast`: panel factorisations are not simulated message by message.
@@ -31,7 +30,6 @@ struct SimulationLimits {
   double commit_bytes = 0;     ///< rest of the commit limit, where vm.overcommit_memory is 2
   double stack_bytes = 0;      ///< RLIMIT_STACK
   double disk_bytes = 0;       ///< free where temporary files go
-  long max_map_count = 0;      ///< vm.max_map_count
 };
 
 /// Those of this machine, for files in `folder`.

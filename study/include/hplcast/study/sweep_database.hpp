@@ -85,6 +85,9 @@ class SweepDatabase {
 /// Whether a file begins like an SQLite database.
 bool is_sqlite_file(const std::filesystem::path& path);
 
+/// What tells simulations of one cluster apart: parameters, seed, mode, and the panels that were simulated.
+std::string run_name(const core::Prediction& prediction);
+
 /// The predictions of a database, each once, for comparing with real runs. @throws core::Error if they are of several
 /// clusters: what would be compared?
 std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::path& path);

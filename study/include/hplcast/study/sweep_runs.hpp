@@ -18,6 +18,7 @@ struct SweepRun {
   core::HplParameters parameters;
   std::uint64_t seed = 1;
   std::string mode = "exact";                 ///< or fast; `auto` is resolved when the plan is read
+  WindowRule windows;                         ///< which panels are simulated
   std::map<std::string, std::string> levels;  ///< of the model, see described(); the model is at them already
 };
 

@@ -58,6 +58,7 @@ struct TunedConfiguration {
 /// A round of successive halving.
 struct TuneRound {
   long long N = 0;
+  int windows = 0;  ///< of sampled predictions, besides the first and the last; 0: all panels
   std::size_t configurations = 0;
   std::size_t seeds = 1;
   std::size_t predictions = 0;  ///< that ended within the budget
@@ -95,10 +96,11 @@ struct TuneResult {
 };
 
 /// Successive halving (Jamieson and Talwalkar 2016): all candidates at a small N, the best third at a larger one, and
-/// so on, in four rounds with equal parts of the budget. The best of each grid and NB stays for three rounds, because
-/// the best of these changes with N; the default configuration stays for all. After the first round the parameters
-/// of the panel factorisation are varied one at a time, and levels that do better than chance are taken. The last round
-/// uses several seeds if there is time.
+/// so on, in four rounds with equal parts of the budget. Where predictions at the full N are sampled, a round takes
+/// that as soon as there is time for two windows, and later ones more windows. The best of each grid and NB stays for
+/// three rounds, because the best of these changes with N; the default configuration stays for all. After the first
+/// round the parameters of the panel factorisation are varied one at a time, and levels that do better than chance are
+/// taken. The last round uses several seeds if there is time.
 /// @throws core::DomainError for wrong ranks, grids, fractions, a budget in which nothing can be predicted;
 /// core::Error.
 TuneResult tune(const TuneRequest& request);

@@ -1,0 +1,75 @@
+"""Runs the recipe for Spack with a stand-in for Spack, and compares what it depends on with what CMake asks for.
+
+usage: check_recipe.py SOURCE_FOLDER
+"""
+
+import re
+import sys
+import types
+from pathlib import Path
+
+# What find_package() of CMake finds is in which package of Spack; None: no package of its own.
+PACKAGES = {
+    "Boost": "boost", "CLI11": "cli11", "Eigen3": "eigen", "MPI": "openmpi", "OpenBLAS": "openblas",
+    "OpenSSL": "openssl", "PkgConfig": "pkgconfig", "SQLiteCpp": "sqlitecpp", "SimGrid": "simgrid",
+    "nlohmann_json": "nlohmann-json", "yaml-cpp": "yaml-cpp", "Threads": None,
+}
+MODULES = {"hwloc": "hwloc", "libarchive": "libarchive", "yaml-cpp": "yaml-cpp"}  # of pkg_check_modules()
+NOT_INSTALLED = ("tests", "bench")  # -DHPLCAST_BUILD_TESTS=OFF
+
+
+def run_recipe(recipe):
+    """The names in depends_on(), after a run with a package module that knows what a CMakePackage may use."""
+    depends, versions = {}, []
+    spack = types.ModuleType("spack.package")
+    spack.CMakePackage = type("CMakePackage", (), {})
+    spack.version = lambda name, **_: versions.append(name)
+    spack.generator = lambda name: None
+
+    def depends_on(spec, **_):
+        depends[re.match(r"[a-z0-9-]+", spec).group()] = spec
+
+    spack.depends_on = depends_on
+    spack.__all__ = ["CMakePackage", "version", "generator", "depends_on"]
+    sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), spack
+    names = {"__name__": "package"}
+    exec(compile(recipe.read_text(), str(recipe), "exec"), names)
+    arguments = names["Hplcast"]().cmake_args()
+    assert versions, "the recipe has no version"
+    assert all(re.fullmatch(r"-D\w+=\S*", one) for one in arguments), arguments
+    return depends, arguments
+
+
+def asked_by_cmake(source):
+    lists = [source / "CMakeLists.txt", *source.glob("*/CMakeLists.txt")]
+    text = "\n".join(one.read_text() for one in lists if one.parent.name not in NOT_INSTALLED)
+    text = re.sub(r"#.*", "", text)
+    found = set(re.findall(r"find_package\((\S+)", text))
+    modules = set(re.findall(r"pkg_check_modules\(\S+ (?:REQUIRED )?(?:IMPORTED_TARGET )?([a-z0-9-]+)", text))
+    return found, modules, text
+
+
+def main(source):
+    depends, arguments = run_recipe(source / "packaging/spack/package.py")
+    found, modules, text = asked_by_cmake(source)
+    problems = [f"CMake asks for {name}, which this test does not know" for name in found - set(PACKAGES)]
+    problems += [f"CMake asks for {name}, which this test does not know" for name in modules - set(MODULES)]
+    for name in [PACKAGES.get(one) for one in found] + [MODULES.get(one) for one in modules]:
+        if name and name not in depends:
+            problems.append(f"the recipe does not depend on {name}")
+    known = {one for one in [*PACKAGES.values(), *MODULES.values()] if one}
+    for name in set(depends) - known - {"c", "cxx", "cmake", "ninja", "random123"}:
+        problems.append(f"the recipe depends on {name}, which nothing in CMake asks for")
+    least = re.search(r"cmake_minimum_required\(VERSION ([0-9.]+)", text).group(1)
+    if depends.get("cmake") != f"cmake@{least}:":
+        problems.append(f"the recipe has {depends.get('cmake')}, and CMakeLists.txt asks for {least}")
+    for one in arguments:
+        option = one[2:].split("=")[0]
+        if not re.search(rf"\b{option}\b", text):
+            problems.append(f"the recipe sets {option}, which CMakeLists.txt does not have")
+    for one in problems:
+        print("packaging/spack/package.py:", one, file=sys.stderr)
+    return 1 if problems else 0
+
+
+sys.exit(main(Path(sys.argv[1])))
