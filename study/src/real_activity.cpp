@@ -140,7 +140,7 @@ std::string rounded(double value, const char* unit) {
 }
 
 std::vector<std::string> warnings_of(const Ranks& ranks, const std::vector<HostClock>& clocks,
-                                     const MessageWaits& waits, const RealActivity& activity) {
+                                     const MessageWaits& waits, const RealActivity& activity, bool traced) {
   constexpr double most_overhead = 0.02;  // more may change what is observed
   constexpr double us_per_s = 1e6;
   std::vector<std::string> warnings;
@@ -159,7 +159,14 @@ std::vector<std::string> warnings_of(const Ranks& ranks, const std::vector<HostC
     warnings.push_back(std::to_string(waits.too_early) + " messages came before they were sent, by up to " +
                        rounded(waits.most_early_s * us_per_s, "us") + ": clocks of hosts do not run evenly");
   std::uint64_t lost = 0;
-  for (const RankActivity& rank : ranks) lost += rank.lost_events;
+  int stride = 1;
+  for (const RankActivity& rank : ranks) {
+    lost += rank.lost_events;
+    stride = std::max(stride, rank.stride);
+  }
+  if (traced && stride > 1)
+    warnings.push_back("the trace has not all panels, on some ranks only every " + std::to_string(stride) +
+                       "th; --trace-panels FIRST-LAST keeps all of these");
   if (lost > 0) warnings.push_back(std::to_string(lost) + " events found no place; HPLCAST_ACTIVITY_EVENTS makes more");
   return warnings;
 }
@@ -275,7 +282,7 @@ RealActivity read_real_activity(const fs::path& folder, const core::HplRun& run,
     activity.overhead = std::max(activity.overhead, rank.overhead_s / (rank.end_s - rank.begin_s));
   }
   activity.known_waiting = known_share(ranks, waits);
-  activity.warnings = warnings_of(ranks, clocks, waits, activity);
+  activity.warnings = warnings_of(ranks, clocks, waits, activity, !observation.traces.empty());
   write_phases_csv(folder / "phases.csv", phases);
   core::write_file(folder / "phases.json", [&](std::ostream& out) { write_json(out, activity, ranks, clocks); });
   if (!trace.empty()) write_trace(trace, ranks, clocks, waits, observation);

@@ -19,6 +19,7 @@ using testing::activity_of;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using tests::error_in;
 
 class RealActivityOfTwoRanks : public ::testing::Test {
@@ -103,6 +104,15 @@ TEST_F(RealActivityOfTwoRanks, WarnsOfOverheadAndClocks) {
   jumped.replace(jumped.find("clock,1,170,100"), 15, "clock,1,170,101");
   write(0, jumped);
   EXPECT_THAT(read().warnings, Contains(AllOf(HasSubstr("clock of node-1"), HasSubstr("jumped"))));
+}
+
+TEST_F(RealActivityOfTwoRanks, WarnsOfATraceThatHasNotAllPanels) {
+  std::string thinned = activity_of(1);
+  thinned.replace(thinned.find("events,1,1,0"), 12, "events,1,4,0");
+  write(1, thinned);
+  EXPECT_THAT(read().warnings, Not(Contains(HasSubstr("every 4th")))) << "there is no trace";
+  observation.traces = folder.path();
+  EXPECT_THAT(read().warnings, Contains(HasSubstr("every 4th")));
 }
 
 TEST_F(RealActivityOfTwoRanks, RefusesRanksWithoutFiles) {

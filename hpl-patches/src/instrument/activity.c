@@ -38,7 +38,6 @@ static double phase_since_s;
 static int panel;
 static uint64_t seen; /* kernels, calls, phases so far, without those that a polling loop consists of */
 static event call;    /* that the rank is in */
-static const void* waited_for;
 static open_request requests[most_requests];
 static held_loop held;
 
@@ -140,7 +139,6 @@ void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, 
                  (uint8_t)operation,
                  (uint8_t)phase_now(),
                  (uint8_t)sends};
-  waited_for = request;
   if (operation == HPLCAST_MPI_WAIT) {
     open_request* open = request == NULL ? NULL : find_request(request);
     if (open != NULL) {
