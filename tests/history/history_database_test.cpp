@@ -2,13 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "../core/errors_in.hpp"
+#include "../support/killed_writer.hpp"
 #include "database_rows.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -146,23 +144,10 @@ TEST_F(History, TellsThatAnEmptyFileHasNothing) {
   EXPECT_TRUE(add("one", campaign(1600000000)));  // which makes it one
 }
 
-/// Leaves half a transaction in a database, as a program does that is killed while it commits.
-void kill_writer_of(const std::filesystem::path& path) {
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
-    database.exec("PRAGMA cache_size = 1");  // pages go to the disk before the end of the transaction
-    database.exec("BEGIN");
-    database.exec("UPDATE protocols SET json = hex(randomblob(50000))");
-    ::kill(::getpid(), SIGKILL);
-  }
-  ::waitpid(pid, nullptr, 0);
-}
-
 TEST_F(History, IsReadAfterAWriterThatWasKilled) {
   add("one", campaign(1600000000));
   const std::string rows = all_rows(path_);
-  kill_writer_of(path_);
+  test::kill_writer_of(path_, "UPDATE protocols SET json = hex(randomblob(50000))");
   const std::filesystem::path journal = path_.string() + "-journal";
   ASSERT_GT(std::filesystem::file_size(journal), 512U) << "the transaction has begun";
   EXPECT_EQ(HistoryDatabase(path_, Access::read).counts().observations, 2U);

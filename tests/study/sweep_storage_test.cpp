@@ -1,12 +1,10 @@
 // Databases of sweeps that were killed, are links, or lie on a disk that is full.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 
+#include "../support/killed_writer.hpp"
 #include "../support/text_of.hpp"
 #include "hplcast/study/sweep_database.hpp"
 #include "sweep_fixture.hpp"
@@ -29,20 +27,8 @@ core::CommandResult shell(const std::string& line, const fs::path& folder) {
 
 class SweepStorage : public testing::SweepFolder {
  protected:
+  static constexpr const char* update = "UPDATE runs SET prediction = hex(randomblob(50000)), time_s = -1";
   static constexpr const char* small = "fixed: {N: 300}\nfactors:\n  NB: [32, 64]\nseeds: [1, 2]\n";
-
-  /// Leaves half a transaction in a database, as a sweep does that is killed while it commits.
-  void kill_writer_of(const fs::path& database) const {
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      SQLite::Database db(database.string(), SQLite::OPEN_READWRITE);
-      db.exec("PRAGMA cache_size = 1");  // pages go to the disk before the end of the transaction
-      db.exec("BEGIN");
-      db.exec("UPDATE runs SET prediction = hex(randomblob(50000)), time_s = -1");
-      ::kill(::getpid(), SIGKILL);
-    }
-    ::waitpid(pid, nullptr, 0);
-  }
 };
 
 TEST_F(SweepStorage, WhatAKilledSweepHasLeftIsReadAndNotTouched) {
@@ -50,7 +36,7 @@ TEST_F(SweepStorage, WhatAKilledSweepHasLeftIsReadAndNotTouched) {
   ASSERT_EQ(hplcast({"sweep", "plan.yaml"}).status, 0);
   const std::string csv = hplcast({"sweep", "export", "plan.db"}).output;
   const auto calm = rows("plan.db");
-  kill_writer_of(folder_ / "plan.db");
+  test::kill_writer_of(folder_ / "plan.db", update);
   const fs::path journal = folder_ / "plan.db-journal";
   ASSERT_GT(fs::file_size(journal), 512U) << "the transaction has begun";
   const std::string database_before = text_of(folder_ / "plan.db"), journal_before = text_of(journal);
