@@ -37,9 +37,9 @@ enum class SimulationMode {
 /// Messages in panel factorisations from which on `automatic` means fast: exact mode takes some 10 s for this number.
 inline constexpr double fast_from_messages = 1e6;
 
-/// The same in all windows of a sampled prediction together. Exact mode takes a minute for them: of 1024 ranks at
-/// N = 500,000, NB = 128, windows had 8.6 million and took 51 s instead of 31 s (2026-11).
-inline constexpr double fast_from_messages_in_windows = 25e6;
+/// The same in all windows of a sampled prediction together. Exact mode takes about half a minute more for them: of 1024
+/// ranks at N = 500,000, NB = 128, windows had 11 million and took 107 s instead of 48 s (2026-11-22).
+inline constexpr double fast_from_messages_in_windows = 6e6;
 
 /// Everything that one prediction depends on, and how to make it.
 struct PredictionRequest {
