@@ -49,9 +49,9 @@ void run_check_cluster(const CheckClusterOptions& options) {
                       options.cluster + " has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"));
   }
   std::cerr << options.cluster << ": "
-            << (problems.empty()
-                    ? "fine"
-                    : "no errors, " + std::to_string(problems.size()) + (problems.size() == 1 ? " warning" : " warnings"))
+            << (problems.empty() ? "fine"
+                                 : "no errors, " + std::to_string(problems.size()) +
+                                       (problems.size() == 1 ? " warning" : " warnings"))
             << '\n';
 }
 

@@ -69,8 +69,8 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   // Stacks without guard pages are to be maps of their own, of which only the used part is memory.
   if (std::getenv("GLIBC_TUNABLES") == nullptr) {
     const bool guards = stack_options(needs_of(request), local_machine().max_map_count).empty();
-    command.environment["GLIBC_TUNABLES"] = std::string("glibc.malloc.tcache_count=60000:glibc.malloc.") +
-                                            (guards ? "hugetlb=1" : "mmap_threshold=131072");
+    command.environment["GLIBC_TUNABLES"] =
+        std::string("glibc.malloc.tcache_count=60000:glibc.malloc.") + (guards ? "hugetlb=1" : "mmap_threshold=131072");
   }
   command.purpose =
       "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);

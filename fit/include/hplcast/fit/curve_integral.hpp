@@ -26,8 +26,8 @@ struct CostEstimate {
 struct CurveIntegral {
   CostEstimate gaps;                 ///< all together
   std::vector<CostEstimate> pieces;  ///< each gap alone
-  /// Largest distance of a measured piece from the quadratic curve through all, relative to the curve, or to the mean of
-  /// all pieces where the curve is below it, and where.
+  /// Largest distance of a measured piece from the quadratic curve through all, relative to the curve, or to the mean
+  /// of all pieces where the curve is below it, and where.
   double largest_deviation = 0;
   double deviates_at = 0;  ///< x
 };

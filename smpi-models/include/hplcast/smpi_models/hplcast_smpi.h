@@ -45,8 +45,8 @@ void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k);
 /* Of the calling rank, in MPI_COMM_WORLD. */
 int hplcast_world_rank(void);
 
-/* A communicator, one object for all of its ranks. Use these in place of SMPI's where there are many ranks: the time and
- * memory of MPI_Comm_split in SMPI grow with the square of their number. */
+/* A communicator, one object for all of its ranks. Use these in place of SMPI's where there are many ranks: the time
+ * and memory of MPI_Comm_split in SMPI grow with the square of their number. */
 typedef struct {
   const int* world_ranks; /* of its ranks, in MPI_COMM_WORLD */
   int size;

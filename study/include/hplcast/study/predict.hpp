@@ -37,8 +37,8 @@ enum class SimulationMode {
 /// Messages in panel factorisations from which on `automatic` means fast: exact mode takes some 10 s for this number.
 inline constexpr double fast_from_messages = 1e6;
 
-/// The same in all windows of a sampled prediction together. Exact mode takes about half a minute more for them: of 1024
-/// ranks at N = 500,000, NB = 128, windows had 11 million and took 107 s instead of 48 s (2026-11-22).
+/// The same in all windows of a sampled prediction together. Exact mode takes about half a minute more for them: of
+/// 1024 ranks at N = 500,000, NB = 128, windows had 11 million and took 107 s instead of 48 s (2026-11-22).
 inline constexpr double fast_from_messages_in_windows = 6e6;
 
 /// Everything that one prediction depends on, and how to make it.
