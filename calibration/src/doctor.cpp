@@ -18,9 +18,8 @@ constexpr const char* name_of_map_count = "vm.max_map_count";
 constexpr const char* name_of_simgrid = "SimGrid versions";
 constexpr const char* name_of_overcommit = "vm.overcommit_memory";
 
-/// A simulated rank has a private stack, a folded matrix and its panels: up to some hundred maps each. 1000 ranks
-/// passed the kernel's default of 65530 in our trials.
-constexpr double usual_map_count = 65530;  // of Linux
+/// The default of Linux. A simulated rank has two maps: its stack and a guard page.
+constexpr double usual_map_count = 65530;
 
 Check ok(std::string name, std::string found) {
   return {std::move(name), CheckStatus::ok, std::move(found), ""};

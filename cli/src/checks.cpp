@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
@@ -49,6 +50,17 @@ CLI::Validator at_least_zero() {
         return "`" + text + "` is not a number of at least 0";
       },
       "NUMBER");
+}
+
+CLI::Validator first_to_last() {
+  return CLI::Validator(
+      [](std::string& text) {
+        static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
+        std::smatch parts;
+        if (std::regex_match(text, parts, form) && std::stol(parts[1]) <= std::stol(parts[2])) return std::string();
+        return "found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31";
+      },
+      "");
 }
 
 CLI::Validator host_names() {

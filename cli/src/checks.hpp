@@ -40,6 +40,9 @@ void require_other_file(const std::filesystem::path& output, const std::vector<s
 /// For options of CLI11: a finite number of at least 0.
 CLI::Validator at_least_zero();
 
+/// For options of CLI11: two whole numbers, both inclusive, such as 0-31.
+CLI::Validator first_to_last();
+
 /// For options of CLI11: names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
 CLI::Validator host_names();
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 
 #include "checks.hpp"
@@ -278,13 +277,6 @@ void run_predict(PredictOptions options) {
   if (options.request.observation.phases) write_phases(std::cout, predictions);
 }
 
-std::string is_range_of_ranks(const std::string& text) {
-  static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
-  std::smatch parts;
-  if (std::regex_match(text, parts, form) && std::stol(parts[1]) <= std::stol(parts[2])) return "";
-  return "found `" + text + "`; expected first-last, such as 0-31";
-}
-
 void add_observation(CLI::App& command, study::Observation& observation) {
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
     return command.add_option(name, value, description)->type_name(type)->group("Observation");
@@ -294,7 +286,7 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
   add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
       ->needs("--trace")
-      ->check(is_range_of_ranks);
+      ->check(first_to_last());
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
   add("--log", observation.log,
       "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "

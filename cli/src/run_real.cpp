@@ -39,14 +39,13 @@ std::vector<core::HplParameters> without_repeats(const std::vector<core::HplPara
   return once;
 }
 
-/// "3-17". @throws core::UsageError
-study::Range range_of(const std::string& option, const std::string& text) {
+/// Of first_to_last().
+study::Range range_of(const std::string& text) {
   study::Range range;
   if (text.empty()) return range;
   const std::size_t dash = text.find('-');
-  if (dash == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, dash), range.first) ||
-      !CLI::detail::lexical_cast(text.substr(dash + 1), range.last) || range.first < 0 || range.last < range.first)
-    throw core::UsageError(option + " is `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31");
+  range.first = std::stoi(text.substr(0, dash));
+  range.last = std::stoi(text.substr(dash + 1));
   return range;
 }
 
@@ -82,8 +81,8 @@ void run_run_real(RunRealOptions& options) {
   options.request.check = options.check == "on";
   options.request.configurations = without_repeats(read_configuration_file("hplcast run-real", options.configurations));
   study::RealObservation& observation = options.request.observation;
-  observation.ranks = range_of("--trace-ranks", options.trace_ranks);
-  observation.panels = range_of("--trace-panels", options.trace_panels);
+  observation.ranks = range_of(options.trace_ranks);
+  observation.panels = range_of(options.trace_panels);
   require_place_of(observation.traces);
   if (std::error_code error;
       std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))
@@ -117,9 +116,12 @@ void add_observation(CLI::App& command, RunRealOptions& options) {
   command.add_flag("--phases", observation.phases, "print the time per phase of HPL, as predict --phases does")
       ->group("Observation");
   add("--trace", observation.traces, "a trace of every run, for Perfetto (Chrome's JSON), in this folder", "DIR");
-  add("--trace-ranks", options.trace_ranks, "only these ranks in the traces: 0-31", "FIRST-LAST")->needs("--trace");
+  add("--trace-ranks", options.trace_ranks, "only these ranks in the traces: 0-31", "FIRST-LAST")
+      ->needs("--trace")
+      ->check(first_to_last());
   add("--trace-panels", options.trace_panels, "only these panels in the traces, counted from 0: 0-9", "FIRST-LAST")
-      ->needs("--trace");
+      ->needs("--trace")
+      ->check(first_to_last());
 }
 
 }  // namespace

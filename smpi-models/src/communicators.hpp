@@ -22,9 +22,9 @@ class Communicator : public hplcast_communicator {
   /// Number in it of a rank of MPI_COMM_WORLD. @throws core::DomainError if that is not one of its ranks.
   int number_of(int world_rank) const;
 
-  /// As MPI_Comm_split by `world_rank`: blocks until all ranks of this have called it, which takes no simulated time
-  /// otherwise. Null for a color < 0 (MPI_UNDEFINED).
-  Communicator* split(int world_rank, int color, int key);
+  /// As MPI_Comm_split by its rank `number`: blocks until all ranks of this have called it, which takes no simulated
+  /// time otherwise. Null for a color < 0 (MPI_UNDEFINED).
+  Communicator* split(int number, int color, int key);
 
   /// As MPI_Comm_free by one of its ranks: gone when all of them have called it. Not for the world.
   void free();

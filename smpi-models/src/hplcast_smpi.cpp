@@ -86,9 +86,8 @@ void hplcast_flush(void) {
 }
 
 const hplcast_communicator* hplcast_split(const hplcast_communicator* whole, int color, int key) {
-  Rank& rank = this_rank();
-  rank.clock.flush();
-  return communicator(whole).split(static_cast<int>(rank.number), color, key);
+  hplcast_flush();
+  return communicator(whole).split(hplcast_rank_in(whole), color, key);
 }
 
 int hplcast_direct_messages(void) {

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <vector>
 
 #include "message.hpp"
 #include "rank.hpp"

@@ -26,7 +26,9 @@ namespace hplcast::smpi_models {
 ///
 ///     from         to           by               when
 ///     running      asleep       sleep()          a probe has failed, or would, in a loop that was announced
-///     asleep       running      wake()           it does nothing but probe: go_on_at() the end of the probe that finds
+///     running      asleep       sleep()          it waits in MPI_Wait or a send for the other side, which has not come
+///     asleep       running      wake()           the other side has begun the flow, or
+///                                                it does nothing but probe: go_on_at() the end of the probe that finds
 ///     asleep       catching up  fall_behind()    it works between its probes: its own time is that before the sleep
 ///     catching up  running      spend(), work(), the own time has reached the clock
 ///                               catch_up()

@@ -22,6 +22,11 @@ namespace {
 
 using Simulations = ParallelRuns<HplSimulation>;
 
+/// `--windows K` alone: none are added.
+bool wants_only_these_windows(const PredictionRequest& request) {
+  return request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
+}
+
 /// Windows of the same seed would draw the same numbers, and be off in the same direction. The first one has the seed
 /// of the whole run: where it is the only one, that is the run.
 std::uint64_t seed_of(std::uint64_t seed, const PanelWindow& window) {
@@ -217,9 +222,10 @@ class SampledRun {
 
   /// Beside a window that is off the smooth curve: HPL may go on in another way from somewhere near it.
   std::vector<PanelWindow> windows_at_a_change(const core::Prediction& prediction) {
-    const bool only_these = request_.windows.kind == WindowRule::Kind::as_given && request_.target_error <= 0;
     constexpr int most_rounds = 2;  // where a curve has a step, it never becomes smooth
-    if (only_these || prediction.sampling->deviation <= smooth_deviation || changes_ == most_rounds) return {};
+    if (wants_only_these_windows(request_) || prediction.sampling->deviation <= smooth_deviation ||
+        changes_ == most_rounds)
+      return {};
     ++changes_;
     return windows_beside(plan_, request_.parameters, request_.windows, prediction.sampling->deviates_at_panel);
   }
@@ -273,8 +279,7 @@ bool is_sampled_as(const core::Prediction& prediction, const PredictionRequest& 
   const WindowPlan plan = windows_of(request);
   if (plan.windows.size() == 1 || !prediction.sampling) return (plan.windows.size() == 1) == !prediction.sampling;
   const std::size_t found = prediction.sampling->windows.size();
-  const bool only_these = request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
-  return only_these ? found == plan.windows.size() : found >= plan.windows.size();
+  return wants_only_these_windows(request) ? found == plan.windows.size() : found >= plan.windows.size();
 }
 
 core::Prediction predict_sampled(const PredictionRequest& request, const WindowPlan& plan, const fs::path& folder) {

@@ -2,14 +2,9 @@
 #include <mpi.h>
 
 #include "hplcast/smpi_models/hplcast_activity.h"
+#include "message_bytes.h"
 #include "world_ranks.h"
 #include "wrap.h"
-
-static double bytes_of(int count, MPI_Datatype type) {
-  int bytes_of_item = 0;
-  if (count > 0) (void)PMPI_Type_size(type, &bytes_of_item);
-  return (double)count * bytes_of_item;
-}
 
 /* A request as a number that can be compared: a pointer in Open MPI, an integer elsewhere. */
 static const void* name_of(const MPI_Request* request) {

@@ -32,15 +32,14 @@ static int read_range(const char* name, const char* expected, int* first, int* l
   return 1;
 }
 
-static void read_events(void) {
-  const char* text = getenv("HPLCAST_ACTIVITY_EVENTS");
-  if (text == NULL) return;
+uint64_t settings_number(const char* name, long most, const char* expected, uint64_t otherwise) {
+  const char* text = getenv(name);
+  if (text == NULL) return otherwise;
   char* end = NULL;
   errno = 0;
   const long value = strtol(text, &end, 10);
-  if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most_events)
-    settings_refuse("HPLCAST_ACTIVITY_EVENTS must be a number of events per rank from 1 to 10000000", text);
-  values.events = (uint64_t)value;
+  if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most) settings_refuse(expected, text);
+  return (uint64_t)value;
 }
 
 void settings_read(int rank) {
@@ -50,7 +49,9 @@ void settings_read(int rank) {
   values.prefix = getenv("HPLCAST_ACTIVITY");
   if (values.prefix == NULL || *values.prefix == '\0') return;
   values.on = 1;
-  read_events();
+  values.events =
+      settings_number("HPLCAST_ACTIVITY_EVENTS", most_events,
+                      "HPLCAST_ACTIVITY_EVENTS must be a number of events per rank from 1 to 10000000", default_events);
   values.traced = read_range("HPLCAST_TRACE_RANKS", "HPLCAST_TRACE_RANKS must be first-last, such as 0-31", &first_rank,
                              &last_rank) &&
                   rank >= first_rank && rank <= last_rank;

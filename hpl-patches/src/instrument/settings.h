@@ -21,6 +21,9 @@ void settings_read(int rank);
 /* Whether a kernel or phase in this panel (below 0: in none) is an event. */
 int settings_trace(int panel);
 
+/* The number in a variable, from 1 to `most`; `otherwise` if it is not set. `expected`: for the message. */
+uint64_t settings_number(const char* name, long most, const char* expected, uint64_t otherwise);
+
 /* "xhpl-instrumented: error: WHAT, found 'FOUND'" on stderr; ends the program with status 3. */
 void settings_refuse(const char* what, const char* found);
 

@@ -44,17 +44,6 @@ static int depth; /* of kernels in kernels */
 static double origin_s;
 static double clock_total_s; /* of `clock_reads` pairs of readings */
 
-static void read_rows_max(void) {
-  const char* text = getenv("HPLCAST_KERNEL_TRACE_MAX");
-  if (text == NULL) return;
-  char* end = NULL;
-  errno = 0;
-  const long value = strtol(text, &end, 10);
-  if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most_rows)
-    settings_refuse("HPLCAST_KERNEL_TRACE_MAX must be a number of rows per kernel from 1 to 1000000", text);
-  rows_max = (uint64_t)value;
-}
-
 static void measure_clock(void) {
   for (int i = 0; i < clock_reads; ++i) {
     const double start_s = clock_now_s();
@@ -74,7 +63,9 @@ void trace_start(int rank) {
           "will be written\n");
     return;
   }
-  read_rows_max();
+  rows_max =
+      settings_number("HPLCAST_KERNEL_TRACE_MAX", most_rows,
+                      "HPLCAST_KERNEL_TRACE_MAX must be a number of rows per kernel from 1 to 1000000", rows_max);
   for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
     trace[i].rows = malloc(rows_max * sizeof(row));
     if (trace[i].rows == NULL) settings_refuse("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);

@@ -7,12 +7,12 @@
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
 /* HPL's communicators are those of the runtime, but for MPI_COMM_WORLD (communicators.c). */
-static inline const hplcast_communicator* own(MPI_Comm comm) {
+static inline const hplcast_communicator* communicator_of(MPI_Comm comm) {
   return comm == MPI_COMM_WORLD ? hplcast_world() : (const hplcast_communicator*)comm;
 }
 
 static inline const int* world_ranks(MPI_Comm comm) {
-  return own(comm)->world_ranks;
+  return communicator_of(comm)->world_ranks;
 }
 
 /* Number in MPI_COMM_WORLD of a rank in `comm`; a wildcard stays one. */

@@ -5,19 +5,14 @@
 
 #include "channels.h"
 #include "hplcast/smpi_models/hplcast_activity.h"
+#include "message_bytes.h"
 #include "wrap.h"
 #ifdef HPLCAST_NO_CONTENT
 #include "shared_panel.h"
 #endif
 
-static double bytes_of(int count, MPI_Datatype type) {
-  int bytes_of_item = 0;
-  if (count > 0) (void)PMPI_Type_size(type, &bytes_of_item);
-  return (double)count * bytes_of_item;
-}
-
 static void begin(hplcast_mpi operation, int peer, int tag, MPI_Comm comm, double bytes) {
-  hplcast_call_begin(operation, in_world(peer, comm), tag, bytes, NULL);
+  hplcast_call_begin(operation, peer < 0 ? -1 : in_world(peer, comm), tag, bytes, NULL);
   hplcast_count_message(operation, bytes);
 }
 
