@@ -18,6 +18,7 @@ Json phases_json(const Statistics& statistics) {
       phase["kernels_s"].push_back(time.kernels_s);
       phase["messages_s"].push_back(time.messages_s);
       phase["waiting_s"].push_back(time.waiting_s);
+      if (!statistics.detours_s.empty()) phase["detours_s"].push_back(time.detours_s);
     }
   }
   return phases;
@@ -97,6 +98,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
       json["panels"] = counts_at_marks(statistics.panel_counts, std::move(json["panels"]));
   }
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
+  if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
   if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);
   out << json.dump(2) << '\n';
