@@ -56,6 +56,8 @@ struct PhaseTime {
   double messages_s = 0;  ///< inside MPI calls, without waiting
   double waiting_s = 0;   ///< inside MPI calls, while the other side was not there yet
 };
+/// Of each phase.
+using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
 
 /// A rank that was in an MPI call when the simulation ended.
 struct BlockedRank {
@@ -87,9 +89,14 @@ class Activity {
   void call_begin(int rank, const MpiCall& call, double now_s);
   void call_end(int rank, const void* request, bool found, double now_s);
 
+  /// `rank` comes to mark 0, 1, ... of the panels of a window.
+  void begin_panel(int rank, std::size_t mark, double now_s);
+
   /// Of every rank: [phase][rank].
-  using PhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
-  PhaseTimes phase_times() const;
+  using RankPhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
+  RankPhaseTimes phase_times() const;
+  /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
+  const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }
   /// The ranks that are in an MPI call, in order.
   std::vector<BlockedRank> blocked() const;
   /// Ends the trace. @throws core::Error
@@ -124,7 +131,7 @@ class Activity {
   };
   struct Rank {
     bool traced = false;
-    std::array<PhaseTime, HPLCAST_PHASE_COUNT> times{};
+    PhaseTimes times{};
     std::vector<Frame> frames;
     double phase_since_s = 0;  // since when time counts for the innermost phase
     double kernels_end_s = 0;
@@ -161,6 +168,7 @@ class Activity {
   std::unique_ptr<TraceFile> trace_;
   std::unordered_map<std::string, int> hosts_;
   std::vector<Rank> ranks_;
+  std::vector<PhaseTimes> at_marks_;
   std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual> traffic_;
 };
 

@@ -9,17 +9,24 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+void append(Json& phase, const PhaseTime& time) {
+  phase["elapsed_s"].push_back(time.elapsed_s);
+  phase["kernels_s"].push_back(time.kernels_s);
+  phase["messages_s"].push_back(time.messages_s);
+  phase["waiting_s"].push_back(time.waiting_s);
+}
+
 Json phases_json(const Statistics& statistics) {
   Json phases = Json::object();
-  for (std::size_t i = 0; i < statistics.phases.size(); ++i) {
-    Json& phase = phases[phase_names[i]];
-    for (const PhaseTime& time : statistics.phases[i]) {
-      phase["elapsed_s"].push_back(time.elapsed_s);
-      phase["kernels_s"].push_back(time.kernels_s);
-      phase["messages_s"].push_back(time.messages_s);
-      phase["waiting_s"].push_back(time.waiting_s);
-    }
-  }
+  for (std::size_t i = 0; i < statistics.phases.size(); ++i)
+    for (const PhaseTime& time : statistics.phases[i]) append(phases[phase_names[i]], time);
+  return phases;
+}
+
+Json phases_at_marks(const std::vector<PhaseTimes>& marks) {
+  Json phases = Json::object();
+  for (const PhaseTimes& mark : marks)
+    for (std::size_t i = 0; i < mark.size(); ++i) append(phases[phase_names[i]], mark[i]);
   return phases;
 }
 
@@ -95,6 +102,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
     json["panels"] = {{"first", statistics.window.first}, {"marks_s", statistics.panel_marks_s}};
     if (!statistics.panel_counts.empty())
       json["panels"] = counts_at_marks(statistics.panel_counts, std::move(json["panels"]));
+    if (!statistics.panel_phases.empty()) json["panels"]["phases"] = phases_at_marks(statistics.panel_phases);
   }
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
