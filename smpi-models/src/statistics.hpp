@@ -27,12 +27,12 @@ struct Statistics {
   double end_s = 0;             ///< simulated time at the end
   std::vector<double> times_s;  ///< as reported, in order
   CallCounts counts;
-  hplcast_window window{0, 0};                                       ///< PanelMarks::window()
-  std::vector<double> panel_marks_s;                                 ///< PanelMarks::means_s()
-  std::vector<CallCounts> panel_counts;                              ///< PanelCounts::until_marks(), of a window
-  std::vector<PhaseTimes> panel_phases;                              ///< Activity::phase_times_at_marks()
-  Activity::RankPhaseTimes phases{};                                 ///< empty if not measured
-  std::vector<BlockedRank> blocked;                                  ///< what ranks waited for in a deadlock
+  hplcast_window window{0, 0};           ///< PanelMarks::window()
+  std::vector<double> panel_marks_s;     ///< PanelMarks::means_s()
+  std::vector<CallCounts> panel_counts;  ///< PanelCounts::until_marks(), of a window
+  std::vector<PhaseTimes> panel_phases;  ///< Activity::phase_times_at_marks()
+  Activity::RankPhaseTimes phases{};     ///< empty if not measured
+  std::vector<BlockedRank> blocked;      ///< what ranks waited for in a deadlock
 };
 
 /// JSON; kernels and operations that were not called are left out.
