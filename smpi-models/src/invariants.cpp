@@ -28,7 +28,7 @@ void check_phases(const Activity::RankPhaseTimes& phases, double end_s) {
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     for (std::size_t rank = 0; rank < phases[phase].size(); ++rank) {
       const PhaseTime& time = phases[phase][rank];
-      const double excess_s = time.kernels_s + time.messages_s + time.waiting_s - time.elapsed_s;
+      const double excess_s = time.kernels_s + time.messages_s + time.waiting_s + time.detours_s - time.elapsed_s;
       require(std::abs(excess_s) <= rounding_s, static_cast<std::uint32_t>(rank), phase_names[phase], excess_s);
     }
   }

@@ -27,6 +27,7 @@ struct Statistics {
   double end_s = 0;             ///< simulated time at the end
   std::vector<double> times_s;  ///< as reported, in order
   CallCounts counts;
+  std::vector<double> detours_s;         ///< RankClock::detours_s(), by rank; empty without detours
   hplcast_window window{0, 0};           ///< PanelMarks::window()
   std::vector<double> panel_marks_s;     ///< PanelMarks::means_s()
   std::vector<CallCounts> panel_counts;  ///< PanelCounts::until_marks(), of a window
