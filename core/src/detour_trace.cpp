@@ -142,7 +142,7 @@ double CoreDetours::lost_s() const {
 void write_row(std::ostream& out, const DetourRow& row) {
   char text[160];
   if (row.kind == DetourRowKind::epoch) {
-    std::snprintf(text, sizeof text, ",,%.0f,,,\n", row.start_s);
+    std::snprintf(text, sizeof text, ",,,%.0f,,,\n", row.start_s);
     out << "epoch" << text;
     return;
   }

@@ -155,7 +155,9 @@ class Search {
     Selection selection =
         select([&](double duration_s) { return duration_s >= limits.least_s && duration_s <= limits.most_s; });
     compare_durations(limits, selection);
-    const EventTrain train = match_train(seed.train, selection.inputs);
+    // Among these only: another source of the same period may have been the denser one of a core.
+    const EventTrain again = find_train(selection.inputs, seed.train.period_s);
+    const EventTrain train = match_train(again.matched() > 0 ? again : seed.train, selection.inputs);
     std::vector<double> durations;
     double watched_s = 0;
     FoundDetours found;
@@ -172,9 +174,6 @@ class Search {
     found.share = std::accumulate(durations.begin(), durations.end(), 0.0) / watched_s;
     found.period_error_s = train.period_error_s;
     found.source = make_source(train, std::move(durations), notes);
-    if (found.cores < train.cores.size())
-      notes.push_back(found.source.values().name + " is on " + std::to_string(found.cores) + " of " +
-                      std::to_string(train.cores.size()) + " cores; the model has it on all");
     return found;
   }
 
@@ -183,7 +182,7 @@ class Search {
     const TrainKeys keys = keys_of(train, hosts_, options_);
     notes.insert(notes.end(), keys.notes.begin(), keys.notes.end());
     core::DetourSource::Values values;
-    values.name = "periodic-" + std::to_string(++number_);
+    values.name = "periodic";  // numbered when all are known
     values.period_s = train.period_s;
     values.duration = fit_duration(std::move(durations));
     values.per = keys.per;
@@ -192,7 +191,7 @@ class Search {
     // Far below the duration it changes nothing, and costs a draw for every event.
     const double matters_s = std::max(1e-6, 0.01 * core::mean_s(values.duration));
     times.jitter_s = keys.jitter_s < matters_s ? 0 : std::min(keys.jitter_s, train.period_s);
-    if (keys.phase_s) times.phase_s = std::fmod(*keys.phase_s + begin_s_ + trace_.epoch_unix_s, train.period_s);
+    if (keys.phase_s) times.phase_s = std::fmod(*keys.phase_s + begin_s_, train.period_s);
     if (times.phase_s && *times.phase_s < 0) *times.phase_s += train.period_s;
     values.times = times;
     return core::DetourSource::make(std::move(values));
@@ -203,7 +202,6 @@ class Search {
   std::vector<std::vector<char>> free_;  ///< of each core's events
   std::vector<std::string> hosts_;
   double begin_s_ = INFINITY, end_s_ = -INFINITY;
-  int number_ = 0;
 };
 
 /// Sums of rtla: one source, the mean of all CPUs.
@@ -245,7 +243,23 @@ void fit_events(const core::DetourTrace& trace, const DetourFitOptions& options,
   for (FoundDetours& found : fit_rest(search.rest(), options)) fit.sources.push_back(std::move(found));
 }
 
+/// Those that take most time first; periodic ones are numbered.
+void sort_and_name(DetourFit& fit) {
+  std::sort(fit.sources.begin(), fit.sources.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  int number = 0;
+  for (FoundDetours& found : fit.sources) {
+    core::DetourSource::Values values = found.source.values();
+    if (!std::holds_alternative<core::PeriodicDetours>(values.times)) continue;
+    values.name += "-" + std::to_string(++number);
+    found.source = core::DetourSource::make(std::move(values));
+  }
+}
+
 void note_what_cannot_be_told(const core::DetourTrace& trace, DetourFit& fit) {
+  for (const FoundDetours& found : fit.sources)
+    if (found.cores < trace.cores.size() && found.source.values().per == core::DetoursPer::core)
+      fit.notes.push_back(found.source.values().name + " is on " + std::to_string(found.cores) + " of " +
+                          std::to_string(trace.cores.size()) + " cores; the model has it on all");
   std::map<std::string, int> hosts;
   for (const core::CoreDetours& core : trace.cores) ++hosts[core.host];
   if (hosts.size() == 1 && trace.cores.size() > 1)
@@ -271,7 +285,7 @@ DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& op
     return fit;
   }
   fit.lost_share = lost_s / fit.watched_s;
-  std::sort(fit.sources.begin(), fit.sources.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  sort_and_name(fit);
   for (const FoundDetours& found : fit.sources) fit.explained_share += found.source.share();
   if (!(fit.explained_share < 1)) {
     fit.reason =

@@ -221,7 +221,7 @@ EventTrain match_train(const EventTrain& train, const std::vector<TrainInput>& c
         match(cores[core], matched.period_s, matched.half_width_s, matched.cores[core]);
     }
     center_on_medians(matched);
-    matched.half_width_s = std::min(matched.half_width_s, 2.5 * median_deviation(matched) + 2e-6);
+    matched.half_width_s = std::min(matched.half_width_s, 3.5 * median_deviation(matched) + 2e-6);
     drop_beyond(matched);
     regress(matched);
   }

@@ -46,7 +46,7 @@ struct TrainInput {
 EventTrain find_train(const std::vector<TrainInput>& cores, double about_period_s);
 
 /// The same train in other lists of times: of each period the event that is nearest to the expected time and most like
-/// the others, if it is not farther away than uniform jitter explains (2.5 median deviations).
+/// the others, if it is not farther away than uniform jitter explains: 2 median deviations, 3.5 as they are uncertain.
 EventTrain match_train(const EventTrain& train, const std::vector<TrainInput>& cores);
 
 }  // namespace hplcast::fit
