@@ -247,8 +247,23 @@ void Activity::call_end(int rank, const void* request, bool found, const Moment&
   if (state.traced) trace_call(rank, state, waited, now_s, found);
 }
 
-Activity::PhaseTimes Activity::phase_times() const {
-  PhaseTimes result;
+void Activity::begin_panel(int rank, std::size_t mark, const Moment& now) {
+  if (!settings_.phases) return;
+  Rank& state = ranks_[static_cast<std::size_t>(rank)];
+  spend(state, now);
+  if (at_marks_.size() <= mark) at_marks_.resize(mark + 1);
+  for (std::size_t phase = 0; phase < state.times.size(); ++phase) {
+    PhaseTime& sum = at_marks_[mark][phase];
+    sum.elapsed_s += state.times[phase].elapsed_s;
+    sum.kernels_s += state.times[phase].kernels_s;
+    sum.messages_s += state.times[phase].messages_s;
+    sum.waiting_s += state.times[phase].waiting_s;
+    sum.detours_s += state.times[phase].detours_s;
+  }
+}
+
+Activity::RankPhaseTimes Activity::phase_times() const {
+  RankPhaseTimes result;
   for (std::size_t phase = 0; phase < result.size(); ++phase) {
     for (const Rank& rank : ranks_) result[phase].push_back(rank.times[phase]);
   }

@@ -64,6 +64,8 @@ struct PhaseTime {
   double waiting_s = 0;   ///< inside MPI calls, while the other side was not there yet
   double detours_s = 0;   ///< by which they stretched the rest
 };
+/// Of each phase.
+using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
 
 /// A rank that was in an MPI call when the simulation ended.
 struct BlockedRank {
@@ -96,9 +98,14 @@ class Activity {
   void call_begin(int rank, const MpiCall& call, const Moment& now);
   void call_end(int rank, const void* request, bool found, const Moment& now);
 
+  /// `rank` comes to mark 0, 1, ... of the panels of a window.
+  void begin_panel(int rank, std::size_t mark, const Moment& now);
+
   /// Of every rank: [phase][rank].
-  using PhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
-  PhaseTimes phase_times() const;
+  using RankPhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
+  RankPhaseTimes phase_times() const;
+  /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
+  const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }
   /// The ranks that are in an MPI call, in order.
   std::vector<BlockedRank> blocked() const;
   /// Ends the trace. @throws core::Error
@@ -134,7 +141,7 @@ class Activity {
   };
   struct Rank {
     bool traced = false;
-    std::array<PhaseTime, HPLCAST_PHASE_COUNT> times{};
+    PhaseTimes times{};
     std::vector<Frame> frames;
     double phase_since_s = 0;    // since when time counts for the innermost phase
     double detours_since_s = 0;  // likewise
@@ -172,6 +179,7 @@ class Activity {
   std::unique_ptr<TraceFile> trace_;
   std::unordered_map<std::string, int> hosts_;
   std::vector<Rank> ranks_;
+  std::vector<PhaseTimes> at_marks_;
   std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual> traffic_;
 };
 

@@ -21,7 +21,7 @@ void check_end(const Rank& rank) {
           rank.clock.ahead_s());
 }
 
-void check_phases(const Activity::PhaseTimes& phases, double end_s) {
+void check_phases(const Activity::RankPhaseTimes& phases, double end_s) {
   // Sums of differences of dates: SimGrid resolves 1e-12 s, and a date rounds by 2^-53 of itself, in thousands of
   // calls.
   const double rounding_s = 1e-9 + 1e-12 * end_s;

@@ -132,7 +132,11 @@ hplcast_window Runtime::panel_window(int panels, int process_columns) const {
 
 void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) {
   panel_marks_.mark(ranks_.size(), rank.number, window, index, rank.clock.now_s());
-  if (settings_.window.second >= 0) rank.panel_place = counts_.begin_panel(index);
+  if (settings_.window.second >= 0) {
+    rank.panel_place = counts_.begin_panel(index);
+    activity_.begin_panel(static_cast<int>(rank.number), rank.panel_place - 1,
+                          {rank.clock.now_s(), rank.clock.detours_s()});
+  }
   progress_.update(static_cast<double>(index) / window.count, s4u::Engine::get_clock());
 }
 
@@ -164,6 +168,7 @@ void Runtime::write() {
   statistics.panel_marks_s = panel_marks_.means_s();
   statistics.counts = counts_.total();
   statistics.panel_counts = counts_.until_marks();
+  statistics.panel_phases = activity_.phase_times_at_marks();
   if (kernels_.have_detours())
     for (const Rank& rank : ranks_) statistics.detours_s.push_back(rank.clock.detours_s());
   if (columns_) statistics.fast_error_95_s = columns_->error_95_s();

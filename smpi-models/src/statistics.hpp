@@ -31,8 +31,9 @@ struct Statistics {
   hplcast_window window{0, 0};           ///< PanelMarks::window()
   std::vector<double> panel_marks_s;     ///< PanelMarks::means_s()
   std::vector<CallCounts> panel_counts;  ///< PanelCounts::until_marks(), of a window
-  std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> phases{};  ///< by phase and rank; empty if not measured
-  std::vector<BlockedRank> blocked;                                  ///< what ranks waited for in a deadlock
+  std::vector<PhaseTimes> panel_phases;  ///< Activity::phase_times_at_marks()
+  Activity::RankPhaseTimes phases{};     ///< empty if not measured
+  std::vector<BlockedRank> blocked;      ///< what ranks waited for in a deadlock
 };
 
 /// JSON; kernels and operations that were not called are left out.

@@ -16,8 +16,7 @@ bool observes_messages(const Observation& observation) {
 }
 
 bool is_observed(const Observation& observation) {
-  return observes_messages(observation) || observation.phases || !observation.phases_csv.empty() ||
-         !observation.log.empty();
+  return observes_messages(observation) || !observation.phases_csv.empty() || !observation.log.empty();
 }
 
 void observe(core::Command& command, const Observation& observation) {

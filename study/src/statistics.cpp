@@ -33,7 +33,7 @@ std::vector<BlockedRank> blocked_from(const nlohmann::ordered_json& json) {
 
 CountsAtPanels counts_from(const nlohmann::ordered_json& panels) {
   CountsAtPanels counts;
-  for (const char* kind : {"kernels", "messages"}) {
+  for (const char* kind : {"kernels", "messages", "phases"}) {
     if (!panels.contains(kind)) continue;
     for (const auto& [name, fields] : panels.at(kind).items()) {
       for (const auto& [field, values] : fields.items())
