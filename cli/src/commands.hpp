@@ -19,6 +19,7 @@ void setup_emit(CLI::App& app);
 void setup_explain(CLI::App& app);
 void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
 void setup_fit_cluster(CLI::App& fit);
+void setup_fit_detours(CLI::App& fit);
 void setup_fit_generative(CLI::App& fit);
 void setup_fit_kernel(CLI::App& fit);
 void setup_generate(CLI::App& app);

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "cluster_schema.hpp"
+#include "detours_json.hpp"
 #include "hplcast/core/files.hpp"
 #include "kernel_json.hpp"
 
@@ -76,6 +77,7 @@ Json to_json(const ClusterModel& cluster) {
                      {"all_cores_w", cluster.power->all_cores_w},
                      {"off_w", cluster.power->off_w}};
   }
+  if (!cluster.detours.empty()) json["detours"] = detail::to_json(cluster.detours);
   json["provenance"] = Json::parse(cluster.provenance.empty() ? "{}" : cluster.provenance);
   return json;
 }
@@ -107,6 +109,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
     cluster.power = PowerModel{power.at("idle_w").number(), power.at("one_core_w").number(),
                                power.at("all_cores_w").number(), power.number_or("off_w", 0)};
   }
+  if (root.has("detours")) cluster.detours = detail::detours_from(root.at("detours"));
   cluster.provenance = root.has("provenance") ? root.at("provenance").object().dump() : "{}";
   return cluster;
 }

@@ -160,7 +160,8 @@ void modes(Walk& walk, const Json& json) {
   walk.list(json, mode);
 }
 
-const std::vector<Key> law_keys = {{"noise", text}, {"mu", polynomial}, {"sigma", polynomial, false}, {"modes", modes, false}};
+const std::vector<Key> law_keys = {
+    {"noise", text}, {"mu", polynomial}, {"sigma", polynomial, false}, {"modes", modes, false}};
 
 void piece(Walk& walk, const Json& json) {
   std::vector<Key> keys = law_keys;
@@ -296,6 +297,34 @@ void power(Walk& walk, const Json& json) {
                      {"off_w", at_least_zero, false}});
 }
 
+void detour_duration(Walk& walk, const Json& json) {
+  walk.object(json, {{"law", text},
+                     {"mean_s", at_least_zero, false},
+                     {"least_s", at_least_zero, false},
+                     {"most_s", at_least_zero, false},
+                     {"quantiles_s", numbers, false}});
+}
+
+void detour_source(Walk& walk, const Json& json) {
+  walk.object(json, {{"name", text},
+                     {"kind", text},
+                     {"period_s", positive},
+                     {"jitter_s", at_least_zero, false},
+                     {"duration", detour_duration},
+                     {"per", text},
+                     {"phase_s", at_least_zero, false},
+                     {"in_kernels", boolean, false}});
+}
+
+void detours(Walk& walk, const Json& json) {
+  walk.list(json, detour_source);
+}
+
+/// The result of `fit detours` says more than the model.
+void detours_file(Walk& walk, const Json& json) {
+  walk.object(json, {{"detours", detours}, {"report", anything, false}});
+}
+
 void cluster(Walk& walk, const Json& json) {
   walk.object(json, {{"schema_version", anything},  // the reader has looked at it already
                      {"name", text},
@@ -303,6 +332,7 @@ void cluster(Walk& walk, const Json& json) {
                      {"kernels", kernels},
                      {"network", network},
                      {"power", power, false},
+                     {"detours", detours, false},
                      {"provenance", any_object, false}});
 }
 
@@ -324,6 +354,10 @@ std::vector<Problem> kernels_schema_problems(const Json& json) {
 
 std::vector<Problem> network_schema_problems(const Json& json) {
   return problems_of(json, network_file);
+}
+
+std::vector<Problem> detours_schema_problems(const Json& json) {
+  return problems_of(json, detours_file);
 }
 
 void require_none(const std::vector<Problem>& problems, const std::string& file) {

@@ -15,17 +15,27 @@ double open_unit(std::uint64_t bits) noexcept {
 
 constexpr double two_pi = 6.283185307179586476925286766559;
 
-}  // namespace
-
-Draw draw(const StreamName& name, std::uint64_t call) noexcept {
+std::array<std::uint64_t, 4> random_bits(const StreamName& name, std::uint64_t call) noexcept {
   const r123::Philox4x64 philox;
   const r123::Philox4x64::ctr_type counter = {
       {call, (static_cast<std::uint64_t>(name.domain) << 32) | name.rank, name.kernel, name.detail}};
   const r123::Philox4x64::key_type key = {{name.seed, 0x68706c63617374ULL}};
   const auto bits = philox(counter, key);
+  return {bits[0], bits[1], bits[2], bits[3]};
+}
+
+}  // namespace
+
+Draw draw(const StreamName& name, std::uint64_t call) noexcept {
+  const auto bits = random_bits(name, call);
   // Box and Muller (1958).
   const double radius = std::sqrt(-2.0 * std::log(open_unit(bits[1])));
   return {open_unit(bits[0]), radius * std::cos(two_pi * open_unit(bits[2]))};
+}
+
+std::array<double, 4> uniforms(const StreamName& name, std::uint64_t call) noexcept {
+  const auto bits = random_bits(name, call);
+  return {open_unit(bits[0]), open_unit(bits[1]), open_unit(bits[2]), open_unit(bits[3])};
 }
 
 std::uint64_t RandomStream::below(std::uint64_t bound) noexcept {

@@ -49,6 +49,7 @@ ClusterModel example() {
   network.topology = FatTree{{4, 8}, {1, 2}, {1, 1}};
   cluster.network = NetworkModel::make(network);
   cluster.power = PowerModel{100, 120, 300, 10};
+  cluster.detours = {DetourSource::make({"agent", PeriodicDetours{0.1, {}}, 1, ConstantDuration{0.01}})};
   cluster.provenance = R"({"date":"2026-01-01","rows":[1,2]})";
   return cluster;
 }
@@ -70,6 +71,8 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
   EXPECT_TRUE(back.network.values().growing_probes);
   EXPECT_TRUE(back.network.values().remote->half_duplex);
   EXPECT_FALSE(back.network.values().local.half_duplex);
+  ASSERT_EQ(back.detours.size(), 1U);
+  EXPECT_EQ(back.detours[0].share(), 0.01);
   EXPECT_EQ(cluster_sha256(back), cluster_sha256(example()));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/detours.hpp"
 #include "hplcast/core/kernel_model.hpp"
 #include "hplcast/core/network_model.hpp"
 
@@ -65,6 +66,7 @@ struct ClusterModel {
       kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
   NetworkModel network;
   std::optional<PowerModel> power;
+  std::vector<DetourSource> detours;  ///< what takes the CPUs away now and then; see check_detours()
   std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
 

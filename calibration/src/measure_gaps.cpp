@@ -1,0 +1,199 @@
+#include "hplcast/calibration/measure_gaps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <ostream>
+#include <system_error>
+#include <thread>
+
+#include "core_watch.hpp"
+#include "hplcast/calibration/pinned_thread.hpp"
+#include "hplcast/core/detour_trace.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+/// Ticks of this machine: all, and those that other virtual machines took.
+struct StealTicks {
+  double all = 0, stolen = 0;
+};
+
+StealTicks read_steal() {
+  std::ifstream in("/proc/stat");
+  std::string label;
+  StealTicks ticks;
+  in >> label;
+  double value = 0;
+  for (int field = 1; field <= 8 && in >> value; ++field) {
+    ticks.all += value;
+    if (field == 8) ticks.stolen = value;
+  }
+  return ticks;
+}
+
+std::string text(const char* format, double a, double b = 0) {
+  char buffer[200];
+  std::snprintf(buffer, sizeof buffer, format, a, b);
+  return buffer;
+}
+
+core::DetourRowKind kind_of(GapMethod method) {
+  if (method == GapMethod::fwq) return core::DetourRowKind::fwq;
+  return method == GapMethod::ftq ? core::DetourRowKind::ftq : core::DetourRowKind::gap;
+}
+
+/// All cores, slice by slice.
+class Measurement {
+ public:
+  Measurement(const GapOptions& options, std::ostream& out) : options_(options), out_(out) {
+    for (const CorePlace& place : options.cores) watches_.emplace_back(options, place);
+    report_.rows.resize(watches_.size());
+  }
+
+  GapReport run() {
+    on_all([](CoreWatch& watch) { watch.prepare(); });
+    require_pinned();
+    require_fine_clock();
+    const StealTicks steal_before = read_steal();
+    // Times count from the whole second of Unix time in which the measurement begins.
+    const std::int64_t epoch_s = now_ns(CLOCK_REALTIME) / 1000000000;
+    epoch_ns_ = epoch_s * 1000000000 - (now_ns(CLOCK_REALTIME) - now_ns());
+    out_ << core::detour_csv_header << '\n';
+    core::write_row(out_, {core::DetourRowKind::epoch, "", 0, static_cast<double>(epoch_s), 0, 0, 0});
+    double left_s = options_.for_s;
+    while (left_s > 1e-9) {
+      const double slice_s = std::min(left_s, options_.slice_s);
+      watch_slice(slice_s);
+      left_s -= slice_s;
+      if (options_.progress) options_.progress(1 - left_s / options_.for_s);
+    }
+    finish(steal_before);
+    return report_;
+  }
+
+ private:
+  template <typename Function>
+  void on_all(Function function) {
+    std::vector<std::thread> threads;
+    try {
+      for (CoreWatch& watch : watches_) threads.emplace_back([&watch, function] { function(watch); });
+    } catch (const std::system_error& error) {
+      for (std::thread& thread : threads) thread.join();
+      throw core::Error(core::ExitCode::bad_input, std::string("the threads cannot be started: ") + error.what());
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void require_pinned() const {
+    for (const CoreWatch& watch : watches_)
+      if (!watch.may_run())
+        throw core::Error(core::ExitCode::bad_input,
+                          "core " + std::to_string(watch.core()) +
+                              ": this process may not be pinned to it\n  hint: choose others "
+                              "with --cores; taskset or the launcher may have bound it");
+  }
+
+  void require_fine_clock() const {
+    for (const CoreWatch& watch : watches_) {
+      const double step_s = 1e-9 * static_cast<double>(watch.clock_step());
+      const double needed_s = options_.method == GapMethod::gaps ? options_.threshold_s : options_.quantum_s / 100;
+      if (step_s > needed_s)
+        throw core::Error(core::ExitCode::bad_input,
+                          "the clock is too coarse: it goes on by " +
+                              text("%.3g us at least; expected at most %.3g us", 1e6 * step_s, 1e6 * needed_s) +
+                              "\n  hint: a larger --threshold or --quantum; `hplcast doctor` names the clock source");
+    }
+  }
+
+  void watch_slice(double slice_s) {
+    const std::int64_t begin = now_ns() + 20000000, end = begin + std::llround(slice_s * 1e9);
+    on_all([begin, end](CoreWatch& watch) { watch.watch(begin, end); });
+    for (std::size_t i = 0; i < watches_.size(); ++i) write(watches_[i], report_.rows[i]);
+    if (!out_.flush()) throw core::Error(core::ExitCode::bad_input, "the results cannot be written");
+  }
+
+  double seconds(std::int64_t moment) const { return 1e-9 * static_cast<double>(moment - epoch_ns_); }
+
+  void write(const CoreWatch& watch, GapRow& row) {
+    core::DetourRow csv{kind_of(options_.method), options_.host, watch.core(), 0, 0, 0, 0};
+    for (const WatchRecord& record : watch.records()) {
+      csv.start_s = seconds(record.start);
+      csv.duration_s = 1e-9 * static_cast<double>(record.duration);
+      csv.work = static_cast<double>(record.work);
+      core::write_row(out_, csv);
+      add(row, csv, watch.unit_s());
+    }
+    const double watched_s = 1e-9 * static_cast<double>(watch.end() - watch.begin());
+    core::write_row(out_, {core::DetourRowKind::window, options_.host, watch.core(), seconds(watch.begin()), watched_s,
+                           0, watch.unit_s()});
+    if (watch.records().size() == options_.most_rows) ++cut_slices_;
+    row.core = watch.core();
+    row.watched_s += watched_s;
+    row.unit_s = row.unit_s > 0 ? std::min(row.unit_s, watch.unit_s()) : watch.unit_s();
+    row.speed_drift = std::max(row.speed_drift, watch.drift());
+  }
+
+  void add(GapRow& row, const core::DetourRow& csv, double unit_s) const {
+    double lost_s = csv.duration_s;
+    if (options_.method == GapMethod::fwq) lost_s -= unit_s;
+    if (options_.method == GapMethod::ftq) lost_s = std::max(0.0, lost_s - csv.work * unit_s);
+    ++row.events;
+    row.lost_s += lost_s;
+    row.longest_s = std::max(row.longest_s, lost_s);
+  }
+
+  void finish(const StealTicks& before) {
+    const StealTicks after = read_steal();
+    const double stolen = after.all > before.all ? (after.stolen - before.stolen) / (after.all - before.all) : 0;
+    // The smallest that a tick of 10 ms in 10 s can tell.
+    if (stolen > 1e-3)
+      report_.warnings.push_back("other virtual machines took " + text("%.2g %% of the time", 100 * stolen));
+    if (cut_slices_ > 0)
+      report_.warnings.push_back("in " + std::to_string(cut_slices_) + " slices a core had more than " +
+                                 std::to_string(options_.most_rows) +
+                                 " rows, and was watched for a part of them only; "
+                                 "a larger --threshold or --quantum keeps fewer");
+    for (const GapRow& row : report_.rows) {
+      const std::string core = "core " + std::to_string(row.core) + ": ";
+      if (row.speed_drift > 0.02)
+        report_.warnings.push_back(core + "its speed changed by " + text("%.2g %%", 100 * row.speed_drift) +
+                                   " meanwhile (frequency, or a neighbour on its hardware threads)");
+      if (row.lost_s > 0.2 * row.watched_s)
+        report_.warnings.push_back(core + "was taken away for " +
+                                   text("%.3g %% of the time", 100 * row.lost_s / row.watched_s) +
+                                   ": another program shares it");
+    }
+  }
+
+  const GapOptions& options_;
+  std::ostream& out_;
+  std::vector<CoreWatch> watches_;
+  std::int64_t epoch_ns_ = 0;
+  long cut_slices_ = 0;
+  GapReport report_;
+};
+
+}  // namespace
+
+void validate(const GapOptions& options) {
+  if (options.cores.empty()) throw core::DomainError("cores", 0.0, "at least one");
+  if (!(options.for_s > 0) || !(options.for_s <= 1e6))
+    throw core::DomainError("time to watch", options.for_s, "above 0, at most 1e6 s");
+  if (!(options.slice_s > 0)) throw core::DomainError("slice", options.slice_s, "a time above 0");
+  if (!(options.threshold_s > 0) || !(options.threshold_s < 1))
+    throw core::DomainError("threshold", options.threshold_s, "above 0, below 1 s");
+  if (options.method != GapMethod::gaps && (!(options.quantum_s >= 1e-5) || !(10 * options.quantum_s <= options.for_s)))
+    throw core::DomainError("quantum", options.quantum_s, "at least 10 us, and at least ten of them in the time");
+  if (options.most_rows < 2) throw core::DomainError("rows", static_cast<double>(options.most_rows), "at least 2");
+}
+
+GapReport measure_gaps(const GapOptions& options, std::ostream& out) {
+  validate(options);
+  return Measurement(options, out).run();
+}
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,164 @@
+#include "hplcast/calibration/noise_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <system_error>
+#include <thread>
+
+#include "hplcast/calibration/pinned_thread.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+constexpr std::int64_t second_ns = 1000000000;
+constexpr std::int64_t longest_sleep_ns = second_ns / 10;  ///< `stop` is looked at that often
+
+std::int64_t to_ns(double s) {
+  return static_cast<std::int64_t>(std::llround(s * 1e9));
+}
+
+/// Of the thread that asks.
+std::int64_t cpu_ns() {
+  return now_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/// One core's thread.
+class Source {
+ public:
+  Source(const NoiseSourceOptions& options, const CorePlace& place, const std::atomic<bool>& stop)
+      : options_(options), place_(place), stop_(stop), clock_(options.synchronous ? CLOCK_REALTIME : CLOCK_MONOTONIC) {}
+
+  void run() {
+    may_run_ = pin_this_thread(place_.pu);
+    if (!may_run_) return;
+    row_.core = place_.core;
+    const std::int64_t period = to_ns(options_.period_s), first = first_begin(period);
+    const long last = static_cast<long>(options_.for_s / options_.period_s * (1 + 1e-12));
+    for (long number = 0; number < last && !stop_; ++number) {
+      const std::int64_t begin = first + number * period;
+      ++row_.periods;
+      if (now_ns(clock_) >= begin + period) continue;  // the one before took all the time of this one
+      if (!wait_until(begin)) break;
+      note_lateness(now_ns(clock_) - begin);
+      work();
+    }
+    const double planned_s = static_cast<double>(row_.periods) * options_.period_s;
+    if (row_.events > 0) row_.mean_lateness_s /= static_cast<double>(row_.events);
+    if (planned_s > 0) row_.duty = row_.busy_s / planned_s;
+  }
+
+  bool may_run() const noexcept { return may_run_; }
+  const NoiseSourceRow& row() const noexcept { return row_; }
+
+ private:
+  /// Synchronous: the next multiple of the period, at least 10 ms from now. Else a random phase.
+  std::int64_t first_begin(std::int64_t period) const {
+    const std::int64_t soon = now_ns(clock_) + second_ns / 100;
+    if (options_.synchronous) return (soon / period + 1) * period;
+    const core::StreamName name{options_.seed, core::stream_design, static_cast<std::uint32_t>(place_.core), 0, 0};
+    return soon + static_cast<std::int64_t>(core::draw(name, 0).uniform * static_cast<double>(period));
+  }
+
+  bool wait_until(std::int64_t begin) const {
+    for (;;) {
+      if (stop_) return false;
+      const std::int64_t now = now_ns(clock_);
+      if (now >= begin) return true;
+      sleep_until_ns(std::min(begin, now + longest_sleep_ns), clock_);
+    }
+  }
+
+  void note_lateness(std::int64_t lateness) {
+    const double late_s = 1e-9 * static_cast<double>(lateness);
+    ++row_.events;
+    row_.mean_lateness_s += late_s;  // a sum, until the end
+    row_.longest_lateness_s = std::max(row_.longest_lateness_s, late_s);
+    if (late_s > std::max(1e-3, options_.duration_s / 10)) ++row_.late;
+  }
+
+  void work() {
+    constexpr long piece = 500;  // multiplications, below 1 us: how exactly an event ends
+    const std::int64_t duration = to_ns(options_.duration_s), cpu_begin = cpu_ns(), wall_begin = now_ns();
+    const bool by_cpu = options_.clock == WorkClock::cpu;
+    while ((by_cpu ? cpu_ns() - cpu_begin : now_ns() - wall_begin) < duration && !stop_)
+      chain_ = compute(chain_, piece);
+    row_.busy_s += 1e-9 * static_cast<double>(cpu_ns() - cpu_begin);
+    row_.wall_s += 1e-9 * static_cast<double>(now_ns() - wall_begin);
+  }
+
+  const NoiseSourceOptions& options_;
+  CorePlace place_;
+  const std::atomic<bool>& stop_;
+  clockid_t clock_;
+  bool may_run_ = true;
+  std::uint64_t chain_ = 1;
+  NoiseSourceRow row_;
+};
+
+std::string text(const char* format, double a, double b) {
+  char buffer[160];
+  std::snprintf(buffer, sizeof buffer, format, a, b);
+  return buffer;
+}
+
+}  // namespace
+
+void validate(const NoiseSourceOptions& options) {
+  if (!(options.period_s > 0) || !std::isfinite(options.period_s))
+    throw core::DomainError("period", options.period_s, "a time above 0");
+  if (!(options.duration_s > 0) || !(options.duration_s < options.period_s))
+    throw core::DomainError("duration", options.duration_s, "a time above 0 and below the period");
+  // One event should be longer than what starting and ending it costs, some microseconds.
+  if (options.duration_s < 5e-6)
+    throw core::DomainError("duration", options.duration_s, "at least 5 us: a process needs that to wake and sleep");
+  if (!(options.for_s >= options.period_s) || !(options.for_s <= 1e8))
+    throw core::DomainError("time to work for", options.for_s, "at least one period, at most 1e8 s");
+  if (options.cores.empty()) throw core::DomainError("cores", 0.0, "at least one");
+}
+
+std::vector<NoiseSourceRow> run_noise_source(const NoiseSourceOptions& options, const std::atomic<bool>& stop) {
+  validate(options);
+  std::vector<Source> sources;
+  for (const CorePlace& place : options.cores) sources.emplace_back(options, place, stop);
+  std::vector<std::thread> threads;
+  try {
+    for (Source& source : sources) threads.emplace_back(&Source::run, &source);
+  } catch (const std::system_error& error) {
+    for (std::thread& thread : threads) thread.join();
+    throw core::Error(core::ExitCode::bad_input, std::string("the threads cannot be started: ") + error.what());
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<NoiseSourceRow> rows;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i].may_run())
+      throw core::Error(core::ExitCode::bad_input, "core " + std::to_string(options.cores[i].core) +
+                                                       ": this process may not be pinned to it\n  hint: taskset or the "
+                                                       "launcher may have bound it; see `hplcast doctor`");
+    rows.push_back(sources[i].row());
+  }
+  return rows;
+}
+
+std::vector<std::string> noise_source_warnings(const NoiseSourceOptions& options,
+                                               const std::vector<NoiseSourceRow>& rows) {
+  std::vector<std::string> warnings;
+  const double wanted = options.duration_s / options.period_s;
+  for (const NoiseSourceRow& row : rows) {
+    const std::string core = "core " + std::to_string(row.core) + ": ";
+    if (row.duty < 0.95 * wanted)
+      warnings.push_back(
+          core + "could not keep its duty: " + text("%.3g %% of the time, not %.3g %%", 100 * row.duty, 100 * wanted) +
+          (options.clock == WorkClock::wall ? " (its core is shared, and --clock wall gives up)" : ""));
+    if (10 * row.late > row.events)
+      warnings.push_back(core + "began late in " + std::to_string(row.late) + " of " + std::to_string(row.events) +
+                         " periods, by up to " + text("%.3g ms", 1e3 * row.longest_lateness_s, 0));
+  }
+  return warnings;
+}
+
+}  // namespace hplcast::calibration

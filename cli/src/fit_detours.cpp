@@ -1,0 +1,151 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "checks.hpp"
+#include "cluster_file.hpp"
+#include "commands.hpp"
+#include "detours_picture.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/fit/detour_sources.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "quantities.hpp"
+#include "talk.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FitDetoursOptions {
+  std::vector<std::string> files;
+  std::string cluster;
+  std::string plot;
+  std::string output;
+  core::DetourReading reading;
+  fit::DetourFitOptions fit;
+};
+
+core::DetourTrace read_traces(const FitDetoursOptions& options) {
+  std::vector<core::DetourTrace> traces;
+  for (const std::string& file : options.files)
+    core::read_file(file, [&](std::istream& in, const std::string& name) {
+      traces.push_back(core::read_detour_trace(in, name, options.reading));
+    });
+  return core::join_traces(std::move(traces));
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-3) return significant(1e6 * seconds, 4) + " us";
+  return seconds < 1 ? significant(1e3 * seconds, 6) + " ms" : significant(seconds, 6) + " s";
+}
+
+std::string law_name(const core::DetourDuration& law) {
+  return std::visit([](const auto& kind) { return std::string(std::decay_t<decltype(kind)>::kind); }, law);
+}
+
+void print_table(std::ostream& out, const fit::DetourFit& fit) {
+  TextTable table({"source", "kind", "every", "jitter", "duration", "law", "per", "events", "time"});
+  for (const fit::FoundDetours& found : fit.sources) {
+    const auto& values = found.source.values();
+    const auto* periodic = std::get_if<core::PeriodicDetours>(&values.times);
+    table.add({values.name, found.source.kind(), time_text(values.period_s),
+               periodic != nullptr ? time_text(periodic->jitter_s) : "-", time_text(core::mean_s(values.duration)),
+               law_name(values.duration), core::to_string(values.per), std::to_string(found.events),
+               significant(100 * found.share, 3) + " %"});
+  }
+  table.write(out);
+  out << "measured: " << significant(100 * fit.lost_share, 4)
+      << " % of the time of the cores; these sources together: " << significant(100 * fit.explained_share, 4) << " %\n";
+}
+
+Json report_json(const core::DetourTrace& trace, const fit::DetourFit& fit) {
+  Json report = {{"format", trace.format},
+                 {"cores", trace.cores.size() + trace.summaries.size()},
+                 {"watched_s", fit.watched_s},
+                 {"lost_share", fit.lost_share},
+                 {"explained_share", fit.explained_share},
+                 {"sources", Json::array()},
+                 {"notes", fit.notes}};
+  for (const fit::FoundDetours& found : fit.sources)
+    report["sources"].push_back({{"name", found.source.values().name},
+                                 {"share", found.share},
+                                 {"events", found.events},
+                                 {"cores", found.cores},
+                                 {"period_standard_error_s", found.period_error_s}});
+  return report;
+}
+
+void write_sources(const FitDetoursOptions& options, const core::DetourTrace& trace, const fit::DetourFit& fit) {
+  std::vector<core::DetourSource> sources;
+  for (const fit::FoundDetours& found : fit.sources) sources.push_back(found.source);
+  if (options.cluster.empty()) {
+    Json json = Json::parse(core::detours_json(sources));
+    json["report"] = report_json(trace, fit);
+    write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+    return;
+  }
+  core::ClusterModel cluster = read_cluster_file(options.cluster);
+  cluster.detours = std::move(sources);
+  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+}
+
+void run_fit_detours(const FitDetoursOptions& options) {
+  require_writable(options.output);
+  std::vector<std::string> inputs = options.files;
+  inputs.push_back(options.cluster);
+  for (const std::string& path : {options.output, options.plot}) require_other_file(path, inputs);
+  if (!options.plot.empty()) require_picture_name(options.plot);
+  require_distinct("files", options.files);
+  const core::DetourTrace trace = read_traces(options);
+  const fit::DetourFit fit = fit::fit_detours(trace, options.fit);
+  if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
+  if (!is_quiet()) print_table(std::cerr, fit);
+  for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
+  if (!options.plot.empty()) write_picture(options.plot, detours_picture(trace, fit));
+  write_sources(options, trace, fit);
+}
+
+}  // namespace
+
+void setup_fit_detours(CLI::App& fit) {
+  auto options = std::make_shared<FitDetoursOptions>();
+  CLI::App& command =
+      add_command(fit, "detours", "Find the sources of measured detours: periods, durations, what is hit",
+                  "hplcast fit detours examples/detours/gaps.csv -o detours.json");
+  command
+      .add_option("files", options->files,
+                  "of hplcast-measure-detours, Netgauge's selfish, FTQ or `rtla osnoise top`; one or more")
+      ->required()
+      ->type_name("GAPS");
+  command
+      .add_option("--threshold", options->reading.threshold_s, "fwq and ftq: shorter losses of a quantum do not count")
+      ->transform(as_seconds())
+      ->capture_default_str();
+  command
+      .add_option("--clock-error", options->fit.clock_error_s,
+                  "between hosts: detours that are no farther apart may be at the same instant")
+      ->transform(as_seconds())
+      ->capture_default_str();
+  command.add_option("--together", options->fit.together_s, "the same between cores of a host")
+      ->transform(as_seconds())
+      ->capture_default_str();
+  command.add_flag("--in-kernels", options->fit.in_kernels,
+                   "the kernels of the cluster were measured with these detours: their times contain them");
+  command
+      .add_option("--cluster", options->cluster,
+                  "write this cluster.json with the sources in it, not the sources alone")
+      ->type_name("CLUSTER.json");
+  command.add_option("--plot,--picture", options->plot, "picture of the fit (gnuplot), .png or .svg")
+      ->type_name("FILE.svg");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "sources as JSON (default: the standard output)")
+      ->type_name("FILE");
+  command.callback([options] { run_fit_detours(*options); });
+}
+
+}  // namespace hplcast::cli

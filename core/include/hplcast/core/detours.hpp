@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// Detours: what takes the CPU away from a rank for a while (monitoring agents, daemons, ticks). The list `detours` of
+/// cluster.json; what they do to a rank's work is in detour_clock.hpp. The lists of kinds are `DetourTimes` and
+/// `DetourDuration`: each has `kind`, its name in cluster.json; whoever treats them in different ways visits them with
+/// a function for each (Visitor in topology.hpp), so that one that is forgotten does not compile.
+namespace hplcast::core {
+
+/// One detour per period: number k begins at phase + k period + jitter(k).
+struct PeriodicDetours {
+  static constexpr const char* kind = "periodic";
+  double jitter_s = 0;            ///< jitter(k) is uniform in [0, jitter_s); at most a period
+  std::optional<double> phase_s;  ///< the same for all; nothing: uniform in [0, period), drawn for each core (or host)
+};
+/// Detours at independent random instants, one per period on average.
+struct PoissonDetours {
+  static constexpr const char* kind = "poisson";
+};
+using DetourTimes = std::variant<PeriodicDetours, PoissonDetours>;
+
+// The laws of durations. sample_s() turns a number of (0, 1) into a duration, and never falls with it.
+
+struct ConstantDuration {
+  static constexpr const char* kind = "constant";
+  double constant_s = 0;
+  double mean_s() const { return constant_s; }
+  double sample_s(double) const { return constant_s; }
+};
+struct ExponentialDuration {
+  static constexpr const char* kind = "exponential";
+  double expected_s = 0;
+  double mean_s() const { return expected_s; }
+  double sample_s(double uniform) const;
+};
+struct UniformDuration {
+  static constexpr const char* kind = "uniform";
+  double least_s = 0, most_s = 0;
+  double mean_s() const { return (least_s + most_s) / 2; }
+  double sample_s(double uniform) const { return least_s + uniform * (most_s - least_s); }
+};
+/// Quantiles at equal steps of probability from 0 to 1, linear between them: two or more, none below the one before.
+struct QuantileDuration {
+  static constexpr const char* kind = "quantiles";
+  std::vector<double> quantiles_s;
+  double mean_s() const;
+  double sample_s(double uniform) const;
+};
+using DetourDuration = std::variant<ConstantDuration, ExponentialDuration, UniformDuration, QuantileDuration>;
+
+double mean_s(const DetourDuration& duration);
+/// @param uniform in (0, 1)
+double sample_s(const DetourDuration& duration, double uniform);
+/// The longest there is; nothing if there is no such limit.
+std::optional<double> longest_s(const DetourDuration& duration);
+/// All durations times `factor` >= 0.
+DetourDuration scaled(const DetourDuration& duration, double factor);
+
+/// What a detour holds up at the same instant.
+enum class DetoursPer { core, host, cluster };
+const char* to_string(DetoursPer per);
+/// @throws DomainError
+DetoursPer detours_per_from_name(const std::string& name);
+
+/// One cause of detours.
+class DetourSource {
+ public:
+  struct Values {
+    std::string name;
+    DetourTimes times = PeriodicDetours();
+    double period_s = 1;  ///< of poisson: the mean interval
+    DetourDuration duration = ConstantDuration();
+    DetoursPer per = DetoursPer::core;
+    bool in_kernels = false;  ///< the measured durations of kernels contain these detours already
+  };
+  DetourSource() = default;
+  /// @throws DomainError for an empty name, a period that is not above 0, times that are negative or not finite,
+  /// quantiles that fall, a jitter longer than the period, and a mean duration not shorter than the period: nothing
+  /// else would get done.
+  static DetourSource make(Values values);
+
+  const Values& values() const noexcept { return values_; }
+  const char* kind() const;
+  /// Of the time of a core: mean duration / period, below 1.
+  double share() const { return mean_s(values_.duration) / values_.period_s; }
+
+ private:
+  Values values_;
+};
+
+/// @throws DomainError if two sources have the same name, or all together take the whole time of a core.
+void check_detours(const std::vector<DetourSource>& sources);
+
+/// As the list `detours` stands in cluster.json, in an object {"detours": [...]}, as indented JSON text.
+std::string detours_json(const std::vector<DetourSource>& sources);
+/// Reads that; a `report` beside the list is left to others. @throws ParseError
+std::vector<DetourSource> read_detours(std::istream& in, const std::string& name);
+
+}  // namespace hplcast::core

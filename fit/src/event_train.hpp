@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hplcast/core/detour_trace.hpp"
+
+namespace hplcast::fit {
+
+/// An event of a core that belongs to the period `number` of a train.
+struct TrainEvent {
+  long number = 0;
+  std::size_t event = 0;  ///< index in the list it was matched from
+  double start_s = 0;
+};
+
+/// The part of a train on one core.
+struct CoreTrain {
+  double center_s = 0;             ///< expected time of the event of number 0, in [0, period)
+  double occupancy = 0;            ///< share of the periods with an event, without those that would be there by chance
+  double log_chance = 0;           ///< logarithm of the probability that so many events are so near by chance, at most
+  std::vector<TrainEvent> events;  ///< at most one per number, in their order
+};
+
+/// Events at center + number * period.
+struct EventTrain {
+  double period_s = 0;
+  double period_error_s = 0;  ///< standard error
+  double half_width_s = 0;    ///< of the part of the period in which its events are
+  std::vector<CoreTrain> cores;
+  long matched() const;
+};
+
+/// A core's events that may belong to a train, and when it was watched.
+struct TrainInput {
+  std::vector<double> times_s;  ///< in their order
+  double watched_s = 0;
+  /// How little an event is like the others of the train, in standard deviations; empty: all are alike.
+  std::vector<double> unlikeness = {};
+};
+
+/// The train of about this period: times are folded, the part of the period that holds most of them is found on every
+/// core, and times are regressed on their numbers with a common period and a center for each core; then again with
+/// narrower parts, as long as they hold as many. An empty train if there is none: fewer than half of the cores have an
+/// event in at least 60 % of the periods, beyond what chance would give; that may be chance; fewer than 5 periods.
+EventTrain find_train(const std::vector<TrainInput>& cores, double about_period_s);
+
+/// The same train in other lists of times: of each period the event that is nearest to the expected time and most like
+/// the others, if it is not farther away than uniform jitter explains: 2 median deviations, 3.5 as they are uncertain.
+EventTrain match_train(const EventTrain& train, const std::vector<TrainInput>& cores);
+
+}  // namespace hplcast::fit

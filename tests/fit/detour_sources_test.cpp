@@ -1,0 +1,176 @@
+#include "hplcast/fit/detour_sources.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "../support/generated_detours.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/detour_durations.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using core::DetoursPer;
+using Values = core::DetourSource::Values;
+
+Values periodic(double period_s, double jitter_s, core::DetourDuration duration, DetoursPer per) {
+  Values values;
+  values.name = "agent";
+  values.period_s = period_s;
+  values.times = core::PeriodicDetours{jitter_s, {}};
+  values.duration = std::move(duration);
+  values.per = per;
+  return values;
+}
+
+DetourFit fit_of(const std::vector<Values>& sources, tests::GeneratedPlace place, unsigned seed = 1) {
+  return fit_detours(tests::GeneratedDetours(sources, place, seed).trace());
+}
+
+Values with_phase(Values values, double phase_s) {
+  std::get<core::PeriodicDetours>(values.times).phase_s = phase_s;
+  return values;
+}
+
+TEST(DetourSources, OfOneAgentAreThatAgent) {
+  const DetourFit fit = fit_of({periodic(1, 1e-3, core::ConstantDuration{0.01}, DetoursPer::core)}, {1, 2, 60, 0.3});
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  ASSERT_EQ(fit.sources.size(), 1U);
+  const Values& found = fit.sources[0].source.values();
+  EXPECT_EQ(found.name, "periodic-1");
+  EXPECT_NEAR(found.period_s, 1, 1e-4);
+  EXPECT_NEAR(std::get<core::PeriodicDetours>(found.times).jitter_s, 1e-3, 1e-4);
+  EXPECT_EQ(found.per, DetoursPer::core);
+  EXPECT_NEAR(core::mean_s(found.duration), 0.01, 1e-12);
+  EXPECT_NEAR(fit.lost_share, 0.01, 0.0002);  // one of 60 may begin beyond the end
+}
+
+TEST(DetourSources, WithTheSamePhaseOnAllCoresButJitterOfTheirOwnShareThePhase) {
+  const auto agent = with_phase(periodic(0.5, 0.01, core::ConstantDuration{2e-3}, DetoursPer::core), 0.123);
+  const DetourFit fit = fit_of({agent}, {2, 4, 60, 0.25});
+  ASSERT_EQ(fit.sources.size(), 1U);
+  const Values& found = fit.sources[0].source.values();
+  EXPECT_EQ(found.per, DetoursPer::core);
+  const auto& times = std::get<core::PeriodicDetours>(found.times);
+  ASSERT_TRUE(times.phase_s);
+  // After the trace's epoch; its window begins at 0.25 s. Within a tenth of the jitter: 960 events tell their mean.
+  EXPECT_NEAR(*times.phase_s, 0.373, 1e-3);
+}
+
+TEST(DetourSources, OfHostsAreKnownByWhatTheirCoresHaveInCommon) {
+  const auto agent = periodic(0.3, 5e-3, core::ExponentialDuration{1e-3}, DetoursPer::host);
+  const DetourFit fit = fit_of({agent}, {3, 4, 60, 0.3});
+  ASSERT_EQ(fit.sources.size(), 1U);
+  EXPECT_EQ(fit.sources[0].source.values().per, DetoursPer::host);
+  EXPECT_FALSE(std::get<core::PeriodicDetours>(fit.sources[0].source.values().times).phase_s);
+}
+
+TEST(DetourSources, OfTheSamePeriodAreToldApartByTheirDurations) {
+  const DetourFit fit = fit_of({periodic(1, 0, core::ConstantDuration{0.01}, DetoursPer::core),
+                                periodic(1, 0, core::ConstantDuration{1e-4}, DetoursPer::core)},
+                               {1, 4, 60, 0.3});
+  ASSERT_EQ(fit.sources.size(), 2U);
+  EXPECT_NEAR(core::mean_s(fit.sources[0].source.values().duration), 0.01, 1e-4);
+  EXPECT_NEAR(core::mean_s(fit.sources[1].source.values().duration), 1e-4, 1e-6);
+  for (const FoundDetours& found : fit.sources) EXPECT_NEAR(found.source.values().period_s, 1, 1e-5);
+}
+
+TEST(DetourSources, OfAMultipleOfAFrequencyAreFoundBoth) {
+  const DetourFit fit = fit_of({periodic(0.01, 0, core::ConstantDuration{1e-5}, DetoursPer::core),
+                                periodic(0.1, 0, core::ConstantDuration{5e-5}, DetoursPer::core)},
+                               {1, 2, 30, 0.3});
+  ASSERT_EQ(fit.sources.size(), 2U);
+  EXPECT_NEAR(fit.sources[0].source.values().period_s, 0.01, 1e-7);
+  EXPECT_NEAR(fit.sources[1].source.values().period_s, 0.1, 1e-6);
+}
+
+TEST(DetourSources, OfPoissonEventsAreNotPeriodic) {
+  int periodic_ones = 0;
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    Values rest;
+    rest.name = "rest";
+    rest.times = core::PoissonDetours{};
+    rest.period_s = 0.05;
+    rest.duration = core::ExponentialDuration{1e-4};
+    const DetourFit fit = fit_of({rest}, {1, 4, 60, 0.3}, seed);
+    for (const FoundDetours& found : fit.sources)
+      periodic_ones += std::holds_alternative<core::PeriodicDetours>(found.source.values().times);
+  }
+  EXPECT_EQ(periodic_ones, 0);  // chance is kept below 1e-11 for each period that is tried
+}
+
+TEST(DetourSources, OfPoissonEventsThatHitAllCoresOfAHostArePerHost) {
+  Values both, alone;
+  both.name = "both";
+  both.times = alone.times = core::PoissonDetours{};
+  both.period_s = 0.5;
+  both.duration = core::ConstantDuration{1e-3};
+  both.per = DetoursPer::host;
+  alone.name = "alone";
+  alone.period_s = 0.1;
+  alone.duration = core::ConstantDuration{1e-5};
+  const DetourFit fit = fit_of({both, alone}, {2, 4, 100, 0.3});
+  ASSERT_EQ(fit.sources.size(), 2U);
+  EXPECT_EQ(fit.sources[0].source.values().per, DetoursPer::host);
+  EXPECT_NEAR(fit.sources[0].source.values().period_s, 0.5, 0.1);  // four standard errors of 400 events
+  EXPECT_EQ(fit.sources[1].source.values().per, DetoursPer::core);
+  EXPECT_NEAR(fit.sources[1].source.values().period_s, 0.1, 0.005);  // of 8000
+}
+
+TEST(DetourSources, OfSumsAreOnePoissonSource) {
+  core::DetourTrace trace;
+  trace.summaries = {{"a", 0, 10, 1e-3, 100, 2e-5}, {"a", 1, 10, 3e-3, 300, 2e-5}};
+  const DetourFit fit = fit_detours(trace);
+  ASSERT_TRUE(fit.ok);
+  ASSERT_EQ(fit.sources.size(), 1U);
+  EXPECT_NEAR(fit.sources[0].source.values().period_s, 0.05, 1e-12);
+  EXPECT_NEAR(fit.sources[0].source.share(), 2e-4, 1e-12);
+}
+
+TEST(DetourSources, OfNothingAreNoFit) {
+  core::DetourTrace trace;
+  trace.cores.push_back({"a", 0, {{0, 10}}, {}});
+  const DetourFit fit = fit_detours(trace);
+  EXPECT_FALSE(fit.ok);
+  EXPECT_NE(fit.reason, "");
+}
+
+std::vector<double> draws(const core::DetourDuration& law, std::size_t count) {
+  std::mt19937_64 engine(3);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(core::sample_s(law, uniform(engine)));
+  return values;
+}
+
+TEST(DetourDurations, HaveTheLawThatTheyWereDrawnFrom) {
+  EXPECT_EQ(fit_duration({1e-3}).index(), core::DetourDuration(core::ConstantDuration{}).index());
+  EXPECT_TRUE(
+      std::holds_alternative<core::ConstantDuration>(fit_duration(draws(core::UniformDuration{1e-3, 1.01e-3}, 500))));
+  EXPECT_TRUE(
+      std::holds_alternative<core::ExponentialDuration>(fit_duration(draws(core::ExponentialDuration{1e-3}, 500))));
+  EXPECT_TRUE(
+      std::holds_alternative<core::UniformDuration>(fit_duration(draws(core::UniformDuration{1e-3, 2e-3}, 500))));
+}
+
+TEST(DetourDurations, OfNoLawAreQuantilesWithTheirMean) {
+  std::vector<double> values(990, 5e-6);
+  for (int i = 0; i < 10; ++i) values.push_back(4e-3 + 1e-4 * i);  // rare and long: most of the time
+  double mean_s = 0;
+  for (const double value : values) mean_s += value / 1000;
+  const core::DetourDuration law = fit_duration(values);
+  ASSERT_TRUE(std::holds_alternative<core::QuantileDuration>(law));
+  EXPECT_NEAR(core::mean_s(law), mean_s, 1e-12 * mean_s + 1e-18);
+  EXPECT_NEAR(core::sample_s(law, 0.5), 5e-6, 1e-12);
+}
+
+TEST(DetourDurations, MustBeThere) {
+  EXPECT_THROW(fit_duration({}), core::DomainError);
+  EXPECT_THROW(fit_duration({0}), core::DomainError);
+  EXPECT_THROW(fit_duration({NAN}), core::DomainError);
+}
+
+}  // namespace
+}  // namespace hplcast::fit
