@@ -299,7 +299,7 @@ Explanation explain(const ExplainRequest& request) {
       phase_differences(real_phases, baseline.phases, request.prediction.phases, explanation.predicted_s);
   add_details(explanation, findings, request, places);
   conclude(explanation, std::move(causes));
-  if (draws) write_timelines(request, all.runs.front(), baseline.ranks);
+  if (draws) explanation.picture = write_timelines(request, all.runs.front(), baseline.ranks);
   return explanation;
 }
 

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ostream>
 
 #include "figure.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/xml.hpp"
 #include "markup.hpp"
 #include "message_key.hpp"
@@ -146,8 +144,7 @@ std::string axis_svg(const Window& window, double y) {
 
 }  // namespace
 
-void write_timeline_picture(const std::filesystem::path& path, const std::vector<Timeline>& lines,
-                            const ExplainRequest& request) {
+std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRequest& request) {
   const Window window = window_of(lines, request);
   const double bottom = row_height * static_cast<double>(lines.size());
   Figure figure;
@@ -174,7 +171,7 @@ void write_timeline_picture(const std::filesystem::path& path, const std::vector
                    {kernel_class, Marker::square, "below: kernels"},
                    {message_class, Marker::square, "below: messages"},
                    {waiting_class, Marker::square, "below: waiting"}};
-  core::write_file(path, [&](std::ostream& out) { out << figure_file(figure); });
+  return figure_file(figure);
 }
 
 }  // namespace hplcast::study

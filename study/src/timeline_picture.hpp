@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,9 +17,8 @@ struct Timeline {
 };
 
 /// A strip per timeline, one below the other: phases above, and kernels, messages and waiting below. The time is that
-/// of request.first_panel to last_panel in the real run. The size of the file goes with the number of strips, not with
-/// that of events. @throws core::Error if the file cannot be written.
-void write_timeline_picture(const std::filesystem::path& path, const std::vector<Timeline>& lines,
-                            const ExplainRequest& request);
+/// of request.first_panel to last_panel in the real run. The size of the SVG goes with the number of strips, not with
+/// that of events.
+std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRequest& request);
 
 }  // namespace hplcast::study

@@ -1,8 +1,10 @@
 #include "timelines.hpp"
 
 #include <algorithm>
+#include <ostream>
 #include <string>
 
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/trace_file.hpp"
 #include "timeline_picture.hpp"
 
@@ -78,14 +80,17 @@ void write_trace(const std::filesystem::path& path, const std::vector<Timeline>&
 
 }  // namespace
 
-void write_timelines(const ExplainRequest& request, const ObservedRanks& real,
-                     const std::vector<RankActivity>& simulated) {
+std::string write_timelines(const ExplainRequest& request, const ObservedRanks& real,
+                            const std::vector<RankActivity>& simulated) {
   std::vector<Timeline> lines = timelines_of(real, request, "real");
   const std::vector<Timeline> more = timelines_of(observed_ranks(simulated), request, "simulated");
   lines.insert(lines.end(), more.begin(), more.end());
   std::stable_sort(lines.begin(), lines.end(), [](const Timeline& a, const Timeline& b) { return a.rank < b.rank; });
   if (!request.trace.empty()) write_trace(request.trace, lines);
-  if (!request.picture.empty()) write_timeline_picture(request.picture, lines, request);
+  if (request.picture.empty()) return "";
+  const std::string picture = timeline_picture(lines, request);
+  core::write_file(request.picture, [&](std::ostream& out) { out << picture; });
+  return picture;
 }
 
 }  // namespace hplcast::study

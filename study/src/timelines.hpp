@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "hplcast/study/explain.hpp"
@@ -8,8 +9,8 @@
 namespace hplcast::study {
 
 /// Writes request.trace and request.picture, where asked for: a run and its simulation, aligned at the start of the
-/// first factorisation.
-void write_timelines(const ExplainRequest& request, const ObservedRanks& real,
-                     const std::vector<RankActivity>& simulated);
+/// first factorisation. Returns the picture.
+std::string write_timelines(const ExplainRequest& request, const ObservedRanks& real,
+                            const std::vector<RankActivity>& simulated);
 
 }  // namespace hplcast::study

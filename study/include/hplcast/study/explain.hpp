@@ -121,6 +121,7 @@ struct Explanation {
   double own_work_s = 0;  ///< of the real run: neither in kernels nor in MPI calls, mean over ranks
   double overhead = 0;    ///< of observing, share of the run
   double known_waiting = 1;
+  std::string picture;  ///< SVG of both runs, if one was asked for
   std::vector<std::string> warnings;
 };
 
