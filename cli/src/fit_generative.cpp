@@ -85,7 +85,7 @@ void require_nodes_of_kinds(const std::vector<fit::DailyRegression>& rows, const
 void run_fit_generative(FitGenerativeOptions options) {
   require_writable(options.output);
   for (const std::string& path : {options.output, options.plot}) require_other_file(path, options.files);
-  if (!options.plot.empty()) require_picture_name(options.plot);
+  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("--parameters", options.parameters);
   of_options([&] {
     for (const std::string& text : options.parameters)

@@ -204,7 +204,7 @@ void add_cpu_laws(std::map<std::string, core::KernelModel>& models, FitKernelOpt
 void run_fit_kernel(FitKernelOptions options) {
   require_writable(options.output);
   for (const std::string& path : {options.output, options.plot}) require_other_file(path, options.files);
-  if (!options.plot.empty()) require_picture_name(options.plot);
+  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("--by", options.csv.by);
   if (options.formula_given) of_options([&] { fit::validate(library_options(options)); });
   if (!options.hosts.empty()) {

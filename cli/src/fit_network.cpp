@@ -273,7 +273,7 @@ void run_fit_network(const FitNetworkOptions& given) {
   for (const auto& [operation, file] : given.of_operation) inputs.push_back(file);
   inputs.push_back(given.thresholds);
   require_other_file(given.output, inputs);
-  if (!given.plot.empty()) require_picture_name(given.plot);
+  if (!given.plot.empty()) require_picture(given.plot);
   const std::vector<Source> sources = sources_of(given);
   const fit::NetworkFitOptions options = of_options([&] {
     fit::NetworkFitOptions checked = fit_options(given);

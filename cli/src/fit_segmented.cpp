@@ -218,7 +218,7 @@ Json to_json(const Groups& groups, const FitSegmentedOptions& options) {
 void run_fit_segmented(FitSegmentedOptions options) {
   require_writable(options.output);
   for (const std::string& path : {options.output, options.plot}) require_other_file(path, {options.input});
-  if (!options.plot.empty()) require_picture_name(options.plot);
+  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("--by", options.by);
   parse_conditions(options.where);
   const fit::SegmentNoiseKind noise = of_options([&] {

@@ -117,15 +117,15 @@ std::filesystem::path picture_name(const std::filesystem::path& path, const std:
   return path.parent_path() / (name + path.extension().string());
 }
 
-void require_picture_name(const std::filesystem::path& path) {
+void require_picture(const std::filesystem::path& path) {
   if (path.extension() != ".png" && path.extension() != ".svg")
     throw core::UsageError("a picture would be written to " + path.string() +
                            "; expected a name that ends in .png or .svg");
+  require_writable(path);
 }
 
 void write_picture(const std::filesystem::path& path, const Picture& picture) {
-  require_picture_name(path);
-  require_writable(path);
+  require_picture(path);
   if (core::find_program("gnuplot").empty())
     throw core::ExternalError("gnuplot", -1, "it is not installed; apt-get install gnuplot-nox");
   const core::TemporaryFolder folder("hplcast-plot");

@@ -35,8 +35,9 @@ struct Picture {
 /// The file of one of several pictures: "fit.png" and {"dgemm", "node/1"} give "fit-dgemm-node_1.png".
 std::filesystem::path picture_name(const std::filesystem::path& path, const std::vector<std::string>& parts);
 
-/// @throws core::UsageError unless the name ends in .png or .svg.
-void require_picture_name(const std::filesystem::path& path);
+/// Before work whose result it shows. @throws core::UsageError unless the name ends in .png or .svg; as
+/// require_writable().
+void require_picture(const std::filesystem::path& path);
 
 /// Draws with gnuplot to a .png or .svg file, which is there whole or not at all.
 /// @throws core::UsageError for other names, core::ExternalError if gnuplot is not installed or fails.

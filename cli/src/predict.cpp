@@ -302,6 +302,7 @@ void add_levels(CLI::App& command, study::ModelLevels& levels) {
   };
   add("--noise", levels.noise, "on: kernel calls scatter as measured; off: all take their expected time");
   add("--network-noise", levels.network_noise, "on: messages scatter as measured; off: all take their expected time");
+  add("--detours", levels.detours, "off: nothing takes the cores away, even if cluster.json has detours");
   add("--growing-probes", levels.growing_probes,
       "off: probes cost the same even if cluster.json says that failed ones slow each other (published networks)");
   add("--per-cpu", levels.per_cpu, "off: all CPUs alike, with the mean of their models");

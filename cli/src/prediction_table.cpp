@@ -124,13 +124,25 @@ void write_phases(std::ostream& out, const core::HplParameters& parameters,
                   const std::vector<core::PhaseSummary>& phases) {
   out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), " << core::to_string(parameters)
       << '\n';
-  TextTable table({"phase", "time", "least", "most", "kernels", "messages", "waiting", "share"});
-  double all_s = 0;
-  for (const core::PhaseSummary& phase : phases) all_s += phase.elapsed_s;
+  double all_s = 0, detours_s = 0;
   for (const core::PhaseSummary& phase : phases) {
-    table.add({phase.name, significant(phase.elapsed_s), significant(phase.least_s), significant(phase.most_s),
-               significant(phase.kernels_s), significant(phase.messages_s), significant(phase.waiting_s),
-               percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))});
+    all_s += phase.elapsed_s;
+    detours_s += phase.detours_s;
+  }
+  std::vector<std::string> names = {"phase", "time", "least", "most", "kernels", "messages", "waiting", "share"};
+  if (detours_s > 0) names.insert(names.end() - 1, "detours");
+  TextTable table(names);
+  for (const core::PhaseSummary& phase : phases) {
+    std::vector<std::string> row = {phase.name,
+                                    significant(phase.elapsed_s),
+                                    significant(phase.least_s),
+                                    significant(phase.most_s),
+                                    significant(phase.kernels_s),
+                                    significant(phase.messages_s),
+                                    significant(phase.waiting_s),
+                                    percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))};
+    if (detours_s > 0) row.insert(row.end() - 1, significant(phase.detours_s));
+    table.add(std::move(row));
   }
   table.write(out);
 }

@@ -59,6 +59,15 @@ void refuse_odd_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_odd_values(*command);
 }
 
+/// CLI11 leaves out what is empty between the commas of a list. Names of files may have any commas.
+void refuse_empty_items(int argc, const char* const* argv) {
+  static const std::regex gap("(--[a-z-]+=)?(,[^/]*|[^/]*,,[^/]*|[^/]*,)");
+  for (int i = 1; i < argc; ++i)
+    if (std::regex_match(argv[i], gap))
+      throw core::UsageError(std::string("`") + argv[i] +
+                             "`: a list with an empty item; expected values with commas between them");
+}
+
 }  // namespace
 
 CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
@@ -83,6 +92,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
   unify_list_options(app);
   refuse_odd_values(app);
   try {
+    refuse_empty_items(argc, argv);
     app.parse(argc, argv);
     if (!out.flush()) return fail(core::ExitCode::bad_input, "the standard output cannot be written");
     talk_normally();

@@ -20,7 +20,8 @@ std::vector<PhaseSummary> phases_from(const Node& node) {
     phases.emplace_back();
     phases.back().name = name;
     for (const PhaseField& field : phase_fields) {
-      phases.back().*field.member = node.at(name.c_str()).at(field.name).number();
+      const Node phase = node.at(name.c_str());
+      if (field.required || phase.has(field.name)) phases.back().*field.member = phase.at(field.name).number();
     }
   }
   return phases;
@@ -88,7 +89,8 @@ Json to_json(const Prediction& prediction) {
   if (prediction.sampling) json["sampling"] = sampling_json(*prediction.sampling);
   for (const PhaseSummary& phase : prediction.phases) {
     Json& one = json["phases"][phase.name];
-    for (const PhaseField& field : phase_fields) one[field.name] = phase.*field.member;
+    for (const PhaseField& field : phase_fields)
+      if (field.required || phase.*field.member != 0) one[field.name] = phase.*field.member;
   }
   return json;
 }

@@ -26,12 +26,27 @@ void check_version(SQLite::Database& database, const fs::path& path) {
   }
 }
 
+void set_version(SQLite::Database& database) {
+  database.exec("PRAGMA user_version = " + std::to_string(HistoryDatabase::schema_version));
+}
+
 void make_schema(SQLite::Database& database) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   if (database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() > 0) return;  // another was faster
   database.exec(schema);
+  database.exec(schema_of_verdicts);
   database.exec("PRAGMA application_id = " + std::to_string(application_id));
-  database.exec("PRAGMA user_version = " + std::to_string(HistoryDatabase::schema_version));
+  set_version(database);
+  transaction.commit();
+}
+
+/// A history of version 1 becomes one of version 2, which has verdicts.
+void bring_up_to_date(SQLite::Database& database) {
+  if (database.execAndGet("PRAGMA application_id").getInt() != application_id) return;
+  if (database.execAndGet("PRAGMA user_version").getInt() != 1) return;
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  database.exec(schema_of_verdicts);
+  set_version(database);
   transaction.commit();
 }
 
@@ -58,6 +73,7 @@ HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patien
     const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
     if (empty && access == Access::read && database.execAndGet("PRAGMA page_count").getInt() == 0) throw_empty(path);
     if (empty && access == Access::write) make_schema(database);
+    bring_up_to_date(database);
     check_version(database, path);
   });
 }

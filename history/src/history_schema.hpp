@@ -24,8 +24,12 @@ CREATE TABLE changes(time_s INTEGER NOT NULL, cluster TEXT NOT NULL, hosts TEXT 
   description TEXT NOT NULL, PRIMARY KEY(time_s, cluster, hosts, type, description)) WITHOUT ROWID;
 CREATE TABLE outliers(time_s INTEGER NOT NULL, cluster TEXT NOT NULL, hosts TEXT NOT NULL, job TEXT NOT NULL,
   description TEXT NOT NULL, PRIMARY KEY(time_s, cluster, hosts, job, description)) WITHOUT ROWID;
-CREATE TABLE verdicts(told_s INTEGER NOT NULL, cluster TEXT NOT NULL, host TEXT NOT NULL, cpu INTEGER NOT NULL,
-  factor TEXT NOT NULL, since_s INTEGER NOT NULL, last_s INTEGER NOT NULL, effect REAL NOT NULL,
+)sql";
+
+/// New in version 2.
+constexpr const char* schema_of_verdicts = R"sql(
+CREATE TABLE IF NOT EXISTS verdicts(told_s INTEGER NOT NULL, cluster TEXT NOT NULL, host TEXT NOT NULL,
+  cpu INTEGER NOT NULL, factor TEXT NOT NULL, since_s INTEGER NOT NULL, last_s INTEGER NOT NULL, effect REAL NOT NULL,
   effect_error REAL NOT NULL, probability REAL NOT NULL,
   PRIMARY KEY(told_s, cluster, host, cpu, factor, since_s)) WITHOUT ROWID;
 )sql";

@@ -73,22 +73,28 @@ void Activity::add_rank(int rank, const std::string& host_name) {
   if (ranks_[index].traced) trace_->name_rank(rank, host, host_name);
 }
 
-void Activity::spend(Rank& rank, double now_s) {
+void Activity::spend(Rank& rank, const Moment& now) {
   if (!measures_) return;
-  if (!rank.frames.empty()) rank.times[rank.frames.back().phase].elapsed_s += now_s - rank.phase_since_s;
-  rank.phase_since_s = now_s;
+  if (!rank.frames.empty()) {
+    PhaseTime& time = rank.times[rank.frames.back().phase];
+    time.elapsed_s += now.now_s - rank.phase_since_s;
+    time.detours_s += now.detours_s - rank.detours_since_s;
+  }
+  rank.phase_since_s = now.now_s;
+  rank.detours_since_s = now.detours_s;
 }
 
-void Activity::phase_begin(int rank, hplcast_phase phase, double now_s) {
+void Activity::phase_begin(int rank, hplcast_phase phase, const Moment& now) {
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
-  spend(state, now_s);
-  state.frames.push_back({phase, now_s});
+  spend(state, now);
+  state.frames.push_back({phase, now.now_s});
 }
 
-void Activity::phase_end(int rank, double now_s) {
+void Activity::phase_end(int rank, const Moment& now) {
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
   if (state.frames.empty()) return;
-  spend(state, now_s);
+  const double now_s = now.now_s;
+  spend(state, now);
   const Frame frame = state.frames.back();
   state.frames.pop_back();
   state.gathers = false;
@@ -97,9 +103,12 @@ void Activity::phase_end(int rank, double now_s) {
   trace_->phase(rank, phase_names[frame.phase], {frame.begin_s, now_s});
 }
 
-void Activity::kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span) {
+void Activity::kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span,
+                      double detours_s) {
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
-  if (!state.frames.empty()) state.times[state.frames.back().phase].kernels_s += span.end_s - span.begin_s;
+  if (!state.frames.empty()) {
+    state.times[state.frames.back().phase].kernels_s += span.end_s - span.begin_s - detours_s;
+  }
   if (!state.traced) return;
   // In fast mode the kernels of a factorisation are gathered before their times are known: no picture of these.
   if (span.begin_s < state.kernels_end_s) state.gathers = true;
@@ -119,7 +128,7 @@ void Activity::follow(Call& call) {
   (sending ? traffic.messages[place].sent_s : traffic.messages[place].wanted_s) = call.begin_s;
 }
 
-void Activity::call_begin(int rank, const MpiCall& made, double now_s) {
+void Activity::call_begin(int rank, const MpiCall& made, const Moment& now) {
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
   Call& call = state.call;
   call.inside = true;
@@ -127,7 +136,8 @@ void Activity::call_begin(int rank, const MpiCall& made, double now_s) {
   call.channel =
       sends(made.operation) ? hplcast_channel{rank, made.peer, made.tag} : hplcast_channel{made.peer, rank, made.tag};
   call.bytes = made.bytes;
-  call.begin_s = now_s;
+  call.begin_s = now.now_s;
+  call.detours_before_s = now.detours_s;
   call.request = made.request;
   if (made.operation == HPLCAST_MPI_WAIT) {
     const auto open = find_request(state, made.request);
@@ -216,7 +226,8 @@ void Activity::trace_call(int number, Rank& rank, double waited, double now_s, b
   if (found) release_probe(number, rank);
 }
 
-void Activity::call_end(int rank, const void* request, bool found, double now_s) {
+void Activity::call_end(int rank, const void* request, bool found, const Moment& now) {
+  const double now_s = now.now_s;
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
   Call& call = state.call;
   call.inside = false;
@@ -225,17 +236,34 @@ void Activity::call_end(int rank, const void* request, bool found, double now_s)
     state.requests.push_back({request, receives(call.operation), call.channel, call.number, call.bytes});
   }
   if (!measures_ && call.operation != HPLCAST_MPI_WAIT) return;
-  const double waited = opened ? 0 : waited_s(state, now_s, found);
+  // Who waits loses nothing to detours: they are of the rest of the call.
+  const double undisturbed_s = now_s - call.begin_s - (now.detours_s - call.detours_before_s);
+  const double waited = opened ? 0 : std::min(waited_s(state, now_s, found), undisturbed_s);
   if (!state.frames.empty()) {
     PhaseTime& time = state.times[state.frames.back().phase];
     time.waiting_s += waited;
-    time.messages_s += now_s - call.begin_s - waited;
+    time.messages_s += undisturbed_s - waited;
   }
   if (state.traced) trace_call(rank, state, waited, now_s, found);
 }
 
-Activity::PhaseTimes Activity::phase_times() const {
-  PhaseTimes result;
+void Activity::begin_panel(int rank, std::size_t mark, const Moment& now) {
+  if (!settings_.phases) return;
+  Rank& state = ranks_[static_cast<std::size_t>(rank)];
+  spend(state, now);
+  if (at_marks_.size() <= mark) at_marks_.resize(mark + 1);
+  for (std::size_t phase = 0; phase < state.times.size(); ++phase) {
+    PhaseTime& sum = at_marks_[mark][phase];
+    sum.elapsed_s += state.times[phase].elapsed_s;
+    sum.kernels_s += state.times[phase].kernels_s;
+    sum.messages_s += state.times[phase].messages_s;
+    sum.waiting_s += state.times[phase].waiting_s;
+    sum.detours_s += state.times[phase].detours_s;
+  }
+}
+
+Activity::RankPhaseTimes Activity::phase_times() const {
+  RankPhaseTimes result;
   for (std::size_t phase = 0; phase < result.size(); ++phase) {
     for (const Rank& rank : ranks_) result[phase].push_back(rank.times[phase]);
   }

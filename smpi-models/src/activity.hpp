@@ -48,14 +48,24 @@ struct MpiCall {
   const void* request = nullptr;
 };
 
-/// How one rank spent the time of one phase. What is in none of the three parts is work that has no model, or (in fast
+/// A moment of a rank: its own time, and by how much detours had stretched what it spent until then, in s.
+struct Moment {
+  Moment(double now, double detours = 0) : now_s(now), detours_s(detours) {}  // NOLINT: a time is a moment
+  double now_s;
+  double detours_s;
+};
+
+/// How one rank spent the time of one phase. What is in none of the four parts is work that has no model, or (in fast
 /// mode) exchanges that are not simulated message by message.
 struct PhaseTime {
   double elapsed_s = 0;  ///< without phases inside it
   double kernels_s = 0;
   double messages_s = 0;  ///< inside MPI calls, without waiting
   double waiting_s = 0;   ///< inside MPI calls, while the other side was not there yet
+  double detours_s = 0;   ///< by which they stretched the rest
 };
+/// Of each phase.
+using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
 
 /// A rank that was in an MPI call when the simulation ended.
 struct BlockedRank {
@@ -81,15 +91,21 @@ class Activity {
   /// Whether kernel(), phase_begin() and phase_end() have anything to do.
   bool measures() const noexcept { return measures_; }
 
-  void kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span);
-  void phase_begin(int rank, hplcast_phase phase, double now_s);
-  void phase_end(int rank, double now_s);
-  void call_begin(int rank, const MpiCall& call, double now_s);
-  void call_end(int rank, const void* request, bool found, double now_s);
+  /// `detours_s` of its span, it did not work.
+  void kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span, double detours_s = 0);
+  void phase_begin(int rank, hplcast_phase phase, const Moment& now);
+  void phase_end(int rank, const Moment& now);
+  void call_begin(int rank, const MpiCall& call, const Moment& now);
+  void call_end(int rank, const void* request, bool found, const Moment& now);
+
+  /// `rank` comes to mark 0, 1, ... of the panels of a window.
+  void begin_panel(int rank, std::size_t mark, const Moment& now);
 
   /// Of every rank: [phase][rank].
-  using PhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
-  PhaseTimes phase_times() const;
+  using RankPhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
+  RankPhaseTimes phase_times() const;
+  /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
+  const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }
   /// The ranks that are in an MPI call, in order.
   std::vector<BlockedRank> blocked() const;
   /// Ends the trace. @throws core::Error
@@ -114,6 +130,7 @@ class Activity {
     hplcast_channel channel{-1, -1, 0};
     double bytes = 0;
     double begin_s = 0;
+    double detours_before_s = 0;
     std::uint64_t number = 0;       // of the message on its channel
     const void* request = nullptr;  // of a wait
   };
@@ -124,9 +141,10 @@ class Activity {
   };
   struct Rank {
     bool traced = false;
-    std::array<PhaseTime, HPLCAST_PHASE_COUNT> times{};
+    PhaseTimes times{};
     std::vector<Frame> frames;
-    double phase_since_s = 0;  // since when time counts for the innermost phase
+    double phase_since_s = 0;    // since when time counts for the innermost phase
+    double detours_since_s = 0;  // likewise
     double kernels_end_s = 0;
     bool gathers = false;  // kernels whose times are not known yet, until the phase ends
     Call call;
@@ -146,7 +164,7 @@ class Activity {
     std::uint64_t wanted = 0;
   };
 
-  void spend(Rank& rank, double now_s);
+  void spend(Rank& rank, const Moment& now);
   static std::vector<Request>::iterator find_request(Rank& rank, const void* id);
   void follow(Call& call);
   double waited_s(Rank& rank, double now_s, bool found);
@@ -161,6 +179,7 @@ class Activity {
   std::unique_ptr<TraceFile> trace_;
   std::unordered_map<std::string, int> hosts_;
   std::vector<Rank> ranks_;
+  std::vector<PhaseTimes> at_marks_;
   std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual> traffic_;
 };
 

@@ -64,7 +64,7 @@ class Exchange {
       const double arrival_s = std::max(sent_s, wanted_s) + message.transfer_s;
       return {arrival_s, arrival_s, 0};
     }
-    const double leaves_s = sent_s + message.send_s;
+    const double leaves_s = costs_.after(from, Work::other, sent_s, message.send_s);
     const double starts_s = size < costs_.async_small_bytes ? leaves_s : std::max(leaves_s, wanted_s);
     return {leaves_s, starts_s + message.transfer_s, message.recv_s};
   }
@@ -72,8 +72,8 @@ class Exchange {
   /// HPL_send and HPL_recv.
   void one_way(int from, int to, int count) {
     const Passage message = pass(from, to, count, times_s_[at(from)], times_s_[at(to)]);
-    times_s_[at(from)] = message.sender_s;
-    times_s_[at(to)] = std::max(times_s_[at(to)], message.arrival_s) + message.receiver_cost_s;
+    times_s_[at(from)] = costs_.after(from, Work::other, message.sender_s, 0);
+    times_s_[at(to)] = received(to, std::max(times_s_[at(to)], message.arrival_s), message);
   }
 
   /// HPL_sdrv of both: MPI_Irecv, MPI_Send, MPI_Wait.
@@ -82,11 +82,18 @@ class Exchange {
     const double b_s = times_s_[at(b)];
     const Passage to_b = pass(a, b, count_of_a, a_s, b_s);
     const Passage to_a = pass(b, a, count_of_b, b_s, a_s);
-    times_s_[at(a)] = std::max(to_b.sender_s, to_a.arrival_s) + to_a.receiver_cost_s;
-    times_s_[at(b)] = std::max(to_a.sender_s, to_b.arrival_s) + to_b.receiver_cost_s;
+    times_s_[at(a)] = received(a, std::max(to_b.sender_s, to_a.arrival_s), to_a);
+    times_s_[at(b)] = received(b, std::max(to_a.sender_s, to_b.arrival_s), to_b);
   }
 
-  void copy(int position, int count) { times_s_[at(position)] += costs_.copy_s(position, count); }
+  double received(int position, double arrived_s, const Passage& message) {
+    return costs_.after(position, Work::other, arrived_s, message.receiver_cost_s);
+  }
+
+  void copy(int position, int count) {
+    double& time_s = times_s_[at(position)];
+    time_s = costs_.after(position, Work::kernel, time_s, costs_.copy_s(position, count));
+  }
 
   /// A process beyond the power of two hands over its candidate; the first of them gets the current row in return.
   void fold(int upper, int lower, bool first) {

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "rank_detours.hpp"
+
 namespace hplcast::smpi_models {
 
 /// What a process of a process column brings to the search for the pivot of one matrix column: HPL's WORK[0..3].
@@ -28,6 +30,12 @@ class ColumnCosts {
   virtual ExchangeMessage message(int from, int to, double bytes) = 0;
   /// Time of a cblas_dcopy of `count` elements.
   virtual double copy_s(int position, int count) = 0;
+  /// When work of `work_s` that a process begins at `begin_s` ends.
+  virtual double after(int position, Work what, double begin_s, double work_s) {
+    static_cast<void>(position);
+    static_cast<void>(what);
+    return begin_s + work_s;
+  }
   /// Below: a message leaves at once; below: its sender does not wait for the receiver.
   double async_small_bytes = 0;
   double detached_bytes = 0;

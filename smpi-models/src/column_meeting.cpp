@@ -73,6 +73,11 @@ class ColumnMeetings::ExpectedCosts final : public Costs {
   double copy_s(int position, int count) override {
     return meetings_.kernels_.expected_s(rank(position), core::KernelId::dcopy, vector_of(count));
   }
+  /// They are over: the rank's own detours are past that.
+  double after(int position, Work what, double begin_s, double work_s) override {
+    RankDetours& detours = at(column_.members, position).detours;
+    return detours.any() ? detours.after(what, begin_s, work_s) : begin_s + work_s;
+  }
 };
 
 /// Of exchanges that happen.
@@ -96,6 +101,14 @@ class ColumnMeetings::DrawnCosts final : public Costs {
   }
   double copy_s(int position, int count) override {
     return meetings_.kernels_.spend_s(rank(position), core::KernelId::dcopy, vector_of(count));
+  }
+  double after(int position, Work what, double begin_s, double work_s) override {
+    return rank(position).clock.after(what, begin_s, work_s);
+  }
+  /// The first note has all its time, detours and all; when the others begin was not known.
+  double after_note(int position, double begin_s, const RankClock::Noted& note, bool first) {
+    if (first || !rank(position).clock.detours().any()) return begin_s + note.elapsed_s;
+    return after(position, Work::other, after(position, Work::kernel, begin_s, note.kernels_s), note.other_s);
   }
 
  private:
@@ -136,14 +149,16 @@ void ColumnMeetings::note(Rank& rank, const hplcast_column& column, int index, c
     throw core::DomainError("exchange that rank " + std::to_string(rank.number) + " notes", index,
                             std::to_string(next));
   }
-  notes.push_back({rank.clock.take_ahead_s(), candidate});
+  notes.push_back({rank.clock.take_note(), candidate});
 }
 
 void ColumnMeetings::begin_sampled(Rank& rank, const hplcast_column& column, int index,
                                    const PivotCandidate& candidate) {
   Column& here = open(rank, column);
   here.sampled_part = sampled_.part(index, column.panel_columns);
-  at(here.members, column.position).sampled.push_back({rank.clock.now_s(), 0, candidate});
+  Member& member = at(here.members, column.position);
+  if (member.sampled.empty()) member.detours = rank.clock.detours();
+  member.sampled.push_back({rank.clock.now_s(), 0, candidate});
 }
 
 void ColumnMeetings::end_sampled(Rank& rank, const hplcast_column& column) {
@@ -168,8 +183,9 @@ void ColumnMeetings::learn(Column& column) {
       const Member& member = column.members[i];
       const SampledExchange& sampled = member.sampled[j];
       times_s[i] = j == 0 ? sampled.entered_s : times_s[i] + sampled.entered_s - member.sampled[j - 1].left_s;
-      times_s[i] +=
+      const double copies_s =
           copies_before_messages(sampled.candidate, i, size) * costs.copy_s(static_cast<int>(i), column.panel_columns);
+      times_s[i] = costs.after(static_cast<int>(i), Work::kernel, times_s[i], copies_s);
       candidates[i] = sampled.candidate;
     }
     exchange_column(column.panel_columns, costs, times_s, candidates);
@@ -202,7 +218,7 @@ void ColumnMeetings::compute(Column& column) {
     costs.learn_from(lessons_, sampled_.part(index, column.panel_columns), steps);
     for (std::size_t i = 0; i < size; ++i) {
       const Note& note = column.members[i].notes.at(j);
-      meeting.finish_s[i] += note.work_s;
+      meeting.finish_s[i] = costs.after_note(static_cast<int>(i), meeting.finish_s[i], note.work, j == 0);
       candidates[i] = note.candidate;
     }
     exchange_column(column.panel_columns, costs, meeting.finish_s, candidates);
@@ -245,7 +261,7 @@ PivotRows ColumnMeetings::settle(Rank& rank, const hplcast_column& column) {
   here.barrier->wait();
   LOG("%zu exchanges from %d on take until %.12g s", meeting->pivots.rows.size(), meeting->pivots.first_index,
       at(meeting->finish_s, column.position));
-  rank.clock.spend(std::max(0.0, at(meeting->finish_s, column.position) - clock_s()));
+  rank.clock.go_on_noted(at(meeting->finish_s, column.position));
   return meeting->pivots;
 }
 

@@ -42,6 +42,9 @@ struct PivotRows {
 /// have done anything else in between: nothing is lost but what messages of the column and others on the same links do
 /// to each other.
 ///
+/// Where there are detours, "t += w" is t = after(t, w) (RankDetours): they hit each rank at the times computed, as
+/// they would have.
+///
 /// That is sampled (SampledExchanges): some exchanges are simulated with messages. Their excess over the same exchanges
 /// computed with expected costs is added to every step of the exchanges of the same part of the panel, in this panel
 /// and those after it until the part is sampled again (ExchangeLessons): process columns are alike, one learns from the
@@ -71,7 +74,7 @@ class ColumnMeetings {
 
  private:
   struct Note {
-    double work_s;
+    RankClock::Noted work;
     PivotCandidate candidate;
   };
   struct SampledExchange {
@@ -85,6 +88,7 @@ class ColumnMeetings {
     double came_s = 0;                         ///< to the meeting
     std::vector<std::pair<int, double>> sent;  ///< bytes of computed exchanges that left its host, by position
     std::vector<SampledExchange> sampled;      ///< of the run that goes on
+    RankDetours detours;                       ///< as they were at the begin of that
   };
   /// What the last to come finds out for all. Held by those that are still to wake up when the next has begun.
   struct Meeting {

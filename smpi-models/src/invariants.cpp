@@ -21,14 +21,14 @@ void check_end(const Rank& rank) {
           rank.clock.ahead_s());
 }
 
-void check_phases(const Activity::PhaseTimes& phases, double end_s) {
+void check_phases(const Activity::RankPhaseTimes& phases, double end_s) {
   // Sums of differences of dates: SimGrid resolves 1e-12 s, and a date rounds by 2^-53 of itself, in thousands of
   // calls.
   const double rounding_s = 1e-9 + 1e-12 * end_s;
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     for (std::size_t rank = 0; rank < phases[phase].size(); ++rank) {
       const PhaseTime& time = phases[phase][rank];
-      const double excess_s = time.kernels_s + time.messages_s + time.waiting_s - time.elapsed_s;
+      const double excess_s = time.kernels_s + time.messages_s + time.waiting_s + time.detours_s - time.elapsed_s;
       require(std::abs(excess_s) <= rounding_s, static_cast<std::uint32_t>(rank), phase_names[phase], excess_s);
     }
   }

@@ -23,6 +23,6 @@ inline void require(bool holds, std::uint32_t rank, const char* property, double
 /// At the end of a simulation that is no deadlock.
 void check_end(const Rank& rank);
 /// @param end_s  of the simulation
-void check_phases(const Activity::PhaseTimes& phases, double end_s);
+void check_phases(const Activity::RankPhaseTimes& phases, double end_s);
 
 }  // namespace hplcast::smpi_models

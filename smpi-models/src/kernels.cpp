@@ -38,6 +38,23 @@ void Kernels::assign_laws(Rank& rank, int local_rank) const {
       rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(host->second, cpu);
     }
   }
+  if (have_detours())
+    rank.clock.set_detours(RankDetours(model_->cluster.detours, detour_place(host->second, local_rank)));
+}
+
+/// Every window of a sampled prediction begins at an instant of its own: what its detours have in common with those of
+/// other windows is the sources, not the times.
+core::DetourPlace Kernels::detour_place(int host, int local_rank) const {
+  const int cores = model_->cluster.hosts.values().cores;
+  const auto core = static_cast<std::uint32_t>(host * cores + local_rank % cores);
+  core::DetourPlace place{settings_.seed, core, static_cast<std::uint32_t>(host), 0};
+  if (const auto& [first, last] = settings_.window; last >= 0) {
+    constexpr double longest_s = 1e4;  // longer than any period that would matter; dates are exact to 2e-12 s
+    const core::StreamName stream{settings_.seed, core::stream_window, static_cast<std::uint32_t>(first),
+                                  core::stream_detour, 0};
+    place.origin_s = longest_s * core::draw(stream, 0).uniform;
+  }
+  return place;
 }
 
 /// Of call number `call`.

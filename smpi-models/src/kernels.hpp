@@ -21,8 +21,11 @@ class Kernels {
   Kernels(const Settings& settings, std::optional<Model> model, PanelCounts& counts);
 
   const std::optional<Model>& model() const { return model_; }
-  /// The models of the CPU that is number `local_rank` of its host. @throws DomainError for a host without a model.
+  /// The models of the CPU, and the detours of the core, that are those of number `local_rank` of its host. @throws
+  /// DomainError for a host without a model.
   void assign_laws(Rank& rank, int local_rank) const;
+  /// Whether ranks have detours.
+  bool have_detours() const { return model_ && settings_.detours && !model_->cluster.detours.empty(); }
 
   /// Counts one call and draws its duration in s; 0 for a kernel that costs nothing. @throws Error without a model.
   double spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape);
@@ -32,6 +35,7 @@ class Kernels {
   std::vector<double> repeated_s(const Rank& rank, std::size_t times) const;
 
  private:
+  core::DetourPlace detour_place(int host, int local_rank) const;
   double drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape, std::uint64_t call) const;
 
   const Settings& settings_;

@@ -139,6 +139,7 @@ void Messages::wait_for_end(SentMessage& sent) {
     at(sent.message.channel.source).clock.sleep();
   }
   port::wait_for_end(sent.flow);
+  at(sent.message.channel.source).clock.resume();
 }
 
 std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous) {
@@ -195,9 +196,9 @@ void Messages::finish_receive(MessageRequest& request) {
   receiving.erase(std::find(receiving.begin(), receiving.end(), &request));
   const SentMessage& sent = *request.message;
   copy_content(sent, request.wanted);
-  if (sent.detached) {
-    at(request.wanted.channel.destination).clock.spend(overhead_s(core::MessageCost::recv, sent));
-  }
+  RankClock& clock = at(request.wanted.channel.destination).clock;
+  clock.resume();
+  if (sent.detached) clock.spend(overhead_s(core::MessageCost::recv, sent));
 }
 
 }  // namespace hplcast::smpi_models

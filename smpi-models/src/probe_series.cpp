@@ -10,7 +10,11 @@ void ProbeSeries::Prober::begin_piece() {
   const double piece_s = pieces_s_[pieces_++];
   works_ = true;
   work_s_ += piece_s;
-  end_s_ += piece_s;
+  spend(Work::kernel, piece_s);
+}
+
+void ProbeSeries::Prober::spend(Work what, double duration_s) {
+  end_s_ = detours_ == nullptr ? end_s_ + duration_s : detours_->after(what, end_s_, duration_s);
 }
 
 /// What comes after the end of a piece of work, or of a probe that fails.
@@ -24,7 +28,7 @@ void ProbeSeries::go_on(Prober& prober) {
     }
   }
   prober.works_ = false;
-  prober.end_s_ += probe_s_ * factor_;
+  prober.spend(Work::other, probe_s_ * factor_);
 }
 
 void ProbeSeries::fail_until(double now_s) {
@@ -66,10 +70,11 @@ void ProbeSeries::ended(double now_s, bool found) {
   factor_ = found ? 1 : factor_ + 1;
 }
 
-void ProbeSeries::add(Prober& prober, double end_s, std::vector<double> pieces_s) {
+void ProbeSeries::add(Prober& prober, double end_s, std::vector<double> pieces_s, RankDetours* detours) {
   const std::size_t number = prober.number_;
   prober = Prober(number);
   prober.active_ = true;
+  if (detours != nullptr && detours->any()) prober.detours_ = detours;
   prober.end_s_ = end_s;
   prober.pieces_s_ = std::move(pieces_s);
   if (!prober.pieces_s_.empty()) prober.begin_piece();
@@ -78,12 +83,12 @@ void ProbeSeries::add(Prober& prober, double end_s, std::vector<double> pieces_s
   std::push_heap(ends_.begin(), ends_.end(), later);
 }
 
-void ProbeSeries::begin(Prober& prober, double first_end_s) {
-  add(prober, first_end_s, {});
+void ProbeSeries::begin(Prober& prober, double first_end_s, RankDetours* detours) {
+  add(prober, first_end_s, {}, detours);
 }
 
-void ProbeSeries::begin_work(Prober& prober, double now_s, std::vector<double> pieces_s) {
-  add(prober, now_s, std::move(pieces_s));
+void ProbeSeries::begin_work(Prober& prober, double now_s, std::vector<double> pieces_s, RankDetours* detours) {
+  add(prober, now_s, std::move(pieces_s), detours);
 }
 
 ProbeSeries::Stop ProbeSeries::stop(Prober& prober, double now_s) {
@@ -91,6 +96,12 @@ ProbeSeries::Stop ProbeSeries::stop(Prober& prober, double now_s) {
   prober.active_ = false;
   Stop stop{prober.end_s_, !prober.works_, prober.work_s_, prober.failed_};
   if (stop.end_s >= now_s) return stop;
+  if (prober.detours_ != nullptr) {
+    const double done_s = prober.detours_->free_s(stop.end_s, now_s);
+    const double probes = probe_s_ > 0 ? std::ceil(done_s / probe_s_) : 0;
+    stop.end_s = prober.detours_->after(Work::other, now_s, std::max(0.0, probes * probe_s_ - done_s));
+    return stop;
+  }
   const double probes = probe_s_ > 0 ? std::ceil((now_s - stop.end_s) / probe_s_) : 0;
   stop.end_s = std::max(now_s, stop.end_s + probes * probe_s_);
   return stop;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "rank_detours.hpp"
+
 namespace hplcast::smpi_models {
 
 /// Computes when each probe of a series ends, without simulating it.
@@ -21,6 +23,9 @@ namespace hplcast::smpi_models {
 /// worked off whenever somebody asks. A rank that works between its probes stands there with the end of its piece of
 /// work, or of the probe after it, whatever it is in.
 ///
+/// Detours stretch probes and pieces of work: "|p c" is then until after(begin, c), and the rank above finds its
+/// message at after(b, c ceil(free(b, s) / c)), free(b, s) being the time between in which no detour ran.
+///
 /// All times are in s of simulated time and must not decrease from call to call.
 class ProbeSeries {
  public:
@@ -34,16 +39,17 @@ class ProbeSeries {
   void ended(double now_s, bool found);
 
   /// From now on the rank probes again and again, the first time until `first_end_s`; all of these fail until stop().
-  void begin(Prober& prober, double first_end_s);
+  /// @param detours  of the rank, which stretch its probes and its work; null: none
+  void begin(Prober& prober, double first_end_s, RankDetours* detours = nullptr);
   /// From now on it works on pieces that take `pieces_s` each, probes after each, and goes on with only probes.
   /// Only where probes grow and cost something. @param pieces_s one or more.
-  void begin_work(Prober& prober, double now_s, std::vector<double> pieces_s);
+  void begin_work(Prober& prober, double now_s, std::vector<double> pieces_s, RankDetours* detours = nullptr);
 
   /// Where a rank is when there is something to find for it.
   struct Stop {
     double end_s = 0;        ///< when the piece of work ends, or the probe, that it is in; not in the past
     bool probes = true;      ///< it is in a probe, which will find it
-    double work_s = 0;       ///< what the pieces of work took that are done then
+    double work_s = 0;       ///< what the pieces of work took that are done then, without detours
     std::size_t failed = 0;  ///< of the probes that follow these, one each
   };
   /// There is something to find for it from now on. The caller says when a probe has found it, by ended().
@@ -58,6 +64,7 @@ class ProbeSeries {
    private:
     friend class ProbeSeries;
     void begin_piece();
+    void spend(Work what, double duration_s);
     std::size_t number_;
     double end_s_ = 0;  // of what it is doing
     bool active_ = false;
@@ -66,6 +73,7 @@ class ProbeSeries {
     double work_s_ = 0;       // of these
     std::size_t failed_ = 0;  // as Stop
     std::vector<double> pieces_s_;
+    RankDetours* detours_ = nullptr;
   };
 
  private:
@@ -76,7 +84,7 @@ class ProbeSeries {
   static bool later(const End& a, const End& b) {
     return a.end_s > b.end_s || (a.end_s == b.end_s && a.prober->number_ > b.prober->number_);
   }
-  void add(Prober& prober, double end_s, std::vector<double> pieces_s);
+  void add(Prober& prober, double end_s, std::vector<double> pieces_s, RankDetours* detours);
   void go_on(Prober& prober);
   void replace_first(const End& end);
   void fail_until(double now_s);

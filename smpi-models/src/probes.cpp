@@ -84,7 +84,7 @@ bool Probes::end_in_the_past(Rank& rank) {
   const double probe_s = series_.cost_s(clock_s());
   clock.spend(probe_s);
   if (clock.ahead_s() < 0 && rank.loop.only_probes()) {
-    clock.spend(probe_s > 0 ? std::ceil(-clock.ahead_s() / probe_s) * probe_s : -clock.ahead_s());
+    clock.catch_up_probing(probe_s);
   }
   return clock.state() == RankClock::State::running;
 }
@@ -113,7 +113,8 @@ bool Probes::end_replayed(Rank& rank) {
 
 void Probes::skip_probes(Rank& rank, const hplcast_channel& channel) {
   const double began_s = clock_s();
-  series_.begin(rank.prober, began_s + rank.clock.ahead_s() + series_.cost_s(began_s));
+  const double first_end_s = rank.clock.after(Work::other, began_s + rank.clock.ahead_s(), series_.cost_s(began_s));
+  series_.begin(rank.prober, first_end_s, &rank.clock.detours());
   sleep_until_sent(rank, channel);
   rank.clock.go_on_at(series_.stop(rank.prober, clock_s()).end_s);
 }
@@ -128,7 +129,7 @@ void Probes::work_later(Rank& rank, const hplcast_channel& channel) {
   }
   // Its probes concern all others: when they are made must be known as they come.
   if (rank.loop.pieces == 0 || !rank.loop.piece.is_known()) return;
-  series_.begin_work(rank.prober, began_s, kernels_.repeated_s(rank, rank.loop.pieces));
+  series_.begin_work(rank.prober, began_s, kernels_.repeated_s(rank, rank.loop.pieces), &rank.clock.detours());
   sleep_until_sent(rank, channel);
   const double now_s = clock_s();
   const ProbeSeries::Stop stop = series_.stop(rank.prober, now_s);

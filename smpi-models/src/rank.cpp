@@ -1,7 +1,7 @@
 #include "rank.hpp"
 
 #include <algorithm>
-
+#include <cmath>
 #include <string>
 
 #include "c_boundary.hpp"
@@ -18,10 +18,58 @@ bool Mail::has(const hplcast_channel& channel) const {
   });
 }
 
-void RankClock::spend(double duration_s) {
+void RankClock::add(Work what, double duration_s) {
   require(duration_s >= 0, rank_, "it spends a negative time [s]", duration_s);
-  ahead_s_ += duration_s;
+  if (detours_.any() && !replays_ && !notes_) {
+    ahead_s_ = after(what, now_s(), duration_s) - simgrid::s4u::Engine::get_clock();
+  } else {
+    ahead_s_ += duration_s;
+  }
+  if (notes_) (what == Work::kernel ? noted_.kernels_s : noted_.other_s) += duration_s;
   if (state_ == State::catching_up && !replays_ && ahead_s_ >= 0) state_ = State::running;
+}
+
+double RankClock::after(Work what, double begin_s, double work_s) {
+  if (!detours_.any()) return begin_s + work_s;
+  const double end_s = detours_.after(what, begin_s, work_s);
+  taken_s_ += std::max(0.0, end_s - begin_s - work_s);
+  return end_s;
+}
+
+void RankClock::resume() {
+  if (detours_.any()) add(Work::other, 0);
+}
+
+RankClock::Noted RankClock::take_note() {
+  Noted note = noted_;
+  noted_ = {};
+  note.elapsed_s = take_ahead_s();
+  if (detours_.any()) notes_ = true;
+  return note;
+}
+
+void RankClock::go_on_noted(double date_s) {
+  const double left_s = std::max(0.0, date_s - simgrid::s4u::Engine::get_clock());
+  if (!notes_) {
+    spend(left_s);
+    return;
+  }
+  const Noted since = noted_;
+  noted_ = {};
+  notes_ = false;
+  ahead_s_ = left_s;
+  add(Work::kernel, since.kernels_s);
+  add(Work::other, since.other_s);
+}
+
+void RankClock::catch_up_probing(double probe_s) {
+  if (!detours_.any()) {
+    spend(probe_s > 0 ? std::ceil(-ahead_s_ / probe_s) * probe_s : -ahead_s_);
+    return;
+  }
+  const double done_s = detours_.free_s(now_s(), simgrid::s4u::Engine::get_clock());
+  ahead_s_ = 0;
+  spend(probe_s > 0 ? std::max(0.0, std::ceil(done_s / probe_s) * probe_s - done_s) : 0);
 }
 
 void RankClock::flush() {

@@ -3,10 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "hplcast/core/kernel_id.hpp"
 #include "message.hpp"
 #include "probe_series.hpp"
+#include "rank_detours.hpp"
 #include "simgrid_port/simgrid_port.hpp"
 #include "table_model.hpp"
 
@@ -34,6 +36,10 @@ namespace hplcast::smpi_models {
 ///                               catch_up()
 ///
 /// A rank that catches up cannot flush(): there is nothing of the past that it could tell others.
+///
+/// Detours (RankDetours) stretch what the rank spends. They take nothing while it waits; of one that runs when it stops
+/// waiting it pays the rest (resume()). What it spends while it replays or notes (fast mode) is not stretched: the time
+/// of it is not known yet.
 class RankClock {
  public:
   explicit RankClock(std::uint32_t rank) : rank_(rank) {}
@@ -48,12 +54,14 @@ class RankClock {
   bool has_worked() const { return worked_; }
 
   /// The rank spends time of its own in a call.
-  void spend(double duration_s);
+  void spend(double duration_s) { add(Work::other, duration_s); }
   /// Likewise in a kernel.
   void work(double duration_s) {
     worked_ = true;
-    spend(duration_s);
+    add(Work::kernel, duration_s);
   }
+  /// After a wait for others, at the simulated clock.
+  void resume();
   /// Lets the clock follow the own time. Blocks: not to be called inside guarded(), nor when catching up.
   void flush();
   /// The own time goes back to the clock; what it was ahead is for the caller to spend.
@@ -62,6 +70,8 @@ class RankClock {
   /// Running: until wake() of another rank. Blocks.
   void sleep();
   void wake() { bell_->release(); }
+  /// Catching up with nothing but probes of `probe_s` each: to the end of the one that ends at the clock, or after it.
+  void catch_up_probing(double probe_s);
   /// After sleep(): to a date that the clock has not passed.
   void go_on_at(double date_s);
   /// After sleep(): to a time before the clock, if ahead_s < 0. `replays`: until catch_up(), whatever it spends.
@@ -69,13 +79,37 @@ class RankClock {
   /// The end of a replay.
   void catch_up(double ahead_s);
 
+  /// What a rank spends after something whose time is not known yet.
+  struct Noted {
+    double elapsed_s = 0;  ///< all of it, if nothing before it is unknown: with detours
+    double kernels_s = 0;  ///< else
+    double other_s = 0;
+  };
+  /// Takes what is pending, and begins to note what it spends.
+  Noted take_note();
+  /// The end of noting: the noted things end at `date_s`, and then comes what it has spent since.
+  void go_on_noted(double date_s);
+  /// When something noted that begins at `begin_s` ends. Detours up to then are over for the rank.
+  double after(Work what, double begin_s, double work_s);
+
+  void set_detours(RankDetours detours) { detours_ = std::move(detours); }
+  RankDetours& detours() { return detours_; }
+  /// By how much detours have stretched what the rank spent, in s.
+  double detours_s() const { return taken_s_; }
+
  private:
+  void add(Work what, double duration_s);
+
   std::uint32_t rank_;
   State state_ = State::running;
   double ahead_s_ = 0;
   double slept_at_s_ = 0;
   bool worked_ = false;
   bool replays_ = false;
+  bool notes_ = false;
+  Noted noted_;
+  RankDetours detours_;
+  double taken_s_ = 0;
   simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
 };
 

@@ -108,11 +108,14 @@ Rank& Runtime::rank() {
 void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
   const double duration_s = kernels_.spend_s(rank, kernel, shape);
   if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.piece.add({kernel, shape});
-  if (activity_.measures() && duration_s > 0) {
-    const double begin_s = rank.clock.now_s();
-    activity_.kernel(static_cast<int>(rank.number), kernel, shape, {begin_s, begin_s + duration_s});
-  }
+  const double begin_s = rank.clock.now_s();
+  const double detours_s = rank.clock.detours_s();
   rank.clock.work(duration_s);
+  if (activity_.measures() && duration_s > 0) {
+    const double in_detours_s = rank.clock.detours_s() - detours_s;
+    activity_.kernel(static_cast<int>(rank.number), kernel, shape, {begin_s, begin_s + duration_s + in_detours_s},
+                     in_detours_s);
+  }
 }
 
 hplcast_window Runtime::panel_window(int panels, int process_columns) const {
@@ -129,7 +132,11 @@ hplcast_window Runtime::panel_window(int panels, int process_columns) const {
 
 void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) {
   panel_marks_.mark(ranks_.size(), rank.number, window, index, rank.clock.now_s());
-  if (settings_.window.second >= 0) rank.panel_place = counts_.begin_panel(index);
+  if (settings_.window.second >= 0) {
+    rank.panel_place = counts_.begin_panel(index);
+    activity_.begin_panel(static_cast<int>(rank.number), rank.panel_place - 1,
+                          {rank.clock.now_s(), rank.clock.detours_s()});
+  }
   progress_.update(static_cast<double>(index) / window.count, s4u::Engine::get_clock());
 }
 
@@ -161,6 +168,9 @@ void Runtime::write() {
   statistics.panel_marks_s = panel_marks_.means_s();
   statistics.counts = counts_.total();
   statistics.panel_counts = counts_.until_marks();
+  statistics.panel_phases = activity_.phase_times_at_marks();
+  if (kernels_.have_detours())
+    for (const Rank& rank : ranks_) statistics.detours_s.push_back(rank.clock.detours_s());
   if (columns_) statistics.fast_error_95_s = columns_->error_95_s();
   core::write_file(settings_.stats_path, [&](std::ostream& out) { write_statistics(out, statistics); });
 }

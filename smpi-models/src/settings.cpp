@@ -76,6 +76,7 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   }
   if (const std::string text = value("HPLCAST_WINDOW"); !text.empty()) settings.window = parse_window(text);
   choose("HPLCAST_NOISE", "on", "off", settings.noise);
+  choose("HPLCAST_DETOURS", "on", "off", settings.detours);
   choose("HPLCAST_NETWORK_NOISE", "on", "off", settings.network_noise);
   choose("HPLCAST_MODE", "fast", "exact", settings.fast);
   choose("HPLCAST_PIVOTS", "uniform", "lowest", settings.uniform_pivots);

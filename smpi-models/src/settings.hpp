@@ -44,6 +44,7 @@ struct Settings {
   bool uniform_pivots =
       true;  ///< HPLCAST_PIVOTS: uniform or lowest; lowest: the first process row that can has every pivot
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
+  bool detours = true;          ///< HPLCAST_DETOURS: on or off; off: the cluster's detours never come
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
 };
 

@@ -9,17 +9,27 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+void append(Json& phase, const PhaseTime& time, bool detours) {
+  phase["elapsed_s"].push_back(time.elapsed_s);
+  phase["kernels_s"].push_back(time.kernels_s);
+  phase["messages_s"].push_back(time.messages_s);
+  phase["waiting_s"].push_back(time.waiting_s);
+  if (detours) phase["detours_s"].push_back(time.detours_s);
+}
+
 Json phases_json(const Statistics& statistics) {
   Json phases = Json::object();
-  for (std::size_t i = 0; i < statistics.phases.size(); ++i) {
-    Json& phase = phases[phase_names[i]];
-    for (const PhaseTime& time : statistics.phases[i]) {
-      phase["elapsed_s"].push_back(time.elapsed_s);
-      phase["kernels_s"].push_back(time.kernels_s);
-      phase["messages_s"].push_back(time.messages_s);
-      phase["waiting_s"].push_back(time.waiting_s);
-    }
-  }
+  const bool detours = !statistics.detours_s.empty();
+  for (std::size_t i = 0; i < statistics.phases.size(); ++i)
+    for (const PhaseTime& time : statistics.phases[i]) append(phases[phase_names[i]], time, detours);
+  return phases;
+}
+
+Json phases_at_marks(const Statistics& statistics) {
+  Json phases = Json::object();
+  const bool detours = !statistics.detours_s.empty();
+  for (const PhaseTimes& mark : statistics.panel_phases)
+    for (std::size_t i = 0; i < mark.size(); ++i) append(phases[phase_names[i]], mark[i], detours);
   return phases;
 }
 
@@ -95,8 +105,10 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
     json["panels"] = {{"first", statistics.window.first}, {"marks_s", statistics.panel_marks_s}};
     if (!statistics.panel_counts.empty())
       json["panels"] = counts_at_marks(statistics.panel_counts, std::move(json["panels"]));
+    if (!statistics.panel_phases.empty()) json["panels"]["phases"] = phases_at_marks(statistics);
   }
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
+  if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
   if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);
   out << json.dump(2) << '\n';

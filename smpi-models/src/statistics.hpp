@@ -27,11 +27,13 @@ struct Statistics {
   double end_s = 0;             ///< simulated time at the end
   std::vector<double> times_s;  ///< as reported, in order
   CallCounts counts;
-  hplcast_window window{0, 0};                                       ///< PanelMarks::window()
-  std::vector<double> panel_marks_s;                                 ///< PanelMarks::means_s()
-  std::vector<CallCounts> panel_counts;                              ///< PanelCounts::until_marks(), of a window
-  std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT> phases{};  ///< by phase and rank; empty if not measured
-  std::vector<BlockedRank> blocked;                                  ///< what ranks waited for in a deadlock
+  std::vector<double> detours_s;         ///< RankClock::detours_s(), by rank; empty without detours
+  hplcast_window window{0, 0};           ///< PanelMarks::window()
+  std::vector<double> panel_marks_s;     ///< PanelMarks::means_s()
+  std::vector<CallCounts> panel_counts;  ///< PanelCounts::until_marks(), of a window
+  std::vector<PhaseTimes> panel_phases;  ///< Activity::phase_times_at_marks()
+  Activity::RankPhaseTimes phases{};     ///< empty if not measured
+  std::vector<BlockedRank> blocked;      ///< what ranks waited for in a deadlock
 };
 
 /// JSON; kernels and operations that were not called are left out.

@@ -8,7 +8,6 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/verdict.hpp"
-#include "hplcast/study/local_machine.hpp"
 #include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/workspace.hpp"
@@ -56,8 +55,8 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
                        "-hostfile", unquoted(files.hostfile, folder)};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
-  const std::vector<std::string> memory = memory_options(request);
-  command.arguments.insert(command.arguments.end(), memory.begin(), memory.end());
+  const MemorySettings memory = memory_settings(request);
+  command.arguments.insert(command.arguments.end(), memory.options.begin(), memory.options.end());
   command.arguments.push_back(unquoted(xhpl, folder));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
@@ -65,13 +64,7 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
                          {"HPLCAST_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_STATS", (folder / "statistics.json").string()}};
-  // Of glibc: the many small objects of a simulation are kept for reuse, and lie in huge pages. A fifth of the time.
-  // Stacks without guard pages are to be maps of their own, of which only the used part is memory.
-  if (std::getenv("GLIBC_TUNABLES") == nullptr) {
-    const bool guards = stack_options(needs_of(request), local_machine().max_map_count).empty();
-    command.environment["GLIBC_TUNABLES"] =
-        std::string("glibc.malloc.tcache_count=60000:glibc.malloc.") + (guards ? "hugetlb=1" : "mmap_threshold=131072");
-  }
+  if (std::getenv("GLIBC_TUNABLES") == nullptr) command.environment["GLIBC_TUNABLES"] = memory.glibc_tunables;
   command.purpose =
       "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);
   command.directory = folder;

@@ -98,6 +98,7 @@ core::ClusterModel at_levels(core::ClusterModel cluster, const ModelLevels& leve
     network.growing_probes = false;
     cluster.network = core::NetworkModel::make(std::move(network));
   }
+  if (!levels.detours) cluster.detours.clear();
   return levels.network_noise ? cluster : scale_network_noise(std::move(cluster), 0);
 }
 
@@ -105,6 +106,7 @@ std::map<std::string, std::string> described(const ModelLevels& levels) {
   std::map<std::string, std::string> result;
   if (!levels.noise) result["noise"] = "off";
   if (!levels.network_noise) result["network-noise"] = "off";
+  if (!levels.detours) result["detours"] = "off";
   if (!levels.growing_probes) result["growing-probes"] = "off";
   if (!levels.per_cpu) result["per-cpu"] = "off";
   if (levels.kernel_model) result["kernel-model"] = *levels.kernel_model;

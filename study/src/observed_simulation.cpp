@@ -16,8 +16,7 @@ bool observes_messages(const Observation& observation) {
 }
 
 bool is_observed(const Observation& observation) {
-  return observes_messages(observation) || observation.phases || !observation.phases_csv.empty() ||
-         !observation.log.empty();
+  return observes_messages(observation) || !observation.phases_csv.empty() || !observation.log.empty();
 }
 
 void observe(core::Command& command, const Observation& observation) {
@@ -52,19 +51,23 @@ std::vector<core::PhaseSummary> summarised(const std::vector<RankPhases>& phases
     if (phase.elapsed_s.empty()) continue;
     const auto [least, most] = std::minmax_element(phase.elapsed_s.begin(), phase.elapsed_s.end());
     summaries.push_back({phase.name, mean(phase.elapsed_s), *least, *most, mean(phase.kernels_s),
-                         mean(phase.messages_s), mean(phase.waiting_s)});
+                         mean(phase.messages_s), mean(phase.waiting_s), mean(phase.detours_s)});
   }
   return summaries;
 }
 
 void write_phases_csv(const fs::path& path, const std::vector<RankPhases>& phases) {
+  const bool detours =
+      std::any_of(phases.begin(), phases.end(), [](const auto& one) { return !one.detours_s.empty(); });
   core::write_file(path, [&](std::ostream& out) {
-    out << "rank,phase,elapsed_s,kernels_s,messages_s,waiting_s\n";
+    out << "rank,phase,elapsed_s,kernels_s,messages_s,waiting_s" << (detours ? ",detours_s\n" : "\n");
     for (const RankPhases& phase : phases) {
       for (std::size_t rank = 0; rank < phase.elapsed_s.size(); ++rank) {
         out << rank << ',' << phase.name << ',' << core::shortest(phase.elapsed_s[rank]) << ','
             << core::shortest(phase.kernels_s[rank]) << ',' << core::shortest(phase.messages_s[rank]) << ','
-            << core::shortest(phase.waiting_s[rank]) << '\n';
+            << core::shortest(phase.waiting_s[rank]);
+        if (detours) out << ',' << core::shortest(phase.detours_s[rank]);
+        out << '\n';
       }
     }
   });

@@ -189,7 +189,7 @@ void write_json(std::ostream& out, const RealActivity& activity, const Ranks& ra
   json["messages"] = calls_json(activity.messages, "bytes");
   for (const core::PhaseSummary& phase : activity.phases) {
     for (const core::PhaseField& field : core::phase_fields)
-      json["phases"][phase.name][field.name] = phase.*field.member;
+      if (field.required) json["phases"][phase.name][field.name] = phase.*field.member;
   }
   json["known_waiting"] = activity.known_waiting;
   json["overhead"] = activity.overhead;

@@ -31,7 +31,7 @@ struct Settings {
 Settings settings_of(const PredictionRequest& request) {
   Settings settings;
   std::vector<std::string> options = platforms::smpi_options(request.cluster);
-  const std::vector<std::string> memory = memory_options(request);
+  const std::vector<std::string> memory = memory_settings(request).options;
   options.insert(options.end(), memory.begin(), memory.end());
   for (const std::string& option : options) {
     const std::size_t name = std::string("--cfg=").size(), colon = option.find(':');

@@ -15,7 +15,8 @@ std::vector<RankPhases> phases_from(const nlohmann::ordered_json& json) {
   for (const auto& [name, times] : json.items()) {
     phases.push_back(
         {name, times.at("elapsed_s").get<std::vector<double>>(), times.at("kernels_s").get<std::vector<double>>(),
-         times.at("messages_s").get<std::vector<double>>(), times.at("waiting_s").get<std::vector<double>>()});
+         times.at("messages_s").get<std::vector<double>>(), times.at("waiting_s").get<std::vector<double>>(),
+         times.value("detours_s", std::vector<double>())});
   }
   return phases;
 }
@@ -32,7 +33,7 @@ std::vector<BlockedRank> blocked_from(const nlohmann::ordered_json& json) {
 
 CountsAtPanels counts_from(const nlohmann::ordered_json& panels) {
   CountsAtPanels counts;
-  for (const char* kind : {"kernels", "messages"}) {
+  for (const char* kind : {"kernels", "messages", "phases"}) {
     if (!panels.contains(kind)) continue;
     for (const auto& [name, fields] : panels.at(kind).items()) {
       for (const auto& [field, values] : fields.items())

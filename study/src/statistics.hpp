@@ -13,6 +13,7 @@ namespace hplcast::study {
 struct RankPhases {
   std::string name;
   std::vector<double> elapsed_s, kernels_s, messages_s, waiting_s;
+  std::vector<double> detours_s = {};  ///< empty: there were none
 };
 
 /// A rank that was in an MPI call when nothing went on any more. A source or destination of -1 is not known.

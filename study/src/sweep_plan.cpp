@@ -128,7 +128,8 @@ class PlanReader {
         fail(node, factor, "found `" + value + "`; expected " + a + " or " + b + (c.empty() ? "" : " or " + c));
       }
     };
-    if (factor == "noise" || factor == "network-noise" || factor == "per-cpu") one_of("on", "off", "");
+    if (factor == "noise" || factor == "network-noise" || factor == "detours" || factor == "per-cpu")
+      one_of("on", "off", "");
     if (factor == "mode") one_of("exact", "fast", "auto");
     if (factor == "windows") require_windows(node, value);
     if (factor == "kernel-model") one_of("full", "M1", "M2");
@@ -147,8 +148,8 @@ class PlanReader {
     if (is_factor(factor)) return;
     fail(node, factor,
          "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, noise, "
-         "network-noise, per-cpu, "
-         "kernel-model, a transformation (hplcast transform --help), or /field/of/cluster.json");
+         "network-noise, detours, per-cpu, kernel-model, a transformation (hplcast transform --help), or "
+         "/field/of/cluster.json");
   }
 
   Setting setting(const std::string& factor, const YAML::Node& value) const { return {factor, level(factor, value)}; }
@@ -324,7 +325,7 @@ bool is_factor(const std::string& name) {
     if (name == field.name) return true;
   }
   for (const char* known :
-       {"grid", "cluster", "mode", "windows", "noise", "network-noise", "per-cpu", "kernel-model"}) {
+       {"grid", "cluster", "mode", "windows", "noise", "network-noise", "detours", "per-cpu", "kernel-model"}) {
     if (name == known) return true;
   }
   return (name.size() > 1 && name.front() == '/') || is_transformation(name);

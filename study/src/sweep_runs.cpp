@@ -46,6 +46,8 @@ bool set_level(const Setting& setting, ModelLevels& levels) {
     levels.noise = setting.value == "on";
   } else if (setting.factor == "network-noise") {
     levels.network_noise = setting.value == "on";
+  } else if (setting.factor == "detours") {
+    levels.detours = setting.value == "on";
   } else if (setting.factor == "per-cpu") {
     levels.per_cpu = setting.value == "on";
   } else if (setting.factor == "kernel-model") {

@@ -9,7 +9,9 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/fit/generative.hpp"
+#include "hplcast/study/transform_detours.hpp"
 #include "hplcast/study/transform_nodes.hpp"
 #include "hplcast/study/transform_placement.hpp"
 #include "hplcast/study/transform_speed.hpp"
@@ -47,6 +49,20 @@ class Argument {
     const double value = number(i);
     if (value != std::floor(value) || std::abs(value) > 1e9) fail();
     return static_cast<int>(value);
+  }
+  double seconds(std::size_t i) const {
+    try {
+      return core::parse_seconds(parts_.at(i));
+    } catch (const core::UsageError&) {
+      fail();
+    }
+  }
+  core::DetoursPer detours_per(std::size_t i, core::DetoursPer otherwise) const {
+    return i < size() ? core::detours_per_from_name(parts_[i]) : otherwise;
+  }
+  /// Of a transformation without a number.
+  void require_yes() const {
+    if (text_ != "yes") fail();
   }
   int integer_or(std::size_t i, int otherwise) const { return i < size() ? integer(i) : otherwise; }
   SpeedRank rank(std::size_t i, SpeedRank otherwise) const {
@@ -172,6 +188,21 @@ std::vector<Entry> node_entries() {
            generated}};
 }
 
+std::vector<Entry> detour_entries() {
+  return {of_parts({"add-detours", "PERIOD:DURATION[:core|host|cluster]",
+                    "one more cause of detours, 1s:10ms:core; what is hit at the same instant (core)"},
+                   2, 3,
+                   [](const ClusterModel& c, const Argument& a) {
+                     return add_detours(c, a.seconds(0), a.seconds(1), a.detours_per(2, core::DetoursPer::core));
+                   }),
+          of_number({"scale-detours", "FACTOR", "durations of all detours; 0: none"}, scale_detours),
+          of_parts({"synchronise-detours", "yes", "all detours hit all cores at the same instant"}, 1, 1,
+                   [](const ClusterModel& c, const Argument& a) {
+                     a.require_yes();
+                     return synchronise_detours(c);
+                   })};
+}
+
 std::vector<Entry> topology_entries() {
   const auto torus = [](const ClusterModel& c, const TransformationInfo& self, const std::string& text) {
     const Argument argument(self, text, 'x');
@@ -182,7 +213,7 @@ std::vector<Entry> topology_entries() {
   };
   return {of_parts({"single-switch", "yes", "all hosts on one switch"}, 1, 1,
                    [](const ClusterModel& c, const Argument& a) {
-                     if (a.text(0) != "yes") a.fail();
+                     a.require_yes();
                      return with_single_switch(c);
                    }),
           of_parts({"fat-tree", "HOSTS_PER_LEAF:TOP_SWITCHES[:LINKS]", "two levels of switches"}, 2, 3,
@@ -210,8 +241,8 @@ std::vector<Entry> placement_entries() {
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = [] {
     std::vector<Entry> joined;
-    for (const auto& group :
-         {speed_entries(), variability_entries(), node_entries(), topology_entries(), placement_entries()}) {
+    for (const auto& group : {speed_entries(), variability_entries(), detour_entries(), node_entries(),
+                              topology_entries(), placement_entries()}) {
       joined.insert(joined.end(), group.begin(), group.end());
     }
     return joined;

@@ -128,6 +128,54 @@ std::uint64_t whole(double count) {
   return static_cast<std::uint64_t>(std::llround(std::max(0.0, count)));
 }
 
+const core::PhaseSummary* find_phase(const core::Prediction& prediction, const std::string& name) {
+  const auto& all = prediction.phases;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& phase) { return phase.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Mean over the ranks in one field of a phase.
+double integrated(const Integral& integral, const core::PhaseField& field, const std::string& phase, int ranks) {
+  return integral({"phases/" + phase + "/" + field.name,
+                   [&](const core::Prediction& prediction) {
+                     const core::PhaseSummary* found = find_phase(prediction, phase);
+                     return found == nullptr ? 0.0 : ranks * found->*field.member;
+                   }}) /
+         ranks;
+}
+
+core::PhaseSummary integrated_phase(const Integral& integral, const std::vector<HplSimulation>& simulations,
+                                    const std::string& name, int ranks) {
+  core::PhaseSummary phase;
+  phase.name = name;
+  for (const core::PhaseField& field : core::phase_fields)
+    if (field.member != &core::PhaseSummary::least_s && field.member != &core::PhaseSummary::most_s)
+      phase.*field.member = std::max(0.0, integrated(integral, field, name, ranks));
+  double mean = 0, least = 0, most = 0;
+  for (const HplSimulation& one : simulations) {
+    if (const core::PhaseSummary* found = find_phase(one.prediction, name)) {
+      mean += found->elapsed_s;
+      least += found->least_s;
+      most += found->most_s;
+    }
+  }
+  phase.least_s = mean > 0 ? phase.elapsed_s * least / mean : 0;
+  phase.most_s = mean > 0 ? phase.elapsed_s * most / mean : 0;
+  return phase;
+}
+
+void integrate_phases(const Integral& integral, const std::vector<HplSimulation>& simulations,
+                      core::Prediction& prediction) {
+  const int ranks = prediction.parameters.P * prediction.parameters.Q;
+  double sum_s = 0;
+  for (core::PhaseSummary& phase : prediction.phases) {
+    phase = integrated_phase(integral, simulations, phase.name, ranks);
+    sum_s += phase.elapsed_s;
+  }
+  for (core::PhaseSummary& phase : prediction.phases)
+    for (const core::PhaseField& field : core::phase_fields) phase.*field.member *= prediction.time_s / sum_s;
+}
+
 }  // namespace
 
 void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
@@ -152,6 +200,7 @@ void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& 
     prediction.messages[name] = {calls, std::min(calls, whole(of("outside_range", &MessageCount::outside_range))),
                                  of("bytes", &MessageCount::bytes)};
   }
+  integrate_phases(integral, simulations, prediction);
 }
 
 }  // namespace hplcast::study

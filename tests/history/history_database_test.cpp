@@ -160,6 +160,16 @@ TEST_F(History, TellsVersionsThatItCannotRead) {
   EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read); }), HasSubstr("version 99"));
 }
 
+TEST_F(History, OfVersionOneBecomesOneWithVerdicts) {
+  add("one", campaign(1600000000));
+  const std::string rows = all_rows(path_);
+  SQLite::Database(path_.string(), SQLite::OPEN_READWRITE).exec("DROP TABLE verdicts; PRAGMA user_version = 1");
+  EXPECT_EQ(HistoryDatabase(path_, Access::read).counts().observations, 2U);
+  EXPECT_EQ(all_rows(path_), rows);
+  HistoryDatabase(path_, Access::write).add_verdicts({Verdict{}});
+  EXPECT_NE(all_rows(path_), rows);
+}
+
 TEST_F(History, TellsThatAnotherProgramWritesIt) {
   add("one", campaign(1600000000));
   SQLite::Database other(path_.string(), SQLite::OPEN_READWRITE);

@@ -227,6 +227,26 @@ TEST_F(SampledPrediction, CountsWhatTheRunCounts) {
   }
 }
 
+TEST_F(SampledPrediction, HasThePhasesOfTheRun) {
+  use_many_panels();
+  request_.observation.phases = true;
+  const core::Prediction all = predict(request_);
+  request_.windows = WindowRule::from("5");
+  const core::Prediction sampled = predict(request_);
+  double sum_s = 0;
+  for (const core::PhaseSummary& phase : sampled.phases) sum_s += phase.elapsed_s;
+  EXPECT_NEAR(sum_s, sampled.time_s, 1e-9 * sampled.time_s);
+  ASSERT_EQ(sampled.phases.size(), all.phases.size());
+  // Both scatter by what the times of the run do (IsWithinItsErrorOfTheRun), and waiting is a small difference of large
+  // times: within 2 % of the run.
+  for (std::size_t i = 0; i < all.phases.size(); ++i) {
+    const core::PhaseSummary &found = sampled.phases[i], &phase = all.phases[i];
+    EXPECT_EQ(found.name, phase.name);
+    for (const core::PhaseField& field : core::phase_fields)
+      EXPECT_NEAR(found.*field.member, phase.*field.member, 0.02 * all.time_s) << phase.name << ' ' << field.name;
+  }
+}
+
 TEST_F(SampledPrediction, DoesNotDependOnTheNumberOfProcesses) {
   use_many_panels();
   request_.windows = WindowRule::from("3:16");

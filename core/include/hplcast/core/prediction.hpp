@@ -36,19 +36,22 @@ struct PhaseSummary {
   double kernels_s = 0;
   double messages_s = 0;  ///< in MPI calls, without waiting
   double waiting_s = 0;   ///< in MPI calls, while the other side was not there yet
+  double detours_s = 0;   ///< by which they stretched what the rank did itself
 };
 
 /// A number of a phase and its key in JSON, in predictions and in real runs.
 struct PhaseField {
   const char* name;
   double PhaseSummary::*member;
+  bool required = true;  ///< else it is 0 where it is absent
 };
-inline constexpr std::array<PhaseField, 6> phase_fields = {{{"elapsed_s", &PhaseSummary::elapsed_s},
+inline constexpr std::array<PhaseField, 7> phase_fields = {{{"elapsed_s", &PhaseSummary::elapsed_s},
                                                             {"least_s", &PhaseSummary::least_s},
                                                             {"most_s", &PhaseSummary::most_s},
                                                             {"kernels_s", &PhaseSummary::kernels_s},
                                                             {"messages_s", &PhaseSummary::messages_s},
-                                                            {"waiting_s", &PhaseSummary::waiting_s}}};
+                                                            {"waiting_s", &PhaseSummary::waiting_s},
+                                                            {"detours_s", &PhaseSummary::detours_s, false}}};
 
 /// Neighbouring panels, counted from 0, in a sampled prediction.
 struct PanelCost {

@@ -44,7 +44,7 @@ struct HistoryCounts {
 /// not a database, locked by another program.
 class HistoryDatabase {
  public:
-  static constexpr int schema_version = 1;
+  static constexpr int schema_version = 2;
 
   enum class Access { read, write };
   /// Access::write makes the file if it is missing. `patience_ms`: for another program that writes it. @throws

@@ -13,6 +13,7 @@ namespace hplcast::study {
 struct ModelLevels {
   bool noise = true;           ///< false: every kernel call takes its expected time (N0)
   bool network_noise = true;   ///< false: every message takes its expected time
+  bool detours = true;         ///< false: none of those of cluster.json
   bool growing_probes = true;  ///< false: a probe always costs the same (core::NetworkModel::Values::growing_probes)
   bool per_cpu = true;         ///< false: all CPUs alike, with the mean coefficients over the CPUs
   std::optional<std::string>

@@ -95,8 +95,12 @@ SimulationMode mode_of(const PredictionRequest& request);
 /// Time, memory and messages of the simulation that predict() would run, estimated.
 SimulationNeeds needs_of(const PredictionRequest& request);
 
-/// The options of smpirun that give the simulation of a request room for its ranks and their panels on this machine.
-std::vector<std::string> memory_options(const PredictionRequest& request);
+/// What gives the simulation of a request room for its ranks and their panels on this machine.
+struct MemorySettings {
+  std::vector<std::string> options;  ///< of smpirun
+  std::string glibc_tunables;        ///< GLIBC_TUNABLES, unless the user has set it
+};
+MemorySettings memory_settings(const PredictionRequest& request);
 
 /// Runs HPL on the simulator. Its files lie in a folder of their own, so predictions can run side by side.
 /// @throws what check() throws; core::program_failure() if the simulation fails (its folder is then kept), does not end
