@@ -10,6 +10,7 @@
 #include "hplcast/calibration/measure_gaps.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/leftovers.hpp"
 #include "measuring_program.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -82,6 +83,7 @@ void measure_gaps(Options& options) {
   cli::require_writable(output);
   if (options.common.check) return;
   warn_about_hardware_threads(topology);
+  core::remove_leftovers_when_we_die();  // no rank of MPI here, and no thread yet
   cli::Progress progress;
   options.gaps.progress = [&](double fraction) { progress.update(fraction, "watching"); };
   calibration::GapReport report;
