@@ -99,7 +99,7 @@ void run_fit_detours(const FitDetoursOptions& options) {
   std::vector<std::string> inputs = options.files;
   inputs.push_back(options.cluster);
   for (const std::string& path : {options.output, options.plot}) require_other_file(path, inputs);
-  if (!options.plot.empty()) require_picture_name(options.plot);
+  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("files", options.files);
   const core::DetourTrace trace = read_traces(options);
   const fit::DetourFit fit = fit::fit_detours(trace, options.fit);
@@ -132,6 +132,11 @@ void setup_fit_detours(CLI::App& fit) {
       ->transform(as_seconds())
       ->capture_default_str();
   command.add_option("--together", options->fit.together_s, "the same between cores of a host")
+      ->transform(as_seconds())
+      ->capture_default_str();
+  command
+      .add_option("--join", options->fit.join_s,
+                  "detours of a core with less than this between them are one: work that the scheduler did in slices")
       ->transform(as_seconds())
       ->capture_default_str();
   command.add_flag("--in-kernels", options->fit.in_kernels,
