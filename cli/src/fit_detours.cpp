@@ -99,7 +99,7 @@ void run_fit_detours(const FitDetoursOptions& options) {
   std::vector<std::string> inputs = options.files;
   inputs.push_back(options.cluster);
   for (const std::string& path : {options.output, options.plot}) require_other_file(path, inputs);
-  if (!options.plot.empty()) require_picture_name(options.plot);
+  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("files", options.files);
   const core::DetourTrace trace = read_traces(options);
   const fit::DetourFit fit = fit::fit_detours(trace, options.fit);

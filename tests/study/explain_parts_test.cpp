@@ -240,6 +240,7 @@ TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
   values.async_small_bytes = values.detached_bytes = 1000;
   ObservedRanks observed;
   observed.ranks.resize(4);
+  observed.ranks[2].rank = 2;
   add_message(observed.ranks, 0, 100, 1e-6);
   ActivityEvent& receive = observed.ranks[2].events[0];
   receive.begin_s = 5;
