@@ -187,9 +187,9 @@ class Comparer {
     findings_.runs = static_cast<double>(all.runs.size());
     findings_.predicted_s = request.prediction.time_s;
     findings_.drawn = request.prediction.kernels;
-    std::vector<std::vector<RankActivity>> ranks;
+    std::vector<const std::vector<RankActivity>*> ranks;
     for (const ObservedRanks& run : all.runs) {
-      ranks.push_back(run.ranks);
+      ranks.push_back(&run.ranks);
       const auto seen = seen_messages(run, request.cluster.network, places);
       messages_.insert(messages_.end(), seen.begin(), seen.end());
     }
@@ -244,6 +244,8 @@ void add_details(Explanation& explanation, const Findings& findings, const Expla
                    [&](const auto& a, const auto& b) { return gap_s(a) > gap_s(b); });
   for (const auto& [scope, network] : findings.network)
     explanation.messages.insert(explanation.messages.end(), network.sizes.begin(), network.sizes.end());
+  for (const auto& [scope, network] : findings.network)
+    explanation.held_up_s += network.held_up_s / static_cast<double>(places.size());
   for (const auto& [name, kernel] : request.cluster.kernels) {
     const bool called = std::any_of(explanation.kernels.begin(), explanation.kernels.end(),
                                     [&, name = name](const KernelDifference& one) { return one.kernel == name; });

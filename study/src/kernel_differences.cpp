@@ -205,14 +205,14 @@ double KernelFinding::level_change_s(std::size_t rank) const {
   return sum_s;
 }
 
-std::vector<KernelFinding> kernel_findings(const std::vector<std::vector<RankActivity>>& runs,
+std::vector<KernelFinding> kernel_findings(const std::vector<const std::vector<RankActivity>*>& runs,
                                            const core::ClusterModel& cluster, const std::vector<RankPlace>& places,
                                            double matters_s) {
   std::map<core::KernelId, KernelFinding> findings;
   Scatters scatters;
-  for (const std::vector<RankActivity>& run : runs) {
-    for (std::size_t rank = 0; rank < run.size(); ++rank) {
-      for (const KernelCalls& calls : run[rank].kernel_calls) {
+  for (const std::vector<RankActivity>* run : runs) {
+    for (std::size_t rank = 0; rank < run->size(); ++rank) {
+      for (const KernelCalls& calls : (*run)[rank].kernel_calls) {
         KernelFinding& finding = findings[calls.kernel];
         finding.ranks.resize(places.size());
         const core::KernelModel* model = model_of(cluster, calls.kernel);
@@ -223,7 +223,7 @@ std::vector<KernelFinding> kernel_findings(const std::vector<std::vector<RankAct
         cell.model_s += model_of(calls, model, places[rank]);
         cell.variance_s2 += variance_s2(calls, model, places[rank]);
       }
-      add_samples(scatters, run[rank], cluster, places[rank]);
+      add_samples(scatters, (*run)[rank], cluster, places[rank]);
     }
   }
   std::vector<KernelFinding> result;

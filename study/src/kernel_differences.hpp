@@ -41,7 +41,7 @@ struct KernelFinding {
 /// The calls of all runs (each with all of its ranks) against the models of a cluster. Ranks stand out if their ratio
 /// is more than 3 % and five robust standard deviations away from that of most, and that is more than `matters_s` (of
 /// all runs together).
-std::vector<KernelFinding> kernel_findings(const std::vector<std::vector<RankActivity>>& runs,
+std::vector<KernelFinding> kernel_findings(const std::vector<const std::vector<RankActivity>*>& runs,
                                            const core::ClusterModel& cluster, const std::vector<RankPlace>& places,
                                            double matters_s);
 

@@ -83,7 +83,7 @@ TEST(KernelFindings, OneSlowRankOfFourStandsOut) {
   const auto places = rank_places(cluster, 4);
   std::vector<RankActivity> ranks;
   for (int i = 0; i < 4; ++i) ranks.push_back(rank_with(i, 10, 1e-6, (i == 2 ? 1.1 : 1.0) * 1e-3));
-  const auto findings = kernel_findings({ranks}, cluster, places, 0);
+  const auto findings = kernel_findings({&ranks}, cluster, places, 0);
   ASSERT_EQ(findings.size(), 1U);
   const KernelDifference difference = difference_of(findings[0], cluster, places, 1);
   EXPECT_NEAR(difference.level, 1, 1e-9);
@@ -103,8 +103,8 @@ TEST(KernelFindings, AFewNoisyCallsAreNoSlowRank) {
   // 4 calls with a standard deviation of half their time: the sum scatters by a quarter.
   const auto cluster = cluster_of(law_of(1e-9, 0, 5e-4));
   const auto places = rank_places(cluster, 2);
-  const auto findings =
-      kernel_findings({{rank_with(0, 4, 1e-6, 1e-3), rank_with(1, 4, 1e-6, 1.3e-3)}}, cluster, places, 0);
+  const std::vector<RankActivity> ranks = {rank_with(0, 4, 1e-6, 1e-3), rank_with(1, 4, 1e-6, 1.3e-3)};
+  const auto findings = kernel_findings({&ranks}, cluster, places, 0);
   EXPECT_THAT(findings[0].deviation, ElementsAre(1, 1));
 }
 
@@ -112,7 +112,8 @@ TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
   core::ClusterModel cluster = cluster_of(law_of(1e-9, 0));
   cluster.kernels.clear();
   const auto places = rank_places(cluster, 1);
-  const auto findings = kernel_findings({{rank_with(0, 1, 1e-6, 1e-3)}}, cluster, places, 0);
+  const std::vector<RankActivity> ranks = {rank_with(0, 1, 1e-6, 1e-3)};
+  const auto findings = kernel_findings({&ranks}, cluster, places, 0);
   EXPECT_FALSE(findings[0].has_model);
   EXPECT_EQ(findings[0].model_s(), 0);
   Findings all;
@@ -132,8 +133,8 @@ TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
 TEST(MeasuredCluster, TakesTheTimesOfTheRunClassByClass) {
   const auto cluster = cluster_of(law_of(1e-9, 0));
   const auto places = rank_places(cluster, 2);
-  const auto findings =
-      kernel_findings({{rank_with(0, 5, 3e-6, 1.2e-3), rank_with(1, 5, 3e-6, 1.2e-3)}}, cluster, places, 0);
+  const std::vector<RankActivity> ranks = {rank_with(0, 5, 3e-6, 1.2e-3), rank_with(1, 5, 3e-6, 1.2e-3)};
+  const auto findings = kernel_findings({&ranks}, cluster, places, 0);
   Findings all;
   all.kernels = findings;
   all.predicted_s = 1e-3;
@@ -232,6 +233,7 @@ TEST(NetworkFindings, TellLatencyFromBandwidth) {
   // The envelope of 16 bytes counts in the model, not here.
   EXPECT_NEAR(findings.at(core::Scope::remote).latency, 3, 0.05);
   EXPECT_NEAR(findings.at(core::Scope::remote).bandwidth, 2, 0.05);
+  EXPECT_NEAR(findings.at(core::Scope::remote).held_up_s, 0.5, 1e-3);
 }
 
 TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
@@ -291,7 +293,7 @@ TEST(Verdict, BeginsWithTheLargestCause) {
 TEST(Verdict, HasAtMostTenLinesWhateverDiffers) {
   Explanation e = explained();
   e.causes.assign(30, e.causes.front());
-  e.own_work_s = 1;
+  e.own_work_s = e.held_up_s = 1;
   e.runs = 3;
   PhaseDifference phase;
   phase.real.name = "swap";

@@ -119,6 +119,7 @@ struct Explanation {
   std::vector<KernelDifference> kernels;  ///< largest |real - model| first
   std::vector<MessageDifference> messages;
   double own_work_s = 0;  ///< of the real run: neither in kernels nor in MPI calls, mean over ranks
+  double held_up_s = 0;   ///< in messages that took more than ten times as long as usual, beyond that; mean over ranks
   double overhead = 0;    ///< of observing, share of the run
   double known_waiting = 1;
   std::string picture;  ///< SVG of both runs, if one was asked for
