@@ -68,10 +68,12 @@ void CoreWatch::watch(std::int64_t begin, std::int64_t end) {
   if (begin - now_ns() > awake_before) sleep_until_ns(begin - awake_before);
   while (now_ns() < begin) {
   }
+  const std::int64_t cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
   begin_ = now_ns();
   if (options_.method == GapMethod::gaps) watch_gaps(end);
   if (options_.method == GapMethod::fwq) watch_fixed_work(end);
   if (options_.method == GapMethod::ftq) watch_fixed_time(end);
+  cpu_ = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
   probe_speed();
 }
 

@@ -30,6 +30,8 @@ class CoreWatch {
   const std::vector<WatchRecord>& records() const noexcept { return records_; }
   std::int64_t begin() const noexcept { return begin_; }
   std::int64_t end() const noexcept { return end_; }
+  /// Of this thread's processor time from begin() to end().
+  double cpu_s() const noexcept { return 1e-9 * static_cast<double>(cpu_); }
   double unit_s() const noexcept { return unit_s_; }
   double drift() const noexcept { return least_probe_ > 0 ? most_probe_ / least_probe_ - 1 : 0; }
   int core() const noexcept { return place_.core; }
@@ -46,7 +48,7 @@ class CoreWatch {
   CorePlace place_;
   bool may_run_ = true;
   std::vector<WatchRecord> records_;
-  std::int64_t clock_step_ = 0, shortest_loop_ = 0, begin_ = 0, end_ = 0;
+  std::int64_t clock_step_ = 0, shortest_loop_ = 0, begin_ = 0, end_ = 0, cpu_ = 0;
   long quantum_work_ = 1;
   double unit_s_ = 0, least_probe_ = 0, most_probe_ = 0;
   std::uint64_t chain_ = 1;

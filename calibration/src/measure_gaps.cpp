@@ -133,6 +133,7 @@ class Measurement {
     if (watch.records().size() == options_.most_rows) ++cut_slices_;
     row.core = watch.core();
     row.watched_s += watched_s;
+    row.waited_s += std::max(0.0, watched_s - watch.cpu_s());
     row.unit_s = row.unit_s > 0 ? std::min(row.unit_s, watch.unit_s()) : watch.unit_s();
     row.speed_drift = std::max(row.speed_drift, watch.drift());
   }

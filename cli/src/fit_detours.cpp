@@ -134,6 +134,11 @@ void setup_fit_detours(CLI::App& fit) {
   command.add_option("--together", options->fit.together_s, "the same between cores of a host")
       ->transform(as_seconds())
       ->capture_default_str();
+  command
+      .add_option("--join", options->fit.join_s,
+                  "detours of a core with less than this between them are one: work that the scheduler did in slices")
+      ->transform(as_seconds())
+      ->capture_default_str();
   command.add_flag("--in-kernels", options->fit.in_kernels,
                    "the kernels of the cluster were measured with these detours: their times contain them");
   command

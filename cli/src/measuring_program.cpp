@@ -248,6 +248,7 @@ int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, ch
   app.callback([&] {
     if (options.takes_design && options.design.empty() && !options.describe)
       throw core::UsageError("--design is required");
+    if (options.without_mpi && options.without_mpi()) return;
     run_with_mpi(app.get_name(), options, argc, argv, measure);
   });
   if (rank_before_mpi() == 0) return run_program(app, argc, argv);

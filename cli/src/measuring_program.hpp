@@ -26,6 +26,7 @@ struct MeasuringOptions {
   bool check = false;           ///< look at options, design and ranks only
   bool allow_failures = false;  ///< results in which all calls failed are no error
   calibration::Binding binding;
+  std::function<bool()> without_mpi;  ///< if there is one, it runs first; true: it did it all, MPI is not started
 };
 
 /// Adds those options; --design only if the program takes one.

@@ -36,6 +36,7 @@ struct GapRow {
   long events = 0;    ///< gaps: detours; else quanta
   double longest_s = 0;
   double unit_s = 0;       ///< the shortest loop, quantum or unit of work
+  double waited_s = 0;     ///< in which the system had the thread wait, as its processor time says
   double speed_drift = 0;  ///< largest / least speed of a fixed computation before and after slices - 1
 };
 

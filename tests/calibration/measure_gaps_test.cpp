@@ -1,0 +1,120 @@
+#include "hplcast/calibration/measure_gaps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "hplcast/calibration/noise_source.hpp"
+#include "hplcast/core/detour_trace.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::calibration {
+namespace {
+
+GapOptions on_first_core(GapMethod method, double for_s) {
+  GapOptions options;
+  options.method = method;
+  options.for_s = for_s;
+  options.cores = {Topology::of_this_machine().cores().front()};
+  options.host = "here";
+  return options;
+}
+
+core::DetourTrace read(const std::string& text) {
+  std::istringstream in(text);
+  return core::read_detour_trace(in, "gaps.csv");
+}
+
+// However busy the machine is: what the gaps say is what the system says about the thread.
+TEST(MeasureGaps, FindsTheTimeThatTheThreadDidNotRun) {
+  for (const GapMethod method : {GapMethod::gaps, GapMethod::fwq, GapMethod::ftq}) {
+    std::ostringstream out;
+    const GapReport report = measure_gaps(on_first_core(method, 1), out);
+    ASSERT_EQ(report.rows.size(), 1U);
+    const GapRow& row = report.rows[0];
+    // Interrupts are gaps, and processor time of the thread: up to a percent of the time. Quanta lose what the quickest
+    // of them did not have, such as caches that others emptied: some percent.
+    const double tolerance_s = (method == GapMethod::gaps ? 0.02 : 0.1) * row.watched_s;
+    EXPECT_NEAR(row.lost_s, row.waited_s, tolerance_s) << static_cast<int>(method);
+    if (method == GapMethod::gaps) {
+      EXPECT_NEAR(read(out.str()).cores.at(0).lost_s(), row.lost_s, 1e-6);
+    }
+  }
+}
+
+TEST(MeasureGaps, KeepsNoMoreRowsThanAskedForAndGoesOnInTheNextSlice) {
+  GapOptions options = on_first_core(GapMethod::fwq, 0.4);
+  options.quantum_s = 1e-4;
+  options.slice_s = 0.1;
+  options.most_rows = 50;
+  std::ostringstream out;
+  const GapReport report = measure_gaps(options, out);
+  EXPECT_LE(report.rows[0].events, 4 * 50);
+  ASSERT_EQ(read(out.str()).cores.size(), 1U);
+  EXPECT_EQ(read(out.str()).cores[0].windows.size(), 4U);
+  EXPECT_NEAR(read(out.str()).cores[0].watched_s(), report.rows[0].watched_s, 1e-6);
+}
+
+TEST(MeasureGaps, RefusesWhatItCannotMeasure) {
+  std::ostringstream out;
+  GapOptions options = on_first_core(GapMethod::gaps, 1);
+  options.cores.clear();
+  EXPECT_THROW(measure_gaps(options, out), core::DomainError);
+  options = on_first_core(GapMethod::gaps, 0);
+  EXPECT_THROW(measure_gaps(options, out), core::DomainError);
+  options = on_first_core(GapMethod::gaps, 0.1);
+  options.cores[0].pu = 1000000;
+  EXPECT_THROW(measure_gaps(options, out), core::Error);
+  options = on_first_core(GapMethod::gaps, 0.1);
+  options.threshold_s = 1e-9;  // no clock is read that often
+  EXPECT_THROW(measure_gaps(options, out), core::Error);
+  EXPECT_EQ(out.str(), "");
+}
+
+TEST(NoiseSource, EndsWhenItIsToldTo) {
+  NoiseSourceOptions options;
+  options.cores = {Topology::of_this_machine().cores().front()};
+  options.for_s = 1000;
+  const std::atomic<bool> stop{true};
+  const auto rows = run_noise_source(options, stop);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].events, 0);
+}
+
+TEST(NoiseSource, WarnsOfADutyThatWasNotKept) {
+  NoiseSourceOptions options;
+  options.period_s = 1;
+  options.duration_s = 0.01;
+  NoiseSourceRow row;
+  row.periods = row.events = 100;
+  row.duty = 0.0099;
+  EXPECT_TRUE(noise_source_warnings(options, {row}).empty());
+  row.duty = 0.008;
+  ASSERT_EQ(noise_source_warnings(options, {row}).size(), 1U);
+  EXPECT_NE(noise_source_warnings(options, {row})[0].find("0.8 % of the time, not 1 %"), std::string::npos);
+  row.duty = 0.01;
+  row.late = 11;
+  EXPECT_EQ(noise_source_warnings(options, {row}).size(), 1U);
+}
+
+TEST(NoiseSource, RefusesWhatIsNoSource) {
+  NoiseSourceOptions good;
+  good.cores = {CorePlace{}};
+  EXPECT_NO_THROW(validate(good));
+  for (const auto& [period_s, duration_s] : std::vector<std::pair<double, double>>{
+           {0, 0.01}, {-1, 0.01}, {1, 0}, {1, 1}, {1, 2}, {1, -1}, {1, 1e-6}, {NAN, 0.01}, {1, NAN}}) {
+    NoiseSourceOptions bad = good;
+    bad.period_s = period_s;
+    bad.duration_s = duration_s;
+    EXPECT_THROW(validate(bad), core::DomainError) << period_s << " " << duration_s;
+  }
+  good.for_s = 0.5;
+  EXPECT_THROW(validate(good), core::DomainError);
+  good.for_s = 60;
+  good.cores.clear();
+  EXPECT_THROW(validate(good), core::DomainError);
+}
+
+}  // namespace
+}  // namespace hplcast::calibration
