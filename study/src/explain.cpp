@@ -285,7 +285,7 @@ Explanation explain(const ExplainRequest& request) {
                                 request.prediction.mode == "exact" && !request.prediction.sampling);
   Baseline baseline;
   if (explanation.simulated || events) baseline = simulate_baseline(request, events);
-  if (baseline.phases.empty() && request.prediction.phases.empty() && !request.prediction.sampling)
+  if (baseline.summaries.empty() && request.prediction.phases.empty())
     refuse("the prediction has no phases\n  hint: `hplcast predict --phases -o`, or --counterfactuals on");
 
   if (explanation.simulated && request.prediction.mode == "exact") comparer.learn_sharing(baseline);
@@ -297,8 +297,9 @@ Explanation explain(const ExplainRequest& request) {
   for (const ObservedRanks& run : all.runs) phases.push_back(run.phases);
   const std::vector<RankPhases> real_phases = mean_of(phases);
   explanation.own_work_s = own_work_s(real_phases);
-  explanation.phases =
-      phase_differences(real_phases, baseline.phases, request.prediction.phases, explanation.predicted_s);
+  explanation.phases = phase_differences(real_phases, baseline.phases,
+                                         baseline.summaries.empty() ? request.prediction.phases : baseline.summaries,
+                                         explanation.predicted_s);
   add_details(explanation, findings, request, places);
   conclude(explanation, std::move(causes));
   if (draws) explanation.picture = write_timelines(request, all.runs.front(), baseline.ranks);

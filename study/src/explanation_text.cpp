@@ -69,7 +69,7 @@ std::string waiting_line(const Explanation& e) {
   if (most == nullptr || std::abs(more_s) < worth * e.predicted_s) return "";
   std::string text = "Ranks wait " + percent(std::abs(more_s) / e.predicted_s) + " of the time " +
                      (more_s > 0 ? "more" : "less") + " than predicted, most of it in " + most->real.name;
-  if (e.simulated) {
+  if (e.simulated && !e.causes.empty()) {
     double real_s = 0;
     for (const PhaseDifference& phase : e.phases) real_s += phase.real.waiting_s;
     const double left_s = real_s - e.measured_model_waiting_s;
