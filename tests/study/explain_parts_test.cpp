@@ -12,6 +12,7 @@
 #include "message_differences.hpp"
 #include "phase_differences.hpp"
 #include "report_explanation.hpp"
+#include "timeline_picture.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -307,6 +308,52 @@ TEST(Verdict, SaysSoWhereNothingDiffers) {
   e.real_s = 10.01;
   e.causes.clear();
   EXPECT_THAT(verdict(e).front(), HasSubstr("agree to 0.1 %"));
+}
+
+TEST(TimelinePicture, IsAStripForEachLineWhateverTheNumberOfEvents) {
+  const auto picture_of = [](int events) {
+    std::vector<Timeline> lines(2);
+    for (Timeline& line : lines) {
+      line.kind = &line == &lines[0] ? "real" : "simulated";
+      for (int i = 0; i < events; ++i) {
+        ActivityEvent event;
+        event.kind = i % 2 == 0 ? ActivityEvent::Kind::kernel : ActivityEvent::Kind::message;
+        event.begin_s = static_cast<double>(i) / events;
+        event.end_s = static_cast<double>(i + 1) / events;
+        line.events.push_back(event);
+        line.waited_s.push_back(0);
+      }
+    }
+    return timeline_picture(lines, ExplainRequest());
+  };
+  const std::string few = picture_of(4);
+  EXPECT_THAT(few, HasSubstr("rank 0, real"));
+  EXPECT_THAT(few, HasSubstr(">simulated<"));
+  // Half kernels, half messages, each a quarter of 900 columns.
+  EXPECT_THAT(few, HasSubstr("<rect class=\"s6\" style=\"stroke:none\" x=\"130.00\""));
+  EXPECT_THAT(few, HasSubstr("width=\"225.00\""));
+  EXPECT_LT(picture_of(200000).size(), 300000U);
+}
+
+TEST(TimelinePicture, ShowsChosenPanels) {
+  Timeline line;
+  line.kind = "real";
+  for (int panel = 0; panel < 10; ++panel) {
+    ActivityEvent event;
+    event.kind = ActivityEvent::Kind::kernel;
+    event.panel = panel;
+    event.begin_s = panel;
+    event.end_s = panel + 1;
+    line.events.push_back(event);
+    line.waited_s.push_back(0);
+  }
+  ExplainRequest request;
+  request.first_panel = 4;
+  request.last_panel = 4;
+  const std::string picture = timeline_picture({line}, request);
+  EXPECT_THAT(picture, HasSubstr(">4.000<"));
+  EXPECT_THAT(picture, HasSubstr(">5.000<"));
+  EXPECT_THAT(picture, Not(HasSubstr(">6.000<")));
 }
 
 TEST(ReportOfAnExplanation, HasVerdictSharesAndAHarmlessPicture) {
