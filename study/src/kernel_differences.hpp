@@ -21,6 +21,7 @@ using ClassFactors = std::array<double, HPLCAST_SHAPE_CLASS_COUNT>;
 struct KernelFinding {
   core::KernelId kernel{};
   bool has_model = true;
+  double stretch = 1;  ///< by the detours of the model, which kernels of a run contain: in model_s of the cells
   std::vector<ClassCells> ranks;
   /// Real over model per class of size, on the ranks that do not stand out. 1 where there are no calls; without a model
   /// seconds over the sum of m n k.

@@ -109,6 +109,20 @@ TEST(KernelFindings, AFewNoisyCallsAreNoSlowRank) {
   EXPECT_THAT(findings[0].deviation, ElementsAre(1, 1));
 }
 
+TEST(KernelFindings, DetoursOfTheModelAreExpectedInKernels) {
+  core::ClusterModel cluster = cluster_of(law_of(1e-9, 0));
+  core::DetourSource::Values agent;
+  agent.name = "agent";
+  agent.duration = core::ConstantDuration{0.2};  // of each second
+  cluster.detours = {core::DetourSource::make(agent)};
+  const auto places = rank_places(cluster, 1);
+  const std::vector<RankActivity> ranks = {rank_with(0, 5, 1.25e-6, 1.25e-3)};
+  EXPECT_NEAR(difference_of(kernel_findings({&ranks}, cluster, places, 0)[0], cluster, places, 1).level, 1, 1e-12);
+  agent.in_kernels = true;
+  cluster.detours = {core::DetourSource::make(agent)};
+  EXPECT_NEAR(difference_of(kernel_findings({&ranks}, cluster, places, 0)[0], cluster, places, 1).level, 1.25, 1e-12);
+}
+
 TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
   core::ClusterModel cluster = cluster_of(law_of(1e-9, 0));
   cluster.kernels.clear();
