@@ -255,10 +255,7 @@ std::vector<SeenMessage> seen_messages(const ObservedRanks& observed, const core
         places[static_cast<std::size_t>(key.source)].host == places[static_cast<std::size_t>(key.destination)].host
             ? core::Scope::local
             : core::Scope::remote;
-    SeenMessage message = against(network, sides, scope);
-    message.source = key.source;
-    message.destination = key.destination;
-    seen.push_back(message);
+    seen.push_back(against(network, sides, scope));
   }
   return seen;
 }

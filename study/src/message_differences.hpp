@@ -14,7 +14,6 @@ namespace hplcast::study {
 /// A message of which both ends were seen, against what the network model says of it when both ends came as they did.
 struct SeenMessage {
   core::Scope scope = core::Scope::local;
-  int source = 0, destination = 0;
   double bytes = 0;
   bool receiver_in_time = false;      ///< it was there before the message was: what follows is a transfer
   double real_s = 0, model_s = 0;     ///< from when both were there until the receiver had it

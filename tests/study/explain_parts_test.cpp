@@ -89,7 +89,7 @@ TEST(KernelFindings, OneSlowRankOfFourStandsOut) {
   const KernelDifference difference = difference_of(findings[0], cluster, places, 1);
   EXPECT_NEAR(difference.level, 1, 1e-9);
   ASSERT_EQ(difference.places.size(), 1U);
-  EXPECT_EQ(difference.places[0].group.name, "rank 2 (node-2 CPU 0)");
+  EXPECT_EQ(difference.places[0].group.name, "node-2 CPU 0 (rank 2)");
   EXPECT_NEAR(difference.places[0].factor, 1.1, 1e-3);  // its small calls are not slow
 }
 

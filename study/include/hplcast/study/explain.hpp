@@ -43,7 +43,7 @@ struct ExplainRequest {
 
 /// Some ranks of a run, by the hosts and CPUs of the cluster model.
 struct RankGroup {
-  std::string name;        ///< "node-3 CPU 1", "node-3", "rank 5 (node-3)"; empty: all ranks
+  std::string name;        ///< "node-3", "node-3 CPU 1", "rank 5 (node-3 CPU 1)"; empty: all ranks
   std::vector<int> ranks;  ///< ascending
 };
 
@@ -105,7 +105,6 @@ struct Cause {
 struct Explanation {
   core::HplParameters parameters;
   std::size_t runs = 0;
-  int ranks = 0;
   double real_s = 0;
   double least_real_s = 0, most_real_s = 0;
   double predicted_s = 0;
