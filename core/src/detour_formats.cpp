@@ -22,8 +22,9 @@ std::vector<std::string> words_of(const std::string& line) {
 
 double number_of(const std::string& word, const Location& location) {
   double value = 0;
-  if (!parse_double(word, value) || value < 0)
-    throw ParseError(location, "found `" + word + "`; expected a number of at least 0");
+  constexpr double most = 1e19;  // ns: as in our own files, 1e10 s
+  if (!parse_double(word, value) || value < 0 || value > most)
+    throw ParseError(location, "found `" + word + "`; expected a number of 0 to 1e19");
   return value;
 }
 
@@ -137,7 +138,7 @@ DetourTrace read_osnoise(const DetourLines& file) {
       throw ParseError(location, "found " + std::to_string(words.size()) + " columns; expected at least 8");
     DetourSummary sum;
     sum.host = stem(file.name);
-    sum.core = static_cast<long>(number_of(words[0], location));
+    sum.core = static_cast<long>(std::min(1e9, number_of(words[0], location)));
     sum.watched_s = number_of(words[2], location) * 1e-6;
     sum.lost_s = number_of(words[3], location) * 1e-6;
     sum.longest_s = number_of(words[6], location) * 1e-6;

@@ -31,6 +31,16 @@ DetourRowKind kind_of(const CsvReader& csv, std::size_t column) {
   return static_cast<DetourRowKind>(name - kind_names.begin());
 }
 
+/// Three hundred years: beyond that, sums of nanoseconds are lost, and nobody measures.
+constexpr double longest_time_s = 1e10;
+
+double time_of(const CsvReader& csv, std::size_t column) {
+  const double time_s = csv.number(column);
+  if (!(std::abs(time_s) <= longest_time_s))
+    throw ParseError(csv.at(column), "found " + shortest(time_s) + "; expected a time of at most 1e10 s");
+  return time_s;
+}
+
 /// A core that is being read.
 struct Reading {
   CoreDetours detours;
@@ -39,7 +49,7 @@ struct Reading {
 };
 
 void require_time_goes_on(const CsvReader& csv, std::size_t column, Reading& core) {
-  const double start_s = csv.number(column);
+  const double start_s = time_of(csv, column);
   if (start_s < core.last_s)
     throw ParseError(csv.at(column), "time runs backwards: " + shortest(start_s) + " s after " + shortest(core.last_s) +
                                          " s on the same core; expected the order of time");
@@ -61,8 +71,12 @@ void complete_windows(CoreDetours& core, DetourTrace& trace, const std::string& 
   }
   std::sort(core.windows.begin(), core.windows.end(),
             [](const DetourWindow& a, const DetourWindow& b) { return a.start_s < b.start_s; });
-  std::size_t window = 0;
   constexpr double rounding_s = 1e-6;
+  for (std::size_t i = 1; i < core.windows.size(); ++i)
+    if (core.windows[i].start_s < core.windows[i - 1].end_s - rounding_s)
+      throw ParseError({name, 0, ""}, "core " + std::to_string(core.core) + ": the window at " +
+                                          shortest(core.windows[i].start_s) + " s begins in the one before");
+  std::size_t window = 0;
   for (const DetourEvent& event : core.events) {
     while (window < core.windows.size() && core.windows[window].end_s < event.start_s - rounding_s) ++window;
     if (window == core.windows.size() || event.start_s < core.windows[window].start_s - rounding_s ||
@@ -85,14 +99,16 @@ DetourTrace read_own(std::istream& in, const std::string& name, const DetourRead
   while (csv.next()) {
     const DetourRowKind row = kind_of(csv, kind);
     if (row == DetourRowKind::epoch) {
-      trace.epoch_unix_s = csv.non_negative(start);
+      trace.epoch_unix_s = std::max(0.0, time_of(csv, start));
       continue;
     }
     const auto core_number = static_cast<long>(csv.integer(number));
     Reading& core = cores[{std::string(csv.text(host)), core_number}];
     core.detours.host = csv.text(host);
     core.detours.core = core_number;
-    const double start_s = csv.number(start), duration_s = csv.positive(duration);
+    const double start_s = time_of(csv, start);
+    csv.positive(duration);
+    const double duration_s = time_of(csv, duration);
     if (row == DetourRowKind::window) {
       core.detours.windows.push_back({start_s, start_s + duration_s});
       continue;

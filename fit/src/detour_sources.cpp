@@ -232,6 +232,24 @@ void fit_sums(const core::DetourTrace& trace, const DetourFitOptions& options, D
   fit.notes.push_back("the law of the durations is not in sums: exponential was assumed");
 }
 
+/// Work that the scheduler did in several slices.
+void join_near_events(core::DetourTrace& trace, double join_s) {
+  if (!(join_s > 0)) return;
+  for (core::CoreDetours& core : trace.cores) {
+    std::vector<core::DetourEvent> joined;
+    double end_s = 0;  // of the last one as measured
+    for (const core::DetourEvent& event : core.events) {
+      if (!joined.empty() && event.start_s - end_s < join_s) {
+        joined.back().duration_s += event.duration_s;
+      } else {
+        joined.push_back(event);
+      }
+      end_s = event.start_s + event.duration_s;
+    }
+    core.events = std::move(joined);
+  }
+}
+
 void fit_events(const core::DetourTrace& trace, const DetourFitOptions& options, DetourFit& fit) {
   for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
   Search search(trace, options);
@@ -276,7 +294,11 @@ DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& op
   DetourFit fit;
   fit.notes = trace.notes;
   if (!trace.summaries.empty()) fit_sums(trace, options, fit);
-  if (!trace.cores.empty()) fit_events(trace, options, fit);
+  if (!trace.cores.empty()) {
+    core::DetourTrace joined = trace;
+    join_near_events(joined, options.join_s);
+    fit_events(joined, options, fit);
+  }
   double lost_s = 0;
   for (const core::CoreDetours& core : trace.cores) lost_s += core.lost_s();
   for (const core::DetourSummary& sum : trace.summaries) lost_s += sum.lost_s;

@@ -132,6 +132,9 @@ TEST(DetourTrace, SaysWhatIsWrong) {
   EXPECT_THAT(error_of(header + "hole,a,0,1,1e-5,0,0\n"), HasSubstr("expected one of epoch, window, gap"));
   EXPECT_THAT(error_of(header + "gap,a,0,1,-1e-5,0,0\n"), HasSubstr("duration_s"));
   EXPECT_THAT(error_of("kind,host,core,start_s,duration_s\nftq,a,0,1,0.1\n"), HasSubstr("`work`"));
+  EXPECT_THAT(error_of(header + "gap,a,0,1e300,1e-5,0,0\n"), HasSubstr("at most 1e10 s"));
+  EXPECT_THAT(error_of(header + "window,a,0,0,2,0,0\nwindow,a,0,1,2,0,0\n"), HasSubstr("begins in the one before"));
+  EXPECT_THAT(error_of("1e300\t20\n"), HasSubstr("1e19"));
   EXPECT_THAT(error_of("1000\t20\n"), HasSubstr("expected at least two"));
   EXPECT_THAT(error_of("2000\t20\n1000\t20\n"), HasSubstr("time runs backwards"));
   EXPECT_THAT(error_of("one two\n"), HasSubstr("expected a number"));

@@ -119,6 +119,25 @@ TEST(DetourSources, OfPoissonEventsThatHitAllCoresOfAHostArePerHost) {
   EXPECT_NEAR(fit.sources[1].source.values().period_s, 0.1, 0.005);  // of 8000
 }
 
+TEST(DetourSources, ThatTheSchedulerCutIntoSlicesAreJoinedIfWanted) {
+  core::DetourTrace trace =
+      tests::GeneratedDetours({periodic(1, 1e-3, core::ConstantDuration{0.01}, DetoursPer::core)}, {1, 2, 60, 0.3}, 1)
+          .trace();
+  for (core::CoreDetours& core : trace.cores) {
+    std::vector<core::DetourEvent> slices;  // 4 ms, and 3 ms after 3 ms, twice
+    for (const core::DetourEvent& event : core.events)
+      slices.insert(slices.end(), {{event.start_s, 4e-3}, {event.start_s + 7e-3, 3e-3}, {event.start_s + 13e-3, 3e-3}});
+    core.events = slices;
+  }
+  DetourFitOptions options;
+  options.join_s = 4e-3;
+  const DetourFit fit = fit_detours(trace, options);
+  ASSERT_EQ(fit.sources.size(), 1U);
+  EXPECT_NEAR(core::mean_s(fit.sources[0].source.values().duration), 0.01, 1e-9);
+  EXPECT_GT(fit_detours(trace).sources.size(), 1U);
+  EXPECT_NEAR(fit.lost_share, fit.explained_share, 0.02 * fit.lost_share);
+}
+
 TEST(DetourSources, OfSumsAreOnePoissonSource) {
   core::DetourTrace trace;
   trace.summaries = {{"a", 0, 10, 1e-3, 100, 2e-5}, {"a", 1, 10, 3e-3, 300, 2e-5}};

@@ -4,9 +4,12 @@
 
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
+#include "hplcast/core/collective_run.hpp"
+#include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/published_models.hpp"
+#include "hplcast/fit/detour_sources.hpp"
 #include "hplcast/fit/generative.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_csv.hpp"
@@ -55,5 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   attempt(text, [](std::istream& in) { core::read_kernel_table(in, "fuzz", core::KernelSet::full); });
   attempt(text, [](std::istream& in) { calibration::read_dgemm_design(in, "fuzz"); });
   attempt(text, [](std::istream& in) { calibration::read_mpi_design(in, "fuzz"); });
+  attempt(text, [](std::istream& in) { fit::fit_detours(core::join_traces({core::read_detour_trace(in, "fuzz")})); });
+  attempt(text, [](std::istream& in) { core::read_collective_csv(in, "fuzz", [](const core::CollectiveRun&) {}); });
   return 0;
 }

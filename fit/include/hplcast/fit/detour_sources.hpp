@@ -11,6 +11,7 @@ namespace hplcast::fit {
 struct DetourFitOptions {
   double clock_error_s = 1e-4;  ///< between hosts: events nearer than this may be the same
   double together_s = 2e-5;     ///< between cores of a host
+  double join_s = 0;            ///< events of a core with less than this between them are one, as long as all of them
   bool in_kernels = false;      ///< the measured kernels contain these detours: written into all sources
 };
 
