@@ -177,9 +177,9 @@ TEST_F(DetourPrograms, RunsThatDecideNothingAreRefused) {
   const std::string header = core::collective_csv_header;
   for (const auto& [rows, words] : std::vector<std::pair<std::string, std::string>>{
            {"", "no runs"},
-           {"barrier,0,9,2,1,0,0,0,0,1.0,0\n", "expected at least 2 clean runs"},
-           {"barrier,0,9,2,1,0,0,0,0,-1,0\n", "duration_s"},
-           {"barrier,0,9,2,1,1.5,0,0,0,1,0\n", "ratio below 1"}}) {
+           {"barrier,0,9,2,1,0,0,0,0,1.0,0,\n", "expected at least 2 clean runs"},
+           {"barrier,0,9,2,1,0,0,0,0,-1,0,\n", "duration_s"},
+           {"barrier,0,9,2,1,1.5,0,0,0,1,0,\n", "ratio below 1"}}) {
     std::ofstream(folder_.path() / "runs.csv") << header << '\n' << rows;
     const auto result = run("hplcast-measure-detours", {"--evaluate", "runs.csv"});
     EXPECT_EQ(result.status, 3) << result.output;
