@@ -78,8 +78,14 @@ END
   -o "$work/predictions.json" >/dev/null
 "$bin/hplcast" run-real "$work/runs.csv" --repetitions 3 --seed "$seed" -o "$work/real.csv"
 
-step 6 2 "comparing"
-"$bin/hplcast" compare "$work/real.csv" --predicted "$work/predictions.json" --json -o "$work/compare.json"
+step 6 15 "comparing, and explaining the worst prediction"
+"$bin/hplcast" compare "$work/real.csv" --predicted "$work/predictions.json" --json -o "$work/compare.json" --worst "$work/worst.csv"
+explained=$work/explained
+mkdir "$explained"
+"$bin/hplcast" run-real "$work/worst.csv" --repetitions 1 --seed "$seed" --phases --trace "$explained/traces" -o "$explained/observed.csv" >/dev/null
+"$bin/hplcast" predict "$work/cluster.json" --configurations "$work/worst.csv" --seed "$seed" --phases -o "$explained/prediction.json" >/dev/null
+"$bin/hplcast" explain "$explained/observed.csv" "$explained/prediction.json" --cluster "$work/cluster.json" \
+  -o "$work/explained.json" --picture "$explained/both.svg" --trace "$explained/both.json" >/dev/null
 "$bin/hplcast" report "$work" -o "$work/report.html"
 rm -rf "$results"
 mv "$work" "$results"

@@ -16,6 +16,7 @@ void setup_completion(CLI::App& app);  ///< the group `completion`; it describes
 void setup_design(CLI::App& app);  ///< the group `design`
 void setup_doctor(CLI::App& app);
 void setup_emit(CLI::App& app);
+void setup_explain(CLI::App& app);
 void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
 void setup_fit_cluster(CLI::App& fit);
 void setup_fit_detours(CLI::App& fit);

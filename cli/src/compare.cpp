@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -31,6 +32,7 @@ struct CompareOptions {
   std::vector<std::string> predicted;
   bool json = false;
   std::string output;
+  std::string worst;
   double max_error = 0;
 };
 
@@ -194,10 +196,24 @@ std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
   return unmatched;
 }
 
+/// The configuration with the largest |error|, for run-real, predict and explain.
+void write_worst(std::ostream& out, const study::Comparison& comparison) {
+  const auto larger = [](const auto& a, const auto& b) { return std::abs(a.error) < std::abs(b.error); };
+  const auto worst = std::max_element(comparison.rows.begin(), comparison.rows.end(), larger);
+  std::string header, row;
+  for (const core::HplField& field : core::hpl_fields()) {
+    header += (header.empty() ? "" : ",") + std::string(field.name);
+    row += (row.empty() ? "" : ",") + std::to_string(field.get(worst->parameters));
+  }
+  out << header << '\n' << row << '\n';
+}
+
 void run_compare(CompareOptions options, bool limited) {
   unify_json_output(options.json, options.output);
-  require_writable(options.output);
-  for (const auto* inputs : {&options.real, &options.predicted}) require_other_file(options.output, *inputs);
+  for (const std::string& path : {options.output, options.worst}) {
+    require_writable(path);
+    for (const auto* inputs : {&options.real, &options.predicted}) require_other_file(path, *inputs);
+  }
   const study::Comparison comparison = compare_files(options);
   report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
                    all_of(comparison, comparison.unmatched_predicted));
@@ -209,6 +225,7 @@ void run_compare(CompareOptions options, bool limited) {
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { study::write_comparison(out, comparison); });
   }
+  if (!options.worst.empty()) write_result(options.worst, [&](std::ostream& out) { write_worst(out, comparison); });
   if (!options.json) write_table(std::cout, comparison);
   if (limited && comparison.summary.max_abs_error > options.max_error) {
     std::cout.flush();
@@ -238,6 +255,10 @@ void setup_compare(CLI::App& app) {
       ->type_name("PRED");
   command.add_flag("--json", options->json, "write JSON (docs/compare.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
+  command
+      .add_option("--worst", options->worst,
+                  "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain")
+      ->type_name("FILE");
   CLI::Option* limit =
       command.add_option("--max-error", options->max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5");
   limit->transform(as_ratio());

@@ -39,6 +39,12 @@ void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
     std::cerr << "hplcast emit: warning: " << file << " loses a part of the cluster: " << loss << '\n';
 }
 
+void tell_model_h_losses(const core::ClusterModel& cluster, const std::string& file) {
+  if (cluster.detours.empty()) return;
+  std::cerr << "hplcast emit: warning: " << file
+            << " loses a part of the cluster: detours; HPLCAST_CLUSTER=cluster.json has them\n";
+}
+
 /// @throws core::Error if runs that were emitted before would stay beside the new ones.
 void refuse_other_runs(const fs::path& base, const std::vector<fs::path>& folders) {
   const std::vector<fs::path> others = study::other_run_folders(base, folders);
@@ -75,6 +81,7 @@ void write_runs(const EmitOptions& options) {
   refuse_other_runs(options.run, folders);
   for (const auto& [request, folder] : runs) study::write_run_folder(request, folder);
   tell_losses(options.request.cluster, (fs::path(options.run) / "platform.xml").string());
+  tell_model_h_losses(options.request.cluster, (fs::path(options.run) / "model.h").string());
 }
 
 void run_emit(EmitOptions options) {
@@ -95,6 +102,7 @@ void run_emit(EmitOptions options) {
   }
   if (!options.model_h.empty()) {
     core::write_file(options.model_h, [&](std::ostream& out) { platforms::write_model_h(out, cluster); });
+    tell_model_h_losses(cluster, options.model_h);
   }
   if (!options.run.empty()) {
     options.request.cluster = cluster;

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   cli::setup_tune(app);
   cli::setup_run_real(app);
   cli::setup_compare(app);
+  cli::setup_explain(app);
   cli::setup_report(app);
   cli::setup_history(app);
   cli::setup_check(app);

@@ -56,8 +56,9 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
     if (fs::is_directory(input)) {
       for (const fs::path& file : candidates_in(input)) add_file(file, data);
     } else if (add_file(input, data) == study::StudyFile::other) {
-      throw core::ParseError({input.string(), 0, ""},
-                             "neither predictions (JSON, database) nor real runs (CSV or HPL's output)");
+      throw core::ParseError(
+          {input.string(), 0, ""},
+          "neither predictions (JSON, database) nor real runs (CSV or HPL's output) nor an explanation (JSON)");
     }
   }
   if (data.predictions.empty()) {
@@ -128,7 +129,8 @@ void setup_report(CLI::App& app) {
   CLI::App& command = add_command(app, "report", "Show predictions and real runs as one HTML page",
                                   "hplcast report predictions.json real.csv -o report.html");
   command
-      .add_option("inputs", options->inputs, "predictions, databases of sweeps, real runs, or folders with such files")
+      .add_option("inputs", options->inputs,
+                  "predictions, databases of sweeps, real runs, explanations, or folders with such files")
       ->required()
       ->type_name("DIR|FILE");
   command.add_option("-o,--output", options->output, "the page (default: the standard output)")

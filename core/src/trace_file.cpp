@@ -31,14 +31,18 @@ TraceFile::TraceFile(const std::string& path)
 }
 
 void TraceFile::name_rank(int rank, int host, const std::string& host_name) {
-  const auto index = static_cast<std::size_t>(rank);
+  name_row(rank, host, host_name, "rank " + std::to_string(rank));
+}
+
+void TraceFile::name_row(int row, int process, const std::string& process_name, const std::string& row_name) {
+  const auto index = static_cast<std::size_t>(row);
   if (index >= host_of_rank_.size()) host_of_rank_.resize(index + 1);
-  host_of_rank_[index] = host;
+  host_of_rank_[index] = process;
   // Host names have no characters that JSON would quote.
   (void)std::fprintf(file_.get(),
                      "%s\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"%s\"}},"
-                     "\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"rank %d\"}}",
-                     first_ ? "" : ",", host, host_name.c_str(), host, rank, rank);
+                     "\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}}",
+                     first_ ? "" : ",", process, process_name.c_str(), process, row, row_name.c_str());
   first_ = false;
 }
 

@@ -157,6 +157,7 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster, const
 std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
   std::vector<std::string> losses;
+  if (!cluster.detours.empty()) losses.emplace_back("detours: what SMPI spends in messages is not held up");
   const auto add = [&](std::vector<std::string> more) {
     losses.insert(losses.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };

@@ -111,7 +111,9 @@ void Activity::kernel(int rank, core::KernelId kernel, const core::KernelShape& 
   }
   if (!state.traced) return;
   // In fast mode the kernels of a factorisation are gathered before their times are known: no picture of these.
-  if (span.begin_s < state.kernels_end_s) state.gathers = true;
+  // Clock and own time are sums, which round: a kernel begins where the last one ended to a fraction of this.
+  constexpr double rounding_s = 1e-10;
+  if (span.begin_s < state.kernels_end_s - rounding_s) state.gathers = true;
   if (state.gathers) return;
   state.kernels_end_s = span.end_s;
   release_probe(rank, state);

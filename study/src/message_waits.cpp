@@ -3,37 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
 #include <unordered_map>
 
 #include "hplcast/core/errors.hpp"
+#include "message_key.hpp"
 
 namespace hplcast::study {
 
 namespace {
-
-bool is(std::uint8_t operation, std::string_view name) {
-  return core::mpi_names[operation] == name;
-}
-
-/// A message: its channel, and its number on it.
-struct MessageKey {
-  int source, destination, tag;
-  std::uint32_t number;
-  bool operator==(const MessageKey& other) const {
-    return source == other.source && destination == other.destination && tag == other.tag && number == other.number;
-  }
-};
-
-struct MessageHash {
-  std::size_t operator()(const MessageKey& key) const noexcept {
-    std::size_t hash = 0;
-    for (const std::size_t part : {static_cast<std::size_t>(key.source), static_cast<std::size_t>(key.destination),
-                                   static_cast<std::size_t>(key.tag), static_cast<std::size_t>(key.number)})
-      hash = (hash ^ part) * 0x9e3779b97f4a7c15U;
-    return hash ^ (hash >> 32U);
-  }
-};
 
 /// When both sides came, by the clock of rank 0.
 struct BothSides {
@@ -42,15 +19,6 @@ struct BothSides {
 };
 
 using Messages = std::unordered_map<MessageKey, BothSides, MessageHash>;
-
-MessageKey key_of(int rank, const ActivityEvent& event) {
-  return event.sends ? MessageKey{rank, event.peer, event.tag, event.number}
-                     : MessageKey{event.peer, rank, event.tag, event.number};
-}
-
-bool is_known(const ActivityEvent& event) {
-  return event.kind == ActivityEvent::Kind::message && event.peer >= 0 && event.number != ActivityEvent::no_number;
-}
 
 Messages both_sides(const std::vector<RankActivity>& ranks, const std::vector<HostClock>& clocks) {
   Messages messages;

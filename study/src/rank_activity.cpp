@@ -12,7 +12,7 @@ namespace hplcast::study {
 
 namespace {
 
-constexpr std::string_view first_line = "hplcast-activity,1";
+constexpr std::string_view first_line = "hplcast-activity,2";
 
 /// The fields of one line, in the order in which they stand.
 class Fields {
@@ -74,6 +74,28 @@ CallSum sum_from(Fields& fields) {
   return sum;
 }
 
+KernelCalls kernel_calls_from(Fields& fields) {
+  KernelCalls calls;
+  calls.kernel = static_cast<core::KernelId>(fields.name(core::kernel_names, "a kernel"));
+  calls.size_class = fields.integer<int>();
+  if (calls.size_class < 0 || calls.size_class >= HPLCAST_SHAPE_CLASS_COUNT)
+    fields.fail("found class " + std::to_string(calls.size_class) + "; expected 0 to " +
+                std::to_string(HPLCAST_SHAPE_CLASS_COUNT - 1));
+  calls.calls = fields.integer<std::uint64_t>();
+  calls.time_s = fields.number();
+  for (double& sum : calls.sums) sum = fields.number();
+  return calls;
+}
+
+KernelSample kernel_sample_from(Fields& fields) {
+  KernelSample sample;
+  sample.kernel = static_cast<core::KernelId>(fields.name(core::kernel_names, "a kernel"));
+  sample.time_s = fields.number();
+  for (double core::KernelShape::*size : {&core::KernelShape::m, &core::KernelShape::n, &core::KernelShape::k})
+    sample.shape.*size = fields.integer<int>();
+  return sample;
+}
+
 ActivityEvent event_from(Fields& fields, char kind) {
   ActivityEvent event;
   event.begin_s = fields.number();
@@ -111,6 +133,10 @@ bool read_sum(RankActivity& rank, std::string_view kind, Fields& fields) {
     PhaseSums& phase = rank.phases[fields.phase()];
     const std::uint8_t kernel = fields.name(core::kernel_names, "a kernel");
     phase.kernels[kernel] = sum_from(fields);
+  } else if (kind == "calls") {
+    rank.kernel_calls.push_back(kernel_calls_from(fields));
+  } else if (kind == "sample") {
+    rank.kernel_samples.push_back(kernel_sample_from(fields));
   } else if (kind == "mpi" || kind == "empty") {
     PhaseSums& phase = rank.phases[fields.phase()];
     const std::uint8_t operation = fields.name(core::mpi_names, "an MPI operation");
@@ -131,6 +157,9 @@ bool read_header(RankActivity& rank, std::string_view kind, Fields& fields) {
   } else if (kind == "host") {
     rank.host = fields.text();
     rank.first_rank_of_host = fields.integer<int>();
+  } else if (kind == "cpu") {
+    rank.cpu = fields.integer<int>();
+    rank.core = fields.integer<int>();
   } else if (kind == "timed") {
     rank.runs = fields.integer<int>();
     rank.begin_s = fields.number();
@@ -178,7 +207,7 @@ RankActivity read_rank_activity(std::istream& in, const std::string& name) {
     } else if (kind == "end") {
       over = true;
     } else if (!read_header(rank, kind, fields) && !read_sum(rank, kind, fields)) {
-      fields.fail("found `" + std::string(kind) + "`; expected a kind of line of version 1");
+      fields.fail("found `" + std::string(kind) + "`; expected a kind of line of version 2");
     }
     fields.end();
   }

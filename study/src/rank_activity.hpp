@@ -9,6 +9,7 @@
 #include "hplcast/core/activity_names.hpp"
 #include "hplcast/core/kernel_id.hpp"
 #include "hplcast/study/clock_alignment.hpp"
+#include "kernel_calls.hpp"
 
 namespace hplcast::study {
 
@@ -48,16 +49,19 @@ struct RankActivity {
   std::string run;  ///< the same on all ranks of a run, and in no other
   int rank = 0, ranks = 1;
   std::string host;
+  int cpu = -1, core = -1;        ///< where it was when it began; -1: not known
   int first_rank_of_host = 0;     ///< whose clock was compared with that of rank 0
   int runs = 1;                   ///< of HPL_pdgesv
   double begin_s = 0, end_s = 0;  ///< of HPL_pdgesv, by the host's clock
   long long n = 0;
   int nb = 0, p = 0, q = 0;
   std::array<PhaseSums, core::phase_names.size()> phases{};
-  std::vector<ClockComparison> clocks;  ///< of rank 0
-  double overhead_s = 0;                ///< that keeping all this took, estimated
-  int stride = 1;                       ///< events are of every `stride`-th panel
-  std::uint64_t lost_events = 0;        ///< that found no place nevertheless
+  std::vector<KernelCalls> kernel_calls;     ///< exact, by kernel and class of size
+  std::vector<KernelSample> kernel_samples;  ///< a few of each class
+  std::vector<ClockComparison> clocks;       ///< of rank 0
+  double overhead_s = 0;                     ///< that keeping all this took, estimated
+  int stride = 1;                            ///< events are of every `stride`-th panel
+  std::uint64_t lost_events = 0;             ///< that found no place nevertheless
   std::vector<ActivityEvent> events;
 };
 

@@ -16,6 +16,7 @@
 #include "hplcast/study/configurations.hpp"
 #include "html_table.hpp"
 #include "markup.hpp"
+#include "report_explanation.hpp"
 #include "report_plots.hpp"
 #include "report_sampling.hpp"
 #include "report_style.hpp"
@@ -274,6 +275,11 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return StudyFile::other;
   if (text[first] == '{' || text[first] == '[') {
+    if (is_explanation(text)) {
+      data.explanations.push_back(read_explanation(copy, name));
+      data.sources.push_back(name);
+      return StudyFile::explanation;
+    }
     // cluster.json has no HPL parameters, compare.json no model: both are JSON of a study, too.
     if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos) {
       return StudyFile::other;
@@ -321,6 +327,7 @@ void write_report(std::ostream& out, const ReportData& data) {
   const std::string sampled = sampling_note(all_predictions(data));
   if (!sampled.empty()) out << "<h2>Sampled predictions</h2>\n" << sampled << plots_html(parts.windows);
   if (!comparison.rows.empty()) out << comparison_table(comparison);
+  out << explanations_html(data.explanations);
   out << time_table(parts.shown(data)) << range_table(data) << (parts.sweep ? "" : prediction_table(data))
       << list_html("Measured, but not predicted", comparison.unmatched_real)
       << list_html("Predicted, but not measured",

@@ -58,6 +58,7 @@ p { margin: .3rem 0 .8rem; max-width: 46rem; }
 .tile span { color: var(--soft); font-size: .85rem; }
 figure { margin: 0; min-width: 0; }
 svg { display: block; width: 100%; height: auto; }
+img { max-width: 100%; height: auto; background: #ffffff; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: .2rem 0 .6rem; padding: 0; list-style: none;
   font-size: .9rem; }
 .legend svg { display: inline-block; width: 1rem; height: 1rem; vertical-align: -.15rem; margin-right: .35rem; }

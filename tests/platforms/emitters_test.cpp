@@ -160,6 +160,13 @@ TEST(PlatformXml, SaysThatLocalCostsNoiseLargeBoundsAndNegativeStartsAreLost) {
   EXPECT_THAT(xml(lossy), HasSubstr("\"smpi/or\" value=\"0:2e-06:0\""));
 }
 
+TEST(PlatformXml, SaysThatDetoursDoNotHoldUpMessages) {
+  auto cluster = with_network(example_cluster(false), [](auto& network) { network.remote.reset(); });
+  cluster.hosts = core::Hosts::make({"localhost", 2, 1, {}, 0});
+  cluster.detours = {core::DetourSource::make({"agent", core::PeriodicDetours(), 1, core::ConstantDuration{0.01}})};
+  EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("detours")));
+}
+
 TEST(PlatformXml, PaddedNamesNeedASingleSwitch) {
   auto cluster = example_cluster(true);
   cluster.hosts = core::Hosts::make({"n-[01-02]", 4, 2, {}, 0});

@@ -136,6 +136,16 @@ class Traced : public TwoRanks {
   }
 };
 
+TEST_F(Traced, KernelsThatFollowEachOtherToRoundingAreAllThere) {
+  activity.phase_begin(0, HPLCAST_PHASE_FACTORISATION, 0);
+  for (int i = 0; i < 3; ++i) {
+    const double begin_s = i * 0.1 - i * 1e-17;  // before the end of the last one, by its rounding
+    activity.kernel(0, core::KernelId::dgemv, {1, 1, 1}, {begin_s, begin_s + 0.1 + 1e-16});
+  }
+  activity.phase_end(0, 1);
+  EXPECT_EQ(events().size(), 4U);
+}
+
 TEST_F(Traced, EventsHaveMicrosecondsAndSizes) {
   activity.phase_begin(0, HPLCAST_PHASE_UPDATE, 1);
   activity.kernel(0, core::KernelId::dgemm, {10, 20, 30}, {1, 3});

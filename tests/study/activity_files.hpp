@@ -8,15 +8,15 @@ namespace hplcast::study::testing {
 /// What a file of `rank` says besides its events; rank 1 is on a host whose clock is 100 s ahead.
 inline std::string activity_header(int rank, const std::string& run = "abc") {
   const std::string number = std::to_string(rank);
-  return "hplcast-activity,1\nrun," + run + "\nrank," + number + ",2\nhost,node-" + number + "," + number +
-         "\ntimed,1," + (rank == 0 ? "50,60" : "150,160") + "\nhpl,1000,128,1,2\n";
+  return "hplcast-activity,2\nrun," + run + "\nrank," + number + ",2\nhost,node-" + number + "," + number +
+         "\ntimed,1," + (rank == 0 ? "50,60" : "150,160") + "\nhpl,1000,128,1,2\ncpu,0," + number + "\n";
 }
 
 /// Rank 0 sends from 3 s to 3.5 s; rank 1 asks at 1 s and has it at 4 s.
 inline std::string activity_of(int rank, const std::string& run = "abc") {
   const std::string sums =
       "phase,other,1\nphase,factorisation,0\nphase,broadcast,6\nphase,swap,0\nphase,update,3\nphase,solve,0\n"
-      "kernel,update,dgemm,1,2,4000\n";
+      "kernel,update,dgemm,1,2,4000\ncalls,dgemm,5,1,2,10,20,10,200,100,200,2000,400\nsample,dgemm,2,10,20,10\n";
   if (rank == 0)
     return activity_header(rank, run) + sums +
            "mpi,broadcast,send,1,0.5,80\n"

@@ -154,9 +154,11 @@ TEST_F(DetoursOfHpl, CostAsMuchInASampledPredictionAsInAWholeOne) {
 using ManyRanksWithDetours = DetoursOfHpl;
 
 TEST_F(ManyRanksWithDetours, LoseWhatTheyLostInAPrototype) {
-  // N = 10,000 on 8 x 8, 4 seeds: 1.21 with an agent of 1 Hz x 10 ms on each core by itself, 1.02 if all of a host are
-  // hit together, 1.01 if all of the cluster are.
-  EXPECT_NEAR(slowdown(10000, 8, 8, 4, 1, 0.01, DetoursPer::core), 1.21, 0.03);
+  // N = 10,000 on 8 x 8, 2ring, an agent of 1 Hz x 10 ms: 1.210 and 1.221 with two seeds where each core is hit by
+  // itself, 1.02 where all of a host are, 1.01 where all of the cluster are. Single seeds scatter by 0.033 in the first
+  // case: twice the standard error of a difference between 2 and 8 of them is 0.052.
+  request_.parameters.BCAST = 2;
+  EXPECT_NEAR(slowdown(10000, 8, 8, 8, 1, 0.01, DetoursPer::core), 1.2155, 0.052);
   EXPECT_NEAR(slowdown(10000, 8, 8, 4, 1, 0.01, DetoursPer::host), 1.02, 0.03);
   EXPECT_NEAR(slowdown(10000, 8, 8, 4, 1, 0.01, DetoursPer::cluster), 1.01, 0.03);
 }

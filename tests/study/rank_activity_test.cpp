@@ -37,6 +37,12 @@ TEST(RankActivity, HasWhatTheFileSays) {
   EXPECT_EQ(broadcast.elapsed_s, 6);
   EXPECT_EQ(broadcast.empty_probes.calls, 8U);
   EXPECT_EQ(rank.phases[4].kernels[0].amount, 4000);
+  EXPECT_EQ(rank.core, 1);
+  ASSERT_EQ(rank.kernel_calls.size(), 1U);
+  EXPECT_EQ(rank.kernel_calls[0].size_class, 5);
+  EXPECT_EQ(sum_of(rank.kernel_calls[0], core::Monomial{1, 1, 1}), 2000);
+  ASSERT_EQ(rank.kernel_samples.size(), 1U);
+  EXPECT_EQ(rank.kernel_samples[0].shape.n, 20);
   ASSERT_EQ(rank.events.size(), 1U);
   EXPECT_EQ(rank.events[0].tag, 7);
   EXPECT_FALSE(rank.events[0].sends);
@@ -55,7 +61,7 @@ TEST(RankActivity, RefusesAFileThatIsCutOffAtAnyLine) {
 TEST(RankActivity, SaysWhichLineIsWrong) {
   const std::string good = activity_of(0);
   EXPECT_THAT(error_in([&] { read("kernel,m,n\n"); }),
-              AllOf(HasSubstr("run-0.activity:1"), HasSubstr("expected `hplcast-activity,1`")));
+              AllOf(HasSubstr("run-0.activity:1"), HasSubstr("expected `hplcast-activity,2`")));
   EXPECT_THAT(error_in([&] { read(with(good, "rank,0", "rank,x")); }), HasSubstr("run-0.activity:3"));
   EXPECT_THAT(error_in([&] { read(with(good, "dgemm", "gemm")); }), HasSubstr("expected the name of a kernel"));
   EXPECT_THAT(error_in([&] { read(with(good, "phase,solve", "phase,solved")); }), HasSubstr("a phase"));
@@ -64,6 +70,8 @@ TEST(RankActivity, SaysWhichLineIsWrong) {
   EXPECT_THAT(error_in([&] { read(with(good, "overhead,0.05", "overhead,nan")); }), HasSubstr("expected a number"));
   EXPECT_THAT(error_in([&] { read(with(good, "overhead", "undertow")); }), HasSubstr("kind of line"));
   EXPECT_THAT(error_in([&] { read(with(good, "M,3,3.5", "M,3,2.5")); }), HasSubstr("ends before it begins"));
+  EXPECT_THAT(error_in([&] { read(with(good, "calls,dgemm,5", "calls,dgemm,32")); }), HasSubstr("expected 0 to 31"));
+  EXPECT_THAT(error_in([&] { read(with(good, ",2000,400", ",2000")); }), HasSubstr("a field is missing"));
   EXPECT_THAT(error_in([&] { read(good + "end\n"); }), HasSubstr("after `end`"));
 }
 

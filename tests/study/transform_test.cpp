@@ -155,6 +155,34 @@ TEST(TransformVariability, NoiseOfMessagesKeepsTheExpectation) {
   }
 }
 
+TEST(Transform, AddsScalesAndSynchronisesDetours) {
+  const auto cluster =
+      transformed(dahu_like(), {{"add-detours", "1s:10ms"}, {"add-detours", "4ms:5us:host"}, {"scale-detours", "0.5"}});
+  ASSERT_EQ(cluster.detours.size(), 2U);
+  EXPECT_EQ(cluster.detours[0].values().name, "added-1");
+  EXPECT_EQ(cluster.detours[0].values().period_s, 1);
+  EXPECT_DOUBLE_EQ(cluster.detours[0].share(), 0.005);
+  EXPECT_EQ(cluster.detours[0].values().per, core::DetoursPer::core);
+  EXPECT_EQ(cluster.detours[1].values().name, "added-2");
+  EXPECT_EQ(cluster.detours[1].values().per, core::DetoursPer::host);
+  EXPECT_DOUBLE_EQ(core::mean_s(cluster.detours[1].values().duration), 2.5e-6);
+  for (const core::DetourSource& source : transformed(cluster, {{"synchronise-detours", "yes"}}).detours)
+    EXPECT_EQ(source.values().per, core::DetoursPer::cluster);
+}
+
+TEST(Transform, RefusesDetoursThatLeaveNoTimeAndChangesOfThoseThatAreNotThere) {
+  for (const char* wrong :
+       {"1s", "1s:1s", "0s:0s", "10ms:1s", "1s:10ms:rack", "1s:-1ms", "often:10ms", "1s:10ms:core:1"})
+    EXPECT_THROW(with("add-detours", wrong), core::DomainError) << wrong;
+  EXPECT_THROW(with("scale-detours", "2"), core::DomainError) << "there are none";
+  EXPECT_THROW(with("synchronise-detours", "yes"), core::DomainError) << "there are none";
+  const std::vector<Transformation> half = {{"add-detours", "1s:500ms"}};
+  EXPECT_THROW(transformed(transformed(dahu_like(), half), {{"scale-detours", "2"}}), core::DomainError);
+  EXPECT_THROW(transformed(transformed(dahu_like(), half), {{"scale-detours", "-1"}}), core::DomainError);
+  EXPECT_THROW(transformed(transformed(dahu_like(), half), half), core::DomainError) << "100 % together";
+  EXPECT_THROW(transformed(transformed(dahu_like(), half), {{"synchronise-detours", "no"}}), core::DomainError);
+}
+
 TEST(TransformVariability, SpatialZeroMakesAllCpusAlikeAndOthersScatterAsAsked) {
   const auto alike = with("spatial-cv", "0");
   EXPECT_TRUE(alike.kernels.at("dgemm").overrides().empty());

@@ -1,6 +1,7 @@
 #include "activity.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "clock.h"
 #include "events.h"
 #include "hpl.h"
+#include "kernel_sums.h"
 #include "settings.h"
 #include "trace.h"
 #include "wrap.h"
@@ -31,6 +33,7 @@ typedef struct {
 } held_loop;
 
 enum { most_depth = 16, most_requests = 64 }; /* HPL has 4, and 2 */
+enum { events_per_sample = 5000 };            /* of kernels: few ranks keep more of both */
 static activity_sums sums;
 static frame frames[most_depth];
 static int depth;
@@ -67,6 +70,7 @@ void hplcast_phase_begin(hplcast_phase phase) {
   spend(now_s);
   if (depth == 0) {
     if (sums.runs++ == 0) sums.begin_s = now_s;
+    sums.core = sched_getcpu();
     panel = -1;
   }
   if (phase == HPLCAST_PHASE_SOLVE) panel = -1;
@@ -107,6 +111,7 @@ static void add(call_sum* sum, double time_s, double amount) {
 void activity_kernel(hplcast_kernel kernel, int m, int n, int k, double flop, double begin_s, double end_s) {
   if (!settings()->on || depth == 0) return;
   add(&sums.kernels[phase_now()][kernel], end_s - begin_s, flop);
+  kernel_sums_add(kernel, m, n, k, end_s - begin_s);
   ++seen;
   activity_release();
   if (!settings_trace(panel)) return;
@@ -205,6 +210,7 @@ void activity_rehearse_end(void) {
   hplcast_phase_end();
   memset(&sums, 0, sizeof sums);
   memset(&held, 0, sizeof held);
+  kernel_sums_clear((int)(settings()->events / events_per_sample));
   events_clear();
   channel_numbers_clear();
 }

@@ -23,6 +23,7 @@ typedef struct {
   int runs;                                   /* of HPL_pdgesv */
   double begin_s, end_s;                      /* of the first and the last of them */
   int n, nb, p, q;                            /* of the last */
+  int core;                                   /* that the rank was on when it began, below 0: not known */
 } activity_sums;
 
 /* Mean seconds that it takes to keep one of each, measured before the run. */

@@ -11,7 +11,9 @@
 #include "activity.h"
 #include "clock.h"
 #include "events.h"
+#include "kernel_sums.h"
 #include "settings.h"
+#include "trace.h"
 
 #define HPLCAST_NAME(NAME, name, ...) #name,
 static const char* const kernel_names[] = {HPLCAST_KERNELS(HPLCAST_NAME)};
@@ -70,10 +72,11 @@ void activity_start(int rank) {
 static void write_header(FILE* file, const activity_sums* sums) {
   char host[256] = "";
   (void)gethostname(host, sizeof host - 1);
-  (void)fprintf(file, "hplcast-activity,1\nrun,%016" PRIx64 "\nrank,%d,%d\nhost,%s,%d\n", run_id, settings()->rank,
+  (void)fprintf(file, "hplcast-activity,2\nrun,%016" PRIx64 "\nrank,%d,%d\nhost,%s,%d\n", run_id, settings()->rank,
                 ranks, host, clock_rank_of_host());
   (void)fprintf(file, "timed,%d,%.9f,%.9f\nhpl,%d,%d,%d,%d\n", sums->runs, sums->begin_s, sums->end_s, sums->n,
                 sums->nb, sums->p, sums->q);
+  (void)fprintf(file, "cpu,%d,%d\n", sums->core < 0 ? -1 : trace_cpu_of_core(sums->core), sums->core);
 }
 
 static void write_sum(FILE* file, const char* kind, const char* phase, const char* name, const call_sum* sum) {
@@ -128,6 +131,7 @@ static void write_all(FILE* file) {
   const event_list* kept = events();
   write_header(file, sums);
   write_sums(file, sums);
+  kernel_sums_write(file, kernel_names);
   clock_write(file);
   (void)fprintf(file, "overhead,%.9f\n", overhead_s(sums));
   (void)fprintf(file, "events,%" PRIu64 ",%d,%" PRIu64 "\n", kept->size, kept->stride, kept->lost);

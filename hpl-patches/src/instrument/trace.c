@@ -12,6 +12,7 @@
 
 #include "activity.h"
 #include "clock.h"
+#include "random.h"
 #include "settings.h"
 
 typedef struct {
@@ -89,14 +90,6 @@ double trace_begin(void) {
   return clock_now_s();
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(uint64_t* state) {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 #define HPLCAST_FLOP(NAME, name, function, call, sizes, flop, touches) \
   case HPLCAST_##NAME:                                                 \
     return flop;
@@ -141,8 +134,7 @@ static int by_start(const void* left, const void* right) {
   return (difference > 0.0) - (difference < 0.0);
 }
 
-/* The socket that a core belongs to, -1 if the machine does not say. */
-static int cpu_of_core(int core) {
+int trace_cpu_of_core(int core) {
   char path[96];
   int cpu = -1;
   (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", core);
@@ -163,7 +155,7 @@ static void write_rows(FILE* file) {
     const uint64_t count = trace[i].calls < rows_max ? trace[i].calls : rows_max;
     qsort(trace[i].rows, count, sizeof(row), by_start);
     for (const row* r = trace[i].rows; r != trace[i].rows + count; ++r) {
-      if (r->core != known_core) known_cpu = cpu_of_core(known_core = r->core);
+      if (r->core != known_core) known_cpu = trace_cpu_of_core(known_core = r->core);
       (void)fprintf(file, "%s,%d,%d,%d,%.9f,%.9f,%s,%d,%d,hpl\n", kernel_names[i], r->m, r->n, r->k, r->duration_s,
                     r->start_s, host, known_cpu, r->core);
     }

@@ -18,6 +18,9 @@ double trace_begin(void);
 /* Keeps the call that began at `start_s`. Calls with a size of 0 return at once in HPL and are not kept. */
 void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s);
 
+/* The socket that a core belongs to, -1 if the machine does not say. */
+int trace_cpu_of_core(int core);
+
 /* Writes PREFIX-RANK.csv and PREFIX-RANK.totals.csv. Before MPI_Finalize. Returns 0 if that failed (said on stderr). */
 int trace_write(void);
 

@@ -32,6 +32,8 @@ class TraceFile {
   explicit TraceFile(const std::string& path);
 
   void name_rank(int rank, int host, const std::string& host_name);
+  /// The same for rows that are not one per rank: a thread `row` in a process of that number and name.
+  void name_row(int row, int process, const std::string& process_name, const std::string& row_name);
   void phase(int rank, const char* name, TimeSpan span);
   void kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span);
   void message(int rank, const char* operation, const TracedMessage& message, TimeSpan span);

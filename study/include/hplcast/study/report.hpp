@@ -10,10 +10,25 @@
 
 namespace hplcast::study {
 
+/// What a report shows of an explanation (JSON of `hplcast explain`).
+struct ReportExplanation {
+  std::string configuration;  ///< HPL parameters
+  std::vector<std::string> verdict;
+  struct Cause {
+    double share = 0, seconds = 0;
+    std::string text;
+  };
+  std::vector<Cause> causes;
+  double rest_share = 0;  ///< not explained
+  bool simulated = false;
+  std::string picture;  ///< SVG; may be empty
+};
+
 /// The content of a report.
 struct ReportData {
   std::vector<core::HplRun> real;
   std::vector<core::Prediction> predictions;
+  std::vector<ReportExplanation> explanations;
   std::vector<SweepResult> sweep;    ///< of databases; their predictions are in `predictions`, too
   SweepCounts counts;                ///< of databases, added up
   std::vector<std::string> plans;    ///< texts of the plans of databases
@@ -21,10 +36,11 @@ struct ReportData {
 };
 
 /// Kinds of files of a study that reports use.
-enum class StudyFile { predictions, real_runs, other };
+enum class StudyFile { predictions, real_runs, explanation, other };
 
-/// Reads a file into `data` if it holds predictions (JSON of `hplcast predict`) or real runs (CSV with N and time_s, or
-/// HPL's output), and says which. @throws core::ParseError if it is one of them with a mistake in it.
+/// Reads a file into `data` if it holds predictions (JSON of `hplcast predict`), real runs (CSV with N and time_s, or
+/// HPL's output) or an explanation (JSON of `hplcast explain`), and says which. @throws core::ParseError if it is one
+/// of them with a mistake in it.
 StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data);
 
 /// Adds the results and the plans of a database.

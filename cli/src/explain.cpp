@@ -1,0 +1,183 @@
+#include "hplcast/study/explain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+
+#include "checks.hpp"
+#include "choice.hpp"
+#include "cluster_file.hpp"
+#include "commands.hpp"
+#include "explanation_table.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/compare.hpp"
+#include "hplcast/study/model_levels.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+#include "quantities.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+enum class Counterfactuals { automatic, on, off };
+
+struct ExplainOptions {
+  std::string real, prediction, cluster, output, ranks, panels;
+  Counterfactuals counterfactuals = Counterfactuals::automatic;
+  bool json = false;
+  study::ExplainRequest request;
+};
+
+/// Of first_to_last().
+void read_range(const std::string& text, int& first, int& last) {
+  if (text.empty()) return;
+  const std::size_t dash = text.find('-');
+  first = std::stoi(text.substr(0, dash));
+  last = std::stoi(text.substr(dash + 1));
+}
+
+/// The levels that a prediction was made with, as it says them.
+study::ModelLevels levels_of(const core::Prediction& prediction) {
+  study::ModelLevels levels;
+  const auto is_off = [&](const char* name) { return prediction.model_levels.count(name) > 0; };
+  levels.noise = !is_off("noise");
+  levels.network_noise = !is_off("network-noise");
+  levels.growing_probes = !is_off("growing-probes");
+  levels.per_cpu = !is_off("per-cpu");
+  const auto model = prediction.model_levels.find("kernel-model");
+  if (model != prediction.model_levels.end()) levels.kernel_model = model->second;
+  return levels;
+}
+
+/// The prediction of a configuration that was run; of several seeds that with the middle time.
+core::Prediction prediction_of_runs(const std::string& path, const std::vector<study::ObservedRun>& runs) {
+  std::vector<core::Prediction> all;
+  core::read_file(path, [&](std::istream& in, const std::string& name) { all = core::read_predictions(in, name); });
+  std::vector<core::Prediction> fitting;
+  std::vector<core::HplParameters> real, predicted;
+  for (const study::ObservedRun& one : runs) real.push_back(core::without_unused(one.run.parameters));
+  for (const core::Prediction& one : all) {
+    predicted.push_back(core::without_unused(one.parameters));
+    if (std::find(real.begin(), real.end(), predicted.back()) == real.end()) continue;
+    if (!fitting.empty() && !(core::without_unused(fitting.front().parameters) == predicted.back())) {
+      throw core::Error(core::ExitCode::bad_input, path + " predicts several configurations that were run, such as " +
+                                                       core::to_string(fitting.front().parameters) + " and " +
+                                                       core::to_string(one.parameters) +
+                                                       "\n  hint: give the folder of one run");
+    }
+    fitting.push_back(one);
+  }
+  if (fitting.empty()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      path + " has no prediction of the run " + core::to_string(runs.front().run.parameters) +
+                          "; the nearest one differs: " + study::nearest_difference(real.front(), predicted) +
+                          "\n  hint: predict with the same HPL.dat as `run-real`");
+  }
+  if (const auto mixed = study::mixed_models(fitting))
+    throw core::Error(core::ExitCode::bad_input, path + " has predictions of " + core::to_string(*mixed) +
+                                                     " with several models\n  hint: explain one of them");
+  std::sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
+  return fitting[(fitting.size() - 1) / 2];
+}
+
+void keep_runs_of(const core::Prediction& prediction, std::vector<study::ObservedRun>& runs) {
+  const core::HplParameters predicted = core::without_unused(prediction.parameters);
+  runs.erase(std::remove_if(runs.begin(), runs.end(),
+                            [&](const study::ObservedRun& one) {
+                              return !(core::without_unused(one.run.parameters) == predicted);
+                            }),
+             runs.end());
+}
+
+void check_outputs(const ExplainOptions& options) {
+  const study::ExplainRequest& request = options.request;
+  const std::vector<std::string> inputs = {options.real, options.prediction, options.cluster};
+  for (const std::filesystem::path& path : {std::filesystem::path(options.output), request.trace, request.picture}) {
+    require_writable(path);
+    require_other_file(path, inputs);
+  }
+  require_named_file("--trace", request.trace);
+  require_named_file("--picture", request.picture);
+}
+
+void run_explain(ExplainOptions& options) {
+  unify_json_output(options.json, options.output);
+  check_outputs(options);
+  core::catch_interrupts();
+  study::ExplainRequest& request = options.request;
+  read_range(options.ranks, request.first_rank, request.last_rank);
+  read_range(options.panels, request.first_panel, request.last_panel);
+  request.runs = study::observed_runs(options.real);
+  request.prediction = prediction_of_runs(options.prediction, request.runs);
+  keep_runs_of(request.prediction, request.runs);
+  const int ranks = request.prediction.parameters.P * request.prediction.parameters.Q;
+  if (request.first_rank >= ranks)
+    throw core::UsageError("--ranks begins with " + std::to_string(request.first_rank) +
+                           "; the runs have the ranks 0-" + std::to_string(ranks - 1));
+  request.cluster = study::at_levels(read_cluster_file(options.cluster), levels_of(request.prediction));
+  if (options.counterfactuals != Counterfactuals::automatic)
+    request.counterfactuals = options.counterfactuals == Counterfactuals::on;
+  Progress progress;
+  request.progress = [&](double done, const std::string& what) { progress.update(done, what); };
+  const study::Explanation explanation = study::explain(request);
+  progress.clear();
+  for (const std::string& warning : explanation.warnings) std::cerr << "hplcast explain: warning: " << warning << '\n';
+  if (options.json || !options.output.empty())
+    write_result(options.output, [&](std::ostream& out) { study::write_explanation(out, explanation); });
+  if (!options.json) write_explanation_table(std::cout, explanation);
+}
+
+}  // namespace
+
+void setup_explain(CLI::App& app) {
+  auto options = std::make_shared<ExplainOptions>();
+  study::ExplainRequest& request = options->request;
+  CLI::App& command = add_command(app, "explain", "Explain why a real HPL run and its prediction differ",
+                                  "hplcast explain observed.csv prediction.json --cluster cluster.json");
+  command
+      .add_option("real", options->real,
+                  "the CSV of `hplcast run-real --phases`, or the folder of one of its runs: observed.csv.d/0001-...")
+      ->required()
+      ->type_name("REAL");
+  command
+      .add_option("prediction", options->prediction, "of the same configuration: JSON of `hplcast predict --phases`")
+      ->required()
+      ->type_name("PREDICTION");
+  command.add_option("--cluster", options->cluster, "the cluster.json that it was predicted with")
+      ->required()
+      ->type_name("CLUSTER.json");
+  add_choice<Counterfactuals>(
+      command, "--counterfactuals", options->counterfactuals,
+      {{"auto", Counterfactuals::automatic}, {"on", Counterfactuals::on}, {"off", Counterfactuals::off}},
+      "simulate the prediction again with one part after the other as measured (auto: if that takes seconds)");
+  command.add_flag("--json", options->json, "write JSON (docs/explain.md) instead of tables");
+  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
+  command.add_option("--trace", request.trace, "both runs for Perfetto (Chrome's JSON), rank below rank")
+      ->type_name("FILE");
+  command.add_option("--picture", request.picture, "both runs as a picture (SVG)")->type_name("FILE");
+  command.add_option("--ranks", options->ranks, "ranks in trace and picture (default 0-7)")
+      ->type_name("FIRST-LAST")
+      ->check(first_to_last());
+  command.add_option("--panels", options->panels, "panels of the real run that the picture shows (default: all)")
+      ->type_name("FIRST-LAST")
+      ->check(first_to_last())
+      ->needs("--picture");
+  command
+      .add_option("--xhpl", request.programs.xhpl,
+                  "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)")
+      ->type_name("PATH");
+  command
+      .add_option("--smpirun", request.programs.smpirun,
+                  "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
+      ->type_name("PATH");
+  command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)")
+      ->transform(as_time_limit());
+  command.callback([options] { run_explain(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,272 @@
+#include "causes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace hplcast::study {
+
+namespace {
+
+constexpr double own_cause = 0.002;     // of the time: levels of kernels that change less are put together
+constexpr double least_effect = 0.001;  // of the time: smaller ones are noise of a run
+
+std::string printed(const char* format, double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+/// ", nearly all of it in calls with m n k below 4e+06" where a small part of the sizes has most of the difference.
+std::string where_in_sizes(const KernelFinding& finding) {
+  constexpr double nearly_all = 0.8, most_time = 0.5;
+  double all_s = 0;
+  double time_s = 0;
+  for (const KernelSizes& sizes : finding.sizes) {
+    all_s += std::abs(sizes.real_s - sizes.model_s);
+    time_s += sizes.real_s;
+  }
+  double difference_s = 0;
+  double below_s = 0;
+  for (const KernelSizes& sizes : finding.sizes) {
+    difference_s += std::abs(sizes.real_s - sizes.model_s);
+    below_s += sizes.real_s;
+    if (below_s > most_time * time_s) break;
+    if (difference_s > nearly_all * all_s)
+      return ", nearly all of it in calls with m n k below " + printed("%.0e", sizes.most_product);
+  }
+  return "";
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 3;
+  if (names.size() > shown) return names[0] + ", " + names[1] + " and " + std::to_string(names.size() - 2) + " more";
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
+double overall_level(const KernelFinding& finding) {
+  double levelled_s = 0;
+  double model_s = 0;
+  for (std::size_t rank = 0; rank < finding.ranks.size(); ++rank) {
+    levelled_s += finding.levelled_s(rank);
+    for (const KernelCell& cell : finding.ranks[rank]) model_s += cell.model_s;
+  }
+  return model_s > 0 ? levelled_s / model_s : 1;
+}
+
+/// Durations that the prediction drew over those that its model expects.
+double luck_of(const KernelFinding& finding, const Findings& findings) {
+  const auto drawn = findings.drawn.find(core::to_string(finding.kernel));
+  const double expected_s = finding.model_s() / findings.runs;
+  if (drawn == findings.drawn.end() || !(drawn->second.time_s > 0) || !(expected_s > 0)) return 1;
+  return drawn->second.time_s / expected_s;
+}
+
+Replacement level_of(const KernelFinding& finding, const Findings& findings) {
+  const double runs = findings.runs;
+  Replacement one;
+  Cause& cause = one.cause;
+  cause.kind = Cause::Kind::kernel;
+  cause.kernels = {core::to_string(finding.kernel)};
+  for (std::size_t rank = 0; rank < finding.ranks.size(); ++rank) cause.estimated_s += finding.level_change_s(rank);
+  cause.estimated_s /= runs * static_cast<double>(finding.ranks.size());
+  cause.factor = overall_level(finding);
+  if (!finding.has_model) {
+    one.parts.without_model[finding.kernel] = cause.factor;
+    cause.factor = 0;
+    return one;
+  }
+  const double luck = luck_of(finding, findings);
+  cause.estimated_s -= (luck - 1) * finding.model_s() / (runs * static_cast<double>(finding.ranks.size()));
+  KernelLevel& level = one.parts.levels[finding.kernel];
+  level = {finding.level, cause.factor / luck};
+  for (double& factor : level.classes) factor /= luck;
+  cause.text = cause.kernels.front() + " takes " + longer(cause.factor, "in the run") + " in the model" +
+               where_in_sizes(finding);
+  return one;
+}
+
+/// All of them as one.
+Replacement without_models(const std::vector<Replacement>& all) {
+  Replacement one = all.front();
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    one.cause.kernels.push_back(all[i].cause.kernels.front());
+    one.cause.estimated_s += all[i].cause.estimated_s;
+    merge(one.parts, all[i].parts);
+  }
+  one.cause.text = list_of(one.cause.kernels) +
+                   (all.size() == 1 ? " has no model, and takes" : " have no model, and take") + " time in the run";
+  return one;
+}
+
+/// The small ones as one.
+Replacement other_kernels(const std::vector<Replacement>& small) {
+  if (small.size() == 1) return small.front();
+  Replacement all;
+  all.cause.kind = Cause::Kind::kernel;
+  for (const Replacement& one : small) {
+    all.cause.kernels.push_back(one.cause.kernels.front());
+    all.cause.estimated_s += one.cause.estimated_s;
+    merge(all.parts, one.parts);
+  }
+  all.cause.factor = 0;
+  all.cause.text = std::to_string(small.size()) + " other kernels differ a little from their models, of which " +
+                   small.front().cause.kernels.front() + " most";
+  return all;
+}
+
+/// Kernels that are slow at the same place are one cause: that place.
+std::vector<Replacement> places_of(const Findings& findings, const core::ClusterModel& cluster,
+                                   const std::vector<RankPlace>& places) {
+  struct Slow {
+    RankGroup group;
+    std::vector<std::pair<double, std::string>> kernels;  // seconds, name
+    std::map<int, double> change_s;
+    double real_s = 0, expected_s = 0;
+    MeasuredParts parts;
+  };
+  std::map<std::pair<std::vector<int>, bool>, Slow> all;
+  for (const KernelFinding& finding : findings.kernels) {
+    for (const bool slower : {true, false}) {
+      std::vector<bool> chosen(places.size());
+      for (std::size_t rank = 0; rank < places.size(); ++rank)
+        chosen[rank] = slower ? finding.deviation[rank] > 1 : finding.deviation[rank] < 1;
+      for (const RankGroup& group : rank_groups(cluster, places, chosen)) {
+        Slow& slow = all[{group.ranks, slower}];
+        slow.group = group;
+        double change_s = 0;
+        for (const int rank : group.ranks) {
+          const auto i = static_cast<std::size_t>(rank);
+          const double expected_s = finding.levelled_s(i);
+          slow.expected_s += expected_s;
+          slow.real_s += finding.deviation[i] * expected_s;
+          slow.change_s[rank] += (finding.deviation[i] - 1) * expected_s;
+          change_s += (finding.deviation[i] - 1) * expected_s;
+          slow.parts.ranks[finding.kernel][rank] = finding.deviation[i];
+        }
+        slow.kernels.emplace_back(std::abs(change_s), core::to_string(finding.kernel));
+      }
+    }
+  }
+  std::vector<Replacement> causes;
+  for (auto& [key, slow] : all) {
+    std::sort(slow.kernels.rbegin(), slow.kernels.rend());
+    Replacement one;
+    Cause& cause = one.cause;
+    cause.kind = Cause::Kind::place;
+    cause.group = slow.group;
+    for (const auto& [seconds, name] : slow.kernels) cause.kernels.push_back(name);
+    cause.factor = slow.real_s / slow.expected_s;
+    for (const auto& [rank, change_s] : slow.change_s)
+      if (std::abs(change_s) > std::abs(cause.estimated_s)) cause.estimated_s = change_s;
+    cause.estimated_s /= findings.runs;
+    cause.text = list_of(cause.kernels) + (cause.kernels.size() == 1 ? " takes " : " take ") +
+                 longer(cause.factor, "in the run") + " in the model, on " + cause.group.name + " only";
+    one.parts = std::move(slow.parts);
+    causes.push_back(std::move(one));
+  }
+  return causes;
+}
+
+void add_network(const Findings& findings, double ranks, std::vector<Replacement>& all) {
+  for (const auto& [scope, finding] : findings.network) {
+    const std::string where = scope == core::Scope::local ? " inside a host" : " between hosts";
+    const auto add = [&, scope = scope](Cause::Kind kind, double factor, double model_s, const std::string& text,
+                                        const MeasuredParts::Network& by) {
+      const double change_s = (factor - 1) * model_s / ranks;
+      if (std::abs(change_s) < least_effect * findings.predicted_s) return;
+      Replacement one;
+      one.cause.kind = kind;
+      one.cause.scope = scope;
+      one.cause.factor = factor;
+      one.cause.estimated_s = change_s;
+      one.cause.text = text;
+      one.parts.network[scope] = by;
+      all.push_back(std::move(one));
+    };
+    MeasuredParts::Network latency, bandwidth, calls;
+    latency.latency = finding.latency;
+    bandwidth.bandwidth = finding.bandwidth;
+    calls.calls = finding.calls;
+    add(Cause::Kind::latency, finding.latency, finding.latency_s,
+        "the latency of messages" + where + " is " + printed("%.2g", finding.latency) + " times that of the model",
+        latency);
+    add(Cause::Kind::bandwidth, finding.bandwidth, finding.bytes_s,
+        "the bandwidth of messages" + where + " is " + printed("%.2g", 1 / finding.bandwidth) +
+            " times that of the model",
+        bandwidth);
+    add(Cause::Kind::calls, finding.calls, finding.calls_s,
+        "the calls that send and receive" + where + " take " + longer(finding.calls, "") + " in the model", calls);
+  }
+}
+
+void advise(Cause& cause) {
+  const std::string again = "hplcast calibrate CAMPAIGN.yaml";
+  switch (cause.kind) {
+    case Cause::Kind::kernel:
+      cause.advice = "calibrate the kernels again, as warm and as busy as the run: " + again;
+      return;
+    case Cause::Kind::place:
+      cause.advice = "look at it (other programs, clock, cooling); if it stays so, calibrate it again: " + again;
+      return;
+    case Cause::Kind::latency:
+    case Cause::Kind::bandwidth:
+    case Cause::Kind::calls:
+      cause.advice = "measure the messages again (step `mpi`): " + again;
+      return;
+  }
+}
+
+}  // namespace
+
+std::string longer(double factor, const std::string& where) {
+  constexpr double as_multiple = 2;
+  const std::string middle = where.empty() ? " " : " " + where + " ";
+  if (factor >= as_multiple) return printed("%.2g times as long", factor) + middle + "as";
+  if (factor >= 1) return printed("%.1f %% longer", 100 * (factor - 1)) + middle + "than";
+  return printed("%.1f %% less time", 100 * (1 - factor)) + middle + "than";
+}
+
+void merge(MeasuredParts& into, const MeasuredParts& more) {
+  for (const auto& [kernel, level] : more.levels) into.levels[kernel] = level;
+  for (const auto& [kernel, rate] : more.without_model) into.without_model[kernel] = rate;
+  for (const auto& [kernel, ranks] : more.ranks)
+    for (const auto& [rank, factor] : ranks) into.ranks[kernel][rank] = factor;
+  for (const auto& [scope, by] : more.network) {
+    MeasuredParts::Network& network = into.network[scope];
+    network.latency *= by.latency;
+    network.bandwidth *= by.bandwidth;
+    network.calls *= by.calls;
+  }
+}
+
+std::vector<Replacement> replacements(const Findings& findings, const core::ClusterModel& cluster,
+                                      const std::vector<RankPlace>& places) {
+  std::vector<Replacement> all = places_of(findings, cluster, places);
+  std::vector<Replacement> small, unmodelled;
+  for (const KernelFinding& finding : findings.kernels) {
+    Replacement one = level_of(finding, findings);
+    constexpr double sds = 4;
+    const bool by_chance =
+        finding.has_model && std::abs(finding.real_s() - finding.model_s()) < sds * finding.chance_s();
+    const double least_s = own_cause * findings.predicted_s;
+    const bool is_small = by_chance || std::abs(one.cause.estimated_s) < least_s;
+    (!finding.has_model ? unmodelled : is_small ? small : all).push_back(std::move(one));
+  }
+  const auto larger = [](const Replacement& a, const Replacement& b) {
+    return std::abs(a.cause.estimated_s) > std::abs(b.cause.estimated_s);
+  };
+  for (std::vector<Replacement>* group : {&small, &unmodelled}) std::stable_sort(group->begin(), group->end(), larger);
+  if (!unmodelled.empty()) all.push_back(without_models(unmodelled));
+  if (!small.empty()) all.push_back(other_kernels(small));
+  add_network(findings, static_cast<double>(places.size()), all);
+  std::stable_sort(all.begin(), all.end(), larger);
+  for (Replacement& one : all) advise(one.cause);
+  return all;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "causes.hpp"
+#include "hplcast/study/explain.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+std::string printed(const char* format, double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string percent(double ratio) {
+  return printed("%.1f %%", 100 * ratio);
+}
+
+/// "4.1 of the 5.2 %": shares of the predicted time.
+std::string share_of(const Explanation& e, double share_s) {
+  return printed("%.1f", 100 * share_s / e.predicted_s) + " of the " + percent(e.difference_s() / e.predicted_s);
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z' && text.compare(0, 4, "the ") == 0)
+    text.front() = 'T';
+  return text;
+}
+
+/// Causes that people should hear of: half a percent of the time, or a tenth of the difference.
+bool is_worth_telling(const Explanation& e, const Cause& cause) {
+  constexpr double of_time = 0.005, of_difference = 0.1, least = 0.001;
+  const double share_s = std::abs(cause.share_s());
+  return share_s > of_time * e.predicted_s ||
+         (share_s > of_difference * std::abs(e.difference_s()) && share_s > least * e.predicted_s);
+}
+
+std::string times_line(const Explanation& e) {
+  const double ratio = e.difference_s() / e.predicted_s;
+  constexpr double agrees = 0.005;
+  const std::string times =
+      " (" + printed("%.4g", e.real_s) + " s, predicted " + printed("%.4g", e.predicted_s) + " s)";
+  if (std::abs(ratio) < agrees) return "Run and prediction agree to " + percent(std::abs(ratio)) + times;
+  return "The run takes " + longer(1 + ratio, "") + " predicted" + times;
+}
+
+std::string rest_line(const Explanation& e) {
+  std::string text = printed("%.1f %%", 100 * e.rest_s / e.predicted_s) + " of the time is not explained";
+  if (!e.simulated) text += " (shares are estimated from sums; --counterfactuals on simulates them)";
+  const double spread = (e.most_real_s - e.least_real_s) / e.predicted_s;
+  if (e.runs > 1) text += "; the " + std::to_string(e.runs) + " runs themselves differ by " + percent(spread);
+  return text + ".";
+}
+
+/// The phase in which ranks wait much more or less than predicted, with ranks that stand out.
+std::string waiting_line(const Explanation& e) {
+  constexpr double worth = 0.005;
+  double more_s = 0;
+  const PhaseDifference* most = nullptr;
+  for (const PhaseDifference& phase : e.phases) {
+    const double phase_s = phase.real.waiting_s - phase.predicted.waiting_s;
+    more_s += phase_s;
+    if (most == nullptr || std::abs(phase_s) > std::abs(most->real.waiting_s - most->predicted.waiting_s))
+      most = &phase;
+  }
+  if (most == nullptr || std::abs(more_s) < worth * e.predicted_s) return "";
+  std::string text = "Ranks wait " + percent(std::abs(more_s) / e.predicted_s) + " of the time " +
+                     (more_s > 0 ? "more" : "less") + " than predicted, most of it in " + most->real.name;
+  if (e.simulated) {
+    double real_s = 0;
+    for (const PhaseDifference& phase : e.phases) real_s += phase.real.waiting_s;
+    const double left_s = real_s - e.measured_model_waiting_s;
+    text += "; with all of the above replaced " + percent(left_s / e.predicted_s) + " remain";
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<std::string> verdict(const Explanation& e) {
+  constexpr std::size_t most_causes = 5;  // and their advice, waiting, rest, own work, overhead: ten lines
+  std::vector<std::string> lines;
+  std::size_t untold = 0;
+  double untold_s = 0;
+  for (const Cause& cause : e.causes) {
+    if (lines.size() < most_causes && is_worth_telling(e, cause)) {
+      lines.push_back(capitalised(cause.text) + ": " + share_of(e, cause.share_s()) + ".");
+    } else {
+      ++untold;
+      untold_s += cause.share_s();
+    }
+  }
+  if (lines.empty()) {
+    lines.push_back(times_line(e) + "; no part of the model is off by enough to tell.");
+  } else {
+    lines.front() = times_line(e) + ". " + lines.front();
+    lines.insert(lines.begin() + 1, "To mend the first: " + e.causes.front().advice);
+  }
+  if (untold > 0 && lines.size() > 1)
+    lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
+                    printed("%.1f %%", 100 * untold_s / e.predicted_s) + " together.");
+  if (const std::string waiting = waiting_line(e); !waiting.empty()) lines.push_back(waiting);
+  constexpr double much_own_work = 0.01;
+  if (e.own_work_s > much_own_work * e.predicted_s)
+    lines.push_back("HPL's own work between kernels and messages, which no model has, is " +
+                    percent(e.own_work_s / e.predicted_s) + " of the time.");
+  lines.push_back(rest_line(e));
+  return lines;
+}
+
+}  // namespace hplcast::study

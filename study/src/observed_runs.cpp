@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/study/explain.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+ObservedRun run_of_folder(const fs::path& folder) {
+  const fs::path file = folder / "phases.json";
+  if (!fs::exists(file))
+    throw core::Error(core::ExitCode::bad_input,
+                      "there is no " + file.string() +
+                          "; expected the folder of one run of `hplcast run-real --phases`, "
+                          "such as observed.csv.d/0001-...\n  hint: a run that was cut off leaves none; repeat it");
+  ObservedRun observed;
+  observed.folder = folder;
+  core::read_file(file, [&](std::istream& in, const std::string& name) {
+    try {
+      const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+      for (const core::HplField& field : core::hpl_fields())
+        field.set(observed.run.parameters, json.at("parameters").at(field.name).get<long long>());
+      observed.run.time_s = json.at("time_s").get<double>();
+      observed.run.gflops = json.at("gflops").get<double>();
+    } catch (const nlohmann::json::exception& error) {
+      throw core::ParseError({name, 0, ""}, std::string("not the phases of a real run: ") + error.what(),
+                             "such files are written by `hplcast run-real --phases`");
+    }
+    if (!(observed.run.time_s > 0)) throw core::ParseError({name, 0, "/time_s"}, "expected a number above 0");
+    observed.run.parameters.validate();
+  });
+  return observed;
+}
+
+/// Folders of runs by the number that their names begin with: "0007-N5000-...".
+std::map<long long, fs::path> folders_by_order(const fs::path& outputs) {
+  std::map<long long, fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(outputs, error)) {
+    const std::string name = entry.path().filename().string();
+    long long order = 0;
+    if (std::sscanf(name.c_str(), "%lld-", &order) == 1) folders[order] = entry.path();
+  }
+  return folders;
+}
+
+std::vector<ObservedRun> runs_of_csv(const fs::path& file) {
+  const fs::path outputs = file.string() + ".d";
+  const std::map<long long, fs::path> folders = folders_by_order(outputs);
+  std::vector<ObservedRun> runs;
+  core::read_file(file, [&](std::istream& in, const std::string& name) {
+    core::CsvReader csv(in, name);
+    if (csv.find_column("instrumented") == core::CsvReader::npos)
+      throw core::ParseError({name, 1, ""}, "runs without observation; expected the CSV of `hplcast run-real --phases`",
+                             "run-real --phases makes such runs, in a file of their own");
+    while (csv.next()) {
+      const long long order = csv.integer(csv.column("order"));
+      const auto folder = folders.find(order);
+      if (folder == folders.end())
+        throw core::Error(core::ExitCode::bad_input,
+                          core::to_string(csv.at(csv.column("order"))) + ": run " + std::to_string(order) +
+                              " has no folder in " + outputs.string() + "\n  hint: give the folder of a run itself");
+      ObservedRun one = run_of_folder(folder->second);
+      core::HplParameters parameters = core::read_hpl_fields(csv, {});
+      if (!(parameters == one.run.parameters))
+        throw core::Error(core::ExitCode::bad_input, core::to_string(csv.at(csv.column("order"))) + " is " +
+                                                         core::to_string(parameters) + "; expected " +
+                                                         core::to_string(one.run.parameters) + ", the run in " +
+                                                         folder->second.string());
+      runs.push_back(std::move(one));
+    }
+  });
+  if (runs.empty()) throw core::ParseError({file.string(), 0, ""}, "no runs in it");
+  return runs;
+}
+
+}  // namespace
+
+std::vector<ObservedRun> observed_runs(const fs::path& real) {
+  std::error_code error;
+  if (fs::is_directory(real, error)) return {run_of_folder(real)};
+  return runs_of_csv(real);
+}
+
+}  // namespace hplcast::study

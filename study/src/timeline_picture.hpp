@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/study/explain.hpp"
+#include "rank_activity.hpp"
+
+namespace hplcast::study {
+
+/// What one rank did, in seconds since the start of the factorisation by one clock.
+struct Timeline {
+  int rank = 0;
+  std::string kind;  ///< "real" or "simulated"
+  std::vector<ActivityEvent> events;
+  std::vector<double> waited_s;  ///< of each event
+};
+
+/// A strip per timeline, one below the other: phases above, and kernels, messages and waiting below. The time is that
+/// of request.first_panel to last_panel in the real run. The size of the SVG goes with the number of strips, not with
+/// that of events.
+std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRequest& request);
+
+}  // namespace hplcast::study

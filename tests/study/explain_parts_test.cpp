@@ -1,0 +1,326 @@
+// The arithmetic behind explain, with values worked out by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "causes.hpp"
+#include "hplcast/core/errors.hpp"
+#include "kernel_calls.hpp"
+#include "kernel_differences.hpp"
+#include "measured_cluster.hpp"
+#include "message_differences.hpp"
+#include "phase_differences.hpp"
+#include "report_explanation.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using core::Monomial;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+core::PiecewiseLaw law_of(double mnk, double constant, double sigma = 0) {
+  auto mu = core::Polynomial::make({Monomial{1, 1, 1}, Monomial{}}, {mnk, constant});
+  if (sigma == 0) return core::PiecewiseLaw(core::DurationLaw::make(mu, {}, core::NoiseFamily::none));
+  const auto sd = core::Polynomial::make({Monomial{}}, {sigma});
+  return core::PiecewiseLaw(core::DurationLaw::make(mu, sd, core::NoiseFamily::normal));
+}
+
+/// Two hosts with two CPUs of one core each.
+core::ClusterModel cluster_of(core::PiecewiseLaw dgemm) {
+  core::ClusterModel cluster;
+  cluster.hosts = core::Hosts::make({"node-[1-2]", 2, 2, {}, 0});
+  cluster.kernels["dgemm"] = core::KernelModel::make("M2", std::move(dgemm));
+  return cluster;
+}
+
+/// A rank with `calls` calls of dgemm of 10 x 10 x 10 and as many of 100 x 100 x 100.
+RankActivity rank_with(int number, int calls, double small_s, double large_s) {
+  RankActivity rank;
+  rank.rank = number;
+  for (const auto& [size, time_s] : {std::pair{10.0, small_s}, {100.0, large_s}}) {
+    KernelCalls sum;
+    sum.kernel = core::KernelId::dgemm;
+    sum.size_class = size_class_of({size, size, size});
+    for (int i = 0; i < calls; ++i) add(sum, {size, size, size}, time_s);
+    rank.kernel_calls.push_back(sum);
+  }
+  return rank;
+}
+
+TEST(KernelCalls, ClassesArePowersOfFour) {
+  EXPECT_EQ(size_class_of({1, 1, 1}), 0);
+  EXPECT_EQ(size_class_of({3, 1, 1}), 0);
+  EXPECT_EQ(size_class_of({4, 1, 1}), 1);
+  EXPECT_EQ(size_class_of({2, 2, 4}), 2);
+  EXPECT_EQ(size_class_of({1e9, 1e9, 1e9}), 31);
+}
+
+TEST(KernelCalls, AModelIsExactOverCallsOfManySizes) {
+  KernelCalls calls;
+  double expected = 0;
+  for (const core::KernelShape& shape : {core::KernelShape{3, 5, 7}, {2, 9, 6}, {10, 10, 1}}) {
+    add(calls, shape, 1);
+    expected += 2 * shape.m * shape.n * shape.k + 3 * shape.m * shape.k + 4;
+  }
+  const auto mu = core::Polynomial::make({Monomial{1, 1, 1}, Monomial{1, 0, 1}, Monomial{}}, {2, 3, 4});
+  const core::PiecewiseLaw law(core::DurationLaw::make(mu, {}, core::NoiseFamily::none));
+  EXPECT_DOUBLE_EQ(expected_s(calls, law), expected);
+  EXPECT_EQ(expected_s({}, law), 0);
+}
+
+TEST(KernelCalls, TheSimulationHasNoNegativeDurationsEither) {
+  KernelCalls calls;
+  add(calls, {10, 10, 10}, 1);
+  EXPECT_EQ(expected_s(calls, law_of(1, -2000)), 0);
+}
+
+TEST(KernelFindings, OneSlowRankOfFourStandsOut) {
+  const auto cluster = cluster_of(law_of(1e-9, 0));
+  const auto places = rank_places(cluster, 4);
+  std::vector<RankActivity> ranks;
+  for (int i = 0; i < 4; ++i) ranks.push_back(rank_with(i, 10, 1e-6, (i == 2 ? 1.1 : 1.0) * 1e-3));
+  const auto findings = kernel_findings({ranks}, cluster, places, 0);
+  ASSERT_EQ(findings.size(), 1U);
+  const KernelDifference difference = difference_of(findings[0], cluster, places, 1);
+  EXPECT_NEAR(difference.level, 1, 1e-9);
+  ASSERT_EQ(difference.places.size(), 1U);
+  EXPECT_EQ(difference.places[0].group.name, "rank 2 (node-2 CPU 0)");
+  EXPECT_NEAR(difference.places[0].factor, 1.1, 1e-3);  // its small calls are not slow
+}
+
+TEST(KernelFindings, AllRanksOfAHostAreThatHost) {
+  const auto cluster = cluster_of(law_of(1e-9, 0));
+  const auto places = rank_places(cluster, 4);
+  EXPECT_EQ(rank_groups(cluster, places, {false, false, true, true}).front().name, "node-2");
+  EXPECT_EQ(rank_groups(cluster, places, {true, false, false, true}).size(), 2U);
+}
+
+TEST(KernelFindings, AFewNoisyCallsAreNoSlowRank) {
+  // 4 calls with a standard deviation of half their time: the sum scatters by a quarter.
+  const auto cluster = cluster_of(law_of(1e-9, 0, 5e-4));
+  const auto places = rank_places(cluster, 2);
+  const auto findings =
+      kernel_findings({{rank_with(0, 4, 1e-6, 1e-3), rank_with(1, 4, 1e-6, 1.3e-3)}}, cluster, places, 0);
+  EXPECT_THAT(findings[0].deviation, ElementsAre(1, 1));
+}
+
+TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
+  core::ClusterModel cluster = cluster_of(law_of(1e-9, 0));
+  cluster.kernels.clear();
+  const auto places = rank_places(cluster, 1);
+  const auto findings = kernel_findings({{rank_with(0, 1, 1e-6, 1e-3)}}, cluster, places, 0);
+  EXPECT_FALSE(findings[0].has_model);
+  EXPECT_EQ(findings[0].model_s(), 0);
+  Findings all;
+  all.kernels = findings;
+  all.predicted_s = 1;
+  const auto causes = replacements(all, cluster, places);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_THAT(causes[0].cause.text, HasSubstr("dgemm has no model"));
+  EXPECT_NEAR(causes[0].cause.estimated_s, 1.001e-3, 1e-12);
+  const core::ClusterModel with = with_measured(cluster, causes[0].parts, places);
+  const core::KernelShape large{100, 100, 100};
+  const core::KernelShape small{10, 10, 10};
+  const core::PiecewiseLaw& law = with.kernels.at("dgemm").law(0, 0);
+  EXPECT_NEAR(law.at(large).mean_s(large) + law.at(small).mean_s(small), 1.001e-3, 1e-12);
+}
+
+TEST(MeasuredCluster, TakesTheTimesOfTheRunClassByClass) {
+  const auto cluster = cluster_of(law_of(1e-9, 0));
+  const auto places = rank_places(cluster, 2);
+  const auto findings =
+      kernel_findings({{rank_with(0, 5, 3e-6, 1.2e-3), rank_with(1, 5, 3e-6, 1.2e-3)}}, cluster, places, 0);
+  Findings all;
+  all.kernels = findings;
+  all.predicted_s = 1e-3;
+  const auto causes = replacements(all, cluster, places);
+  ASSERT_EQ(causes.size(), 1U);
+  const core::ClusterModel with = with_measured(cluster, causes[0].parts, places);
+  const core::PiecewiseLaw& law = with.kernels.at("dgemm").law(1, 1);
+  EXPECT_NEAR(law.at({10, 10, 10}).mean_s({10, 10, 10}), 3e-6, 1e-15);
+  EXPECT_NEAR(law.at({100, 100, 100}).mean_s({100, 100, 100}), 1.2e-3, 1e-12);
+}
+
+TEST(MeasuredCluster, OneRankIsSlowedAndTheOthersAreNot) {
+  core::ClusterModel cluster = cluster_of(law_of(1e-9, 0));
+  cluster.hosts = core::Hosts::make({"node-[1-2]", 4, 2, {core::RankToCpu::Kind::cyclic, {}}, 0});
+  auto& dgemm = cluster.kernels.at("dgemm");
+  dgemm = core::KernelModel::make("M2", dgemm.cluster_law(), {{1, 1, law_of(5e-9, 0)}});
+  const auto places = rank_places(cluster, 8);
+  MeasuredParts parts;
+  parts.ranks[core::KernelId::dgemm][7] = 2;
+  const core::ClusterModel with = with_measured(cluster, parts, places);
+  const core::KernelShape one{1, 1, 1};
+  for (int rank = 0; rank < 8; ++rank) {
+    const RankPlace& place = places[static_cast<std::size_t>(rank)];
+    const double was = cluster.kernels.at("dgemm").law(place.host, place.cpu).at(one).mean_s(one);
+    const double is = with.kernels.at("dgemm").law(place.host, with.hosts.cpu_of(place.local)).at(one).mean_s(one);
+    EXPECT_DOUBLE_EQ(is, rank == 7 ? 2 * was : was) << rank;
+  }
+}
+
+TEST(MeasuredCluster, PiecesOfALawKeepTheirBorders) {
+  const core::PiecewiseLaw pieces = core::PiecewiseLaw::make(
+      Monomial{1, 1, 1}, {{0, law_of(1e-9, 0).pieces()[0].law}, {500, law_of(2e-9, 0).pieces()[0].law}});
+  const auto cluster = cluster_of(pieces);
+  MeasuredParts parts;
+  KernelLevel& level = parts.levels[core::KernelId::dgemm];
+  level.classes.fill(1);
+  for (std::size_t i = 5; i < level.classes.size(); ++i) level.classes[i] = 3;  // from 4^5 = 1024
+  const core::ClusterModel with = with_measured(cluster, parts, rank_places(cluster, 1));
+  const auto time_s = [&](double m) {
+    const core::KernelShape shape{m, 1, 1};
+    return with.kernels.at("dgemm").law(0, 0).at(shape).mean_s(shape) / m * 1e9;
+  };
+  EXPECT_NEAR(time_s(499), 1, 1e-9);
+  EXPECT_NEAR(time_s(501), 2, 1e-9);
+  EXPECT_NEAR(time_s(1023), 2, 1e-9);
+  EXPECT_NEAR(time_s(1025), 6, 1e-9);
+}
+
+/// 1 us and 1 ns per byte between hosts, rendezvous.
+core::NetworkModel network() {
+  core::NetworkModel::Values values;
+  values.local.bandwidth_bytes_per_s = 1e10;
+  values.local.latency_s = 1e-7;
+  values.remote = values.local;
+  values.remote->bandwidth_bytes_per_s = 1e9;
+  values.remote->cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 1e-9, 0, {}}});
+  return core::NetworkModel::make(values);
+}
+
+/// A message from rank 0 to rank 2; the receiver asks first, and has it `time_s` after it was sent.
+void add_message(std::vector<RankActivity>& ranks, std::uint32_t number, double bytes, double time_s) {
+  const double sent_s = 1 + number;
+  ActivityEvent send;
+  send.kind = ActivityEvent::Kind::message;
+  send.peer = 2;
+  send.sends = true;
+  send.begin_s = sent_s;
+  send.end_s = sent_s + time_s;
+  send.bytes = bytes;
+  send.number = number;
+  ActivityEvent receive = send;
+  receive.name = 4;  // recv
+  receive.peer = 0;
+  receive.sends = false;
+  receive.begin_s = sent_s - 0.5;
+  ranks[0].events.push_back(send);
+  ranks[2].events.push_back(receive);
+}
+
+TEST(NetworkFindings, TellLatencyFromBandwidth) {
+  const auto cluster = cluster_of(law_of(1e-9, 0));
+  ObservedRanks observed;
+  observed.ranks.resize(4);
+  for (int i = 0; i < 4; ++i) observed.ranks[static_cast<std::size_t>(i)].rank = i;
+  std::uint32_t number = 0;
+  // Three times the latency, half of the bandwidth, and one message that was held up for half a second.
+  for (const double bytes : {100.0, 1000.0, 1e4, 1e5})
+    for (int i = 0; i < 5; ++i) add_message(observed.ranks, number++, bytes, 3e-6 + 2e-9 * bytes);
+  add_message(observed.ranks, number++, 1000, 0.5);
+  observed.clocks.resize(4);
+  const auto seen = seen_messages(observed, network(), rank_places(cluster, 4));
+  ASSERT_EQ(seen.size(), 21U);
+  const auto findings = network_findings(seen, {}, 1);
+  ASSERT_EQ(findings.count(core::Scope::remote), 1U);
+  EXPECT_EQ(findings.count(core::Scope::local), 0U);
+  // The envelope of 16 bytes counts in the model, not here.
+  EXPECT_NEAR(findings.at(core::Scope::remote).latency, 3, 0.05);
+  EXPECT_NEAR(findings.at(core::Scope::remote).bandwidth, 2, 0.05);
+}
+
+TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
+  const auto cluster = cluster_of(law_of(1e-9, 0));
+  core::NetworkModel::Values values = network().values();
+  values.async_small_bytes = values.detached_bytes = 1000;
+  ObservedRanks observed;
+  observed.ranks.resize(4);
+  add_message(observed.ranks, 0, 100, 1e-6);
+  ActivityEvent& receive = observed.ranks[2].events[0];
+  receive.begin_s = 5;
+  receive.end_s = 5.1;
+  observed.clocks.resize(4);
+  const auto seen = seen_messages(observed, core::NetworkModel::make(values), rank_places(cluster, 4));
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_FALSE(seen[0].receiver_in_time);
+  EXPECT_TRUE(seen[0].sender_returns);
+}
+
+TEST(PhaseDifferences, NameRanksThatStandOut) {
+  const std::vector<double> zero(5, 0.0);
+  const std::vector<RankPhases> predicted = {{"update", {5, 5, 5, 5, 5}, zero, zero, zero}};
+  const std::vector<RankPhases> real = {{"update", {5.1, 5.1, 5.1, 6, 5.1}, zero, zero, zero}};
+  const auto differences = phase_differences(real, predicted, {}, 10);
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_THAT(differences[0].far_ranks, ElementsAre(3));
+  EXPECT_NEAR(differences[0].real.elapsed_s - differences[0].predicted.elapsed_s, 0.28, 1e-12);
+  EXPECT_THAT(phase_differences(real, {}, {{"update", 5, 5, 5, 0, 0, 0}}, 10)[0].far_ranks, IsEmpty());
+}
+
+Explanation explained() {
+  Explanation e;
+  e.runs = 1;
+  e.real_s = 10.52;
+  e.predicted_s = 10;
+  e.simulated = true;
+  Cause cause;
+  cause.kernels = {"dgemm"};
+  cause.text = "dgemm takes 10.0 % longer in the run than in the model, on node-3 CPU 1 only";
+  cause.simulated_s = 0.41;
+  cause.advice = "look at it";
+  e.causes = {cause};
+  e.rest_s = 0.11;
+  return e;
+}
+
+TEST(Verdict, BeginsWithTheLargestCause) {
+  const auto lines = verdict(explained());
+  EXPECT_EQ(lines.front(),
+            "The run takes 5.2 % longer than predicted (10.52 s, predicted 10 s). dgemm takes 10.0 % longer in the run "
+            "than in the model, on node-3 CPU 1 only: 4.1 of the 5.2 %.");
+  EXPECT_THAT(lines.back(), HasSubstr("1.1 % of the time is not explained"));
+  EXPECT_LE(lines.size(), 10U);
+}
+
+TEST(Verdict, HasAtMostTenLinesWhateverDiffers) {
+  Explanation e = explained();
+  e.causes.assign(30, e.causes.front());
+  e.own_work_s = 1;
+  e.runs = 3;
+  PhaseDifference phase;
+  phase.real.name = "swap";
+  phase.real.waiting_s = 2;
+  e.phases = {phase};
+  EXPECT_LE(verdict(e).size(), 10U);
+}
+
+TEST(Verdict, SaysSoWhereNothingDiffers) {
+  Explanation e = explained();
+  e.real_s = 10.01;
+  e.causes.clear();
+  EXPECT_THAT(verdict(e).front(), HasSubstr("agree to 0.1 %"));
+}
+
+TEST(ReportOfAnExplanation, HasVerdictSharesAndAHarmlessPicture) {
+  Explanation e = explained();
+  e.picture = "<svg><script>alert(1)</script></svg>";
+  std::stringstream json;
+  write_explanation(json, e);
+  EXPECT_TRUE(is_explanation(json.str()));
+  const std::string html = explanations_html({read_explanation(json, "explained.json")});
+  EXPECT_THAT(html, HasSubstr("on node-3 CPU 1 only: 4.1 of the 5.2 %"));
+  EXPECT_THAT(html, HasSubstr("+4.1 %"));
+  EXPECT_THAT(html, HasSubstr("src=\"data:image/svg+xml,%3Csvg%3E"));
+  EXPECT_THAT(html, Not(HasSubstr("<script>")));
+  std::istringstream broken("{\"causes\": [], \"verdict\": [], \"rest_s\": 1}");
+  EXPECT_THROW(read_explanation(broken, "broken.json"), core::ParseError);
+  EXPECT_EQ(explanations_html({}), "");
+}
+
+}  // namespace
+}  // namespace hplcast::study
