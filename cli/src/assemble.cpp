@@ -35,6 +35,7 @@ struct AssembleOptions {
   std::string rank_to_cpu = "block";
   std::vector<std::string> kernels;
   std::string network;
+  std::string detours;
   PublishedParts published;
   CapacityOptions capacities;
   std::string provenance;
@@ -142,8 +143,8 @@ void run_assemble(const AssembleOptions& options) {
   }
   require_writable(options.output);
   std::vector<std::string> inputs = options.kernels;
-  inputs.insert(inputs.end(), {options.network, options.provenance, options.published.dgemm, options.published.kernels,
-                               options.published.network, options.published.mixtures});
+  inputs.insert(inputs.end(), {options.network, options.detours, options.provenance, options.published.dgemm,
+                               options.published.kernels, options.published.network, options.published.mixtures});
   require_other_file(options.output, inputs);
   core::ClusterModel cluster;
   core::Hosts::Values hosts = options.hosts;
@@ -152,6 +153,10 @@ void run_assemble(const AssembleOptions& options) {
   cluster.name = options.name.empty() ? name_without_number(cluster.hosts.names().front()) : options.name;
   cluster.kernels = read_kernels(options, cluster.hosts);
   cluster.network = read_network(options);
+  if (!options.detours.empty()) {
+    core::read_file(options.detours,
+                    [&](std::istream& in, const std::string& name) { cluster.detours = core::read_detours(in, name); });
+  }
   cluster.provenance = provenance_of(options.published);
   if (!options.provenance.empty()) {
     core::read_file(options.provenance, [&](std::istream& in, const std::string& name) {
@@ -203,6 +208,8 @@ void setup_assemble(CLI::App& app) {
   command.add_option("--kernel-fits", options->kernels, "JSON objects of kernel models, by kernel name")
       ->type_name("FILE");
   command.add_option("--network-fit", options->network, "JSON object of the network model")->type_name("FILE");
+  command.add_option("--detours", options->detours, "JSON of `hplcast fit detours`: what takes the cores away")
+      ->type_name("FILE");
   add_capacity_options(command, options->capacities, "hplcast assemble");
   add_published(command, options->published);
   command.add_option("--provenance", options->provenance, "JSON object: what was measured, when, where")

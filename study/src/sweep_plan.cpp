@@ -119,7 +119,7 @@ class PlanReader {
       require_range(node, field, *known);
       return std::to_string(*known);
     }
-    if (factor == "cluster" || (factor == "generate" && value != "none")) {
+    if (factor == "cluster" || ((factor == "generate" || factor == "set-detours") && value != "none")) {
       return fs::path(value).is_absolute() ? value : (folder_ / value).lexically_normal().string();
     }
     if (factor == "grid") require_grid(node, value);

@@ -188,19 +188,28 @@ std::vector<Entry> node_entries() {
            generated}};
 }
 
+ClusterModel with_detours_of(const ClusterModel& cluster, const TransformationInfo&, const std::string& path) {
+  ClusterModel changed = cluster;
+  core::read_file(path,
+                  [&](std::istream& in, const std::string& name) { changed.detours = core::read_detours(in, name); });
+  return changed;
+}
+
 std::vector<Entry> detour_entries() {
-  return {of_parts({"add-detours", "PERIOD:DURATION[:core|host|cluster]",
-                    "one more cause of detours, 1s:10ms:core; what is hit at the same instant (core)"},
-                   2, 3,
-                   [](const ClusterModel& c, const Argument& a) {
-                     return add_detours(c, a.seconds(0), a.seconds(1), a.detours_per(2, core::DetoursPer::core));
-                   }),
-          of_number({"scale-detours", "FACTOR", "durations of all detours; 0: none"}, scale_detours),
-          of_parts({"synchronise-detours", "yes", "all detours hit all cores at the same instant"}, 1, 1,
-                   [](const ClusterModel& c, const Argument& a) {
-                     a.require_yes();
-                     return synchronise_detours(c);
-                   })};
+  return {
+      {{"set-detours", "FILE", "those of a file that `fit detours` wrote, in place of the cluster's"}, with_detours_of},
+      of_parts({"add-detours", "PERIOD:DURATION[:core|host|cluster]",
+                "one more cause of detours, 1s:10ms:core; what is hit at the same instant (core)"},
+               2, 3,
+               [](const ClusterModel& c, const Argument& a) {
+                 return add_detours(c, a.seconds(0), a.seconds(1), a.detours_per(2, core::DetoursPer::core));
+               }),
+      of_number({"scale-detours", "FACTOR", "durations of all detours; 0: none"}, scale_detours),
+      of_parts({"synchronise-detours", "yes", "all detours hit all cores at the same instant"}, 1, 1,
+               [](const ClusterModel& c, const Argument& a) {
+                 a.require_yes();
+                 return synchronise_detours(c);
+               })};
 }
 
 std::vector<Entry> topology_entries() {

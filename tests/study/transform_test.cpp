@@ -9,6 +9,7 @@
 
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/study/transform_nodes.hpp"
 #include "hplcast/study/transform_variability.hpp"
 
@@ -168,6 +169,16 @@ TEST(Transform, AddsScalesAndSynchronisesDetours) {
   EXPECT_DOUBLE_EQ(core::mean_s(cluster.detours[1].values().duration), 2.5e-6);
   for (const core::DetourSource& source : transformed(cluster, {{"synchronise-detours", "yes"}}).detours)
     EXPECT_EQ(source.values().per, core::DetoursPer::cluster);
+}
+
+TEST(Transform, SetsTheDetoursOfAFile) {
+  const core::TemporaryFolder folder("hplcast-test");
+  const std::string path = (folder.path() / "detours.json").string();
+  const auto agents = transformed(dahu_like(), {{"add-detours", "1s:10ms:host"}});
+  core::write_file(path, [&](std::ostream& out) { out << core::detours_json(agents.detours); });
+  const auto cluster = transformed(dahu_like(), {{"add-detours", "4ms:5us"}, {"set-detours", path}});
+  EXPECT_EQ(core::detours_json(cluster.detours), core::detours_json(agents.detours));
+  EXPECT_THROW(with("set-detours", path + ".not"), core::Error);
 }
 
 TEST(Transform, RefusesDetoursThatLeaveNoTimeAndChangesOfThoseThatAreNotThere) {
