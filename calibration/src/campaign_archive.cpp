@@ -19,7 +19,10 @@ namespace {
 constexpr const char* hosts_file = "surroundings/hosts.json";
 
 bool is_measurement(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension();
+  const std::filesystem::path file(path);
+  const std::string ending = file.extension();
+  // A study of a detector says nothing of kernels and messages.
+  if (core::ends_with(file.stem().string(), "-detours")) return false;
   return core::begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
 }
 

@@ -34,16 +34,16 @@ class Source {
       : options_(options), place_(place), stop_(stop), clock_(options.synchronous ? CLOCK_REALTIME : CLOCK_MONOTONIC) {}
 
   void run() {
-    may_run_ = pin_this_thread(place_.pu);
-    if (!may_run_) return;
+    if (!pin_this_thread(place_.pu)) return;  // as required before, unless someone has bound us meanwhile
     row_.core = place_.core;
     const std::int64_t period = to_ns(options_.period_s), first = first_begin(period);
     const long last = static_cast<long>(options_.for_s / options_.period_s * (1 + 1e-12));
     for (long number = 0; number < last && !stop_; ++number) {
       const std::int64_t begin = first + number * period;
+      const bool is_lost = now_ns(clock_) >= begin + period;  // the one before took all the time of this one
+      if (!is_lost && !wait_until(begin)) break;
       ++row_.periods;
-      if (now_ns(clock_) >= begin + period) continue;  // the one before took all the time of this one
-      if (!wait_until(begin)) break;
+      if (is_lost) continue;
       note_lateness(now_ns(clock_) - begin);
       work();
     }
@@ -52,7 +52,6 @@ class Source {
     if (planned_s > 0) row_.duty = row_.busy_s / planned_s;
   }
 
-  bool may_run() const noexcept { return may_run_; }
   const NoiseSourceRow& row() const noexcept { return row_; }
 
  private:
@@ -95,10 +94,19 @@ class Source {
   CorePlace place_;
   const std::atomic<bool>& stop_;
   clockid_t clock_;
-  bool may_run_ = true;
   std::uint64_t chain_ = 1;
   NoiseSourceRow row_;
 };
+
+/// In a thread that ends at once. @throws core::Error (bad_input)
+void require_pinnable(const CorePlace& place) {
+  bool may_run = false;
+  std::thread([&] { may_run = pin_this_thread(place.pu); }).join();
+  if (!may_run)
+    throw core::Error(core::ExitCode::bad_input, "core " + std::to_string(place.core) +
+                                                     ": this process may not be pinned to it\n  hint: taskset or the "
+                                                     "launcher may have bound it; see `hplcast doctor`");
+}
 
 std::string text(const char* format, double a, double b) {
   char buffer[160];
@@ -123,6 +131,7 @@ void validate(const NoiseSourceOptions& options) {
 
 std::vector<NoiseSourceRow> run_noise_source(const NoiseSourceOptions& options, const std::atomic<bool>& stop) {
   validate(options);
+  for (const CorePlace& place : options.cores) require_pinnable(place);
   std::vector<Source> sources;
   for (const CorePlace& place : options.cores) sources.emplace_back(options, place, stop);
   std::vector<std::thread> threads;
@@ -134,13 +143,7 @@ std::vector<NoiseSourceRow> run_noise_source(const NoiseSourceOptions& options, 
   }
   for (std::thread& thread : threads) thread.join();
   std::vector<NoiseSourceRow> rows;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!sources[i].may_run())
-      throw core::Error(core::ExitCode::bad_input, "core " + std::to_string(options.cores[i].core) +
-                                                       ": this process may not be pinned to it\n  hint: taskset or the "
-                                                       "launcher may have bound it; see `hplcast doctor`");
-    rows.push_back(sources[i].row());
-  }
+  for (const Source& source : sources) rows.push_back(source.row());
   return rows;
 }
 
@@ -149,6 +152,7 @@ std::vector<std::string> noise_source_warnings(const NoiseSourceOptions& options
   std::vector<std::string> warnings;
   const double wanted = options.duration_s / options.period_s;
   for (const NoiseSourceRow& row : rows) {
+    if (row.periods == 0) continue;  // told to end before the first
     const std::string core = "core " + std::to_string(row.core) + ": ";
     if (row.duty < 0.95 * wanted)
       warnings.push_back(

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "hplcast/calibration/collective_series.hpp"
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/hpl_calls.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
@@ -21,6 +22,7 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/core/yaml_keys.hpp"
+#include "quantities.hpp"
 
 namespace hplcast::cli {
 
@@ -277,6 +279,48 @@ calibration::CampaignStep thresholds_step(Section& section, const Common& common
   return step;
 }
 
+/// A study of what a detector of detours sees (docs/detours.md). `left_out` says why there is nothing to measure.
+calibration::CampaignStep detours_step(Section& section, const Common& common, std::string& left_out) {
+  calibration::CampaignStep step;
+  step.program = common.programs / "hplcast-measure-detours";
+  step.arguments = {"--method", "collectives"};
+  calibration::SeriesPlan series;
+  std::vector<std::string> levels = {"1%"};
+  std::string operation;
+  double run_time_s = 5, size_bytes = 0, period_s = 0;
+  section.read("operation", operation);
+  section.read("levels", levels);
+  section.read("runs", series.runs);
+  section.read("warm_up", series.warm_up);
+  section.read("seed", series.seed);
+  section.read_quantity("run_time", run_time_s, core::parse_seconds);
+  section.read_quantity("period", period_s, core::parse_seconds);
+  section.read_quantity("size", size_bytes, core::parse_bytes);
+  std::string all_levels;
+  for (const std::string& level : levels) {
+    std::string share = level;
+    const std::string problem = as_percentage()(share);
+    if (!problem.empty()) section.fail("levels", problem);
+    series.levels.push_back(std::stod(share));
+    all_levels += (all_levels.empty() ? "" : ",") + level;
+  }
+  section.at("",
+             [&] { step.estimated_s = 1 + run_time_s * static_cast<double>(calibration::make_series(series).size()); });
+  const auto add = [&](const char* option, const std::string& value) {
+    step.arguments.insert(step.arguments.end(), {option, value});
+  };
+  add("--levels", all_levels);
+  add("--runs", std::to_string(series.runs));
+  add("--warm-up", std::to_string(series.warm_up));
+  add("--seed", std::to_string(series.seed));
+  add("--run-time", core::shortest(run_time_s));
+  if (!operation.empty()) add("--operation", operation);
+  if (period_s > 0) add("--period", core::shortest(period_s));
+  if (size_bytes > 0) add("--size", core::shortest(size_bytes));
+  if (common.ranks < 2) left_out = "a collective of one rank waits for nobody";
+  return step;
+}
+
 /// What hplcast-measure-kernels will read: looked at before anything is measured.
 std::vector<core::HplParameters> runs_of(const Section& section, const std::string& table) {
   std::vector<core::HplParameters> runs;
@@ -379,7 +423,7 @@ calibration::CampaignStep read_step(const YAML::Node& node, const std::string& f
   const std::string place = "steps[" + std::to_string(number) + "]";
   Section outer(node, file, place);
   if (!node.IsMap() || node.size() != 1)
-    outer.fail("", "expected one of dgemm, kernels, mpi, saturation or thresholds with its values");
+    outer.fail("", "expected one of detours, dgemm, kernels, mpi, saturation or thresholds with its values");
   const std::string kind = node.begin()->first.as<std::string>();
   Section section(node.begin()->second, file, place + "." + kind);
   common.seed += number;  // two steps of one kind measure different calls
@@ -392,10 +436,12 @@ calibration::CampaignStep read_step(const YAML::Node& node, const std::string& f
     step = saturation_step(section, common, left_out);
   } else if (kind == "thresholds") {
     step = thresholds_step(section, common);
+  } else if (kind == "detours") {
+    step = detours_step(section, common, left_out);
   } else if (kind == "kernels") {
     step = kernels_step(section, common);
   } else {
-    outer.fail(kind, "unknown step; expected one of dgemm, kernels, mpi, saturation, thresholds");
+    outer.fail(kind, "unknown step; expected one of detours, dgemm, kernels, mpi, saturation, thresholds");
   }
   std::vector<std::string> options;
   section.read("options", options);

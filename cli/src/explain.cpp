@@ -47,6 +47,7 @@ study::ModelLevels levels_of(const core::Prediction& prediction) {
   const auto is_off = [&](const char* name) { return prediction.model_levels.count(name) > 0; };
   levels.noise = !is_off("noise");
   levels.network_noise = !is_off("network-noise");
+  levels.detours = !is_off("detours");
   levels.growing_probes = !is_off("growing-probes");
   levels.per_cpu = !is_off("per-cpu");
   const auto model = prediction.model_levels.find("kernel-model");

@@ -27,7 +27,7 @@ struct Detector {
 
 std::vector<Detector> detectors_of(const std::vector<core::CollectiveRun>& runs) {
   std::map<std::tuple<std::string, double, long, long, long>, Detector> found;
-  // Sham runs, at level 0, follow a source of level 0: they cannot be told from clean ones, and count as such.
+  // A source of level 0 does not run: such runs are clean ones.
   for (const core::CollectiveRun& run : runs) {
     if (run.warm_up) continue;
     Detector& detector = found[{run.operation, run.size_bytes, run.count, run.ranks, run.hosts}];

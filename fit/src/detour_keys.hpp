@@ -15,7 +15,6 @@ struct TrainKeys {
   core::DetoursPer per = core::DetoursPer::core;
   double jitter_s = 0;
   std::optional<double> phase_s;  ///< if it is the same everywhere, after the trace's epoch
-  std::vector<std::string> notes;
 };
 
 /// @param hosts  of each core of the train

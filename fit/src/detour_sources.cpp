@@ -54,14 +54,14 @@ class Search {
   }
 
   /// The strongest periodic source among the events that are free, which it takes.
-  std::optional<FoundDetours> next(std::vector<std::string>& notes) {
+  std::optional<FoundDetours> next() {
     Candidate best;
     for (const DurationClass& durations : classes()) {
       Candidate candidate = find_in(durations);
       if (candidate.train.matched() > best.train.matched()) best = std::move(candidate);
     }
     if (best.train.matched() == 0) return std::nullopt;
-    return take(best, notes);
+    return take(best);
   }
 
   std::vector<RestCore> rest() const {
@@ -136,7 +136,7 @@ class Search {
     for (double& value : logs) value = std::abs(value - median);
     std::nth_element(logs.begin(), middle, logs.end());
     // Six robust standard deviations; a factor of two at least, as others' detours may follow at once.
-    const double scatter = std::max(std::log(2), 6 * 1.4826 * *middle);
+    const double scatter = std::min(100.0, std::max(std::log(2), 6 * 1.4826 * *middle));
     return {std::exp(median - scatter), std::exp(median + scatter)};
   }
 
@@ -145,12 +145,15 @@ class Search {
     const double middle = std::log(limits.least_s * limits.most_s) / 2;
     const double sd = (std::log(limits.most_s) - middle) / 6;
     for (std::size_t core = 0; core < selection.inputs.size(); ++core)
-      for (const std::size_t place : selection.places[core])
-        selection.inputs[core].unlikeness.push_back((std::log(trace_.cores[core].events[place].duration_s) - middle) /
-                                                    sd);
+      for (const std::size_t place : selection.places[core]) {
+        const double duration_s = trace_.cores[core].events[place].duration_s;
+        selection.inputs[core].unlikeness.push_back((std::log(duration_s) - middle) / sd);
+        selection.inputs[core].durations_s.push_back(duration_s);
+      }
   }
 
-  FoundDetours take(const Candidate& seed, std::vector<std::string>& notes) {
+  /// Nothing if no event is left of it.
+  std::optional<FoundDetours> take(const Candidate& seed) {
     const DurationLimits& limits = seed.limits;
     Selection selection =
         select([&](double duration_s) { return duration_s >= limits.least_s && duration_s <= limits.most_s; });
@@ -158,6 +161,7 @@ class Search {
     // Among these only: another source of the same period may have been the denser one of a core.
     const EventTrain again = find_train(selection.inputs, seed.train.period_s);
     const EventTrain train = match_train(again.matched() > 0 ? again : seed.train, selection.inputs);
+    if (train.matched() == 0) return std::nullopt;
     std::vector<double> durations;
     double watched_s = 0;
     FoundDetours found;
@@ -173,14 +177,12 @@ class Search {
     found.events = static_cast<long>(durations.size());
     found.share = std::accumulate(durations.begin(), durations.end(), 0.0) / watched_s;
     found.period_error_s = train.period_error_s;
-    found.source = make_source(train, std::move(durations), notes);
+    found.source = make_source(train, std::move(durations));
     return found;
   }
 
-  core::DetourSource make_source(const EventTrain& train, std::vector<double> durations,
-                                 std::vector<std::string>& notes) {
+  core::DetourSource make_source(const EventTrain& train, std::vector<double> durations) const {
     const TrainKeys keys = keys_of(train, hosts_, options_);
-    notes.insert(notes.end(), keys.notes.begin(), keys.notes.end());
     core::DetourSource::Values values;
     values.name = "periodic";  // numbered when all are known
     values.period_s = train.period_s;
@@ -254,7 +256,7 @@ void fit_events(const core::DetourTrace& trace, const DetourFitOptions& options,
   for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
   Search search(trace, options);
   while (fit.sources.size() < most_sources) {
-    std::optional<FoundDetours> found = search.next(fit.notes);
+    std::optional<FoundDetours> found = search.next();
     if (!found) break;
     fit.sources.push_back(std::move(*found));
   }

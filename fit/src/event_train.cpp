@@ -35,7 +35,10 @@ void match(const TrainInput& input, double period_s, double half_s, CoreTrain& c
   for (std::size_t i = 0; i < input.times_s.size(); ++i) {
     const double time = input.times_s[i];
     const auto number = static_cast<long>(std::floor((time - core.center_s) / period_s + 0.5));
-    const double away = std::abs(time - core.center_s - static_cast<double>(number) * period_s) / half_s;
+    const double expected_s = core.center_s + static_cast<double>(number) * period_s;
+    const bool hidden =
+        !input.durations_s.empty() && time < expected_s - half_s && time + input.durations_s[i] > expected_s;
+    const double away = hidden ? 1 : std::abs(time - expected_s) / half_s;
     if (away > 1) continue;
     const double unlike = input.unlikeness.empty() ? 0 : input.unlikeness[i];
     // Times are uniform within some part of the width: half of it stands for a standard deviation.
@@ -43,7 +46,7 @@ void match(const TrainInput& input, double period_s, double half_s, CoreTrain& c
     const bool again = !core.events.empty() && core.events.back().number == number;
     if (again && cost >= best_cost) continue;
     if (again) core.events.pop_back();
-    core.events.push_back({number, i, time});
+    core.events.push_back({number, i, hidden ? expected_s : time});
     best_cost = cost;
   }
 }

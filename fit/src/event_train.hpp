@@ -11,7 +11,7 @@ namespace hplcast::fit {
 struct TrainEvent {
   long number = 0;
   std::size_t event = 0;  ///< index in the list it was matched from
-  double start_s = 0;
+  double start_s = 0;     ///< of one that began in another: the expected time
 };
 
 /// The part of a train on one core.
@@ -37,6 +37,8 @@ struct TrainInput {
   double watched_s = 0;
   /// How little an event is like the others of the train, in standard deviations; empty: all are alike.
   std::vector<double> unlikeness = {};
+  /// With durations an event that begins too early and lasts beyond the expected time is one, too: it began in another.
+  std::vector<double> durations_s = {};
 };
 
 /// The train of about this period: times are folded, the part of the period that holds most of them is found on every

@@ -60,10 +60,14 @@ double overall_level(const KernelFinding& finding) {
 
 /// Durations that the prediction drew over those that its model expects.
 double luck_of(const KernelFinding& finding, const Findings& findings) {
+  constexpr double about_as_many = 1.5;  // calls are cut in two by timing; others are no calls of this run
   const auto drawn = findings.drawn.find(core::to_string(finding.kernel));
-  const double expected_s = finding.model_s() / findings.runs;
+  const double expected_s = finding.model_s() / finding.stretch / findings.runs;
   if (drawn == findings.drawn.end() || !(drawn->second.time_s > 0) || !(expected_s > 0)) return 1;
-  return drawn->second.time_s / expected_s;
+  double calls = 0;
+  for (const KernelSizes& sizes : finding.sizes) calls += sizes.calls / findings.runs;
+  const double ratio = static_cast<double>(drawn->second.calls) / calls;
+  return ratio > 1 / about_as_many && ratio < about_as_many ? drawn->second.time_s / expected_s : 1;
 }
 
 Replacement level_of(const KernelFinding& finding, const Findings& findings) {
@@ -119,56 +123,66 @@ Replacement other_kernels(const std::vector<Replacement>& small) {
   return all;
 }
 
+/// Ranks on which some kernels take longer than on others, or shorter.
+struct SlowPlace {
+  RankGroup group;
+  std::vector<std::pair<double, std::string>> kernels;  // seconds, name
+  std::map<int, double> change_s;                       // of each rank
+  double real_s = 0, expected_s = 0;
+  MeasuredParts parts;
+
+  void add(const KernelFinding& finding) {
+    double all_s = 0;
+    for (const int rank : group.ranks) {
+      const auto i = static_cast<std::size_t>(rank);
+      const double rank_expected_s = finding.levelled_s(i);
+      const double rank_change_s = (finding.deviation[i] - 1) * rank_expected_s;
+      expected_s += rank_expected_s;
+      real_s += rank_expected_s + rank_change_s;
+      change_s[rank] += rank_change_s;
+      all_s += rank_change_s;
+      parts.ranks[finding.kernel][rank] = finding.deviation[i];
+    }
+    kernels.emplace_back(std::abs(all_s), core::to_string(finding.kernel));
+  }
+};
+
+/// Others wait for the rank that loses most.
+Replacement cause_of(SlowPlace slow, double runs) {
+  std::sort(slow.kernels.rbegin(), slow.kernels.rend());
+  Replacement one;
+  Cause& cause = one.cause;
+  cause.kind = Cause::Kind::place;
+  cause.group = slow.group;
+  for (const auto& [seconds, name] : slow.kernels) cause.kernels.push_back(name);
+  cause.factor = slow.real_s / slow.expected_s;
+  for (const auto& [rank, change_s] : slow.change_s)
+    if (std::abs(change_s) > std::abs(cause.estimated_s)) cause.estimated_s = change_s;
+  cause.estimated_s /= runs;
+  cause.text = list_of(cause.kernels) + (cause.kernels.size() == 1 ? " takes " : " take ") +
+               longer(cause.factor, "in the run") + " in the model, on " + cause.group.name + " only";
+  one.parts = std::move(slow.parts);
+  return one;
+}
+
 /// Kernels that are slow at the same place are one cause: that place.
 std::vector<Replacement> places_of(const Findings& findings, const core::ClusterModel& cluster,
                                    const std::vector<RankPlace>& places) {
-  struct Slow {
-    RankGroup group;
-    std::vector<std::pair<double, std::string>> kernels;  // seconds, name
-    std::map<int, double> change_s;
-    double real_s = 0, expected_s = 0;
-    MeasuredParts parts;
-  };
-  std::map<std::pair<std::vector<int>, bool>, Slow> all;
+  std::map<std::pair<std::vector<int>, bool>, SlowPlace> all;
   for (const KernelFinding& finding : findings.kernels) {
     for (const bool slower : {true, false}) {
       std::vector<bool> chosen(places.size());
       for (std::size_t rank = 0; rank < places.size(); ++rank)
         chosen[rank] = slower ? finding.deviation[rank] > 1 : finding.deviation[rank] < 1;
       for (const RankGroup& group : rank_groups(cluster, places, chosen)) {
-        Slow& slow = all[{group.ranks, slower}];
+        SlowPlace& slow = all[{group.ranks, slower}];
         slow.group = group;
-        double change_s = 0;
-        for (const int rank : group.ranks) {
-          const auto i = static_cast<std::size_t>(rank);
-          const double expected_s = finding.levelled_s(i);
-          slow.expected_s += expected_s;
-          slow.real_s += finding.deviation[i] * expected_s;
-          slow.change_s[rank] += (finding.deviation[i] - 1) * expected_s;
-          change_s += (finding.deviation[i] - 1) * expected_s;
-          slow.parts.ranks[finding.kernel][rank] = finding.deviation[i];
-        }
-        slow.kernels.emplace_back(std::abs(change_s), core::to_string(finding.kernel));
+        slow.add(finding);
       }
     }
   }
   std::vector<Replacement> causes;
-  for (auto& [key, slow] : all) {
-    std::sort(slow.kernels.rbegin(), slow.kernels.rend());
-    Replacement one;
-    Cause& cause = one.cause;
-    cause.kind = Cause::Kind::place;
-    cause.group = slow.group;
-    for (const auto& [seconds, name] : slow.kernels) cause.kernels.push_back(name);
-    cause.factor = slow.real_s / slow.expected_s;
-    for (const auto& [rank, change_s] : slow.change_s)
-      if (std::abs(change_s) > std::abs(cause.estimated_s)) cause.estimated_s = change_s;
-    cause.estimated_s /= findings.runs;
-    cause.text = list_of(cause.kernels) + (cause.kernels.size() == 1 ? " takes " : " take ") +
-                 longer(cause.factor, "in the run") + " in the model, on " + cause.group.name + " only";
-    one.parts = std::move(slow.parts);
-    causes.push_back(std::move(one));
-  }
+  for (auto& [key, slow] : all) causes.push_back(cause_of(std::move(slow), findings.runs));
   return causes;
 }
 

@@ -38,7 +38,10 @@ Baseline simulate_baseline(const ExplainRequest& request, bool events) {
   if (whole || events) again.observation.phases_csv = folder.path() / "phases.csv";
   again.while_running = [&] { tell(request, 0, "the prediction again"); };
   Baseline baseline;
-  baseline.time_s = predict(again).time_s;
+  again.observation.phases = true;
+  core::Prediction prediction = predict(again);
+  baseline.time_s = prediction.time_s;
+  baseline.summaries = std::move(prediction.phases);
   if (whole || events) baseline.phases = read_phases_csv(again.observation.phases_csv);
   if (events) baseline.ranks = simulated_ranks(again.observation.trace, again.parameters.P * again.parameters.Q);
   return baseline;
@@ -47,7 +50,7 @@ Baseline simulate_baseline(const ExplainRequest& request, bool events) {
 double simulate_causes(const ExplainRequest& request, const std::vector<RankPlace>& places, double baseline_s,
                        std::vector<Replacement>& causes) {
   PredictionRequest again = request_of(request);
-  again.observation.phases = !request.prediction.sampling;
+  again.observation.phases = true;
   MeasuredParts parts;
   double time_s = baseline_s;
   double waiting_s = 0;

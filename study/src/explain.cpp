@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
-#include <numeric>
 
 #include "causes.hpp"
 #include "counterfactuals.hpp"
@@ -150,7 +150,6 @@ Explanation begun(const ExplainRequest& request, const Observations& all, const 
   Explanation explanation;
   explanation.parameters = request.prediction.parameters;
   explanation.runs = request.runs.size();
-  explanation.ranks = static_cast<int>(places.size());
   explanation.real_s = median_time_s(request.runs);
   explanation.least_real_s = explanation.most_real_s = explanation.real_s;
   for (const ObservedRun& one : request.runs) {
@@ -187,9 +186,9 @@ class Comparer {
     findings_.runs = static_cast<double>(all.runs.size());
     findings_.predicted_s = request.prediction.time_s;
     findings_.drawn = request.prediction.kernels;
-    std::vector<std::vector<RankActivity>> ranks;
+    std::vector<const std::vector<RankActivity>*> ranks;
     for (const ObservedRanks& run : all.runs) {
-      ranks.push_back(run.ranks);
+      ranks.push_back(&run.ranks);
       const auto seen = seen_messages(run, request.cluster.network, places);
       messages_.insert(messages_.end(), seen.begin(), seen.end());
     }
@@ -244,6 +243,8 @@ void add_details(Explanation& explanation, const Findings& findings, const Expla
                    [&](const auto& a, const auto& b) { return gap_s(a) > gap_s(b); });
   for (const auto& [scope, network] : findings.network)
     explanation.messages.insert(explanation.messages.end(), network.sizes.begin(), network.sizes.end());
+  for (const auto& [scope, network] : findings.network)
+    explanation.held_up_s += network.held_up_s / static_cast<double>(places.size());
   for (const auto& [name, kernel] : request.cluster.kernels) {
     const bool called = std::any_of(explanation.kernels.begin(), explanation.kernels.end(),
                                     [&, name = name](const KernelDifference& one) { return one.kernel == name; });
@@ -252,6 +253,17 @@ void add_details(Explanation& explanation, const Findings& findings, const Expla
       explanation.warnings.push_back("the run never called " + name + ", which the prediction has " +
                                      std::to_string(predicted->second.calls) + " calls of");
   }
+}
+
+/// Equal requests give equal times: another one is from another version of hplcast or SimGrid.
+void warn_of_other_time(Explanation& explanation, double again_s) {
+  constexpr double rounding = 1e-9;
+  const double change = again_s / explanation.predicted_s - 1;
+  if (std::abs(change) < rounding) return;
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.2g %%", 100 * change);
+  explanation.warnings.push_back("simulated again, the prediction is " + std::string(text) +
+                                 " longer: another version made it; predict again");
 }
 
 void conclude(Explanation& explanation, std::vector<Replacement> causes) {
@@ -279,24 +291,31 @@ Explanation explain(const ExplainRequest& request) {
   explanation.counterfactuals_estimate_s = needs.wall_s * (baselines + static_cast<double>(comparer.causes().size()));
   explanation.simulated = request.counterfactuals.value_or(explanation.counterfactuals_estimate_s <= few_seconds);
   const bool draws = !request.trace.empty() || !request.picture.empty();
-  const bool events = draws || (explanation.simulated && needs.simulated_messages <= traced_messages &&
-                                request.prediction.mode == "exact" && !request.prediction.sampling);
+  const bool exact = request.prediction.mode == "exact" && !request.prediction.sampling;
+  const bool learns = explanation.simulated && exact && needs.simulated_messages <= traced_messages;
+  const bool events = draws || learns;
   Baseline baseline;
   if (explanation.simulated || events) baseline = simulate_baseline(request, events);
-  if (baseline.phases.empty() && request.prediction.phases.empty() && !request.prediction.sampling)
+  if (baseline.summaries.empty() && request.prediction.phases.empty())
     refuse("the prediction has no phases\n  hint: `hplcast predict --phases -o`, or --counterfactuals on");
 
-  if (explanation.simulated && request.prediction.mode == "exact") comparer.learn_sharing(baseline);
+  if (learns) comparer.learn_sharing(baseline);
   const Findings& findings = comparer.findings();
   std::vector<Replacement> causes = comparer.causes();
-  if (explanation.simulated)
-    explanation.measured_model_waiting_s = simulate_causes(request, places, baseline.time_s, causes);
+  // With events all is simulated message by message, which is another time than that of a sampled or fast prediction.
+  const bool same_mode = exact || !events;
+  if (explanation.simulated) {
+    const double start_s = same_mode ? baseline.time_s : request.prediction.time_s;
+    explanation.measured_model_waiting_s = simulate_causes(request, places, start_s, causes);
+  }
+  if (explanation.simulated && same_mode) warn_of_other_time(explanation, baseline.time_s);
   std::vector<std::vector<RankPhases>> phases;
   for (const ObservedRanks& run : all.runs) phases.push_back(run.phases);
   const std::vector<RankPhases> real_phases = mean_of(phases);
   explanation.own_work_s = own_work_s(real_phases);
-  explanation.phases =
-      phase_differences(real_phases, baseline.phases, request.prediction.phases, explanation.predicted_s);
+  explanation.phases = phase_differences(real_phases, baseline.phases,
+                                         baseline.summaries.empty() ? request.prediction.phases : baseline.summaries,
+                                         explanation.predicted_s);
   add_details(explanation, findings, request, places);
   conclude(explanation, std::move(causes));
   if (draws) explanation.picture = write_timelines(request, all.runs.front(), baseline.ranks);

@@ -115,6 +115,7 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
                {"kernels", kernels_json(explanation)},
                {"messages", messages},
                {"own_work_s", explanation.own_work_s},
+               {"held_up_s", explanation.held_up_s},
                {"overhead", explanation.overhead},
                {"known_waiting", explanation.known_waiting},
                {"warnings", explanation.warnings}};

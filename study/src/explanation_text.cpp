@@ -69,7 +69,7 @@ std::string waiting_line(const Explanation& e) {
   if (most == nullptr || std::abs(more_s) < worth * e.predicted_s) return "";
   std::string text = "Ranks wait " + percent(std::abs(more_s) / e.predicted_s) + " of the time " +
                      (more_s > 0 ? "more" : "less") + " than predicted, most of it in " + most->real.name;
-  if (e.simulated) {
+  if (e.simulated && !e.causes.empty()) {
     double real_s = 0;
     for (const PhaseDifference& phase : e.phases) real_s += phase.real.waiting_s;
     const double left_s = real_s - e.measured_model_waiting_s;
@@ -81,7 +81,7 @@ std::string waiting_line(const Explanation& e) {
 }  // namespace
 
 std::vector<std::string> verdict(const Explanation& e) {
-  constexpr std::size_t most_causes = 5;  // and their advice, waiting, rest, own work, overhead: ten lines
+  constexpr std::size_t most_causes = 4;  // and advice, smaller ones, waiting, own work, held up, rest: ten lines
   std::vector<std::string> lines;
   std::size_t untold = 0;
   double untold_s = 0;
@@ -103,10 +103,13 @@ std::vector<std::string> verdict(const Explanation& e) {
     lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
                     printed("%.1f %%", 100 * untold_s / e.predicted_s) + " together.");
   if (const std::string waiting = waiting_line(e); !waiting.empty()) lines.push_back(waiting);
-  constexpr double much_own_work = 0.01;
-  if (e.own_work_s > much_own_work * e.predicted_s)
+  constexpr double worth_telling = 0.01;
+  if (e.own_work_s > worth_telling * e.predicted_s)
     lines.push_back("HPL's own work between kernels and messages, which no model has, is " +
                     percent(e.own_work_s / e.predicted_s) + " of the time.");
+  if (e.held_up_s > worth_telling * e.predicted_s)
+    lines.push_back("Messages that were held up for more than ten times their usual time make " +
+                    percent(e.held_up_s / e.predicted_s) + " of the time: a core or a link was taken away by others.");
   lines.push_back(rest_line(e));
   return lines;
 }

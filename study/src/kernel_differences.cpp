@@ -18,6 +18,14 @@ double model_of(const KernelCalls& calls, const core::KernelModel* model, const 
   return expected_s(calls, model->law(place.host, place.cpu));
 }
 
+/// Detours that the kernel models do not contain lengthen what ranks do by their share of the time.
+double stretch_of(const core::ClusterModel& cluster) {
+  double share = 0;
+  for (const core::DetourSource& source : cluster.detours)
+    if (!source.values().in_kernels) share += source.share();
+  return 1 / (1 - share);
+}
+
 /// Of one call of mean sizes, times the calls.
 double variance_s2(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
   if (model == nullptr || calls.calls == 0) return 0;
@@ -205,25 +213,26 @@ double KernelFinding::level_change_s(std::size_t rank) const {
   return sum_s;
 }
 
-std::vector<KernelFinding> kernel_findings(const std::vector<std::vector<RankActivity>>& runs,
+std::vector<KernelFinding> kernel_findings(const std::vector<const std::vector<RankActivity>*>& runs,
                                            const core::ClusterModel& cluster, const std::vector<RankPlace>& places,
                                            double matters_s) {
   std::map<core::KernelId, KernelFinding> findings;
   Scatters scatters;
-  for (const std::vector<RankActivity>& run : runs) {
-    for (std::size_t rank = 0; rank < run.size(); ++rank) {
-      for (const KernelCalls& calls : run[rank].kernel_calls) {
+  for (const std::vector<RankActivity>* run : runs) {
+    for (std::size_t rank = 0; rank < run->size(); ++rank) {
+      for (const KernelCalls& calls : (*run)[rank].kernel_calls) {
         KernelFinding& finding = findings[calls.kernel];
         finding.ranks.resize(places.size());
         const core::KernelModel* model = model_of(cluster, calls.kernel);
         finding.has_model = model != nullptr;
+        finding.stretch = stretch_of(cluster);
         KernelCell& cell = finding.ranks[rank][static_cast<std::size_t>(calls.size_class)];
         cell.calls += static_cast<double>(calls.calls);
         cell.real_s += calls.time_s;
-        cell.model_s += model_of(calls, model, places[rank]);
+        cell.model_s += finding.stretch * model_of(calls, model, places[rank]);
         cell.variance_s2 += variance_s2(calls, model, places[rank]);
       }
-      add_samples(scatters, run[rank], cluster, places[rank]);
+      add_samples(scatters, (*run)[rank], cluster, places[rank]);
     }
   }
   std::vector<KernelFinding> result;

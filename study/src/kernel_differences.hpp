@@ -21,6 +21,7 @@ using ClassFactors = std::array<double, HPLCAST_SHAPE_CLASS_COUNT>;
 struct KernelFinding {
   core::KernelId kernel{};
   bool has_model = true;
+  double stretch = 1;  ///< by the detours of the model, which kernels of a run contain: in model_s of the cells
   std::vector<ClassCells> ranks;
   /// Real over model per class of size, on the ranks that do not stand out. 1 where there are no calls; without a model
   /// seconds over the sum of m n k.
@@ -41,7 +42,7 @@ struct KernelFinding {
 /// The calls of all runs (each with all of its ranks) against the models of a cluster. Ranks stand out if their ratio
 /// is more than 3 % and five robust standard deviations away from that of most, and that is more than `matters_s` (of
 /// all runs together).
-std::vector<KernelFinding> kernel_findings(const std::vector<std::vector<RankActivity>>& runs,
+std::vector<KernelFinding> kernel_findings(const std::vector<const std::vector<RankActivity>*>& runs,
                                            const core::ClusterModel& cluster, const std::vector<RankPlace>& places,
                                            double matters_s);
 

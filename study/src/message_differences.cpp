@@ -93,12 +93,19 @@ std::size_t class_of(double bytes) {
   return static_cast<std::size_t>(std::min(std::ilogb(bytes) / 2, size_classes - 1));
 }
 
-/// A stall of one must not count as the level of all: times are cut at ten medians.
-double cut_mean(std::vector<double> values) {
-  constexpr double most_medians = 10;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  const double most = most_medians * *middle;
+constexpr double most_medians = 10;
+
+/// The sum of what values have beyond ten medians.
+double beyond_usual(const std::vector<double>& values) {
+  const double most = most_medians * median(values);
+  double sum = 0;
+  for (const double value : values) sum += std::max(0.0, value - most);
+  return sum;
+}
+
+/// A stall of one must not count as the level of all: values are cut at ten medians.
+double cut_mean(const std::vector<double>& values) {
+  const double most = most_medians * median(values);
   double sum = 0;
   for (const double value : values) sum += std::min(value, most);
   return sum / static_cast<double>(values.size());
@@ -218,6 +225,7 @@ void add_sizes(NetworkFinding& finding, const ScopeSums& real, const ScopeSums* 
     const ClassMeans means = means_of(real.sizes[i], simulated == nullptr ? nullptr : &simulated->sizes[i], finding);
     finding.latency_s += means.n * means.latency_s;
     finding.bytes_s += means.n * means.bytes_s;
+    finding.held_up_s += beyond_usual(real.sizes[i].real_s);
     MessageDifference difference;
     difference.scope = scope;
     difference.least_bytes = i == 0 ? 0 : std::pow(class_factor, static_cast<double>(i));
@@ -247,10 +255,7 @@ std::vector<SeenMessage> seen_messages(const ObservedRanks& observed, const core
         places[static_cast<std::size_t>(key.source)].host == places[static_cast<std::size_t>(key.destination)].host
             ? core::Scope::local
             : core::Scope::remote;
-    SeenMessage message = against(network, sides, scope);
-    message.source = key.source;
-    message.destination = key.destination;
-    seen.push_back(message);
+    seen.push_back(against(network, sides, scope));
   }
   return seen;
 }
@@ -265,7 +270,7 @@ std::map<core::Scope, NetworkFinding> network_findings(const std::vector<SeenMes
     NetworkFinding& finding = findings[scope];
     add_sizes(finding, sums, known, scope);
     fit(finding, sums, known);
-    for (double* sum : {&finding.latency_s, &finding.bytes_s, &finding.calls_s}) *sum *= share;
+    for (double* sum : {&finding.latency_s, &finding.bytes_s, &finding.calls_s, &finding.held_up_s}) *sum *= share;
     for (MessageDifference& sizes : finding.sizes) sizes.messages *= share;
   }
   return findings;

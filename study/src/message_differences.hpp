@@ -14,7 +14,6 @@ namespace hplcast::study {
 /// A message of which both ends were seen, against what the network model says of it when both ends came as they did.
 struct SeenMessage {
   core::Scope scope = core::Scope::local;
-  int source = 0, destination = 0;
   double bytes = 0;
   bool receiver_in_time = false;      ///< it was there before the message was: what follows is a transfer
   double real_s = 0, model_s = 0;     ///< from when both were there until the receiver had it
@@ -29,9 +28,10 @@ std::vector<SeenMessage> seen_messages(const ObservedRanks& observed, const core
 
 /// How the costs of messages of one scope differ from the model: factors on times.
 struct NetworkFinding {
-  double latency = 1;                              ///< on intercepts of transfers
-  double bandwidth = 1;                            ///< on slopes of transfers
-  double calls = 1;                                ///< on what send, isend and recv cost the caller
+  double latency = 1;    ///< on intercepts of transfers
+  double bandwidth = 1;  ///< on slopes of transfers
+  double calls = 1;      ///< on what send, isend and recv cost the caller
+  double held_up_s = 0;  ///< of all messages of a run: beyond ten times the usual time of their size
   double latency_s = 0, bytes_s = 0, calls_s = 0;  ///< all messages of a run: what the model has for these parts
   std::vector<MessageDifference> sizes;
 };

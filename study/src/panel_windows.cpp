@@ -24,8 +24,9 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
   const int longest = std::max(p.P, p.Q);
   Sizes sizes{};
   sizes.width = rule.width > 0 ? rule.width : 2 * longest;
-  // Transients vanish 4 to 6 panels after the begin, later if HPL looks ahead.
-  sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max(8, 6 + 4 * p.DEPTH);
+  // Transients vanish 4 to 6 panels after the begin, later if HPL looks ahead. Process columns that begin together get
+  // out of step, and wait for each other's panels, within three quarters of a round (docs/sampled.md).
+  sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max({8, 6 + 4 * p.DEPTH, 3 * p.Q / 4});
   // The cost of panels goes round with the process columns, and a little with the rows.
   sizes.piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
   // A rank may be as many panels ahead as HPL looks ahead, and one.

@@ -14,12 +14,15 @@ bool all_of(const std::vector<int>& ranks, const std::vector<bool>& chosen) {
   return std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return chosen[static_cast<std::size_t>(rank)]; });
 }
 
-/// Takes the groups of which all ranks are chosen; a group of one rank is a rank.
+/// Takes the groups of which all ranks are chosen. One rank is no host.
 void take(const Groups& groups, std::vector<bool>& chosen, const core::Hosts& hosts, std::vector<RankGroup>& taken) {
   for (const auto& [key, ranks] : groups) {
-    if (ranks.size() < 2 || !all_of(ranks, chosen)) continue;
-    const std::string& host = hosts.names()[static_cast<std::size_t>(key.first)];
-    taken.push_back({key.second < 0 ? host : host + " CPU " + std::to_string(key.second), ranks});
+    const bool is_host = key.second < 0;
+    if ((is_host && ranks.size() < 2) || !all_of(ranks, chosen)) continue;
+    std::string name = hosts.names()[static_cast<std::size_t>(key.first)];
+    if (!is_host) name += " CPU " + std::to_string(key.second);
+    if (ranks.size() == 1) name += " (rank " + std::to_string(ranks.front()) + ")";
+    taken.push_back({name, ranks});
     for (const int rank : ranks) chosen[static_cast<std::size_t>(rank)] = false;
   }
 }

@@ -12,9 +12,6 @@ struct RankPlace {
   int host = 0;   ///< index into the hosts of the cluster
   int local = 0;  ///< rank on that host, which is also its core
   int cpu = 0;
-  friend bool operator==(const RankPlace& a, const RankPlace& b) {
-    return a.host == b.host && a.local == b.local && a.cpu == b.cpu;
-  }
 };
 
 std::vector<RankPlace> rank_places(const core::ClusterModel& cluster, int ranks);

@@ -19,8 +19,8 @@ constexpr double phase_height = 12, work_height = 8;
 constexpr std::size_t columns = 900;
 
 // Of phases in the order of core::phase_names: other, factorisation, broadcast, swap, update, solve.
-constexpr std::array<const char*, core::phase_names.size()> phase_classes = {"s6", "s4", "s1", "s3", "cell", "s5"};
-constexpr const char* kernel_class = "s2";
+constexpr std::array<const char*, core::phase_names.size()> phase_classes = {"grid", "s4", "s1", "s3", "cell", "s5"};
+constexpr const char* kernel_class = "s6";
 constexpr const char* message_class = "s1";
 constexpr const char* waiting_class = "band";
 

@@ -80,6 +80,17 @@ TEST(NoiseSource, EndsWhenItIsToldTo) {
   const auto rows = run_noise_source(options, stop);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].events, 0);
+  EXPECT_EQ(rows[0].periods, 0);  // one in which it had no chance is no duty that was not kept
+  EXPECT_TRUE(noise_source_warnings(options, rows).empty());
+}
+
+TEST(NoiseSource, SaysAtOnceThatACoreCannotBeHad) {
+  NoiseSourceOptions options;
+  options.cores = {Topology::of_this_machine().cores().front(), CorePlace{}};
+  options.cores[1].pu = 1000000;
+  options.for_s = 1000;  // or this test takes as long
+  const std::atomic<bool> stop{false};
+  EXPECT_THROW(run_noise_source(options, stop), core::Error);
 }
 
 TEST(NoiseSource, WarnsOfADutyThatWasNotKept) {

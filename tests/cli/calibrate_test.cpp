@@ -103,7 +103,28 @@ TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
   expect_campaign("name: a\nranks_per_host: 2\nsteps:\n  - saturation: {}\n", 3, "nothing to measure");
 }
 
+TEST_F(Calibrate, StudiesADetectorOfDetoursBesideTheRest) {
+  write("detours.yaml",
+        "name: detours\nwarm_up: 0\nranks_per_host: 2\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
+        "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n"
+        "  - detours: {levels: [10%, 5%], runs: 2, warm_up: 1, run_time: 50ms, period: 10ms, operation: allreduce}\n");
+  const Outcome outcome = run({"calibrate", "detours.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const auto files = calibration::read_archive(folder_ / "detours.zip");
+  EXPECT_EQ(lines_of(files.at("measurements/03-detours.csv")).size(), 1U + 2 * 3U);
+  // Its rows have an operation, as those of messages do, and are none.
+  ASSERT_EQ(run({"fit", "cluster", "detours.zip", "--quiet", "--force", "-o", "detours.json"}).status, 0);
+  EXPECT_THAT(text_of(folder_ / "detours.json"), testing::Not(HasSubstr("\"allreduce\"")));
+  expect_campaign("name: a\nranks_per_host: 1\nsteps:\n  - detours: {}\n", 3, "nothing to measure");
+}
+
 TEST_F(Calibrate, SaysWhatIsWrongWithACampaignFile) {
+  const std::string detours = "name: a\nranks_per_host: 2\nsteps:\n  - detours: ";
+  expect_campaign(detours + "{levels: [0.3]}\n", 3, "percent sign");
+  expect_campaign(detours + "{levels: []}\n", 3, "at least one");
+  expect_campaign(detours + "{runs: 1}\n", 3, "at least 2 of each level");
+  expect_campaign(detours + "{level: 1%}\n", 3, "did you mean `levels`");
   const std::string pairs = "name: a\nranks_per_host: 4\nallow_oversubscription: true\nsteps:\n  - saturation: ";
   expect_campaign(pairs + "{pairs: [1, 3]}\n", 3, "there are ranks for at most 2 pairs at once");
   expect_campaign(pairs + "{pairs: [0, 1]}\n", 3, "`pairs` is 0");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -61,8 +62,24 @@ TEST_F(ExplainCommand, ExplainsARealRunFromEndToEnd) {
 
   std::set<std::pair<int, std::string>> rows;
   const Json trace = json_of("both.json");
-  for (const Json& event : trace.at("traceEvents"))
-    if (event.at("name") == "thread_name") rows.emplace(event.at("pid"), event.at("args").at("name"));
+  std::map<std::string, double> first_factorisation;  // by row, in us
+  std::map<int, std::string> names;
+  for (const Json& event : trace.at("traceEvents")) {
+    if (event.at("name") == "thread_name") {
+      rows.emplace(event.at("pid"), event.at("args").at("name"));
+      names[event.at("tid")] = event.at("args").at("name");
+    }
+    if (event.at("ph") != "X") continue;
+    EXPECT_GE(event.at("dur"), 0);
+    ASSERT_EQ(names.count(event.at("tid")), 1U) << "a row without a name";
+    if (event.at("name") != "factorisation") continue;
+    const std::string& kind = names.at(event.at("tid"));
+    const double begin_us = event.at("ts");
+    const auto known = first_factorisation.emplace(kind, begin_us).first;
+    known->second = std::min(known->second, begin_us);
+  }
+  EXPECT_NEAR(first_factorisation.at("real"), 0, 1e-3) << "both begin with the first factorisation";
+  EXPECT_NEAR(first_factorisation.at("simulated"), 0, 1e-3);
   EXPECT_EQ(rows,
             (std::set<std::pair<int, std::string>>{{0, "real"}, {0, "simulated"}, {1, "real"}, {1, "simulated"}}));
   EXPECT_THAT(text_of(folder_.path() / "both.svg"), HasSubstr("rank 1, real"));

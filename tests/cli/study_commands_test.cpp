@@ -314,6 +314,9 @@ TEST_F(StudyCommands, ComparePrintsATableAndItsLimitExitsWithFive) {
 
 TEST_F(StudyCommands, CompareWritesJson) {
   expect({"compare", real_file(), "--predicted", prediction_file(), "--json"}, 0, "\"error\": 0.25");
+  expect({"compare", real_file(), "--predicted", prediction_file(), "--worst", "worst.csv"}, 0, "+25.0 %");
+  EXPECT_THAT(text_of("worst.csv"), StartsWith("N,NB,P,Q,"));
+  EXPECT_THAT(text_of("worst.csv"), HasSubstr("\n1000,128,1,1,"));
   expect({"compare", real_file(), "--predicted", prediction_file(), "-o", "compare.json"}, 0, "+25.0 %");
   EXPECT_THAT(text_of("compare.json"), HasSubstr("\"mean_abs_error\": 0.25"));
 }

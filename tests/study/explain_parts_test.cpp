@@ -12,6 +12,7 @@
 #include "message_differences.hpp"
 #include "phase_differences.hpp"
 #include "report_explanation.hpp"
+#include "timeline_picture.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -83,12 +84,12 @@ TEST(KernelFindings, OneSlowRankOfFourStandsOut) {
   const auto places = rank_places(cluster, 4);
   std::vector<RankActivity> ranks;
   for (int i = 0; i < 4; ++i) ranks.push_back(rank_with(i, 10, 1e-6, (i == 2 ? 1.1 : 1.0) * 1e-3));
-  const auto findings = kernel_findings({ranks}, cluster, places, 0);
+  const auto findings = kernel_findings({&ranks}, cluster, places, 0);
   ASSERT_EQ(findings.size(), 1U);
   const KernelDifference difference = difference_of(findings[0], cluster, places, 1);
   EXPECT_NEAR(difference.level, 1, 1e-9);
   ASSERT_EQ(difference.places.size(), 1U);
-  EXPECT_EQ(difference.places[0].group.name, "rank 2 (node-2 CPU 0)");
+  EXPECT_EQ(difference.places[0].group.name, "node-2 CPU 0 (rank 2)");
   EXPECT_NEAR(difference.places[0].factor, 1.1, 1e-3);  // its small calls are not slow
 }
 
@@ -103,16 +104,31 @@ TEST(KernelFindings, AFewNoisyCallsAreNoSlowRank) {
   // 4 calls with a standard deviation of half their time: the sum scatters by a quarter.
   const auto cluster = cluster_of(law_of(1e-9, 0, 5e-4));
   const auto places = rank_places(cluster, 2);
-  const auto findings =
-      kernel_findings({{rank_with(0, 4, 1e-6, 1e-3), rank_with(1, 4, 1e-6, 1.3e-3)}}, cluster, places, 0);
+  const std::vector<RankActivity> ranks = {rank_with(0, 4, 1e-6, 1e-3), rank_with(1, 4, 1e-6, 1.3e-3)};
+  const auto findings = kernel_findings({&ranks}, cluster, places, 0);
   EXPECT_THAT(findings[0].deviation, ElementsAre(1, 1));
+}
+
+TEST(KernelFindings, DetoursOfTheModelAreExpectedInKernels) {
+  core::ClusterModel cluster = cluster_of(law_of(1e-9, 0));
+  core::DetourSource::Values agent;
+  agent.name = "agent";
+  agent.duration = core::ConstantDuration{0.2};  // of each second
+  cluster.detours = {core::DetourSource::make(agent)};
+  const auto places = rank_places(cluster, 1);
+  const std::vector<RankActivity> ranks = {rank_with(0, 5, 1.25e-6, 1.25e-3)};
+  EXPECT_NEAR(difference_of(kernel_findings({&ranks}, cluster, places, 0)[0], cluster, places, 1).level, 1, 1e-12);
+  agent.in_kernels = true;
+  cluster.detours = {core::DetourSource::make(agent)};
+  EXPECT_NEAR(difference_of(kernel_findings({&ranks}, cluster, places, 0)[0], cluster, places, 1).level, 1.25, 1e-12);
 }
 
 TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
   core::ClusterModel cluster = cluster_of(law_of(1e-9, 0));
   cluster.kernels.clear();
   const auto places = rank_places(cluster, 1);
-  const auto findings = kernel_findings({{rank_with(0, 1, 1e-6, 1e-3)}}, cluster, places, 0);
+  const std::vector<RankActivity> ranks = {rank_with(0, 1, 1e-6, 1e-3)};
+  const auto findings = kernel_findings({&ranks}, cluster, places, 0);
   EXPECT_FALSE(findings[0].has_model);
   EXPECT_EQ(findings[0].model_s(), 0);
   Findings all;
@@ -132,8 +148,8 @@ TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
 TEST(MeasuredCluster, TakesTheTimesOfTheRunClassByClass) {
   const auto cluster = cluster_of(law_of(1e-9, 0));
   const auto places = rank_places(cluster, 2);
-  const auto findings =
-      kernel_findings({{rank_with(0, 5, 3e-6, 1.2e-3), rank_with(1, 5, 3e-6, 1.2e-3)}}, cluster, places, 0);
+  const std::vector<RankActivity> ranks = {rank_with(0, 5, 3e-6, 1.2e-3), rank_with(1, 5, 3e-6, 1.2e-3)};
+  const auto findings = kernel_findings({&ranks}, cluster, places, 0);
   Findings all;
   all.kernels = findings;
   all.predicted_s = 1e-3;
@@ -232,6 +248,7 @@ TEST(NetworkFindings, TellLatencyFromBandwidth) {
   // The envelope of 16 bytes counts in the model, not here.
   EXPECT_NEAR(findings.at(core::Scope::remote).latency, 3, 0.05);
   EXPECT_NEAR(findings.at(core::Scope::remote).bandwidth, 2, 0.05);
+  EXPECT_NEAR(findings.at(core::Scope::remote).held_up_s, 0.5, 1e-3);
 }
 
 TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
@@ -240,6 +257,7 @@ TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
   values.async_small_bytes = values.detached_bytes = 1000;
   ObservedRanks observed;
   observed.ranks.resize(4);
+  observed.ranks[2].rank = 2;
   add_message(observed.ranks, 0, 100, 1e-6);
   ActivityEvent& receive = observed.ranks[2].events[0];
   receive.begin_s = 5;
@@ -290,7 +308,7 @@ TEST(Verdict, BeginsWithTheLargestCause) {
 TEST(Verdict, HasAtMostTenLinesWhateverDiffers) {
   Explanation e = explained();
   e.causes.assign(30, e.causes.front());
-  e.own_work_s = 1;
+  e.own_work_s = e.held_up_s = 1;
   e.runs = 3;
   PhaseDifference phase;
   phase.real.name = "swap";
@@ -304,6 +322,52 @@ TEST(Verdict, SaysSoWhereNothingDiffers) {
   e.real_s = 10.01;
   e.causes.clear();
   EXPECT_THAT(verdict(e).front(), HasSubstr("agree to 0.1 %"));
+}
+
+TEST(TimelinePicture, IsAStripForEachLineWhateverTheNumberOfEvents) {
+  const auto picture_of = [](int events) {
+    std::vector<Timeline> lines(2);
+    for (Timeline& line : lines) {
+      line.kind = &line == &lines[0] ? "real" : "simulated";
+      for (int i = 0; i < events; ++i) {
+        ActivityEvent event;
+        event.kind = i % 2 == 0 ? ActivityEvent::Kind::kernel : ActivityEvent::Kind::message;
+        event.begin_s = static_cast<double>(i) / events;
+        event.end_s = static_cast<double>(i + 1) / events;
+        line.events.push_back(event);
+        line.waited_s.push_back(0);
+      }
+    }
+    return timeline_picture(lines, ExplainRequest());
+  };
+  const std::string few = picture_of(4);
+  EXPECT_THAT(few, HasSubstr("rank 0, real"));
+  EXPECT_THAT(few, HasSubstr(">simulated<"));
+  // Half kernels, half messages, each a quarter of 900 columns.
+  EXPECT_THAT(few, HasSubstr("<rect class=\"s6\" style=\"stroke:none\" x=\"130.00\""));
+  EXPECT_THAT(few, HasSubstr("width=\"225.00\""));
+  EXPECT_LT(picture_of(200000).size(), 300000U);
+}
+
+TEST(TimelinePicture, ShowsChosenPanels) {
+  Timeline line;
+  line.kind = "real";
+  for (int panel = 0; panel < 10; ++panel) {
+    ActivityEvent event;
+    event.kind = ActivityEvent::Kind::kernel;
+    event.panel = panel;
+    event.begin_s = panel;
+    event.end_s = panel + 1;
+    line.events.push_back(event);
+    line.waited_s.push_back(0);
+  }
+  ExplainRequest request;
+  request.first_panel = 4;
+  request.last_panel = 4;
+  const std::string picture = timeline_picture({line}, request);
+  EXPECT_THAT(picture, HasSubstr(">4.000<"));
+  EXPECT_THAT(picture, HasSubstr(">5.000<"));
+  EXPECT_THAT(picture, Not(HasSubstr(">6.000<")));
 }
 
 TEST(ReportOfAnExplanation, HasVerdictSharesAndAHarmlessPicture) {

@@ -105,7 +105,7 @@ TEST_F(Explain, NamesASlowCpu) {
   const double effect_s = time_with(machine) - time_with(request_.cluster);
   const Explanation e = of(machine);
   ASSERT_FALSE(e.causes.empty());
-  EXPECT_THAT(verdict(e).front(), HasSubstr("longer in the run than in the model, on rank 2 (node-2 CPU 0) only"));
+  EXPECT_THAT(verdict(e).front(), HasSubstr("longer in the run than in the model, on node-2 CPU 0 (rank 2) only"));
   expect_share(e.causes.front(), effect_s);
   expect_sum(e);
 }
@@ -113,7 +113,7 @@ TEST_F(Explain, NamesASlowCpu) {
 TEST_F(Explain, NamesASlowCpuDespiteOtherRandomNumbers) {
   real_seed_ = 2;
   const Explanation e = of(slow_cpu(1.2));
-  EXPECT_THAT(verdict(e).front(), HasSubstr("on rank 2 (node-2 CPU 0) only"));
+  EXPECT_THAT(verdict(e).front(), HasSubstr("on node-2 CPU 0 (rank 2) only"));
   EXPECT_NEAR(e.causes.front().factor, 1.2, 0.02);
 }
 

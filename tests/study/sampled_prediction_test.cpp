@@ -50,7 +50,7 @@ TEST(PanelWindows, CountEveryPanelOnceAndBeginInTheFirstProcessColumn) {
         EXPECT_GE(one.counts_to - one.counts_from, 2 * std::max(P, Q));
         EXPECT_LE(one.simulated_to, plan.panels);
         if (i == 0) continue;
-        EXPECT_GE(one.counts_from - one.first, std::max(8, 6 + 4 * depth));
+        EXPECT_GE(one.counts_from - one.first, std::max({8, 6 + 4 * depth, 3 * Q / 4}));
         EXPECT_GE(one.counts_from, plan.windows[i - 1].counts_to);
         EXPECT_TRUE(one.simulated_to > one.counts_to || one.counts_to == plan.panels);
       }

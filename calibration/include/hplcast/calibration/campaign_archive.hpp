@@ -13,7 +13,7 @@ namespace hplcast::calibration {
 /// What run_campaign() has measured, as it is read (docs/calibrate.md).
 struct CampaignArchive {
   std::map<std::string, std::string> files;         ///< by path
-  std::map<std::string, std::string> measurements;  ///< those of them that hold measurements
+  std::map<std::string, std::string> measurements;  ///< those of them that models are fitted to
   MeasurementContext context;                       ///< of the whole campaign; one host at least
 };
 

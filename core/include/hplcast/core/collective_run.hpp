@@ -24,7 +24,7 @@ struct CollectiveRun {
 extern const char* const collective_csv_header;
 void write_row(std::ostream& out, const CollectiveRun& run);
 
-/// Calls `each` for every row. Required: level and duration_s; further columns may be there.
+/// Calls `each` for every row without an error. Required: level and duration_s; further columns may be there.
 /// @throws ParseError for a missing column, a duration that is not positive, a level outside [0, 1).
 void read_collective_csv(std::istream& in, const std::string& name,
                          const std::function<void(const CollectiveRun&)>& each);

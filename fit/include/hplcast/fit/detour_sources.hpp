@@ -38,8 +38,8 @@ struct DetourFit {
 /// Finds the sources of measured detours. Periodic ones, one after the other: in all events, and in those of a decade
 /// of durations, frequencies are taken from the periodogram of events; times are folded and regressed (the shortest
 /// period of which nearly all have an event is the period; jitter is the range of what is left); events whose duration
-/// does not fit are given back. What then remains are Poisson sources. Sources are per host if the cores of a host are
-/// hit together, in period by period, not only with the same phase by chance; per cluster, if all hosts are.
+/// does not fit are given back. All others are of Poisson sources. Sources are per host if the cores of a host are
+/// hit together, period by period, not only with the same phase by chance; per cluster, if all hosts are.
 /// Periods have at least five occurrences; a source must be on half of the cores, else it is part of the Poisson rest.
 /// Sums (rtla) give one Poisson source. Not ok: no detour at all, or more than the time of a core.
 DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& options = {});

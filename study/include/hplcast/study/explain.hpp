@@ -43,7 +43,7 @@ struct ExplainRequest {
 
 /// Some ranks of a run, by the hosts and CPUs of the cluster model.
 struct RankGroup {
-  std::string name;        ///< "node-3 CPU 1", "node-3", "rank 5 (node-3)"; empty: all ranks
+  std::string name;        ///< "node-3", "node-3 CPU 1", "rank 5 (node-3 CPU 1)"; empty: all ranks
   std::vector<int> ranks;  ///< ascending
 };
 
@@ -105,7 +105,6 @@ struct Cause {
 struct Explanation {
   core::HplParameters parameters;
   std::size_t runs = 0;
-  int ranks = 0;
   double real_s = 0;
   double least_real_s = 0, most_real_s = 0;
   double predicted_s = 0;
@@ -119,6 +118,7 @@ struct Explanation {
   std::vector<KernelDifference> kernels;  ///< largest |real - model| first
   std::vector<MessageDifference> messages;
   double own_work_s = 0;  ///< of the real run: neither in kernels nor in MPI calls, mean over ranks
+  double held_up_s = 0;   ///< in messages that took more than ten times as long as usual, beyond that; mean over ranks
   double overhead = 0;    ///< of observing, share of the run
   double known_waiting = 1;
   std::string picture;  ///< SVG of both runs, if one was asked for

@@ -17,7 +17,7 @@ struct WindowRule {
   Kind kind = Kind::automatic;
   int windows = 5;  ///< beside those of the first and the last panels
   int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
-  int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8
+  int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8 and 3 Q / 4
 
   /// "auto", "off", "K", "K:WIDTH" or "K:WIDTH:WARMUP". @throws DomainError
   static WindowRule from(const std::string& text);
