@@ -99,7 +99,9 @@ ProbeSeries::Stop ProbeSeries::stop(Prober& prober, double now_s) {
   if (prober.detours_ != nullptr) {
     const double done_s = prober.detours_->free_s(stop.end_s, now_s);
     const double probes = probe_s_ > 0 ? std::ceil(done_s / probe_s_) : 0;
-    stop.end_s = prober.detours_->after(Work::other, now_s, std::max(0.0, probes * probe_s_ - done_s));
+    const double left_s = std::max(0.0, probes * probe_s_ - done_s);
+    stop.end_s = prober.detours_->after(Work::other, now_s, left_s);
+    stop.detours_s = std::max(0.0, stop.end_s - now_s - left_s);
     return stop;
   }
   const double probes = probe_s_ > 0 ? std::ceil((now_s - stop.end_s) / probe_s_) : 0;

@@ -51,6 +51,7 @@ class ProbeSeries {
     bool probes = true;      ///< it is in a probe, which will find it
     double work_s = 0;       ///< what the pieces of work took that are done then, without detours
     std::size_t failed = 0;  ///< of the probes that follow these, one each
+    double detours_s = 0;    ///< by which detours stretch what is left of the probe; where probes do not grow
   };
   /// There is something to find for it from now on. The caller says when a probe has found it, by ended().
   Stop stop(Prober& prober, double now_s);

@@ -113,10 +113,13 @@ bool Probes::end_replayed(Rank& rank) {
 
 void Probes::skip_probes(Rank& rank, const hplcast_channel& channel) {
   const double began_s = clock_s();
-  const double first_end_s = rank.clock.after(Work::other, began_s + rank.clock.ahead_s(), series_.cost_s(began_s));
-  series_.begin(rank.prober, first_end_s, &rank.clock.detours());
+  RankClock& clock = rank.clock;
+  const double first_end_s = clock.detours().after(Work::other, began_s + clock.ahead_s(), series_.cost_s(began_s));
+  series_.begin(rank.prober, first_end_s, &clock.detours());
   sleep_until_sent(rank, channel);
-  rank.clock.go_on_at(series_.stop(rank.prober, clock_s()).end_s);
+  const ProbeSeries::Stop stop = series_.stop(rank.prober, clock_s());
+  clock.go_on_at(stop.end_s);
+  clock.count_detours(stop.detours_s);
 }
 
 /// Sleeps until there is something to find.

@@ -94,6 +94,8 @@ class RankClock {
 
   void set_detours(RankDetours detours) { detours_ = std::move(detours); }
   RankDetours& detours() { return detours_; }
+  /// Those of a wait that ended with them, by which they stretched what the rank did then.
+  void count_detours(double duration_s) { taken_s_ += duration_s; }
   /// By how much detours have stretched what the rank spent, in s.
   double detours_s() const { return taken_s_; }
 

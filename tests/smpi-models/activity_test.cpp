@@ -186,6 +186,28 @@ TEST_F(Traced, APollingLoopIsOneEvent) {
   EXPECT_EQ(all[0].at("args").at("peer"), 1);
 }
 
+TEST(Activity, DetoursAreNeitherWorkNorMessagesNorWaiting) {
+  ActivitySettings settings;
+  settings.phases = true;
+  Activity activity(settings);
+  for (const int rank : {0, 1}) activity.add_rank(rank, "host");
+  // Rank 1 works 2 s with a detour of 1 s in it; then it wants a message at 3 s, which is sent at 5 s and arrives at
+  // 6 s in a detour that ends at 7 s.
+  activity.phase_begin(1, HPLCAST_PHASE_UPDATE, 0);
+  activity.kernel(1, core::KernelId::dgemm, {1, 1, 1}, {0, 3}, 1);
+  activity.call_begin(1, {HPLCAST_MPI_RECV, 0, 7, 8, nullptr}, {3, 1});
+  activity.call_begin(0, {HPLCAST_MPI_SEND, 1, 7, 8, nullptr}, 5);
+  activity.call_end(0, nullptr, false, 5);
+  activity.call_end(1, nullptr, false, {7, 2});
+  activity.phase_end(1, {7, 2});
+  const PhaseTime time = activity.phase_times()[HPLCAST_PHASE_UPDATE][1];
+  EXPECT_EQ(time.elapsed_s, 7);
+  EXPECT_EQ(time.kernels_s, 2);
+  EXPECT_EQ(time.waiting_s, 2);
+  EXPECT_EQ(time.messages_s, 1);
+  EXPECT_EQ(time.detours_s, 2);
+}
+
 TEST(ActivitySettings, NameTheVariableThatIsWrong) {
   const auto read = [](const char* name, const char* value) {
     return tests::error_in([=] {

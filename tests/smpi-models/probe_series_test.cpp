@@ -153,5 +153,26 @@ TEST(ProbeSeries, ProbesWithoutCostFindAtOnce) {
   }
 }
 
+TEST(ProbeSeries, DetoursStretchProbesAndWorkOneByOne) {
+  const std::vector<core::DetourSource> sources = {
+      core::DetourSource::make({"d", core::PoissonDetours(), 4, core::ExponentialDuration{1}})};
+  RankDetours every(sources, {1, 2, 0, 0});
+  RankDetours skipped = every;
+  double now_s = 0;
+  for (int i = 0; i < 200; ++i) {
+    const double sent_s = now_s + 0.1 * i;  // within the first probe, and after many
+    ProbeSeries series(probe_s, i % 2 == 1);
+    ProbeSeries::Prober prober(0);
+    series.begin(prober, skipped.after(Work::other, now_s, probe_s), &skipped);
+    const double found_s = series.stop(prober, sent_s).end_s;
+    double factor = 1;
+    double end_s = every.after(Work::other, now_s, probe_s);
+    while (end_s < sent_s) end_s = every.after(Work::other, end_s, probe_s * (i % 2 == 1 ? ++factor : 1));
+    // Some 80 probes are added up one by one, in times of up to 2500 s.
+    EXPECT_NEAR(found_s, end_s, 1e-9) << i;
+    now_s = std::max(found_s, end_s) + 1e-6;
+  }
+}
+
 }  // namespace
 }  // namespace hplcast::smpi_models
