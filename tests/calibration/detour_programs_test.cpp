@@ -217,7 +217,7 @@ TEST_F(CollectivePrograms, MakeTheirSeriesInRandomOrderAndSetTheWarmUpAside) {
   for (const std::string operation : {"barrier", "allreduce", "alltoall"}) {
     const auto result =
         run("hplcast-measure-detours",
-            {"--method", "collectives", "--operation", operation, "--size", "1KiB", "--count", "2000", "--levels",
+            {"--method", "collectives", "--operation", operation, "--size", "1KiB", "--count", "300", "--levels",
              "10%,5%", "--period", "10ms", "--runs", "3", "--warm-up", "1", "-o", "runs.csv"},
             2);
     ASSERT_EQ(result.status, 0) << result.output;
@@ -228,7 +228,7 @@ TEST_F(CollectivePrograms, MakeTheirSeriesInRandomOrderAndSetTheWarmUpAside) {
     std::map<double, int> counts;
     for (const core::CollectiveRun& one : made) {
       EXPECT_EQ(one.operation, operation);
-      EXPECT_EQ(one.count, 2000);
+      EXPECT_EQ(one.count, 300);
       EXPECT_EQ(one.ranks, 2);
       if (!one.warm_up) ++counts[one.level];
     }
