@@ -29,7 +29,7 @@ const CorePlace& find_core(long number, const std::vector<CorePlace>& cores) {
   if (place == cores.end())
     throw core::Error(core::ExitCode::bad_input,
                       "core " + std::to_string(number) + " is none that this process may be pinned to; there are " +
-                          std::to_string(cores.size()) + ", from 0\n  hint: hplcast-measure-detours --cores all");
+                          std::to_string(cores.size()) + ", from 0\n  hint: --cores all");
   return *place;
 }
 

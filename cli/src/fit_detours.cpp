@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "checks.hpp"
 #include "cluster_file.hpp"
@@ -28,6 +29,7 @@ struct FitDetoursOptions {
   std::string output;
   core::DetourReading reading;
   fit::DetourFitOptions fit;
+  std::optional<core::ClusterModel> known_cluster;  ///< content of `cluster`, if given
 };
 
 core::DetourTrace read_traces(const FitDetoursOptions& options) {
@@ -89,23 +91,34 @@ void write_sources(const FitDetoursOptions& options, const core::DetourTrace& tr
     write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
     return;
   }
-  core::ClusterModel cluster = read_cluster_file(options.cluster);
+  core::ClusterModel cluster = *options.known_cluster;
+  if (!cluster.detours.empty())
+    std::cerr << "  note: these take the place of " << cluster.detours.size() << " sources of " << options.cluster
+              << '\n';
   cluster.detours = std::move(sources);
+  Json provenance = Json::parse(cluster.provenance);
+  provenance["detours"] = report_json(trace, fit);
+  cluster.provenance = provenance.dump();
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
 }
 
-void run_fit_detours(const FitDetoursOptions& options) {
+void run_fit_detours(FitDetoursOptions options) {
   require_writable(options.output);
   std::vector<std::string> inputs = options.files;
   inputs.push_back(options.cluster);
   for (const std::string& path : {options.output, options.plot}) require_other_file(path, inputs);
   if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("files", options.files);
+  if (!options.cluster.empty()) options.known_cluster = read_cluster_file(options.cluster);
   const core::DetourTrace trace = read_traces(options);
   const fit::DetourFit fit = fit::fit_detours(trace, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_table(std::cerr, fit);
   for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
+  if (fit.lost_share > core::much_for_detours)
+    std::cerr << "hplcast fit detours: warning: " << significant(100 * fit.lost_share, 3)
+              << " % of the time of the cores was taken away: other programs shared them, and these sources are "
+                 "theirs; measure on an idle node\n";
   if (!options.plot.empty()) write_picture(options.plot, detours_picture(trace, fit));
   write_sources(options, trace, fit);
 }

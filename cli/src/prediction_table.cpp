@@ -120,10 +120,8 @@ void write_prediction_table(std::ostream& out, const std::vector<core::Predictio
   write_best(out, predictions);
 }
 
-void write_phases(std::ostream& out, const core::HplParameters& parameters,
-                  const std::vector<core::PhaseSummary>& phases) {
-  out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), " << core::to_string(parameters)
-      << '\n';
+void write_phases(std::ostream& out, const std::string& of, const std::vector<core::PhaseSummary>& phases) {
+  out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), " << of << '\n';
   double all_s = 0, detours_s = 0;
   for (const core::PhaseSummary& phase : phases) {
     all_s += phase.elapsed_s;
@@ -148,7 +146,9 @@ void write_phases(std::ostream& out, const core::HplParameters& parameters,
 }
 
 void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions) {
-  for (const core::Prediction& prediction : predictions) write_phases(out, prediction.parameters, prediction.phases);
+  for (const core::Prediction& prediction : predictions)
+    write_phases(out, core::to_string(prediction.parameters) + " seed=" + std::to_string(prediction.seed),
+                 prediction.phases);
 }
 
 }  // namespace hplcast::cli

@@ -17,8 +17,7 @@ void write_prediction_table(std::ostream& out, const std::vector<core::Predictio
 /// Where the time of each prediction goes, phase by phase.
 void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions);
 
-/// The same of one run, predicted or real.
-void write_phases(std::ostream& out, const core::HplParameters& parameters,
-                  const std::vector<core::PhaseSummary>& phases);
+/// The same of one run, predicted or real, named `of`.
+void write_phases(std::ostream& out, const std::string& of, const std::vector<core::PhaseSummary>& phases);
 
 }  // namespace hplcast::cli

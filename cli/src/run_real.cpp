@@ -63,7 +63,7 @@ void tell_activity(const study::RealActivity& activity, bool phases) {
   for (const std::string& warning : activity.warnings)
     std::cerr << "hplcast run-real: warning: " << run << ": " << warning << '\n';
   if (!phases) return;
-  write_phases(std::cout, activity.run.parameters, activity.phases);
+  write_phases(std::cout, core::to_string(activity.run.parameters), activity.phases);
   if (is_quiet()) return;
   std::cout << "Keeping this took about " << percent(activity.overhead) << " of the run";
   constexpr double nearly_all = 0.99;
@@ -102,6 +102,8 @@ void run_run_real(RunRealOptions& options) {
   if (summary.found > 0)
     std::cerr << ", " << summary.found << " were in " << options.request.results.string() << " already";
   std::cerr << '\n';
+  if (summary.found > 0 && !options.request.observation.traces.empty())
+    std::cerr << "hplcast run-real: warning: runs that were there already get no trace: another -o repeats them\n";
   if (summary.failed_residuals > 0) {
     std::cerr << "hplcast run-real: warning: HPL says that " << summary.failed_residuals
               << " results are wrong (column residual); compare leaves them out\n";

@@ -32,7 +32,9 @@ void RankClock::add(Work what, double duration_s) {
 double RankClock::after(Work what, double begin_s, double work_s) {
   if (!detours_.any()) return begin_s + work_s;
   const double end_s = detours_.after(what, begin_s, work_s);
-  taken_s_ += std::max(0.0, end_s - begin_s - work_s);
+  constexpr double rounding_s = 1e-11;  // of dates up to 10^4 s
+  const double taken_s = end_s - begin_s - work_s;
+  if (taken_s > rounding_s) taken_s_ += taken_s;
   return end_s;
 }
 

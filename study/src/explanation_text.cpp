@@ -48,7 +48,7 @@ std::string times_line(const Explanation& e) {
 }
 
 std::string rest_line(const Explanation& e) {
-  std::string text = printed("%.1f %%", 100 * e.rest_s / e.predicted_s) + " of the time is not explained";
+  std::string text = printed("%.1f %%", 100 * e.rest_s / e.predicted_s) + " of the predicted time is not explained";
   if (!e.simulated) text += " (shares are estimated from sums; --counterfactuals on simulates them)";
   const double spread = (e.most_real_s - e.least_real_s) / e.predicted_s;
   if (e.runs > 1) text += "; the " + std::to_string(e.runs) + " runs themselves differ by " + percent(spread);
@@ -67,7 +67,7 @@ std::string waiting_line(const Explanation& e) {
       most = &phase;
   }
   if (most == nullptr || std::abs(more_s) < worth * e.predicted_s) return "";
-  std::string text = "Ranks wait " + percent(std::abs(more_s) / e.predicted_s) + " of the time " +
+  std::string text = "Ranks wait " + percent(std::abs(more_s) / e.predicted_s) + " of the predicted time " +
                      (more_s > 0 ? "more" : "less") + " than predicted, most of it in " + most->real.name;
   if (e.simulated && !e.causes.empty()) {
     double real_s = 0;
@@ -78,10 +78,23 @@ std::string waiting_line(const Explanation& e) {
   return text + ".";
 }
 
+/// Empty unless more of the difference is no part of the model than the largest cause makes.
+std::string disturbed_line(const Explanation& e) {
+  constexpr double much = 0.02;
+  const double rest_s = std::abs(e.rest_s), disturbed_s = std::max(e.held_up_s, rest_s);
+  if (disturbed_s < much * e.predicted_s || e.causes.empty() || disturbed_s < std::abs(e.causes.front().share_s()))
+    return "";
+  return times_line(e) + ". Most of that is no part of the model: " + percent(disturbed_s / e.predicted_s) +
+         " of the predicted time " + (e.held_up_s > rest_s ? "in messages that were held up" : "is not explained") +
+         ". Other programs may have had the cores: repeat the run on idle nodes (hplcast doctor, docs/detours.md).";
+}
+
 }  // namespace
 
 std::vector<std::string> verdict(const Explanation& e) {
-  constexpr std::size_t most_causes = 4;  // and advice, smaller ones, waiting, own work, held up, rest: ten lines
+  const std::string disturbed = disturbed_line(e);
+  // And advice, smaller ones, waiting, own work, held up, rest: ten lines.
+  const std::size_t most_causes = disturbed.empty() ? 4 : 3;
   std::vector<std::string> lines;
   std::size_t untold = 0;
   double untold_s = 0;
@@ -96,8 +109,10 @@ std::vector<std::string> verdict(const Explanation& e) {
   if (lines.empty()) {
     lines.push_back(times_line(e) + "; no part of the model is off by enough to tell.");
   } else {
-    lines.front() = times_line(e) + ". " + lines.front();
-    lines.insert(lines.begin() + 1, "To mend the first: " + e.causes.front().advice);
+    if (disturbed.empty()) lines.front() = times_line(e) + ". " + lines.front();
+    lines.insert(lines.begin() + 1,
+                 "To mend " + std::string(disturbed.empty() ? "the first" : "this") + ": " + e.causes.front().advice);
+    if (!disturbed.empty()) lines.insert(lines.begin(), disturbed);
   }
   if (untold > 0 && lines.size() > 1)
     lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
@@ -106,10 +121,11 @@ std::vector<std::string> verdict(const Explanation& e) {
   constexpr double worth_telling = 0.01;
   if (e.own_work_s > worth_telling * e.predicted_s)
     lines.push_back("HPL's own work between kernels and messages, which no model has, is " +
-                    percent(e.own_work_s / e.predicted_s) + " of the time.");
+                    percent(e.own_work_s / e.predicted_s) + " of the predicted time.");
   if (e.held_up_s > worth_telling * e.predicted_s)
     lines.push_back("Messages that were held up for more than ten times their usual time make " +
-                    percent(e.held_up_s / e.predicted_s) + " of the time: a core or a link was taken away by others.");
+                    percent(e.held_up_s / e.predicted_s) +
+                    " of the predicted time: a core or a link was taken away by others.");
   lines.push_back(rest_line(e));
   return lines;
 }

@@ -78,7 +78,7 @@ int whole(const std::string& text, const std::string& part) {
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
   constexpr int most = 1000000;
   if (error != std::errc() || end != part.data() + part.size() || number < 1 || number > most)
-    throw core::DomainError("windows", text, "auto, off, K:WIDTH or K:WIDTH:WARMUP with numbers from 1 to 1000000");
+    throw core::DomainError("windows", text, "auto, off, K, K:WIDTH or K:WIDTH:WARMUP with numbers from 1 to 1000000");
   return number;
 }
 

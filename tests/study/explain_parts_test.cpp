@@ -301,8 +301,17 @@ TEST(Verdict, BeginsWithTheLargestCause) {
   EXPECT_EQ(lines.front(),
             "The run takes 5.2 % longer than predicted (10.52 s, predicted 10 s). dgemm takes 10.0 % longer in the run "
             "than in the model, on node-3 CPU 1 only: 4.1 of the 5.2 %.");
-  EXPECT_THAT(lines.back(), HasSubstr("1.1 % of the time is not explained"));
+  EXPECT_THAT(lines.back(), HasSubstr("1.1 % of the predicted time is not explained"));
   EXPECT_LE(lines.size(), 10U);
+}
+
+TEST(Verdict, SaysFirstThatMostIsNoPartOfTheModel) {
+  Explanation e = explained();
+  e.held_up_s = 1.5;
+  const auto lines = verdict(e);
+  EXPECT_THAT(lines[0], HasSubstr("15.0 % of the predicted time in messages that were held up"));
+  EXPECT_THAT(lines[1], HasSubstr("on node-3 CPU 1 only: 4.1 of the 5.2 %"));
+  EXPECT_THAT(lines[2], HasSubstr("To mend this: look at it"));
 }
 
 TEST(Verdict, HasAtMostTenLinesWhateverDiffers) {

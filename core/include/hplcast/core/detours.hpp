@@ -95,6 +95,9 @@ class DetourSource {
   Values values_;
 };
 
+/// Of the time of a core: what more than this takes are programs that share it, not agents and daemons.
+constexpr double much_for_detours = 0.1;
+
 /// @throws DomainError if two sources have the same name, or all together take the whole time of a core.
 void check_detours(const std::vector<DetourSource>& sources);
 
