@@ -104,6 +104,7 @@ std::string detours_json(const std::vector<DetourSource>& sources) {
 
 std::vector<DetourSource> read_detours(std::istream& in, const std::string& name) {
   const Json json = detail::parse_json(in, name);
+  detail::refuse_cluster(Node(json, name), "what `hplcast fit detours -o` writes");
   detail::require_none(detail::detours_schema_problems(json), name);
   return detail::detours_from(Node(json, name).at("detours"));
 }

@@ -13,4 +13,9 @@ void check_schema(const Node& root, int oldest, int latest) {
             found > latest ? "the file was written by a newer hplcast" : "make the file anew with this hplcast");
 }
 
+void refuse_cluster(const Node& root, const std::string& expected) {
+  if (root.has("hosts") && root.has("kernels") && root.has("network"))
+    root.fail("this is a cluster.json; expected " + expected);
+}
+
 }  // namespace hplcast::core::detail

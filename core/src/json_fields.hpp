@@ -117,4 +117,7 @@ inline void check_schema(const Node& root, int only) {
   check_schema(root, only, only);
 }
 
+/// A cluster.json where something else is expected: the wrong file, not one that is full of mistakes.
+void refuse_cluster(const Node& root, const std::string& expected);
+
 }  // namespace hplcast::core::detail

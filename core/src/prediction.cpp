@@ -129,6 +129,7 @@ double amount(const Node& node, bool zero) {
 
 Prediction from_json(const Node& root) {
   root.object();
+  detail::refuse_cluster(root, "what `hplcast predict -o` writes");
   detail::check_schema(root, Prediction::schema_version);
   refuse_unknown(root);
   Prediction result;
