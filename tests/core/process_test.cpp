@@ -68,6 +68,8 @@ TEST(Process, OfTheOutputTheLineThatTellsMostIsShown) {
             "hplcast-x: no memory");
   EXPECT_EQ(line("start\n  an Error \nend\n-----\n"), "an Error");
   EXPECT_EQ(line("start\nend\n-----\n\n"), "end");
+  EXPECT_EQ(line("----\nprterun noticed that process rank 1 on node vm exited on\nsignal 9 (Killed).\n----\n"),
+            "prterun noticed that process rank 1 on node vm exited on signal 9 (Killed).");
   EXPECT_EQ(line(" \n---\n"), "");
 }
 
