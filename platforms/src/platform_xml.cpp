@@ -68,12 +68,13 @@ std::optional<NumberedHosts> numbered_hosts(const core::Hosts& hosts) {
   return result;
 }
 
-std::string power_properties(const ClusterModel& cluster, const std::string& indent) {
+/// Those of one host; a <cluster> has those of its first.
+std::string power_properties(const ClusterModel& cluster, const std::string& indent, int host = 0) {
   if (!cluster.power) return "";
-  const core::PowerModel& power = *cluster.power;
-  return indent + "<prop id=\"wattage_per_state\" value=\"" + shortest(power.idle_w) + ":" +
-         shortest(power.one_core_w) + ":" + shortest(power.all_cores_w) + "\"/>\n" + indent +
-         "<prop id=\"wattage_off\" value=\"" + shortest(power.off_w) + "\"/>\n";
+  const core::SimgridWattage watts = core::simgrid_wattage(*cluster.power, cluster.hosts, host);
+  return indent + "<prop id=\"wattage_per_state\" value=\"" + shortest(watts.idle_w) + ":" + shortest(watts.epsilon_w) +
+         ":" + shortest(watts.all_cores_w) + "\"/>\n" + indent + "<prop id=\"wattage_off\" value=\"" +
+         shortest(watts.off_w) + "\"/>\n";
 }
 
 void write_property(std::ostream& out, const std::string& name, const std::string& value) {
@@ -97,10 +98,10 @@ void write_config(std::ostream& out, const ClusterModel& cluster, const XmlSetti
 void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
   const core::ScopeModel& remote = main_scope(cluster);
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
-  const std::string power = power_properties(cluster, "      ");
   out << "  <zone id=\"" << xml_escaped(cluster.name) << "\" routing=\"Cluster\">\n";
-  for (const std::string& name : cluster.hosts.names()) {
-    const std::string host = xml_escaped(name);
+  for (int index = 0; index < cluster.hosts.count(); ++index) {
+    const std::string host = xml_escaped(cluster.hosts.names()[static_cast<std::size_t>(index)]);
+    const std::string power = power_properties(cluster, "      ", index);
     out << "    <host id=\"" << host << "\" speed=\"" << core_speed << "\" core=\"" << cluster.hosts.values().cores
         << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </host>\n");
     out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.link_bytes_per_s())
