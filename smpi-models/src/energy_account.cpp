@@ -63,7 +63,11 @@ void EnergyAccount::begin_panel(std::size_t mark, const StateMeter& meter) {
 
 EnergyTotals EnergyAccount::end() {
   EnergyTotals totals;
-  for (const StateMeter& meter : meters_) totals.time_s = std::max(totals.time_s, meter.time_s());
+  totals.begun_s = meters_.empty() ? 0 : meters_.front().begun_s();
+  for (const StateMeter& meter : meters_) {
+    totals.time_s = std::max(totals.time_s, meter.time_s());
+    totals.begun_s = std::min(totals.begun_s, meter.begun_s());
+  }
   for (StateMeter& meter : meters_) {
     meter.fill(totals.time_s);
     add(totals.states, meter);
@@ -76,21 +80,25 @@ EnergyTotals EnergyAccount::end() {
     totals.awake_j += host.power().at_wall_w(host.power().awake_w() * host_awake_s);
   }
   const auto used = static_cast<double>(hosts_.size());
-  if (totals.time_s > 0) totals.awake_share = awake_s / (used * totals.time_s);
+  if (totals.time_s > 0) totals.awake_share = std::min(1.0, awake_s / (used * totals.time_s));
   const double network_w = cluster_.power->values().network_w * used / cluster_.hosts.count();
   totals.network_j = network_w * totals.time_s;
-  if (settings_.bin_s <= 0) return totals;
-  totals.bin_s = settings_.bin_s;
-  for (auto& [index, bins] : bins_) {
-    bins.end(totals.time_s);
-    totals.hosts.emplace_back(cluster_.hosts.names()[static_cast<std::size_t>(index)], bins.joules());
-  }
+  if (settings_.bin_s > 0) end_bins(totals, network_w);
+  return totals;
+}
+
+void EnergyAccount::end_bins(EnergyTotals& totals, double network_w) {
+  core::PowerTrace& trace = totals.trace;
+  trace.bin_s = settings_.bin_s;
+  trace.time_s = totals.time_s;
   all_.add(0, totals.time_s, network_w);
   all_.end(totals.time_s);
-  totals.bins_j = all_.joules();
-  for (const auto& [name, joules] : totals.hosts)
-    for (std::size_t i = 0; i < joules.size(); ++i) totals.bins_j[i] += joules[i];
-  return totals;
+  trace.bins_j = all_.joules();
+  for (auto& [index, bins] : bins_) {
+    bins.end(totals.time_s);
+    for (std::size_t i = 0; i < trace.bins_j.size(); ++i) trace.bins_j[i] += bins.joules()[i];
+    trace.hosts.push_back({cluster_.hosts.names()[static_cast<std::size_t>(index)], bins.joules()});
+  }
 }
 
 }  // namespace hplcast::smpi_models

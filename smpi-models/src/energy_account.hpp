@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "hplcast/core/energy.hpp"
 #include "state_meter.hpp"
 
 namespace hplcast::smpi_models {
@@ -25,14 +26,13 @@ struct StateSums {
 
 /// The energy of the timed part of a run, at the wall (docs/energy.md). Only hosts with ranks count.
 struct EnergyTotals {
-  double time_s = 0;  ///< of the rank that took longest
+  double begun_s = 0;  ///< by the first rank, on the simulated clock
+  double time_s = 0;   ///< of the rank that took longest
   double idle_j = 0, awake_j = 0;
   double awake_share = 1;  ///< of the time that the hosts could be awake
   double network_j = 0;    ///< the share of these hosts
   StateSums states;
-  double bin_s = 0;
-  std::vector<double> bins_j;                                      ///< of all together
-  std::vector<std::pair<std::string, std::vector<double>>> hosts;  ///< bins of each host, without the network
+  core::PowerTrace trace;  ///< without bins if there are none; times after the begin
   double energy_j() const;
 };
 
@@ -53,6 +53,7 @@ class EnergyAccount {
 
  private:
   HostMeter& host_meter(int host);
+  void end_bins(EnergyTotals& totals, double network_w);
   const core::ClusterModel& cluster_;
   EnergySettings settings_;
   PowerBins all_;

@@ -111,6 +111,15 @@ void Runtime::begin_account() {
   energy_.emplace(kernels_.model()->cluster, settings_.energy);
 }
 
+void Runtime::end_account() {
+  energy_totals_ = energy_->end();
+  core::PowerTrace& trace = energy_totals_->trace;
+  for (std::size_t i = 0; i < trace.bins_j.size(); ++i)
+    activity_.counter("power [W]", energy_totals_->begun_s + static_cast<double>(i) * trace.bin_s,
+                      trace.power_w(trace.bins_j, i));
+  if (!trace.bins_j.empty()) activity_.counter("power [W]", energy_totals_->begun_s + trace.time_s, 0);
+}
+
 void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
   StateMeter* const meter = rank.clock.meter();
   if (meter == nullptr) return;
@@ -183,8 +192,8 @@ void Runtime::check() const {
 }
 
 void Runtime::write() {
+  if (energy_) end_account();
   activity_.finish();
-  if (energy_) energy_totals_ = energy_->end();
   if (activity_.settings().checks && !statistics_.deadlock) check();
   if (settings_.stats_path.empty()) return;
   Statistics statistics = statistics_;

@@ -60,6 +60,7 @@ class Runtime {
   Runtime();
   void add_ranks();
   void begin_account();
+  void end_account();
   void check() const;
   void write();
 

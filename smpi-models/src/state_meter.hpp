@@ -60,6 +60,7 @@ class StateMeter {
   const ByState& seconds() const { return seconds_; }
   double total_s() const;
   ByState joules() const;
+  double begun_s() const { return begun_s_; }
   /// Begin and end of the timed part; 0 without one.
   double time_s() const { return ended_s_ - begun_s_; }
   /// It will not tell its host of active times before this, after the begin.

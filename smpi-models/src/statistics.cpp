@@ -103,10 +103,10 @@ Json energy_json(const EnergyTotals& totals) {
                {"awake_share", totals.awake_share},
                {"network_j", totals.network_j},
                {"states", states_json(totals.states)}};
-  if (totals.bin_s > 0) {
-    json["bin_s"] = totals.bin_s;
-    json["bins_j"] = totals.bins_j;
-    for (const auto& [host, bins_j] : totals.hosts) json["hosts"][host] = bins_j;
+  if (!totals.trace.bins_j.empty()) {
+    json["bin_s"] = totals.trace.bin_s;
+    json["bins_j"] = totals.trace.bins_j;
+    for (const core::PowerTrace::Host& host : totals.trace.hosts) json["hosts"][host.name] = host.bins_j;
   }
   return json;
 }
