@@ -20,6 +20,8 @@ class Monitor {
 
   /// Ends the thread and returns all readings.
   std::vector<Reading> stop();
+  /// After stop(): the sensors that were read.
+  const Sensors& sensors() const noexcept { return sensors_; }
 
  private:
   void run();
