@@ -47,16 +47,6 @@ std::vector<core::HplParameters> without_repeats(const std::vector<core::HplPara
   return once;
 }
 
-/// Of first_to_last().
-study::Range range_of(const std::string& text) {
-  study::Range range;
-  if (text.empty()) return range;
-  const std::size_t dash = text.find('-');
-  range.first = std::stoi(text.substr(0, dash));
-  range.last = std::stoi(text.substr(dash + 1));
-  return range;
-}
-
 /// @throws core::UsageError for chosen ranks that no configuration has: the trace would be empty.
 void check_ranks(const study::RealRunRequest& request) {
   for (const core::HplParameters& p : request.configurations) {
@@ -113,8 +103,9 @@ void run_run_real(RunRealOptions& options) {
   options.request.check = options.check == "on";
   options.request.configurations = without_repeats(read_configuration_file("hplcast run-real", options.configurations));
   study::RealObservation& observation = options.request.observation;
-  observation.ranks = range_of(options.trace_ranks);
-  observation.panels = range_of(options.trace_panels);
+  study::Range &ranks = observation.ranks, &panels = observation.panels;
+  if (!options.trace_ranks.empty()) std::tie(ranks.first, ranks.last) = first_and_last(options.trace_ranks);
+  if (!options.trace_panels.empty()) std::tie(panels.first, panels.last) = first_and_last(options.trace_panels);
   require_place_of(observation.traces);
   if (std::error_code error;
       std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))

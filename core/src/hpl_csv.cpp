@@ -151,14 +151,33 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   return runs;
 }
 
+namespace {
+
+std::string field_names() {
+  std::string names;
+  for (const HplField& field : hpl_fields()) names += (names.empty() ? "" : ",") + std::string(field.name);
+  return names;
+}
+
+std::string field_values(const HplParameters& parameters) {
+  std::string values;
+  for (const HplField& field : hpl_fields())
+    values += (values.empty() ? "" : ",") + std::to_string(field.get(parameters));
+  return values;
+}
+
+}  // namespace
+
+void write_hpl_csv(std::ostream& out, const HplParameters& parameters) {
+  out << field_names() << '\n' << field_values(parameters) << '\n';
+}
+
 void write_hpl_csv_header(std::ostream& out) {
-  for (const HplField& field : hpl_fields()) out << field.name << ',';
-  out << "time_s,gflops\n";
+  out << field_names() << ",time_s,gflops\n";
 }
 
 void write_hpl_csv_row(std::ostream& out, const HplRun& run) {
-  for (const HplField& field : hpl_fields()) out << field.get(run.parameters) << ',';
-  out << shortest(run.time_s) << ',' << shortest(run.gflops) << '\n';
+  out << field_values(run.parameters) << ',' << shortest(run.time_s) << ',' << shortest(run.gflops) << '\n';
 }
 
 }  // namespace hplcast::core

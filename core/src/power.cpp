@@ -158,6 +158,24 @@ SimgridWattage simgrid_wattage(const PowerModel& model, const Hosts& hosts, int 
           rounded(power.at_wall_w(awake_w + cores_w)), rounded(power.at_wall_w(model.off_w(host)))};
 }
 
+SimgridPstates simgrid_pstates(const PowerModel& model, const Hosts& hosts, int host) {
+  SimgridPstates result;
+  const auto add = [&](double speed, const SimgridWattage& watts) {
+    result.speeds.push_back(speed);
+    result.wattage_per_state += (result.wattage_per_state.empty() ? "" : ",") + shortest(watts.idle_w) + ":" +
+                                shortest(watts.epsilon_w) + ":" + shortest(watts.all_cores_w);
+    result.off_w = watts.off_w;
+  };
+  add(1, simgrid_wattage(model, hosts, host));
+  if (!model.values().frequency) return result;
+  const FrequencyModel& frequency = *model.values().frequency;
+  std::vector<double> states = frequency.states_hz;
+  std::sort(states.rbegin(), states.rend());
+  for (const double hz : states)
+    if (!same_frequency(hz, frequency.hz)) add(hz / frequency.hz, simgrid_wattage(model, hosts, host, hz));
+  return result;
+}
+
 namespace {
 
 struct AddedWatts {

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "energy_account.hpp"
+
 namespace hplcast::smpi_models {
 
 /// Which exchanges of a panel fast mode simulates. In each panel every `panels`-th part is sampled, in rotation: its
@@ -46,6 +48,7 @@ struct Settings {
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
   bool detours = true;          ///< HPLCAST_DETOURS: on or off; off: the cluster's detours never come
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
+  EnergySettings energy;  ///< HPLCAST_ENERGY: on or off; HPLCAST_POWER_BIN: seconds; HPLCAST_POWER_HOSTS: on or off
 };
 
 /// `lookup` gives the value of a variable, or null. @throws DomainError naming the variable.

@@ -25,13 +25,13 @@ class HostBuilder {
   /// @param index of the host in the cluster
   s4u::Host* host(s4u::NetZone* zone, std::size_t index) const {
     const std::string& name = cluster_.hosts.names().at(index);
-    s4u::Host* host = port::add_host(zone, name, core_speed_flop_per_s)->set_core_count(cluster_.hosts.values().cores);
+    core::SimgridPstates states{{1}, "", 0};
+    if (cluster_.power) states = core::simgrid_pstates(*cluster_.power, cluster_.hosts, static_cast<int>(index));
+    for (double& speed : states.speeds) speed *= core_speed_flop_per_s;
+    s4u::Host* host = port::add_host(zone, name, states.speeds)->set_core_count(cluster_.hosts.values().cores);
     if (cluster_.power) {
-      const core::SimgridWattage watts =
-          core::simgrid_wattage(*cluster_.power, cluster_.hosts, static_cast<int>(index));
-      host->set_property("wattage_per_state", core::shortest(watts.idle_w) + ":" + core::shortest(watts.epsilon_w) +
-                                                  ":" + core::shortest(watts.all_cores_w));
-      host->set_property("wattage_off", core::shortest(watts.off_w));
+      host->set_property("wattage_per_state", states.wattage_per_state);
+      host->set_property("wattage_off", core::shortest(states.off_w));
     }
     return host->seal();
   }

@@ -57,7 +57,8 @@ Flow begin_flow(const FlowShape& shape, bool nobody_waits = false);
 /// Blocks until the flow has ended.
 void wait_for_end(const Flow& flow);
 
-s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double flop_per_s);
+/// A speed for each of its frequency states, at least one.
+s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, const std::vector<double>& flop_per_s);
 s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double bytes_per_s);
 s4u::Link* add_split_duplex_link(s4u::NetZone* zone, const std::string& name, double bytes_per_s);
 /// And back. `to` null, in a star: to and from all others.

@@ -105,6 +105,8 @@ std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, c
 /// columns that are absent keep `defaults`, other columns are ignored; gflops may be absent.
 /// @throws ParseError
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
+/// A configuration without a run, as read_hpl_fields() reads it.
+void write_hpl_csv(std::ostream& out, const HplParameters& parameters);
 void write_hpl_csv_header(std::ostream& out);
 void write_hpl_csv_row(std::ostream& out, const HplRun& run);
 

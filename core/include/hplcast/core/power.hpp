@@ -181,6 +181,16 @@ struct SimgridWattage {
 SimgridWattage simgrid_wattage(const PowerModel& model, const Hosts& hosts, int host,
                                std::optional<double> hz = std::nullopt);
 
+/// A host of SimGrid at all frequency states that can be set. The first one is that of the cluster, the others descend;
+/// without states there is one.
+struct SimgridPstates {
+  std::vector<double> speeds;     ///< relative to the first
+  std::string wattage_per_state;  ///< "idle:epsilon:all,...": the property of that name
+  double off_w = 0;
+};
+/// @throws DomainError for a frequency without watts.
+SimgridPstates simgrid_pstates(const PowerModel& model, const Hosts& hosts, int host);
+
 /// Measured power of a host, as files of SimGrid up to 3.1x and versions 1 and 2 of cluster.json have it.
 struct LoadWatts {
   std::optional<double> ghz;  ///< the frequency, where there are several
