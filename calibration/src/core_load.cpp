@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "hplcast/calibration/clock.hpp"
@@ -25,14 +26,8 @@ constexpr double tiny = -0x1.0p-120;
 
 class KernelLoad : public CoreLoad {
  public:
-  KernelLoad(const std::string& kernel, std::uint64_t seed)
-      : matrix_(matrix_size), panel_(panel_size), other_(matrix_size), call_(call_of(kernel)) {
-    const Content content = Content::random();
-    fill(matrix_.data(), matrix_.size(), content, seed);
-    fill(panel_.data(), panel_.size(), content, seed + 1);
-    fill(other_.data(), other_.size(), content, seed + 2);
-    // Triangular solves neither grow nor shrink what they solve.
-    for (std::size_t i = 0; i < panel_.size(); ++i) panel_[i] *= 1e-3;
+  KernelLoad(const std::string& kernel, std::shared_ptr<KernelMatrices> matrices)
+      : matrices_(std::move(matrices)), call_(call_of(kernel)) {
     openblas_set_num_threads(1);
   }
 
@@ -43,9 +38,10 @@ class KernelLoad : public CoreLoad {
  private:
   using Call = std::function<void()>;
 
-  double* a() { return matrix_.data(); }
-  double* b() { return other_.data(); }
-  double* p() { return panel_.data(); }
+  double* a() { return matrices_->matrix.data(); }
+  double* b() { return matrices_->other.data(); }
+  double* p() { return matrices_->panel.data(); }
+  double* t() { return matrices_->triangle.data(); }
 
   /// Vectors of level 1 move over the matrix, as HPL's rows and columns do.
   double* next_column() {
@@ -67,7 +63,7 @@ class KernelLoad : public CoreLoad {
                   a(), rows);
     };
     all["dtrsm"] = [this] {
-      cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, width, columns, 1.0, p(), rows, a(),
+      cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, width, columns, 1.0, t(), width, a(),
                   rows);
     };
     all["dgemv"] = [this] {
@@ -75,7 +71,7 @@ class KernelLoad : public CoreLoad {
     };
     all["dger"] = [this] { cblas_dger(CblasColMajor, rows, width, tiny, b(), 1, b() + rows, 1, p(), rows); };
     all["dtrsv"] = [this] {
-      cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasUnit, width, p(), rows, next_column(), 1);
+      cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasUnit, width, t(), width, next_column(), 1);
     };
     all["daxpy"] = [this] { cblas_daxpy(rows, tiny, b(), 1, next_column(), 1); };
     all["dscal"] = [this] { cblas_dscal(rows, -1.0, next_column(), 1); };
@@ -96,7 +92,7 @@ class KernelLoad : public CoreLoad {
     return all;
   }
 
-  std::vector<double> matrix_, panel_, other_;
+  std::shared_ptr<KernelMatrices> matrices_;
   int column_ = 0;
   volatile std::size_t found_ = 0;
   Call call_;
@@ -149,8 +145,18 @@ class MessagesLoad : public CoreLoad {
 
 }  // namespace
 
-std::unique_ptr<CoreLoad> kernel_load(const std::string& kernel, std::uint64_t seed) {
-  return std::make_unique<KernelLoad>(kernel, seed);
+KernelMatrices::KernelMatrices(std::uint64_t seed)
+    : matrix(matrix_size), other(matrix_size), panel(panel_size), triangle(std::size_t{width} * width) {
+  const Content content = Content::random();
+  fill(matrix.data(), matrix.size(), content, seed);
+  fill(other.data(), other.size(), content, seed + 1);
+  fill(panel.data(), panel.size(), content, seed + 2);
+  fill(triangle.data(), triangle.size(), content, seed + 3);
+  for (double& value : triangle) value *= tiny;
+}
+
+std::unique_ptr<CoreLoad> kernel_load(const std::string& kernel, std::shared_ptr<KernelMatrices> matrices) {
+  return std::make_unique<KernelLoad>(kernel, std::move(matrices));
 }
 
 std::unique_ptr<CoreLoad> polling_load() {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 // What a core does while power is measured.
 namespace hplcast::calibration {
@@ -22,8 +23,14 @@ class CoreLoad {
   virtual void run_until(double end_s) = 0;
 };
 
-/// Of a kernel: the same call again and again, on matrices of random numbers that it does not change noticeably.
-std::unique_ptr<CoreLoad> kernel_load(const std::string& kernel, std::uint64_t seed);
+/// Matrices of random numbers for all kernels of a rank, some 34 MB. Solves with the triangle leave what they solve as
+/// it is: its numbers are that small.
+struct KernelMatrices {
+  explicit KernelMatrices(std::uint64_t seed);
+  std::vector<double> matrix, other, panel, triangle;
+};
+/// Of a kernel: the same call again and again, which does not change the content of the matrices noticeably.
+std::unique_ptr<CoreLoad> kernel_load(const std::string& kernel, std::shared_ptr<KernelMatrices> matrices);
 /// Asks MPI_Iprobe for a message that never comes.
 std::unique_ptr<CoreLoad> polling_load();
 /// Waits in MPI_Recv for the releaser.

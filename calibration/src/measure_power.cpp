@@ -95,10 +95,17 @@ class PowerStudy {
  private:
   /// Made before the first piece: filling matrices is work, too.
   void make_loads() {
+    std::shared_ptr<KernelMatrices> matrices;
     for (const PowerPiece& piece : design_) {
       if (loads_.count(piece.state) != 0 || piece.active_cores == 0 || is_of_piece(piece.state)) continue;
-      const std::uint64_t seed = options_.seed * 1000003 + static_cast<std::uint64_t>(world_.rank()) * 16;
-      loads_[piece.state] = piece.state == "polling" ? polling_load() : kernel_load(piece.state, seed);
+      if (piece.state == "polling") {
+        loads_[piece.state] = polling_load();
+        continue;
+      }
+      if (!matrices)
+        matrices =
+            std::make_shared<KernelMatrices>(options_.seed * 1000003 + static_cast<std::uint64_t>(world_.rank()) * 16);
+      loads_[piece.state] = kernel_load(piece.state, matrices);
     }
   }
 

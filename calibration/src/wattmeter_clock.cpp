@@ -151,7 +151,7 @@ ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pie
   const double elsewhere_s = shortest_piece(pieces);
   for (const auto& [offset_s, value] : values)
     if (std::abs(offset_s - best.offset_s) > elsewhere_s) best.second_best = std::max(best.second_best, value);
-  constexpr double least_explained = 0.5, too_alike = 0.02;
+  constexpr double least_explained = 0.7, too_alike = 0.02;
   if (best.explained < least_explained)
     throw core::Error(
         core::ExitCode::bad_input,
@@ -160,6 +160,12 @@ ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pie
                     most_s) +
             "\n  hint: is it the meter of these hosts and of this time? A clock that is farther off needs "
             "a larger --most-offset; pieces all alike tell nothing");
+  if (std::abs(best.offset_s) > most_s - step_s)
+    throw core::Error(core::ExitCode::bad_input, "the wattmeter's clock is off by " +
+                                                     text_of("%.4g s and more: %.4g s was the most that was "
+                                                             "looked at",
+                                                             std::abs(best.offset_s), most_s) +
+                                                     "\n  hint: a larger --most-offset");
   if (best.explained - best.second_best < too_alike)
     throw core::Error(core::ExitCode::bad_input,
                       "the offset of the wattmeter's clock is not clear: " +

@@ -128,6 +128,27 @@ study::Comparison compare_files(const CompareOptions& options) {
   return study::compare(real, predicted);
 }
 
+/// Watts and Gflop/s per W beside each other, of what was measured and predicted.
+void write_energy_table(std::ostream& out, const study::Comparison& comparison) {
+  TextTable table({"N", "NB", "PxQ", "real [W]", "predicted [W]", "error", "real [kJ]", "predicted [kJ]", "error",
+                   "real [Gflop/s/W]", "predicted [Gflop/s/W]"});
+  bool any = false;
+  for (const auto& row : comparison.rows) {
+    if (!row.energy) continue;
+    any = true;
+    const core::HplParameters& p = row.parameters;
+    const study::EnergyMedians &real = row.energy->real, &predicted = row.energy->predicted;
+    table.add({std::to_string(p.N), std::to_string(p.NB), std::to_string(p.P) + "x" + std::to_string(p.Q),
+               significant(real.mean_power_w), significant(predicted.mean_power_w),
+               signed_percent(row.energy->power_error), significant(real.energy_j / 1e3),
+               significant(predicted.energy_j / 1e3), signed_percent(row.energy->energy_error),
+               significant(real.gflops_per_w), significant(predicted.gflops_per_w)});
+  }
+  if (!any) return;
+  out << '\n';
+  table.write(out);
+}
+
 void write_table(std::ostream& out, const study::Comparison& comparison) {
   const auto is_sampled = [](const study::ComparedConfiguration& row) { return row.sampling_error_95.has_value(); };
   const bool sampled = std::any_of(comparison.rows.begin(), comparison.rows.end(), is_sampled);
@@ -155,6 +176,7 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
     table.add(cells);
   }
   table.write(out);
+  write_energy_table(out, comparison);
   const auto& summary = comparison.summary;
   out << "\n|error|: median " << percent(summary.median_abs_error) << ", mean " << percent(summary.mean_abs_error)
       << ", worst " << percent(summary.max_abs_error) << "; bias " << signed_percent(summary.bias);

@@ -69,7 +69,7 @@ void add_power(const calibration::CampaignArchive& archive, fit::CampaignFit& fi
   const fit::PowerFit power = fit::fit_power(rows, options);
   if (!power.ok)
     throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of the power: " + power.reason);
-  if (!is_quiet()) print_power_fit(std::cerr, power);
+  if (!is_quiet()) print_power_fit(std::cerr, power, rows);
   for (const core::QualityFlag& flag : power.flags)
     std::cerr << "hplcast fit cluster: warning: power of " << flag.subject << ": " << flag.flag << ": " << flag.detail
               << '\n';

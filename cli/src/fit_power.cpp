@@ -11,9 +11,9 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/published_power.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/fit/power_fit.hpp"
 #include "output.hpp"
-#include "power_options.hpp"
 #include "power_picture.hpp"
 #include "power_report.hpp"
 #include "program.hpp"
@@ -52,7 +52,7 @@ std::vector<core::PowerSample> samples_of(const std::string& file, const FitPowe
     }
     core::PublishedWatts which;
     which.application = options.application;
-    for (const std::string& hz : options.pstates) which.states_hz.push_back(parse_frequency(hz));
+    for (const std::string& hz : options.pstates) which.states_hz.push_back(core::parse_hertz(hz));
     samples = core::read_watt_per_state(text, name, which);
   });
   return samples;
@@ -83,7 +83,7 @@ void run_fit_power(FitPowerOptions options) {
   require_distinct("files", options.files);
   if (options.by_host && options.cluster.empty())
     throw core::UsageError("--by-host needs --cluster: its hosts are those that the watts are of");
-  if (!options.frequency.empty()) options.fit.frequency_hz = parse_frequency(options.frequency);
+  if (!options.frequency.empty()) options.fit.frequency_hz = core::parse_hertz(options.frequency);
   std::optional<core::ClusterModel> cluster;
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
   if (options.by_host) options.fit.hosts = &cluster->hosts;
@@ -95,7 +95,7 @@ void run_fit_power(FitPowerOptions options) {
   const fit::PowerRows rows = fit::power_rows(samples, options.sensors);
   const fit::PowerFit fit = fit::fit_power(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
-  if (!is_quiet()) print_power_fit(std::cerr, fit);
+  if (!is_quiet()) print_power_fit(std::cerr, fit, rows);
   for (const core::QualityFlag& flag : fit.flags)
     std::cerr << "hplcast fit power: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
   if (!options.plot.empty()) write_picture(options.plot, power_picture(fit));

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "hplcast/calibration/frequency_control.hpp"
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::cli {
 
@@ -30,16 +30,6 @@ std::vector<MeterKind> meter_kinds(const std::vector<std::string>& names) {
   return {kinds.begin(), kinds.end()};
 }
 
-double parse_frequency(const std::string& text) {
-  const std::size_t unit_at = text.find_first_not_of("0123456789.eE+- ");
-  const std::string unit = unit_at == std::string::npos ? "" : text.substr(unit_at);
-  const double factor = unit == "GHz" ? 1e9 : unit == "MHz" ? 1e6 : unit == "kHz" ? 1e3 : unit == "Hz" ? 1 : 0;
-  double value = 0;
-  if (factor == 0 || !core::parse_double(text.substr(0, unit_at), value) || !(value > 0))
-    throw core::UsageError("`" + text + "` is no frequency; expected such as 2.3GHz or 1800MHz");
-  return value * factor;
-}
-
 std::vector<double> frequencies_of(const std::vector<std::string>& texts, const std::string& root) {
   if (texts.empty()) return {};
   if (texts.size() == 1 && (texts.front() == "all" || texts.front() == "three")) {
@@ -53,7 +43,7 @@ std::vector<double> frequencies_of(const std::vector<std::string>& texts, const 
     return {states.back(), states[states.size() / 2], states.front()};
   }
   std::vector<double> frequencies;
-  for (const std::string& text : texts) frequencies.push_back(parse_frequency(text));
+  for (const std::string& text : texts) frequencies.push_back(core::parse_hertz(text));
   if (std::set<double>(frequencies.begin(), frequencies.end()).size() != frequencies.size())
     throw core::UsageError("--frequencies has one twice");
   return frequencies;

@@ -19,7 +19,4 @@ std::vector<calibration::MeterKind> meter_kinds(const std::vector<std::string>& 
 /// if this host does not say which it can.
 std::vector<double> frequencies_of(const std::vector<std::string>& texts, const std::string& root);
 
-/// Hz from a number with a unit: Hz, kHz, MHz, GHz. @throws core::UsageError for anything else.
-double parse_frequency(const std::string& text);
-
 }  // namespace hplcast::cli

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "hplcast/core/text.hpp"
 #include "output.hpp"
 
 namespace hplcast::cli {
@@ -63,7 +64,8 @@ Json to_json(const fit::HostPowerFit& fit) {
 
 }  // namespace
 
-void print_power_fit(std::ostream& out, const fit::PowerFit& fit) {
+void print_power_fit(std::ostream& out, const fit::PowerFit& fit, const fit::PowerRows& rows) {
+  out << "power of a host: " << core::comma_separated(rows.sensors) << '\n';
   print_fit(out, fit.all);
   for (const fit::HostPowerFit& host : fit.hosts) print_fit(out, host);
 }

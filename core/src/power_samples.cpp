@@ -38,7 +38,7 @@ struct Columns {
         piece(csv.find_column("piece")),
         frequency(csv.find_column("frequency_hz")),
         limit(csv.find_column("limit_w")),
-        used(csv.find_column("used")) {}
+        used(csv.column("used")) {}
   std::size_t host, sensor, domain, power, state, active, cores, time, covered, piece, frequency, limit, used;
 };
 
@@ -56,7 +56,6 @@ int count(const CsvReader& csv, std::size_t column, long long least) {
 }
 
 bool is_used(const CsvReader& csv, std::size_t column) {
-  if (column == CsvReader::npos) return true;
   const std::string_view text = csv.text(column);
   if (text != "0" && text != "1")
     throw ParseError(csv.at(column), "found \"" + std::string(text.substr(0, 40)) + "\"; expected 0 or 1");

@@ -59,9 +59,8 @@ std::map<std::string, core::Watts> states_of(const HostPowerFit& fit, const std:
 }
 
 core::FrequencyModel frequency_of(const std::vector<PowerRow>& rows, const PowerFitOptions& options) {
-  const std::vector<double> ghz = distinct_ghz(rows);
   core::FrequencyModel frequency;
-  double least_hz = rows.front().frequency_hz, most_hz = 0;
+  double least_hz = 0, most_hz = 0;
   for (const PowerRow& row : rows) {
     if (row.active_cores == 0) continue;
     least_hz = least_hz > 0 ? std::min(least_hz, row.frequency_hz) : row.frequency_hz;
@@ -116,19 +115,59 @@ std::vector<AllCoresCurve> all_cores_curves(const std::vector<PowerRow>& rows) {
   return curves;
 }
 
+/// Index of a host in a cluster, by its name, or by the number that ends the cluster's name of it before its first dot
+/// (published tables have numbers of nodes); negative: the cluster has no such host.
+int index_of(const std::string& host, const core::Hosts& hosts) {
+  const auto is_it = [&](const std::string& name) {
+    if (name == host) return true;
+    const std::string first = name.substr(0, name.find('.'));
+    const std::size_t number_at = first.find_last_not_of("0123456789") + 1;
+    return !host.empty() && first.substr(number_at) == host;
+  };
+  const auto found = std::find_if(hosts.names().begin(), hosts.names().end(), is_it);
+  return found == hosts.names().end() ? -1 : static_cast<int>(found - hosts.names().begin());
+}
+
 /// Fits of single hosts, as overrides of the hosts of a cluster.
 std::vector<core::PowerOverride> overrides_of(const PowerFit& fit, const std::map<std::string, RegressionNotes>& notes,
                                               const core::Hosts& hosts, std::vector<core::QualityFlag>& flags) {
   std::vector<core::PowerOverride> overrides;
   for (const HostPowerFit& one : fit.hosts) {
-    const auto found = std::find(hosts.names().begin(), hosts.names().end(), one.host);
-    if (found == hosts.names().end()) {
+    const int index = index_of(one.host, hosts);
+    if (index < 0) {
       flags.push_back({one.host, "unknown_host", "the cluster has no such host: its own power is not in it"});
       continue;
     }
-    overrides.push_back(override_of(static_cast<int>(found - hosts.names().begin()), one, notes.at(one.host).sleeping));
+    overrides.push_back(override_of(index, one, notes.at(one.host).sleeping));
   }
   return overrides;
+}
+
+/// Each host on its own, if there are several; those that cannot be fitted are flagged.
+void fit_hosts(const std::vector<PowerRow>& rows, int degree, std::map<std::string, RegressionNotes>& notes,
+               PowerFit& fit) {
+  std::set<std::string> hosts;
+  for (const PowerRow& row : rows) hosts.insert(row.host);
+  if (hosts.size() < 2) return;
+  for (const std::string& host : hosts) {
+    const std::vector<PowerRow> mine = rows_of(rows, host);
+    HostPowerFit one = regress_power(mine, degree, notes[host]);
+    if (!notes[host].failure.empty()) {
+      fit.flags.push_back({host, "too_few_samples", notes[host].failure});
+      continue;
+    }
+    one.host = host;
+    one.all_cores = all_cores_curves(mine);
+    fit.hosts.push_back(std::move(one));
+  }
+}
+
+core::PowerModel::Values values_of(const HostPowerFit& fit, const std::set<std::string>& sleeping) {
+  core::PowerModel::Values values;
+  values.idle = core::Watts(fit.idle_w);
+  values.awake = watts_of(fit.awake);
+  values.states = states_of(fit, sleeping);
+  return values;
 }
 
 }  // namespace
@@ -152,26 +191,10 @@ PowerFit fit_power(const PowerRows& rows, const PowerFitOptions& options) {
     return fit;
   }
   fit.all.all_cores = all_cores_curves(rows.rows);
-  std::set<std::string> hosts;
-  for (const PowerRow& row : rows.rows) hosts.insert(row.host);
   std::map<std::string, RegressionNotes> notes_of_hosts;
-  for (const std::string& host : hosts) {
-    if (hosts.size() < 2) break;
-    const std::vector<PowerRow> mine = rows_of(rows.rows, host);
-    HostPowerFit one = regress_power(mine, degree, notes_of_hosts[host]);
-    if (!notes_of_hosts[host].failure.empty()) {
-      fit.flags.push_back({host, "too_few_samples", notes_of_hosts[host].failure});
-      continue;
-    }
-    one.host = host;
-    one.all_cores = all_cores_curves(mine);
-    fit.hosts.push_back(std::move(one));
-  }
+  fit_hosts(rows.rows, degree, notes_of_hosts, fit);
   add_power_flags(rows, notes, fit);
-  core::PowerModel::Values values;
-  values.idle = core::Watts(fit.all.idle_w);
-  values.awake = watts_of(fit.all.awake);
-  values.states = states_of(fit.all, notes.sleeping);
+  core::PowerModel::Values values = values_of(fit.all, notes.sleeping);
   if (!ghz.empty() && (any_varies(fit.all) || options.frequency_hz))
     values.frequency = frequency_of(rows.rows, options);
   if (rows.limit_w > 0) values.caps.cpu_w = rows.limit_w;

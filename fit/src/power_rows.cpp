@@ -68,6 +68,17 @@ class HostRows {
   }
 
  private:
+  /// @throws core::Error for samples of different states.
+  static void require_alike(const PowerSample& first, const PowerSample& other) {
+    if (other.state == first.state && other.active_cores == first.active_cores) return;
+    throw core::Error(core::ExitCode::bad_input,
+                      "piece " + std::to_string(first.piece) + (first.host.empty() ? "" : " of " + first.host) +
+                          " has samples of " + first.state + " on " + std::to_string(first.active_cores) +
+                          " cores and of " + other.state + " on " + std::to_string(other.active_cores) +
+                          "; expected one state and number of cores in a piece\n  hint: were files of two "
+                          "measurements of a host joined? Each has its own numbers of pieces");
+  }
+
   void finish(const Piece& piece) {
     if (piece.sensors.size() < sensors_.size()) {
       ++result_.incomplete;
@@ -80,6 +91,7 @@ class HostRows {
     for (const auto& [name, samples] : piece.sensors) {
       std::vector<double> watts;
       for (const PowerSample* sample : samples) {
+        require_alike(*piece.sensors.begin()->second.front(), *sample);
         watts.push_back(sample->power_w);
         if (!(sample->frequency_hz > 0)) continue;
         frequency_sum += sample->frequency_hz;

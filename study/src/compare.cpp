@@ -135,6 +135,19 @@ nlohmann::ordered_json list_json(const std::vector<core::HplParameters>& list) {
   return json;
 }
 
+nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
+  return {{"real_energy_j", energy.real.energy_j},
+          {"predicted_energy_j", energy.predicted.energy_j},
+          {"energy_error", energy.energy_error},
+          {"real_mean_power_w", energy.real.mean_power_w},
+          {"predicted_mean_power_w", energy.predicted.mean_power_w},
+          {"power_error", energy.power_error},
+          {"real_gflops_per_w", energy.real.gflops_per_w},
+          {"predicted_gflops_per_w", energy.predicted.gflops_per_w},
+          {"real_runs", energy.real.runs},
+          {"predicted_runs", energy.predicted.runs}};
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -190,6 +203,8 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
   for (const auto& [parameters, rates] : predicted_rates) {
     if (real_rates.count(parameters) == 0) comparison.unmatched_predicted.push_back(parameters);
   }
+  const EnergyOfConfigurations measured = measured_energy(real), simulated = predicted_energy(predicted);
+  for (ComparedConfiguration& row : comparison.rows) row.energy = compare_energy(row.parameters, measured, simulated);
   comparison.summary = summarize(comparison.rows);
   comparison.best = best_predicted(comparison.rows);
   return comparison;
@@ -247,6 +262,7 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
     if (row.sampling_error_95) row_json["sampling_error_95"] = *row.sampling_error_95;
     row_json["error"] = row.error;
     if (row.error_interval) row_json["error_interval"] = {row.error_interval->lower, row.error_interval->upper};
+    if (row.energy) row_json["energy"] = energy_json(*row.energy);
     json["rows"].push_back(std::move(row_json));
   }
   const auto& summary = comparison.summary;

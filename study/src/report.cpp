@@ -82,6 +82,26 @@ std::string comparison_table(const Comparison& comparison) {
          table.html();
 }
 
+/// Empty if no configuration has an energy on both sides.
+std::string energy_table(const Comparison& comparison) {
+  HtmlTable table({"N", "P x Q", "measured [W]", "predicted [W]", "error", "measured [kJ]", "predicted [kJ]",
+                   "error of the energy", "measured [Gflop/s per W]", "predicted [Gflop/s per W]", "runs"});
+  bool any = false;
+  for (const auto& row : comparison.rows) {
+    if (!row.energy) continue;
+    any = true;
+    const EnergyMedians &real = row.energy->real, &predicted = row.energy->predicted;
+    table.add({std::to_string(row.parameters.N), grid_name(row.parameters), readable(real.mean_power_w),
+               readable(predicted.mean_power_w), percent(row.energy->power_error, true), readable(real.energy_j / 1e3),
+               readable(predicted.energy_j / 1e3), percent(row.energy->energy_error, true), readable(real.gflops_per_w),
+               readable(predicted.gflops_per_w), std::to_string(real.runs)});
+  }
+  if (!any) return "";
+  return "<h2>Energy</h2>\n<p class=\"note\">Medians. Sensors of packages and memories see less than the "
+         "supply.</p>\n" +
+         table.html();
+}
+
 std::vector<const core::Prediction*> all_predictions(const ReportData& data) {
   std::vector<const core::Prediction*> list;
   for (const core::Prediction& prediction : data.predictions) list.push_back(&prediction);
@@ -326,7 +346,7 @@ void write_report(std::ostream& out, const ReportData& data) {
   if (!parts.over_size.empty()) out << "<h2>Gflop/s over the order of the matrix</h2>\n" << plots_html(parts.over_size);
   const std::string sampled = sampling_note(all_predictions(data));
   if (!sampled.empty()) out << "<h2>Sampled predictions</h2>\n" << sampled << plots_html(parts.windows);
-  if (!comparison.rows.empty()) out << comparison_table(comparison);
+  if (!comparison.rows.empty()) out << comparison_table(comparison) << energy_table(comparison);
   out << explanations_html(data.explanations);
   out << time_table(parts.shown(data)) << range_table(data) << (parts.sweep ? "" : prediction_table(data))
       << list_html("Measured, but not predicted", comparison.unmatched_real)

@@ -119,6 +119,29 @@ TEST_F(Calibrate, StudiesADetectorOfDetoursBesideTheRest) {
   expect_campaign("name: a\nranks_per_host: 1\nsteps:\n  - detours: {}\n", 3, "nothing to measure");
 }
 
+TEST_F(Calibrate, PowerIsMeasuredAndFittedWithTheRest) {
+  write("root/sys/class/hwmon/hwmon0/name", "power_meter\n");
+  write("root/sys/class/hwmon/hwmon0/power1_input", "215000000\n");
+  const std::string root = (folder_ / "root").string();
+  write("power.yaml",
+        "name: power\nwarm_up: 0\nranks_per_host: 2\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
+        "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2}\n"
+        "  - power: {states: [dgemm, polling], piece: 1s, warm_up: 0, period: 50ms, set_aside: 200ms, set_aside_end: "
+        "100ms, repetitions: 2, options: [--root, " +
+            root + "]}\n");
+  const Outcome outcome = run({"calibrate", "power.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const auto files = calibration::read_archive(folder_ / "power.zip");
+  EXPECT_GT(lines_of(files.at("measurements/03-power.csv")).size(), 5U * 2 * 10) << "five pieces, twice, 20 rows each";
+  const Outcome fit = run({"fit", "cluster", "power.zip", "--force", "-o", "power.json"});
+  ASSERT_EQ(fit.status, 0) << fit.output;
+  EXPECT_THAT(fit.output, HasSubstr("idle  215.0"));
+  EXPECT_THAT(text_of(folder_ / "power.json"), HasSubstr("\"power_meter power1\""));
+  expect_campaign("name: a\nranks_per_host: 1\nsteps:\n  - power: {options: [--root, " + root + "/nothing]}\n", 3,
+                  "nothing");
+}
+
 TEST_F(Calibrate, SaysWhatIsWrongWithACampaignFile) {
   const std::string detours = "name: a\nranks_per_host: 2\nsteps:\n  - detours: ";
   expect_campaign(detours + "{levels: [0.3]}\n", 3, "percent sign");

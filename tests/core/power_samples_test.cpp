@@ -99,7 +99,7 @@ TEST(PowerCsv, RoundTrip) {
 }
 
 void expect_refused(const std::string& row, const std::string& words) {
-  std::istringstream in("host,sensor,domain,power_w,state,active_cores,cores\n" + row + "\n");
+  std::istringstream in("host,sensor,domain,power_w,state,active_cores,cores,used\n" + row + ",1\n");
   try {
     read_power_csv(in, "samples.csv");
     FAIL() << row;

@@ -58,6 +58,48 @@ TEST(Compare, SummarizesOverConfigurations) {
   EXPECT_DOUBLE_EQ(summary.rank_correlation.value(), 1.0);
 }
 
+core::HplRun measured_run(long long N, double gflops, double power_w, double time_s) {
+  core::HplRun run = real_run(N, gflops);
+  run.time_s = time_s;
+  run.mean_power_w = power_w;
+  run.energy_j = power_w * time_s;
+  return run;
+}
+
+core::Prediction predicted_watts(long long N, double gflops, double power_w, double time_s) {
+  core::Prediction result = prediction(N, gflops);
+  result.time_s = time_s;
+  result.energy = core::Energy();
+  result.energy->energy_j = power_w * time_s;
+  result.energy->mean_power_w = power_w;
+  return result;
+}
+
+TEST(Compare, EnergyIsComparedWhereBothSidesHaveIt) {
+  auto wrong = measured_run(100, 10, 1000, 5);
+  wrong.residual_checked = true;
+  const auto comparison =
+      compare({measured_run(100, 10, 200, 5), measured_run(100, 10, 210, 5), measured_run(100, 10, 190, 5), wrong,
+               measured_run(200, 20, 200, 7), real_run(300, 30)},
+              {predicted_watts(100, 10, 220, 4), prediction(200, 20), predicted_watts(300, 30, 200, 9)});
+  ASSERT_EQ(comparison.rows.size(), 3U);
+  ASSERT_TRUE(comparison.rows[0].energy);
+  const ComparedEnergy& energy = *comparison.rows[0].energy;
+  EXPECT_EQ(energy.real.runs, 3U) << "what HPL calls wrong does not count";
+  EXPECT_DOUBLE_EQ(energy.real.mean_power_w, 200);
+  EXPECT_DOUBLE_EQ(energy.power_error, 220.0 / 200 - 1);
+  EXPECT_DOUBLE_EQ(energy.energy_error, 880.0 / 1000 - 1);
+  EXPECT_DOUBLE_EQ(energy.real.gflops_per_w, 10.0 / 200);
+  EXPECT_DOUBLE_EQ(energy.predicted.gflops_per_w, 10.0 / 220);
+  EXPECT_FALSE(comparison.rows[1].energy) << "not predicted";
+  EXPECT_FALSE(comparison.rows[2].energy) << "not measured";
+  std::ostringstream json;
+  write_comparison(json, comparison);
+  const auto rows = nlohmann::json::parse(json.str()).at("rows");
+  EXPECT_DOUBLE_EQ(rows[0].at("energy").at("real_mean_power_w").get<double>(), 200);
+  EXPECT_FALSE(rows[1].contains("energy"));
+}
+
 TEST(Compare, MatchesOnAllParametersAndNamesWhatIsLeft) {
   auto other = real_run(100, 10);
   other.parameters.SWAP = 2;

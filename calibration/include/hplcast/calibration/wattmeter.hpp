@@ -33,17 +33,17 @@ double parse_iso_time(const std::string& text);
 
 /// By how much a meter's clock is ahead of ours.
 struct ClockOffset {
-  double offset_s = 0;     ///< to be taken from the meter's times
-  double error_s = 0;      ///< half the width of what fits as well
-  double explained = 0;    ///< share of the meter's variance that the pieces then explain, times that of pieces with rows
+  double offset_s = 0;   ///< to be taken from the meter's times
+  double error_s = 0;    ///< half the width of what fits as well
+  double explained = 0;  ///< share of the meter's variance that the pieces then explain, times that of pieces with rows
   double second_best = 0;  ///< the same of the best offset elsewhere
 };
 
 /// Estimates the offset by correlating the meter with the known begins and ends of the pieces: of all offsets up to
 /// `most_s` the one at which pieces of the same kind (state, active cores, frequency) agree best: least squares within
 /// kinds. `meter` and `pieces`: by host; all hosts have one meter's clock.
-/// @throws core::Error (bad_input) if no offset explains the meter (less than half of its variance), or two explain it
-/// alike: the pieces are then not those of this file, or all alike.
+/// @throws core::Error (bad_input) if no offset explains the meter (less than 70 % of its variance), if the best is at
+/// the end of what is looked at, or if two explain it alike: pieces not those of this file, or all alike.
 ClockOffset estimate_offset(const std::map<std::string, std::vector<core::PowerSample>>& meter,
                             const std::vector<PieceRun>& pieces, double most_s);
 

@@ -44,7 +44,7 @@ struct PowerSample {
 extern const char* const power_csv_header;
 void write_row(std::ostream& out, const PowerSample& sample);
 
-/// All rows. Required: host, sensor, domain, power_w, state, active_cores, cores; further columns may be there.
+/// All rows. Required: host, sensor, domain, power_w, state, active_cores, cores, used; further columns may be there.
 /// @throws ParseError for a missing column, watts that are not above 0, more active cores than cores, an idle host with
 /// active cores.
 std::vector<PowerSample> read_power_csv(std::istream& in, const std::string& name);

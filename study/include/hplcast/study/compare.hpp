@@ -8,6 +8,7 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/fit/comparison.hpp"
+#include "hplcast/study/compared_energy.hpp"
 
 namespace hplcast::study {
 
@@ -25,6 +26,7 @@ struct ComparedConfiguration {
   /// 95 percent confidence interval of predicted / real - 1, of the geometric means, from the scatter of both, or the
   /// sampling error of a single prediction; absent with a single real run.
   std::optional<fit::Bounds> error_interval;
+  std::optional<ComparedEnergy> energy;  ///< if it was measured and predicted
 };
 
 /// Errors over all configurations; ratios. With n = 0 all are 0.
