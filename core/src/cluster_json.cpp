@@ -7,6 +7,7 @@
 #include "detours_json.hpp"
 #include "hplcast/core/files.hpp"
 #include "kernel_json.hpp"
+#include "program_json.hpp"
 
 namespace hplcast::core {
 
@@ -78,6 +79,7 @@ Json to_json(const ClusterModel& cluster) {
                      {"off_w", cluster.power->off_w}};
   }
   if (!cluster.detours.empty()) json["detours"] = detail::to_json(cluster.detours);
+  if (cluster.program) json["program"] = detail::to_json(*cluster.program);
   json["provenance"] = Json::parse(cluster.provenance.empty() ? "{}" : cluster.provenance);
   return json;
 }
@@ -110,6 +112,12 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
                                power.at("all_cores_w").number(), power.number_or("off_w", 0)};
   }
   if (root.has("detours")) cluster.detours = detail::detours_from(root.at("detours"));
+  if (root.has("program")) {
+    const Node program = root.at("program");
+    cluster.program = detail::program_model_from(program);
+    for (const auto& [routine, model] : cluster.program->routines)
+      check_overrides(program.at("routines").at(routine.c_str()), model, cluster.hosts);
+  }
   cluster.provenance = root.has("provenance") ? root.at("provenance").object().dump() : "{}";
   return cluster;
 }

@@ -57,6 +57,7 @@ Runtime& Runtime::instance() {
 Runtime::Runtime()
     : settings_(session().settings),
       kernels_(settings_, load_model(), counts_),
+      program_(settings_, kernels_.model()),
       activity_(read_activity_settings(std::getenv)),
       progress_(activity_.settings().progress_path) {
   statistics_.simulator = port::simulator_name();
@@ -79,7 +80,9 @@ void Runtime::add_ranks() {
     Rank& rank = ranks_.emplace_back(process.rank, process.host);
     process.actor->extension_set(rank_extension(), &rank);
     activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
-    kernels_.assign_laws(rank, ranks_on[rank.host]++);
+    const int local_rank = ranks_on[rank.host]++;
+    kernels_.assign_laws(rank, local_rank);
+    program_.add_rank(rank, local_rank);
   }
   statistics_.ranks = static_cast<int>(ranks_.size());
   std::vector<int> numbers(ranks_.size());
@@ -167,6 +170,9 @@ void Runtime::write() {
   statistics.window = panel_marks_.window();
   statistics.panel_marks_s = panel_marks_.means_s();
   statistics.counts = counts_.total();
+  if (!statistics_.deadlock) statistics.program = program_.counts();
+  statistics.program.messages = smpi_messages().messages;
+  statistics.program.message_bytes = smpi_messages().bytes;
   statistics.panel_counts = counts_.until_marks();
   statistics.panel_phases = activity_.phase_times_at_marks();
   if (kernels_.have_detours())

@@ -12,6 +12,7 @@
 #include "panel_marks.hpp"
 #include "polling.hpp"
 #include "probes.hpp"
+#include "program.hpp"
 #include "progress_file.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
@@ -46,6 +47,7 @@ class Runtime {
   Probes& probes() { return *probes_; }
   /// Null in exact mode.
   ColumnMeetings* columns() { return columns_ ? &*columns_ : nullptr; }
+  Program& program() { return program_; }
   PanelCounts& counts() { return counts_; }
   /// The window of a matrix of `panels` panels. @throws DomainError for a window that it does not have.
   hplcast_window panel_window(int panels, int process_columns) const;
@@ -63,6 +65,7 @@ class Runtime {
   Statistics statistics_;
   PanelCounts counts_;
   Kernels kernels_;
+  Program program_;
   std::deque<Rank> ranks_;  // by number in MPI_COMM_WORLD
   std::optional<Communicator> world_;
   std::optional<Polling> polling_;

@@ -71,6 +71,24 @@ Json counts_at_marks(const std::vector<CallCounts>& marks, Json panels) {
   return panels;
 }
 
+Json program_json(const ProgramCounts& program) {
+  Json json = {{"routines", Json::object()},
+               {"regions", Json::object()},
+               {"rest_s", program.rest_s},
+               {"messages", program.messages},
+               {"message_bytes", program.message_bytes}};
+  for (const auto& [name, count] : program.routines) {
+    json["routines"][name] = {{"calls", count.calls},
+                              {"outside_range", count.outside_range},
+                              {"time_s", count.time_s},
+                              {"flop", count.flop},
+                              {"has_model", count.has_model}};
+  }
+  for (const auto& [name, count] : program.regions)
+    json["regions"][name] = {{"calls", count.calls}, {"time_s", count.time_s}, {"has_model", count.has_model}};
+  return json;
+}
+
 }  // namespace
 
 void write_statistics(std::ostream& out, const Statistics& statistics) {
@@ -107,6 +125,9 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
       json["panels"] = counts_at_marks(statistics.panel_counts, std::move(json["panels"]));
     if (!statistics.panel_phases.empty()) json["panels"]["phases"] = phases_at_marks(statistics);
   }
+  const ProgramCounts& program = statistics.program;
+  if (!program.routines.empty() || !program.regions.empty() || program.rest_s > 0)
+    json["program"] = program_json(program);
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);

@@ -8,6 +8,7 @@
 #include "hplcast/core/detours.hpp"
 #include "hplcast/core/kernel_model.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/core/program_model.hpp"
 
 namespace hplcast::core {
 
@@ -66,8 +67,9 @@ struct ClusterModel {
       kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
   NetworkModel network;
   std::optional<PowerModel> power;
-  std::vector<DetourSource> detours;  ///< what takes the CPUs away now and then; see check_detours()
-  std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
+  std::vector<DetourSource> detours;    ///< what takes the CPUs away now and then; see check_detours()
+  std::optional<ProgramModel> program;  ///< routines and regions of an observed program (`fit program`)
+  std::string provenance = "{}";        ///< a JSON object: what was measured, when, where, with which software
 };
 
 }  // namespace hplcast::core
