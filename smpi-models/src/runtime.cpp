@@ -57,6 +57,7 @@ Runtime& Runtime::instance() {
 Runtime::Runtime()
     : settings_(session().settings),
       kernels_(settings_, load_model(), counts_),
+      program_(settings_, kernels_.model()),
       activity_(read_activity_settings(std::getenv)),
       progress_(activity_.settings().progress_path) {
   statistics_.simulator = port::simulator_name();
@@ -86,6 +87,7 @@ void Runtime::add_ranks() {
       const Kernels::Place place = kernels_.place_of(rank, local_rank);
       rank.clock.set_meter(&energy_->add_rank(place.host, place.cpu));
     }
+    program_.add_rank(rank, local_rank);
   }
   statistics_.ranks = static_cast<int>(ranks_.size());
   std::vector<int> numbers(ranks_.size());
@@ -204,6 +206,9 @@ void Runtime::write() {
   statistics.window = panel_marks_.window();
   statistics.panel_marks_s = panel_marks_.means_s();
   statistics.counts = counts_.total();
+  if (!statistics_.deadlock) statistics.program = program_.counts();
+  statistics.program.messages = smpi_messages().messages;
+  statistics.program.message_bytes = smpi_messages().bytes;
   statistics.panel_counts = counts_.until_marks();
   statistics.energy = energy_totals_;
   if (energy_) statistics.panel_states = energy_->at_marks();
