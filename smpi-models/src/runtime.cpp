@@ -75,12 +75,16 @@ Runtime::Runtime()
 }
 
 void Runtime::add_ranks() {
+  if (settings_.load && (settings_.fast || settings_.poll_by_waiting))
+    throw core::DomainError("HPLCAST_LOAD", "on",
+                            "HPLCAST_MODE=exact and HPLCAST_POLLING=probe: no rank may work in its past");
   if (settings_.energy.on) begin_account();
   std::unordered_map<const s4u::Host*, int> ranks_on;
   for (const port::Process& process : port::processes()) {
     Rank& rank = ranks_.emplace_back(process.rank, process.host);
     process.actor->extension_set(rank_extension(), &rank);
     activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
+    if (settings_.load) rank.clock.load_host();
     const int local_rank = ranks_on[rank.host]++;
     kernels_.assign_laws(rank, local_rank);
     if (energy_) {
@@ -126,7 +130,7 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
   StateMeter* const meter = rank.clock.meter();
   if (meter == nullptr) return;
   if (begins)
-    meter->begin(now_s);
+    energy_->begin(*meter, now_s);
   else
     meter->end(core::CoreState::messages, now_s);
 }

@@ -92,6 +92,7 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
     settings.sampled_exchanges = parse_sampled_exchanges(text);
   }
   if (const std::string text = value("HPLCAST_WINDOW"); !text.empty()) settings.window = parse_window(text);
+  choose("HPLCAST_LOAD", "on", "off", settings.load);
   choose("HPLCAST_ENERGY", "on", "off", settings.energy.on);
   choose("HPLCAST_POWER_HOSTS", "on", "off", settings.energy.hosts);
   if (const std::string text = value("HPLCAST_POWER_BIN"); !text.empty())
