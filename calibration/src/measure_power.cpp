@@ -20,10 +20,6 @@ namespace hplcast::calibration {
 
 namespace {
 
-double unix_now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 void sleep_until(double end_s) {
   const double left_s = end_s - now_s();
   if (left_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(left_s));
@@ -66,24 +62,6 @@ void try_frequencies(const std::vector<PowerPiece>& design, const PowerMeasureOp
     control->set(piece.frequency_hz);
     tried.push_back(piece.frequency_hz);
   }
-}
-
-/// Readings of one sensor as samples; its domain and limit are the same for all.
-std::vector<core::PowerSample> samples_of(const PowerMeter& meter, const std::vector<Reading>& readings,
-                                          double unix_minus_now_s) {
-  std::vector<core::PowerSample> samples;
-  for (const Reading& reading : readings) {
-    if (reading.quantity != Quantity::power_w || reading.sensor != meter.name()) continue;
-    core::PowerSample sample;
-    sample.sensor = reading.sensor;
-    sample.domain = meter.domain();
-    sample.time_s = reading.time_s + unix_minus_now_s;
-    sample.covered_s = reading.covered_s;
-    sample.power_w = reading.value;
-    sample.limit_w = meter.limit_w().value_or(0);
-    samples.push_back(sample);
-  }
-  return samples;
 }
 
 class PowerStudy {
@@ -150,7 +128,8 @@ class PowerStudy {
       if (piece.state == "blocked" && index_ + 1 == static_cast<int>(order_.size()))
         for (int i = 0; i < piece.active_cores; ++i) send_signal(order_[static_cast<std::size_t>(i)].rank, tag_stop);
     }
-    runs_.push_back({world_.host(), piece, static_cast<int>(order_.size()), begin_s, std::max(end_s, begin_s)});
+    // Ranks that wait for another one end with that, maybe some milliseconds early.
+    runs_.push_back({world_.host(), piece, static_cast<int>(order_.size()), begin_s, std::min(end_s, now_s())});
   }
 
   /// Mean frequency of the cores that are active in a piece while it runs; 0: not known.
@@ -172,15 +151,15 @@ class PowerStudy {
 
   PowerMeasurement measurement(const std::vector<Reading>& readings, const Sensors& sensors) {
     PowerMeasurement result;
-    const double unix_minus_now_s = unix_now_s() - now_s();
+    const double offset_s = unix_minus_now_s();
     for (PieceRun& run : runs_) {
       const double observed_hz = frequency_in(run, readings);
       if (observed_hz > 0) run.piece.frequency_hz = observed_hz;
-      run.begin_s += unix_minus_now_s;
-      run.end_s += unix_minus_now_s;
+      run.begin_s += offset_s;
+      run.end_s += offset_s;
     }
     for (const auto& meter : sensors.power().meters) {
-      auto placed = place_samples(samples_of(*meter, readings, unix_minus_now_s), runs_, options_.aside);
+      auto placed = place_samples(power_samples(*meter, readings, offset_s), runs_, options_.aside);
       result.samples.insert(result.samples.end(), placed.begin(), placed.end());
       for (const std::string& trouble : meter->troubles())
         result.troubles.push_back(world_.host() + ": " + meter->name() + ": " + trouble);

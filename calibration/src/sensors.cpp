@@ -1,7 +1,9 @@
 #include "hplcast/calibration/sensors.hpp"
 
+#include <chrono>
 #include <ostream>
 
+#include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/csv.hpp"
 #include "sysfs.hpp"
 
@@ -67,6 +69,27 @@ std::vector<Reading> Sensors::read(double time_s) {
       readings.push_back({time_s, Quantity::power_w, meter->name(), power->power_w, power->covered_s});
   }
   return readings;
+}
+
+std::vector<core::PowerSample> power_samples(const PowerMeter& meter, const std::vector<Reading>& readings,
+                                             double unix_minus_now_s) {
+  std::vector<core::PowerSample> samples;
+  for (const Reading& reading : readings) {
+    if (reading.quantity != Quantity::power_w || reading.sensor != meter.name()) continue;
+    core::PowerSample sample;
+    sample.sensor = reading.sensor;
+    sample.domain = meter.domain();
+    sample.time_s = reading.time_s + unix_minus_now_s;
+    sample.covered_s = reading.covered_s;
+    sample.power_w = reading.value;
+    sample.limit_w = meter.limit_w().value_or(0);
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+double unix_minus_now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - now_s();
 }
 
 void write_monitoring_header(std::ostream& out) {

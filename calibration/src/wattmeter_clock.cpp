@@ -52,8 +52,8 @@ class Correlation {
     }
   }
 
-  /// Share of the variance that kinds of pieces explain if the meter is ahead by this much; 0 if it covers less than
-  /// half of the pieces.
+  /// Share of the variance that kinds of pieces explain if the meter is ahead by this much, times the share of the
+  /// pieces that then have rows: a few pieces are easily explained.
   double explained(double offset_s) const {
     std::map<Kind, Moments> kinds;
     Moments all;
@@ -64,10 +64,11 @@ class Correlation {
       kinds[kind_of(run)].add(moments);
       all.add(moments);
     }
-    if (2 * covered < pieces_.size() || !(all.scatter() > 0)) return 0;
+    if (!(all.scatter() > 0)) return 0;
     double within_kinds = 0;
     for (const auto& [kind, moments] : kinds) within_kinds += moments.scatter();
-    return 1 - within_kinds / all.scatter();
+    const double share = static_cast<double>(covered) / static_cast<double>(pieces_.size());
+    return share * (1 - within_kinds / all.scatter());
   }
 
  private:

@@ -92,11 +92,20 @@ void print_summary(std::ostream& out, const std::vector<core::PowerSample>& samp
   table.write(out);
 }
 
+/// @throws core::Error if no sample is used: nobody can fit that.
+void require_used(const std::vector<core::PowerSample>& samples) {
+  if (std::any_of(samples.begin(), samples.end(), [](const core::PowerSample& one) { return one.used; })) return;
+  throw core::Error(core::ExitCode::bad_input,
+                    "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
+                    "(--piece), a shorter --period; warnings above tell of sensors that stand still");
+}
+
 void join(const Options& options) {
   std::vector<calibration::PieceRun> pieces;
   core::read_file(options.pieces,
                   [&](std::istream& in, const std::string& name) { pieces = calibration::read_pieces(in, name); });
   const auto samples = wattmeter_samples(options, pieces);
+  require_used(samples);
   print_summary(std::cerr, samples);
   cli::write_result(options.common.output, [&](std::ostream& out) { out << csv_of(samples); });
 }
@@ -189,10 +198,7 @@ std::string measure(Options& options, const cli::MeasuringRank& rank) {
   }
   std::istringstream in(csv);
   const auto everything = core::read_power_csv(in, "samples");
-  if (std::none_of(everything.begin(), everything.end(), [](const core::PowerSample& one) { return one.used; }))
-    throw core::Error(core::ExitCode::bad_input,
-                      "nothing was measured: no sample is within a piece\n  hint: longer pieces (--piece), a shorter "
-                      "--period; warnings above tell of sensors that stand still");
+  require_used(everything);
   print_summary(std::cerr, everything);
   return csv;
 }

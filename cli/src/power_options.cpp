@@ -10,9 +10,10 @@ namespace hplcast::cli {
 
 using calibration::MeterKind;
 
-void add_sensor_option(CLI::App& app, std::vector<std::string>& kinds) {
-  app.add_option("--sensors", kinds,
-                 std::string("kinds of sensors to read: ") + calibration::meter_names + " (default: all)")
+CLI::Option* add_sensor_option(CLI::App& app, std::vector<std::string>& kinds) {
+  return app
+      .add_option("--sensors", kinds,
+                  std::string("kinds of sensors to read: ") + calibration::meter_names + " (default: all)")
       ->delimiter(',')
       ->check(CLI::IsMember({"rapl", "hwmon", "ipmi", "cray"}));
 }

@@ -9,7 +9,7 @@
 namespace hplcast::cli {
 
 /// Adds --sensors: kinds of meters of power.
-void add_sensor_option(CLI::App& app, std::vector<std::string>& kinds);
+CLI::Option* add_sensor_option(CLI::App& app, std::vector<std::string>& kinds);
 
 /// The kinds by name; all if there are none. Each must be one of add_sensor_option().
 std::vector<calibration::MeterKind> meter_kinds(const std::vector<std::string>& names);

@@ -147,6 +147,8 @@ PowerFit fit_power(const PowerRows& rows, const PowerFitOptions& options) {
   fit.all = regress_power(rows.rows, degree, notes);
   if (!notes.failure.empty()) {
     fit.reason = notes.failure;
+    if (rows.incomplete > 0)
+      fit.reason += "; " + std::to_string(rows.incomplete) + " pieces have no used sample of some sensor";
     return fit;
   }
   fit.all.all_cores = all_cores_curves(rows.rows);

@@ -10,7 +10,7 @@
 namespace hplcast::calibration {
 
 /// Reads sensors in a thread of its own, every `period_s`, less often if reading would take more than 1 percent of a
-/// core.
+/// core, and once more when it is stopped.
 class Monitor {
  public:
   Monitor(Sensors sensors, double period_s);

@@ -54,6 +54,13 @@ class Sensors {
   PowerMeters power_;
 };
 
+/// The readings of a meter as samples with Unix times: now_s() less than them by `unix_minus_now_s`. Without a host.
+std::vector<core::PowerSample> power_samples(const PowerMeter& meter, const std::vector<Reading>& readings,
+                                             double unix_minus_now_s);
+
+/// Unix time less now_s(), now.
+double unix_minus_now_s();
+
 /// CSV: host, time_s, quantity, sensor, value.
 void write_monitoring_header(std::ostream& out);
 void write_monitoring_rows(std::ostream& out, const std::string& host, double epoch_s,

@@ -35,7 +35,7 @@ double parse_iso_time(const std::string& text);
 struct ClockOffset {
   double offset_s = 0;     ///< to be taken from the meter's times
   double error_s = 0;      ///< half the width of what fits as well
-  double explained = 0;    ///< share of the meter's variance that the pieces then explain, 0 to 1
+  double explained = 0;    ///< share of the meter's variance that the pieces then explain, times that of pieces with rows
   double second_best = 0;  ///< the same of the best offset elsewhere
 };
 
