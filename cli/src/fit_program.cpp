@@ -10,7 +10,10 @@
 #include "commands.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -23,6 +26,7 @@ namespace {
 struct FitProgramOptions {
   std::vector<std::string> archives;
   std::string cluster;
+  std::string factors_from;  ///< JSON of `run --bench-regions`
   std::string output;
 };
 
@@ -30,12 +34,16 @@ struct FitProgramOptions {
 std::string add_archive(const std::string& path, fit::ProgramObservation& observation) {
   std::string command;
   bool found = false;
-  for (const auto& [name, text] : calibration::read_archive(path)) {
-    std::istringstream in(text);
+  const auto files = calibration::read_archive(path);
+  for (const auto& [name, text] : files) {
     const std::string where = path + ":" + name;
-    if (core::ends_with(name, ".calls.csv")) fit::read_observed_calls(in, where, observation);
-    if (core::ends_with(name, ".times.csv")) {
-      fit::read_observed_times(in, where, observation);
+    const std::string ending = ".times.csv";
+    if (core::ends_with(name, ending)) {
+      const std::string calls_name = name.substr(0, name.size() - ending.size()) + ".calls.csv";
+      const auto calls = files.find(calls_name);
+      if (calls == files.end()) throw core::Error(core::ExitCode::bad_input, path + ": no " + calls_name + " in it");
+      std::istringstream calls_in(calls->second), times_in(text);
+      fit::read_observed_rank({calls_in, path + ":" + calls_name}, {times_in, where}, observation);
       found = true;
     }
     if (!core::ends_with(name, "program.json")) continue;
@@ -48,6 +56,34 @@ std::string add_archive(const std::string& path, fit::ProgramObservation& observ
     throw core::Error(core::ExitCode::bad_input,
                       path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
   return command;
+}
+
+/// The published method: a region's factor is the ratio of its real to its simulated duration, of the same workload.
+void set_factors(const std::string& path, core::ProgramModel& program) {
+  nlohmann::json regions;
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+    if (!json.is_object() || !json.contains("regions") || !json.at("regions").is_object())
+      throw core::ParseError({name, 0, "/regions"}, "expected the JSON of `hplcast run --bench-regions -o FILE`");
+    regions = json.at("regions");
+  });
+  for (auto& [name, region] : program.regions) {
+    const auto found = regions.find(name);
+    const double calls = found == regions.end() || !found->is_object() ? 0 : found->value("calls", 0.0);
+    const double simulated_s = calls > 0 ? found->value("time_s", 0.0) : 0;
+    if (!(simulated_s > 0 && region.time_s > 0))
+      throw core::Error(core::ExitCode::bad_input,
+                        path + ": region " + name + " took no time in it; expected a run with --bench-regions");
+    if (static_cast<long>(calls) != region.calls)
+      throw core::Error(core::ExitCode::bad_input, path + ": region " + name + " was entered " + core::shortest(calls) +
+                                                       " times, but " + std::to_string(region.calls) +
+                                                       " times in what was observed\n  hint: simulate the same " +
+                                                       "program with the same arguments on as many ranks");
+    region.mode = core::RegionMode::factor;
+    region.factor = region.time_s / simulated_s;
+    region.model = {};
+    std::cerr << "region " << name << ": factor " << significant(region.factor) << '\n';
+  }
 }
 
 /// Where the observed time went: the routines that took most, and the sums.
@@ -85,6 +121,7 @@ void run_fit_program(const FitProgramOptions& options) {
   for (const std::string& archive : options.archives) command = add_archive(archive, observation);
   fit::ProgramFit fit = fit::fit_program(observation);
   fit.program.command = command;
+  if (!options.factors_from.empty()) set_factors(options.factors_from, fit.program);
   if (!is_quiet()) write_table(std::cerr, observation, fit);
   for (const std::string& warning : fit.warnings) std::cerr << "hplcast fit program: warning: " << warning << '\n';
   cluster.program = std::move(fit.program);
@@ -102,6 +139,12 @@ void setup_fit_program(CLI::App& fit) {
       ->type_name("FILE");
   command.add_option("--cluster", options->cluster, "cluster.json with the network of the machine")
       ->required()
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--factors-from", options->factors_from,
+          "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "
+          "ratio of both is taken")
       ->type_name("FILE");
   accept_json(command);
   command

@@ -21,6 +21,7 @@ struct RunOptions {
   std::string cluster;
   std::string rest = "zero";
   std::string noise = "on";
+  bool bench_regions = false;
   bool json = false;
   std::string output;
 };
@@ -54,6 +55,9 @@ void run_run(RunOptions& options) {
   require_other_file(options.output, {options.cluster, request.program.string()});
   core::catch_interrupts();
   request.cluster = read_cluster_file(options.cluster);
+  if (options.bench_regions && request.cluster.program) {
+    for (auto& [name, region] : request.cluster.program->regions) region = {core::RegionMode::bench, 1, {}, 0, 0};
+  }
   request.rest = study::rest_mode_from_name(options.rest);
   request.noise = options.noise == "on";
   const auto warn = [](const std::string& warning) { std::cerr << "hplcast run: warning: " << warning << '\n'; };
@@ -93,6 +97,8 @@ void setup_run(CLI::App& app) {
           "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here")
       ->check(CLI::IsMember({"zero", "model", "bench"}))
       ->capture_default_str();
+  command.add_flag("--bench-regions", options->bench_regions,
+                   "execute all regions and bench them, for `fit program --factors-from`");
   command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory")
       ->transform(as_bytes())
       ->type_name("BYTES");

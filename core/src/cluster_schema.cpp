@@ -230,7 +230,8 @@ void program(Walk& walk, const Json& json) {
                      {"routines", named<kernel>},
                      {"regions", named<region>, false},
                      {"observed", observed_time, false},
-                     {"rest_s_per_routine_s", at_least_zero, false}});
+                     {"rest_s_per_call", at_least_zero, false},
+                     {"rest_s_per_element", at_least_zero, false}});
 }
 
 void cluster(Walk& walk, const Json& json) {

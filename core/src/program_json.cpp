@@ -1,5 +1,6 @@
 #include "program_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -24,6 +25,10 @@ RegionMode region_mode_from_name(const std::string& name) {
   for (const auto& [mode, its_name] : mode_names)
     if (name == its_name) return mode;
   throw DomainError("mode of a region", name, "model, factor, bench or skip");
+}
+
+double largest_face(const KernelShape& shape) noexcept {
+  return std::max({shape.m * shape.n, shape.m * shape.k, shape.n * shape.k});
 }
 
 namespace detail {
@@ -63,7 +68,8 @@ Json to_json(const ProgramModel& program) {
                         {"mpi_s", observed.mpi_s},
                         {"rest_s", observed.rest_s}};
   }
-  if (program.rest_s_per_routine_s > 0) json["rest_s_per_routine_s"] = program.rest_s_per_routine_s;
+  if (program.rest_s_per_call > 0) json["rest_s_per_call"] = program.rest_s_per_call;
+  if (program.rest_s_per_element > 0) json["rest_s_per_element"] = program.rest_s_per_element;
   Json& routines = json["routines"] = Json::object();
   for (const auto& [name, model] : program.routines) routines[name] = to_json(model);
   if (program.regions.empty()) return json;
@@ -80,7 +86,8 @@ ProgramModel program_model_from(const Node& node) {
     program.observed = {observed.at("total_s").number(), observed.at("routines_s").number(),
                         observed.at("mpi_s").number(), observed.at("rest_s").number()};
   }
-  program.rest_s_per_routine_s = node.number_or("rest_s_per_routine_s", 0);
+  program.rest_s_per_call = node.number_or("rest_s_per_call", 0);
+  program.rest_s_per_element = node.number_or("rest_s_per_element", 0);
   const Node routines = node.at("routines");
   for (const auto& [name, value] : routines.object().items())
     program.routines[name] = kernel_model_from(routines.at(name.c_str()));

@@ -5,7 +5,9 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
+#include "hplcast/fit/least_squares.hpp"
 
 namespace hplcast::fit {
 
@@ -41,6 +43,17 @@ KernelFitOptions form(std::vector<Monomial> terms) {
   return options;
 }
 
+/// Vectors whose elements are k apart: the time per element grows with the memory that they span, n k, from cache to
+/// cache; at most that of the slowest memory, so pieces are there, too.
+std::vector<KernelFitOptions> strided_forms() {
+  const Monomial n{0, 1, 0}, span{0, 1, 1}, by_span{0, 2, 1};
+  KernelFitOptions pieces = form({n});
+  pieces.level = "M'";
+  pieces.split = span;
+  pieces.max_pieces = 4;
+  return {form({n}), form({n, by_span}), pieces};
+}
+
 /// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
 /// the prediction. Then faces of it, then edges.
 std::vector<KernelFitOptions> forms_of(const core::ShapeRange& range) {
@@ -72,8 +85,8 @@ std::vector<KernelFitOptions> forms_of(const core::ShapeRange& range) {
 }
 
 /// Time per call or per product of sizes, whichever the calls allow.
-KernelFit simplest_fit(const KernelTable& table) {
-  KernelFitOptions options = forms_of(table.range()).front();
+KernelFit simplest_fit(const KernelTable& table, const std::vector<KernelFitOptions>& forms) {
+  KernelFitOptions options = forms.front();
   options.noise = NoiseLevel::n1;
   KernelFit fit = fit_kernel(table, options);
   if (fit.ok()) return fit;
@@ -85,13 +98,15 @@ KernelFit simplest_fit(const KernelTable& table) {
   return fit_kernel(table, constant);
 }
 
-KernelFit fit_routine(const std::vector<ObservedCall>& calls, bool matters) {
+KernelFit fit_routine(const std::string& name, const std::vector<ObservedCall>& calls, bool matters) {
   const KernelTable table = table_of(calls);
+  const bool strided = core::ends_with(name, "/strided") && table.range().max.k > 1;
+  const std::vector<KernelFitOptions> forms = strided ? strided_forms() : forms_of(table.range());
   if (matters) {
-    KernelFit fit = fit_best_form(table, forms_of(table.range()));
+    KernelFit fit = fit_best_form(table, forms);
     if (fit.ok()) return fit;
   }
-  return simplest_fit(table);
+  return simplest_fit(table, forms);
 }
 
 core::RegionModel region_model(const std::vector<ObservedCall>& calls, const ObservedSum& sum) {
@@ -102,7 +117,7 @@ core::RegionModel region_model(const std::vector<ObservedCall>& calls, const Obs
   const core::ShapeRange range = table.range();
   const bool has_sizes = range.max.m > 1 || range.max.n > 1 || range.max.k > 1;
   if (!has_sizes) return region;  // skip: the mean
-  KernelFit fit = fit_routine(calls, true);
+  KernelFit fit = fit_routine("", calls, true);
   if (!fit.ok()) return region;
   region.mode = core::RegionMode::model;
   region.model = std::move(fit.model);
@@ -122,7 +137,8 @@ void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
   }
   // Threads of the MPI library itself take some ms at its start.
   constexpr double threads_of_mpi_s = 0.1;
-  if (seen.other_threads_s > std::max(much * seen.executed_s, threads_of_mpi_s * seen.ranks) ||
+  if (seen.other_threads_s >
+          std::max(much * seen.executed_s, threads_of_mpi_s * static_cast<double>(seen.rests.size())) ||
       seen.foreign_calls > 0) {
     fit.warnings.push_back("other threads of the program took " + core::shortest(seen.other_threads_s) +
                            " s: threads are not observed and not simulated; run it with one thread per rank "
@@ -135,26 +151,33 @@ void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
 
 }  // namespace
 
-void read_observed_calls(std::istream& in, const std::string& name, ProgramObservation& observation) {
-  core::CsvReader rows(in, name);
+namespace {
+
+void read_calls(const NamedInput& file, ProgramObservation& observation) {
+  core::CsvReader rows(file.in, file.name);
+  ProgramObservation::RankRest& rest = observation.rests.back();
   const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
                     duration = rows.column("duration_s"), calls = rows.column("calls");
   while (rows.next()) {
     const double duration_s = rows.non_negative(duration);
     // A clock cannot tell a region without work from one that was not entered.
     constexpr double shortest_s = 1e-9;
-    observation.calls[std::string(rows.text(routine))].push_back(
-        {{rows.positive(m), rows.positive(n), rows.positive(k)},
-         std::max(duration_s, shortest_s),
-         rows.positive(calls)});
+    const std::string name(rows.text(routine));
+    observation.calls[name].push_back({{rows.positive(m), rows.positive(n), rows.positive(k)},
+                                       std::max(duration_s, shortest_s),
+                                       rows.positive(calls)});
+    if (name.rfind(region_prefix, 0) == 0) continue;
+    const core::KernelShape& shape = observation.calls[name].back().shape;
+    const double number = rows.positive(calls);
+    rest.calls += number;
+    rest.elements += number * (core::ends_with(name, "/strided") ? shape.n : core::largest_face(shape));
   }
 }
 
-void read_observed_times(std::istream& in, const std::string& name, ProgramObservation& observation) {
-  core::CsvReader rows(in, name);
+void read_times(const NamedInput& file, ProgramObservation& observation) {
+  core::CsvReader rows(file.in, file.name);
   const std::size_t what = rows.column("what"), its_name = rows.column("name"), calls = rows.column("calls"),
                     time = rows.column("time_s"), flop = rows.column("flop");
-  ++observation.ranks;
   while (rows.next()) {
     const std::string kind(rows.text(what));
     const ObservedSum one{rows.non_negative(calls), rows.number(time), rows.non_negative(flop)};
@@ -168,12 +191,44 @@ void read_observed_times(std::istream& in, const std::string& name, ProgramObser
     if (kind == "region") add(observation.regions);
     if (kind == "mpi") add(observation.mpi);
     if (kind == "total") observation.executed_s += one.time_s;
-    if (kind == "rest") observation.rest_s += one.time_s;
+    if (kind == "rest") {
+      observation.rest_s += one.time_s;
+      observation.rests.back().rest_s = one.time_s;
+    }
     if (kind == "threads") {
       observation.other_threads_s += one.time_s;
       observation.foreign_calls += one.calls;
     }
   }
+}
+
+/// Non-negative least squares over ranks; a part that is the same in all of them (the start of the program) is left
+/// out.
+void fit_rest(const std::vector<ProgramObservation::RankRest>& rests, core::ProgramModel& program) {
+  RegressionData data;
+  data.columns.resize(3);
+  for (const auto& one : rests) {
+    if (!(one.calls > 0 && one.rest_s > 0)) continue;
+    data.columns[0].push_back(one.elements);
+    data.columns[1].push_back(one.calls);
+    data.columns[2].push_back(1);
+    data.y.push_back(one.rest_s);
+    data.weights.push_back(1 / one.rest_s);
+  }
+  if (data.y.empty()) return;
+  LeastSquaresOptions options;
+  options.non_negative = true;
+  const LeastSquares solution = solve_least_squares(data, options);
+  program.rest_s_per_element = solution.coefficients[0];
+  program.rest_s_per_call = solution.coefficients[1];
+}
+
+}  // namespace
+
+void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation) {
+  observation.rests.emplace_back();
+  read_calls(calls, observation);
+  read_times(times, observation);
 }
 
 ProgramFit fit_program(const ProgramObservation& observation, double least_share) {
@@ -187,7 +242,7 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     routines_s += sum.time_s;
     const auto calls = observation.calls.find(name);
     if (calls == observation.calls.end()) continue;
-    KernelFit one = fit_routine(calls->second, sum.time_s > least_share * observation.executed_s);
+    KernelFit one = fit_routine(name, calls->second, sum.time_s > least_share * observation.executed_s);
     if (one.ok()) {
       program.routines.emplace(name, one.model);
     } else {
@@ -200,7 +255,7 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     if (calls != observation.calls.end()) program.regions.emplace(name, region_model(calls->second, sum));
   }
   program.observed = {observation.executed_s + mpi_s, routines_s, mpi_s, observation.rest_s};
-  if (routines_s > 0) program.rest_s_per_routine_s = observation.rest_s / routines_s;
+  fit_rest(observation.rests, program);
   add_warnings(observation, fit);
   return fit;
 }

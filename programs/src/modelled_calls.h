@@ -30,6 +30,13 @@ static inline void hplcast_spend_executed(struct hplcast_variant* variant, doubl
   hplcast_spend_by(variant, m, n, k, flop, 1);
 }
 
+/* The larger distance of elements; 1: they are neighbours. */
+static inline double hplcast_stride(int one, int other) {
+  const int distance = one < 0 ? -one : one, other_distance = other < 0 ? -other : other;
+  const int larger = distance > other_distance ? distance : other_distance;
+  return larger < 1 ? 1 : (double)larger;
+}
+
 /* BLAS counts from the other end where an increment is negative. */
 static inline char* hplcast_first(void* x, size_t size, int n, int inc) {
   return (char*)x + (inc < 0 ? (ptrdiff_t)(1 - n) * inc * (ptrdiff_t)size : 0);

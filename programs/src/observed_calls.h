@@ -37,7 +37,8 @@ struct hplcast_timing {
 /* The function of that name behind us; ends the program if there is none. */
 void* hplcast_real_function(const char* name);
 
-struct hplcast_timing hplcast_timing_begin(double flop);
+/* `work_flop`: about how many flop could be done meanwhile. */
+struct hplcast_timing hplcast_timing_begin(double work_flop);
 void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_observed* routine, double m, double n, double k,
                         double flop);
 
@@ -63,5 +64,12 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
     hplcast_mpi_end(outermost, &observed);                                                                           \
     return result;                                                                                                   \
   }
+
+/* The larger distance of elements; 1: they are neighbours. */
+static inline double hplcast_stride(int one, int other) {
+  const int distance = one < 0 ? -one : one, other_distance = other < 0 ? -other : other;
+  const int larger = distance > other_distance ? distance : other_distance;
+  return larger < 1 ? 1 : (double)larger;
+}
 
 #endif

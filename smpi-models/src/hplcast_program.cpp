@@ -38,6 +38,10 @@ void hplcast_region_leave(const char* name) {
   guarded([&] { Runtime::instance().program().leave(Runtime::rank(), name); });
 }
 
+void hplcast_stop(const char* message) {
+  hplcast::smpi_models::end_simulation(message, hplcast::core::ExitCode::bad_input);
+}
+
 // What blocks is called outside of guarded().
 
 void hplcast_before_mpi(void) {

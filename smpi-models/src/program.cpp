@@ -4,6 +4,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -77,6 +78,7 @@ int Program::routine(const std::string& name, const std::string& base) {
     routine.model = model_of(name, base, routine.of_hpl);
     routine.stream = hash_of(name);
     routine.watts_of = core::kernel_from_name(base).value_or(other_work);
+    routine.is_strided = core::ends_with(name, "/strided");
     routine.count.has_model = routine.model != nullptr;
   }
   return place->second;
@@ -112,7 +114,9 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
                                state.calls[static_cast<std::size_t>(number)]++);
   routine.count.time_s += drawn;
   const bool modelled_rest = settings_.rest == Settings::Rest::model && program_ != nullptr;
-  const double rest_s = modelled_rest ? drawn * program_->rest_s_per_routine_s : 0;
+  // Of a strided vector k is a distance, not a size.
+  const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
+  const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
   counts_.rest_s += rest_s;
   spend(rank, drawn + rest_s, routine.watts_of);
 }

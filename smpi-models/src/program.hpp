@@ -46,6 +46,7 @@ class Program {
     std::string name;
     const core::KernelModel* model = nullptr;
     std::uint32_t stream = 0;
+    bool is_strided = false;
     bool of_hpl = false;  ///< the model is that of a kernel of HPL
     core::KernelId watts_of = other_work;
     RoutineCount count;

@@ -57,7 +57,8 @@ ClusterModel example() {
   program.regions["stencil"] = {RegionMode::model, 1, KernelModel::make("M2", law), 10, 0.5};
   program.regions["setup"] = {RegionMode::factor, 0.9, {}, 1, 2};
   program.observed = {10, 7, 1, 2};
-  program.rest_s_per_routine_s = 0.25;
+  program.rest_s_per_call = 1e-7;
+  program.rest_s_per_element = 1e-9;
   cluster.program = program;
   cluster.provenance = R"({"date":"2026-01-01","rows":[1,2]})";
   return cluster;

@@ -75,7 +75,26 @@ TEST(ProgramFit, SaysHowMuchIsNotModelled) {
   seen.executed_s = 2 * routines_s;
   const ProgramFit fit = fit_program(seen);
   EXPECT_THAT(fit.warnings, Contains(HasSubstr("50 % of the CPU time outside of MPI")));
-  EXPECT_DOUBLE_EQ(fit.program.rest_s_per_routine_s, 1);
+}
+
+TEST(ProgramFit, SplitsTheRestIntoCallsElementsAndTheStart) {
+  ProgramObservation seen = observation_of("dgemm", updates(5e-11, 0));
+  for (const auto& [calls, elements] : {std::pair{1e3, 1e6}, {4e3, 2e6}, {3e3, 9e6}, {9e3, 3e7}})
+    seen.rests.push_back({0.002 + 1e-7 * calls + 2e-9 * elements, calls, elements});
+  const core::ProgramModel program = fit_program(seen).program;
+  EXPECT_NEAR(program.rest_s_per_call, 1e-7, 1e-12);
+  EXPECT_NEAR(program.rest_s_per_element, 2e-9, 1e-14);
+}
+
+// 2 ns an element in the cache, and more the more memory the vector spans.
+TEST(ProgramFit, LetsStridedVectorsBecomeSlowerWithTheirSpan) {
+  const auto truth_s = [](double n, double stride) { return n * 2e-9 + n * n * stride * 5e-15; };
+  std::vector<ObservedCall> calls;
+  for (double stride : {200.0, 500.0, 1000.0, 4000.0})
+    for (double n = 50; n <= stride; n += stride / 10) calls.push_back({{1, n, stride}, truth_s(n, stride), 10});
+  const ProgramFit fit = fit_program(observation_of("dswap/strided", calls));
+  EXPECT_NEAR(predicted_s(fit, "dswap/strided", {1, 300, 700}), truth_s(300, 700), 1e-4 * truth_s(300, 700));
+  EXPECT_NEAR(predicted_s(fit, "dswap/strided", {1, 8000, 8000}), truth_s(8000, 8000), 1e-4 * truth_s(8000, 8000));
 }
 
 TEST(ProgramFit, WarnsOfThreadsAndOfStaticBlas) {
@@ -107,10 +126,10 @@ TEST(ProgramFit, GivesRegionsWithSizesAModelAndOthersTheirMean) {
 
 TEST(ProgramFit, RefusesRowsThatAreNoObservation) {
   const auto refused = [](const std::string& text) {
-    std::istringstream in(text);
+    std::istringstream in(text), times("what,name,calls,time_s,flop\n");
     ProgramObservation seen;
     try {
-      read_observed_calls(in, "calls.csv", seen);
+      read_observed_rank({in, "calls.csv"}, {times, "times.csv"}, seen);
     } catch (const core::Error& error) {
       return std::string(error.what());
     }

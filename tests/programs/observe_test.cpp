@@ -7,7 +7,6 @@
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/observe_program.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/program_fit.hpp"
 #include "hplcast/study/program_run.hpp"
 #include "programs/program_cluster.hpp"
@@ -34,10 +33,11 @@ calibration::ObserveRequest request_of(int ranks, std::vector<std::string> argum
 
 fit::ProgramObservation read(const calibration::ObserveRequest& request) {
   fit::ProgramObservation observation;
-  for (const auto& [name, text] : calibration::read_archive(request.archive)) {
-    std::istringstream in(text);
-    if (core::ends_with(name, ".calls.csv")) fit::read_observed_calls(in, name, observation);
-    if (core::ends_with(name, ".times.csv")) fit::read_observed_times(in, name, observation);
+  const auto files = calibration::read_archive(request.archive);
+  for (int rank = 0; rank < request.launch.ranks; ++rank) {
+    const std::string start = "rank-" + std::to_string(rank);
+    std::istringstream calls(files.at(start + ".calls.csv")), times(files.at(start + ".times.csv"));
+    fit::read_observed_rank({calls, "calls"}, {times, "times"}, observation);
   }
   return observation;
 }
@@ -46,7 +46,7 @@ TEST(Observe, CountsTheCallsThatTheProgramMakes) {
   const calibration::ObserveRequest request = request_of(2, {"200", "5"});
   EXPECT_THAT(calibration::observe_program(request), HasSubstr("on 2 ranks"));
   const fit::ProgramObservation seen = read(request);
-  EXPECT_EQ(seen.ranks, 2);
+  EXPECT_EQ(seen.rests.size(), 2u);
   EXPECT_EQ(seen.routines.at("dgemm").calls, 10);
   EXPECT_EQ(seen.routines.at("dgemm").flop, 10 * 2 * 200 * 100 * 200.0);
   EXPECT_EQ(seen.routines.at("dtrsm/R").calls, 10);

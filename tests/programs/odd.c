@@ -8,6 +8,7 @@
 
 #include "hplcast/region.h"
 
+void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void daxpy_(const int* n, const double* alpha, const double* x, const int* incx, double* y, const int* incy);
 
 /* A loop that waits for a tick of a clock ends only if reading the clock takes time. */
@@ -56,6 +57,12 @@ int main(int argc, char** argv) {
     struct timespec time = {2, 500000000};
     nanosleep(&time, NULL);
     printf("slept until %.12g\n", MPI_Wtime());
+  }
+  if (strcmp(what, "zeros") == 0) {
+    double a[9] = {0};
+    const int n = 3;
+    int info = 0;
+    dpotrf_("L", &n, a, &n, &info);
   }
   if (strcmp(what, "fail") == 0) exit(7);
   MPI_Finalize();

@@ -145,11 +145,14 @@ TEST(ProgramRun, BenchesTheRestIfAsked) {
 
 TEST(ProgramRun, AddsTheObservedShareOfTheRest) {
   ProgramRunRequest request = request_of("solver-smpi", 1, {"100", "2"});
-  request.cluster.program->rest_s_per_routine_s = 0.5;
+  request.cluster.program->rest_s_per_call = 1e-5;
+  request.cluster.program->rest_s_per_element = 1e-9;
   request.rest = RestMode::model;
   const ProgramRun run = run_program(request);
-  EXPECT_NEAR(run.rest_s, 0.5 * run.routines_s(), 1e-12);
-  EXPECT_NEAR(number_after(run.output, "elapsed "), 1.5 * 2 * solver_s(100), 1e-6);
+  // Faces: 100 x 100 of dgemm, 100 x 50 of dtrsm and of dgemv, 50 elements of dcopy.
+  const double each_s = 4e-5 + 1e-9 * (1e4 + 5e3 + 5e3 + 50);
+  EXPECT_NEAR(number_after(run.output, "elapsed "), 2 * (solver_s(100) + each_s), 1e-6);
+  EXPECT_NEAR(run.rest_s, 2 * each_s + 2 * (1e-5 + 1e-9 * 100), 1e-9) << "and of idamax and ddot at the end";
 }
 
 TEST(ProgramRun, GivesRegionsTheTimeOfTheirMode) {
@@ -187,6 +190,10 @@ TEST(ProgramRun, TellsOfRegionsThatOverlapOrStayOpen) {
   EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"overlap"})),
               HasSubstr("region outer ends on rank 0 where inner is open"));
   EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"open"})), HasSubstr("region open of rank 0 was never closed"));
+}
+
+TEST(ProgramRun, TellsOfContentsThatStopAFactorisation) {
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"zeros"})), HasSubstr("dpotrf_ gave info = 1"));
 }
 
 TEST(ProgramRun, TellsOfProgramsThatFailOrDeadlock) {

@@ -37,7 +37,13 @@ struct ProgramModel {
   std::map<std::string, KernelModel> routines;  ///< by free names: "dgemm", "dgemv/T", "dswap/strided"
   std::map<std::string, RegionModel> regions;   ///< by name
   ObservedTime observed;
-  double rest_s_per_routine_s = 0;  ///< `--rest model`: time of unmodelled code per time in routines; at least 0
+  /// `--rest model`: code that is neither routine nor region, per call of a routine, and per element of the largest face
+  /// of its operands (largest_face()); at least 0.
+  double rest_s_per_call = 0;
+  double rest_s_per_element = 0;
 };
+
+/// The product of the two larger sizes: code around a call copies or packs about as many elements.
+double largest_face(const KernelShape& shape) noexcept;
 
 }  // namespace hplcast::core

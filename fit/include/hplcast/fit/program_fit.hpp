@@ -28,18 +28,26 @@ struct ObservedSum {
 struct ProgramObservation {
   std::map<std::string, std::vector<ObservedCall>> calls;  ///< by routine
   std::map<std::string, ObservedSum> routines, regions, mpi;
+  /// Of one rank: what its rest goes with.
+  struct RankRest {
+    double rest_s = 0, calls = 0, elements = 0;
+  };
+  std::vector<RankRest> rests;
   double executed_s = 0;       ///< CPU time outside of MPI
   double rest_s = 0;           ///< of it: neither routines nor regions
   double other_threads_s = 0;  ///< CPU time of threads that were not observed
   double foreign_calls = 0;    ///< routines called by them
-  int ranks = 0;               ///< of all runs
 };
 
-/// Adds the calls of one rank, columns routine,m,n,k,duration_s,calls. @throws core::ParseError
-void read_observed_calls(std::istream& in, const std::string& name, ProgramObservation& observation);
+/// A file, and its name for messages.
+struct NamedInput {
+  std::istream& in;
+  std::string name;
+};
 
-/// Adds the sums of one rank, columns what,name,calls,time_s,flop. @throws core::ParseError
-void read_observed_times(std::istream& in, const std::string& name, ProgramObservation& observation);
+/// Adds one rank: its calls, columns routine,m,n,k,duration_s,calls, and its sums, columns what,name,calls,time_s,flop.
+/// @throws core::ParseError
+void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation);
 
 /// The models of a program and what was noticed.
 struct ProgramFit {

@@ -34,6 +34,9 @@ void hplcast_region_leave(const char* name);
 void hplcast_before_mpi(void);
 void hplcast_after_mpi(void);
 
+/* Ends the simulation with this message and exit code 3. */
+void hplcast_stop(const char* message);
+
 /* `size` bytes that all large allocations of all ranks share, filled with 1.0 at first; null if they are fewer than
  * HPLCAST_SHARE_ABOVE says, or it says nothing. */
 void* hplcast_share(size_t size);
