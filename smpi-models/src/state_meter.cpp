@@ -134,14 +134,13 @@ void HostMeter::add_awake(double begin_s, double end_s) {
 }
 
 double HostMeter::end(double time_s) {
+  // Ranks begin at slightly different times: the last of them may end a little after the time of the run.
   if (sleeps_)
-    active_.take_until(std::numeric_limits<double>::infinity(),
-                       [this](double from_s, double to_s) { add_awake(from_s, to_s); });
+    active_.take_until(time_s, [this](double from_s, double to_s) { add_awake(from_s, to_s); });
   else
     add_awake(0, time_s);
   if (bins_ != nullptr) bins_->add(0, time_s, power_.at_wall_w(power_.idle_w()));
-  // Ranks begin at slightly different times: the last of them may end a little after the time of the run.
-  return std::min(awake_s_, time_s);
+  return awake_s_;
 }
 
 }  // namespace hplcast::smpi_models

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "../core/errors_in.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -249,6 +250,13 @@ TEST_F(EnergyOfHpl, TellsWhatThePowerModelDoesNotSay) {
   ASSERT_FALSE(warnings.empty());
   EXPECT_THAT(warnings.back(), HasSubstr("in: polling, messages"));
   EXPECT_EQ(predict(request_).energy->unstated, (std::vector<std::string>{"polling", "messages"}));
+}
+
+TEST_F(EnergyOfHpl, KernelsLoadHostsOnlyWhereNoRankWorksInItsPast) {
+  setenv("HPLCAST_LOAD", "on", 1);
+  const std::string error = tests::error_in([&] { predicted(1, 2, power_with(0)); });
+  unsetenv("HPLCAST_LOAD");
+  EXPECT_THAT(error, HasSubstr("HPLCAST_POLLING=probe"));
 }
 
 TEST_F(EnergyOfHpl, OfAClusterWithoutPowerIsAnError) {
