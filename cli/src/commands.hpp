@@ -26,11 +26,14 @@ void setup_generate(CLI::App& app);
 void setup_history(CLI::App& app);  ///< the group `history`
 void setup_fit_network(CLI::App& fit);
 void setup_fit_power(CLI::App& fit);
+void setup_fit_program(CLI::App& fit);
 void setup_fit_segmented(CLI::App& fit);
+void setup_observe(CLI::App& app);
 void setup_predict(CLI::App& app);
 void setup_import(CLI::App& app);
 void setup_quick(CLI::App& app);
 void setup_report(CLI::App& app);
+void setup_run(CLI::App& app);
 void setup_run_real(CLI::App& app);
 void setup_sweep(CLI::App& app);
 void setup_transform(CLI::App& app);

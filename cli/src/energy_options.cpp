@@ -12,13 +12,8 @@ void add_energy(CLI::App& command, study::Observation& observation) {
                 "energy, mean power and Gflop/s per W; the cluster must have `power` (docs/energy.md)")
       ->group("Energy");
   CLI::Option* trace = command
-                           .add_option_function<std::string>(
-                               "--power-trace",
-                               [&observation](const std::string& path) {
-                                 observation.power_trace = path;
-                                 observation.energy = true;
-                               },
-                               "power over time: CSV, or a picture (.svg, .png); turns on --energy")
+                           .add_option("--power-trace", observation.power_trace,
+                                       "power over time: CSV, or a picture (.svg, .png); turns on --energy")
                            ->type_name("FILE")
                            ->group("Energy");
   command.add_option("--bin", observation.bin_s, "time that a row of --power-trace is the mean of (default 1s)")
@@ -32,6 +27,7 @@ void add_energy(CLI::App& command, study::Observation& observation) {
 }
 
 PowerTraceFile::PowerTraceFile(study::Observation& observation) {
+  if (!observation.power_trace.empty()) observation.energy = true;
   const std::string ending = observation.power_trace.extension();
   if (ending != ".svg" && ending != ".png") return;
   require_picture(observation.power_trace);

@@ -15,7 +15,7 @@ void add_energy(CLI::App& command, study::Observation& observation);
 /// The file of --power-trace: where its name ends in .svg or .png, the CSV goes elsewhere, and is drawn at the end.
 class PowerTraceFile {
  public:
-  /// Changes where `observation` has it. @throws as require_picture()
+  /// Changes where `observation` has it, and turns on its energy. @throws as require_picture()
   explicit PowerTraceFile(study::Observation& observation);
   /// After the simulation. @throws as write_picture()
   void finish() const;

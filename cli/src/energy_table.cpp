@@ -11,7 +11,7 @@ namespace {
 
 /// The states that take the most energy; the small ones together.
 std::vector<core::StateEnergy> largest_states(const core::Prediction& prediction) {
-  constexpr double small = 0.002;
+  constexpr double small = 0.005;
   std::vector<core::StateEnergy> large;
   core::StateEnergy rest{"others", 0, 0};
   for (const core::StateEnergy& state : prediction.energy->states) {
@@ -46,12 +46,17 @@ void write_levels(std::ostream& out, const core::Prediction& prediction) {
         << percent(one.worst) << ", " << percent(one.mean) << " on average\n";
 }
 
-void write_one(std::ostream& out, const core::Prediction& prediction) {
+}  // namespace
+
+void write_energy(std::ostream& out, const core::Prediction& prediction) {
   const core::Energy& energy = *prediction.energy;
+  constexpr double large_j = 1e5;
+  const bool large = energy.energy_j >= large_j;
   out << "\nEnergy by what draws it, " << core::to_string(prediction.parameters) << " seed=" << prediction.seed << '\n';
-  TextTable table({"what", "time [s]", "share", "energy [kJ]", "share"});
+  TextTable table({"what", "time [s]", "share", large ? "energy [kJ]" : "energy [J]", "share"});
   const auto add = [&](const std::string& what, double time_s, double energy_j) {
-    table.add({what, significant(time_s), percent(time_s / prediction.time_s), significant(energy_j / 1e3),
+    table.add({what, significant(time_s), percent(time_s / prediction.time_s),
+               significant(large ? energy_j / 1e3 : energy_j),
                percent(energy.energy_j > 0 ? energy_j / energy.energy_j : 0)});
   };
   add("hosts, idle", prediction.time_s, energy.idle_j);
@@ -60,13 +65,6 @@ void write_one(std::ostream& out, const core::Prediction& prediction) {
   for (const core::StateEnergy& state : largest_states(prediction)) add(state.name, state.time_s, state.energy_j);
   table.write(out);
   write_levels(out, prediction);
-}
-
-}  // namespace
-
-void write_energy(std::ostream& out, const std::vector<core::Prediction>& predictions) {
-  for (const core::Prediction& prediction : predictions)
-    if (prediction.energy) write_one(out, prediction);
 }
 
 }  // namespace hplcast::cli

@@ -1,11 +1,25 @@
+#include <cstring>
+
 #include "commands.hpp"
 #include "hplcast/core/leftovers.hpp"
 #include "hplcast/core/startup.hpp"
 #include "program.hpp"
 #include "talk.hpp"
 
+namespace {
+
+/// `-np`, as mpirun has it: an option of two letters, which CLI11 does not know. Not in what follows `--`.
+void spell_out_np(int argc, char** argv) {
+  static char long_name[] = "--np";
+  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i)
+    if (std::strcmp(argv[i], "-np") == 0) argv[i] = long_name;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace hplcast;
+  spell_out_np(argc, argv);
   core::settle_in();
   core::remove_leftovers_when_we_die();
   CLI::App app(
@@ -36,6 +50,8 @@ int main(int argc, char** argv) {
   cli::setup_report(app);
   cli::setup_history(app);
   cli::setup_check(app);
+  cli::setup_observe(app);
+  cli::setup_run(app);
   cli::setup_completion(app);
 
   return cli::run_program(app, argc, argv);

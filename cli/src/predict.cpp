@@ -280,7 +280,7 @@ void run_predict(PredictOptions options) {
   if (options.json) return;
   write_prediction_table(std::cout, predictions, requests.front().cluster);
   if (observation.phases) write_phases(std::cout, predictions);
-  write_energy(std::cout, predictions);
+  if (predictions.size() == 1 && predictions.front().energy) write_energy(std::cout, predictions.front());
 }
 
 void add_observation(CLI::App& command, study::Observation& observation) {

@@ -8,6 +8,7 @@
 #include "hplcast/core/files.hpp"
 #include "kernel_json.hpp"
 #include "power_json.hpp"
+#include "program_json.hpp"
 
 namespace hplcast::core {
 
@@ -74,6 +75,7 @@ Json to_json(const ClusterModel& cluster) {
   json["network"] = detail::to_json(cluster.network);
   if (cluster.power) json["power"] = detail::to_json(*cluster.power);
   if (!cluster.detours.empty()) json["detours"] = detail::to_json(cluster.detours);
+  if (cluster.program) json["program"] = detail::to_json(*cluster.program);
   json["provenance"] = Json::parse(cluster.provenance.empty() ? "{}" : cluster.provenance);
   return json;
 }
@@ -106,6 +108,12 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
     power.made([&] { check_power(*cluster.power, cluster.hosts); });
   }
   if (root.has("detours")) cluster.detours = detail::detours_from(root.at("detours"));
+  if (root.has("program")) {
+    const Node program = root.at("program");
+    cluster.program = detail::program_model_from(program);
+    for (const auto& [routine, model] : cluster.program->routines)
+      check_overrides(program.at("routines").at(routine.c_str()), model, cluster.hosts);
+  }
   cluster.provenance = root.has("provenance") ? root.at("provenance").object().dump() : "{}";
   return cluster;
 }

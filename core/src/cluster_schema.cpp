@@ -204,6 +204,36 @@ void detours_file(Walk& walk, const Json& json) {
   walk.object(json, {{"detours", detours}, {"report", anything, false}});
 }
 
+void region(Walk& walk, const Json& json) {
+  walk.object(json, {{"mode", text},
+                     {"factor", positive, false},
+                     {"model", kernel, false},
+                     {"calls", count, false},
+                     {"time_s", at_least_zero, false}});
+}
+
+/// By free names.
+template <Rule rule>
+void named(Walk& walk, const Json& json) {
+  if (!walk.is_object(json)) return;
+  for (const auto& [name, value] : json.items()) walk.below(name, [&, &value = value] { rule(walk, value); });
+}
+
+void observed_time(Walk& walk, const Json& json) {
+  walk.object(
+      json,
+      {{"total_s", at_least_zero}, {"routines_s", at_least_zero}, {"mpi_s", at_least_zero}, {"rest_s", at_least_zero}});
+}
+
+void program(Walk& walk, const Json& json) {
+  walk.object(json, {{"command", text, false},
+                     {"routines", named<kernel>},
+                     {"regions", named<region>, false},
+                     {"observed", observed_time, false},
+                     {"rest_s_per_call", at_least_zero, false},
+                     {"rest_s_per_element", at_least_zero, false}});
+}
+
 void cluster(Walk& walk, const Json& json) {
   walk.object(json, {{"schema_version", anything},  // the reader has looked at it already
                      {"name", text},
@@ -212,6 +242,7 @@ void cluster(Walk& walk, const Json& json) {
                      {"network", network},
                      {"power", power, false},
                      {"detours", detours, false},
+                     {"program", program, false},
                      {"provenance", any_object, false}});
 }
 

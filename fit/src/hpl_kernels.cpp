@@ -122,8 +122,7 @@ std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const 
   return forms;
 }
 
-KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
-  std::vector<KernelFitOptions> forms = hpl_kernel_forms(kernel, table);
+KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms) {
   KernelFit best;
   Score best_score;
   for (const KernelFitOptions& options : forms) {
@@ -134,6 +133,12 @@ KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
     best_score = score;
     best = std::move(fit);
   }
+  return best;
+}
+
+KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
+  const std::vector<KernelFitOptions> forms = hpl_kernel_forms(kernel, table);
+  KernelFit best = fit_best_form(table, forms);
   if (best.ok()) return best;
   if (table.rows() == 0) return fit_constant(table, {});
   KernelFitOptions simplest = forms.front();

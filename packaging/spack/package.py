@@ -13,6 +13,7 @@ class Hplcast(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("python@3:", type="build")
 
     depends_on("boost+math")
     depends_on("cli11@2.1:")

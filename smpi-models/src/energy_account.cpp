@@ -56,6 +56,16 @@ StateMeter& EnergyAccount::add_rank(int host, int cpu) {
   return meter;
 }
 
+void EnergyAccount::begin(StateMeter& meter, double now_s) {
+  if (begun_++ % meters_.size() == 0) {
+    origin_s_ = now_s;
+    all_ = PowerBins(all_.bin_s());
+    for (auto& [host, bins] : bins_) bins = PowerBins(bins.bin_s());
+    for (auto& [index, host] : hosts_) host.begin();
+  }
+  meter.begin(now_s, origin_s_);
+}
+
 void EnergyAccount::begin_panel(std::size_t mark, const StateMeter& meter) {
   if (at_marks_.size() <= mark) at_marks_.resize(mark + 1);
   add(at_marks_[mark], meter);
@@ -63,11 +73,8 @@ void EnergyAccount::begin_panel(std::size_t mark, const StateMeter& meter) {
 
 EnergyTotals EnergyAccount::end() {
   EnergyTotals totals;
-  totals.begun_s = meters_.empty() ? 0 : meters_.front().begun_s();
-  for (const StateMeter& meter : meters_) {
-    totals.time_s = std::max(totals.time_s, meter.time_s());
-    totals.begun_s = std::min(totals.begun_s, meter.begun_s());
-  }
+  totals.begun_s = origin_s_;
+  for (const StateMeter& meter : meters_) totals.time_s = std::max(totals.time_s, meter.time_s());
   for (StateMeter& meter : meters_) {
     meter.fill(totals.time_s);
     add(totals.states, meter);

@@ -44,6 +44,8 @@ class EnergyAccount {
 
   /// The meter of a new rank on a CPU; stays where it is.
   StateMeter& add_rank(int host, int cpu);
+  /// The timed part begins for a rank. No rank begins another one before all have ended this.
+  void begin(StateMeter& meter, double now_s);
   /// Adds to the sums of all ranks what one has done until it comes to mark 0, 1 ... of the panels of a window.
   void begin_panel(std::size_t mark, const StateMeter& meter);
   const std::vector<StateSums>& at_marks() const { return at_marks_; }
@@ -60,6 +62,8 @@ class EnergyAccount {
   std::map<int, PowerBins> bins_;  // by host
   std::map<int, HostMeter> hosts_;
   std::deque<StateMeter> meters_;
+  std::size_t begun_ = 0;  // times that a rank has begun
+  double origin_s_ = 0;    // when the first did
   std::vector<StateSums> at_marks_;
 };
 

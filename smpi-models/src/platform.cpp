@@ -32,10 +32,15 @@ class Callbacks {
   }
 
   NetworkCosts& costs() { return costs_; }
+  const SmpiMessages& smpi_messages() const { return smpi_messages_; }
 
   /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
   /// another one.
   double overhead_s(core::MessageCost which, double size_bytes, const s4u::Host* source, const s4u::Host* destination) {
+    if (which != core::MessageCost::recv) {
+      ++smpi_messages_.messages;
+      smpi_messages_.bytes += size_bytes;
+    }
     return costs_.overhead_s(which, scope_of(source, destination), size_bytes,
                              next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
   }
@@ -78,6 +83,7 @@ class Callbacks {
   }
 
   NetworkCosts costs_;
+  SmpiMessages smpi_messages_;
   std::unordered_map<const s4u::Host*, Counts> hosts_;
 };
 
@@ -98,6 +104,7 @@ void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
 }
 
 NetworkCosts* built_costs = nullptr;
+const Callbacks* built_callbacks = nullptr;
 
 /// Before any zone exists: SimGrid refuses settings afterwards. What the user set on the command line stays.
 void apply_settings(const core::NetworkModel& network) {
@@ -118,6 +125,7 @@ void build() {
   s4u::NetZone* zone = build_zone(model.cluster);
   const auto callbacks = std::make_shared<Callbacks>(model, opened.settings);
   install(zone, callbacks);
+  built_callbacks = callbacks.get();
   built_costs = &callbacks->costs();  // SimGrid keeps the callbacks as long as the simulation lasts
 }
 
@@ -125,6 +133,10 @@ void build() {
 
 NetworkCosts* platform_costs() {
   return built_costs;
+}
+
+SmpiMessages smpi_messages() {
+  return built_callbacks != nullptr ? built_callbacks->smpi_messages() : SmpiMessages();
 }
 
 }  // namespace hplcast::smpi_models

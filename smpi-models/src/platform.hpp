@@ -9,6 +9,14 @@ class NetworkCosts;
 
 /// The message costs of the platform that hplcast_build_platform() built; null if it did not.
 NetworkCosts* platform_costs();
+
+/// Messages that went through SMPI itself until now, those of collectives among them.
+struct SmpiMessages {
+  double messages = 0;
+  double bytes = 0;
+};
+/// None without the platform library.
+SmpiMessages smpi_messages();
 }  // namespace hplcast::smpi_models
 
 /// Builds the platform of HPLCAST_CLUSTER and installs its message costs as callbacks; for load_platform() of the

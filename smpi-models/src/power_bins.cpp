@@ -9,19 +9,22 @@
 
 namespace hplcast::smpi_models {
 
+namespace {
+
+constexpr std::size_t most_bins = 10'000'000;  // 80 MB
+
+}  // namespace
+
+/// Does not throw: ranks add to bins where nothing may be thrown (c_boundary.hpp).
 double& PowerBins::at(std::size_t bin) {
-  constexpr std::size_t most = 10'000'000;  // 80 MB
-  if (bin >= most) {
-    throw core::DomainError("HPLCAST_POWER_BIN", core::shortest(bin_s_) + " s",
-                            "at most " + std::to_string(most) + " bins in the run", "take wider bins");
-  }
+  bin = std::min(bin, most_bins);
   if (bin >= joules_.size()) joules_.resize(bin + 1);
   return joules_[bin];
 }
 
 void PowerBins::add(double begin_s, double end_s, double w) {
   auto bin = static_cast<std::size_t>(std::max(0.0, begin_s) / bin_s_);
-  for (;;) {
+  while (bin < most_bins) {
     const double bin_end_s = static_cast<double>(bin + 1) * bin_s_;
     if (end_s <= bin_end_s) break;
     if (bin_end_s > begin_s) {
@@ -36,6 +39,12 @@ void PowerBins::add(double begin_s, double end_s, double w) {
 void PowerBins::end(double time_s) {
   constexpr double rounding = 1e-9;  // of a bin: one so short is none
   const auto bins = static_cast<std::size_t>(std::max(1.0, std::ceil(time_s / bin_s_ - rounding)));
+  if (bins > most_bins) {
+    throw core::DomainError(
+        "HPLCAST_POWER_BIN", core::shortest(bin_s_) + " s",
+        "at most " + std::to_string(most_bins) + " bins in the " + core::shortest(time_s) + " s of the run",
+        "take wider bins");
+  }
   at(bins - 1) += 0;
   for (std::size_t more = bins; more < joules_.size(); ++more) joules_[bins - 1] += joules_[more];
   joules_.resize(bins);

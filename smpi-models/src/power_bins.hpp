@@ -14,6 +14,7 @@ class PowerBins {
   /// Watts from begin to end, 0 <= begin. An end before the begin (by rounding) takes away.
   void add(double begin_s, double end_s, double w);
   /// Nothing comes any more: of a run of `time_s`. The last bin is shorter than the others where they do not fill it.
+  /// @throws core::DomainError for more than 10^7 bins.
   void end(double time_s);
 
   double bin_s() const { return bin_s_; }

@@ -22,11 +22,13 @@ bool Mail::has(const hplcast_channel& channel) const {
 void RankClock::add(Work what, double duration_s, core::CoreState state) {
   require(duration_s >= 0, rank_, "it spends a negative time [s]", duration_s);
   tell(between_kernels_);
+  const double ahead_s = ahead_s_;
   if (detours_.any() && !replays_ && !notes_) {
     ahead_s_ = after(what, now_s(), duration_s) - simgrid::s4u::Engine::get_clock();
   } else {
     ahead_s_ += duration_s;
   }
+  if (loads_host_) pieces_.push_back({what, ahead_s_ - ahead_s});
   if (notes_) (what == Work::kernel ? noted_.kernels_s : noted_.other_s) += duration_s;
   if (meter_ != nullptr) meter_->spent(state, duration_s, now_s());
   if (state_ == State::catching_up && !replays_ && ahead_s_ >= 0) state_ = State::running;
@@ -96,12 +98,25 @@ void RankClock::flush() {
   if (ahead_s_ <= 0) return;
   worked_ = false;
   LOG("spends %g s", ahead_s_);
+  if (loads_host_) return spend_pieces();
   ahead_s_ += port::spend(take_ahead_s(), *bell_);
+}
+
+/// In their order: when a host has work matters to its power.
+void RankClock::spend_pieces() {
+  ahead_s_ = 0;
+  for (const Piece& piece : std::exchange(pieces_, {})) {
+    if (piece.what == Work::kernel && piece.duration_s > 0)
+      port::work(piece.duration_s);
+    else
+      ahead_s_ += port::spend(piece.duration_s, *bell_);
+  }
 }
 
 double RankClock::take_ahead_s() {
   const double ahead_s = ahead_s_;
   ahead_s_ = 0;
+  pieces_.clear();
   return ahead_s;
 }
 

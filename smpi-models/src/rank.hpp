@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "hplcast/core/kernel_id.hpp"
 #include "message.hpp"
@@ -100,6 +101,9 @@ class RankClock {
   /// By how much detours have stretched what the rank spent, in s.
   double detours_s() const { return taken_s_; }
 
+  /// From now on kernels load the host while they run. Not for ranks that catch up or note.
+  void load_host() { loads_host_ = true; }
+
   /// Tells a meter what the rank does. It must outlive this.
   void set_meter(StateMeter* meter) { meter_ = meter; }
   /// Null: nobody asks.
@@ -117,6 +121,7 @@ class RankClock {
  private:
   void add(Work what, double duration_s, core::CoreState state);
   void spend_noted(double date_s);
+  void spend_pieces();
 
   std::uint32_t rank_;
   State state_ = State::running;
@@ -128,6 +133,12 @@ class RankClock {
   Noted noted_;
   RankDetours detours_;
   double taken_s_ = 0;
+  struct Piece {
+    Work what;
+    double duration_s;
+  };
+  bool loads_host_ = false;
+  std::vector<Piece> pieces_;  // of what it is ahead, if kernels load the host
   StateMeter* meter_ = nullptr;
   core::CoreState between_kernels_ = core::CoreState::messages;
   simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);

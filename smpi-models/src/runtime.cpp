@@ -57,6 +57,7 @@ Runtime& Runtime::instance() {
 Runtime::Runtime()
     : settings_(session().settings),
       kernels_(settings_, load_model(), counts_),
+      program_(settings_, kernels_.model()),
       activity_(read_activity_settings(std::getenv)),
       progress_(activity_.settings().progress_path) {
   statistics_.simulator = port::simulator_name();
@@ -74,18 +75,23 @@ Runtime::Runtime()
 }
 
 void Runtime::add_ranks() {
+  if (settings_.load && (settings_.fast || settings_.poll_by_waiting))
+    throw core::DomainError("HPLCAST_LOAD", "on",
+                            "HPLCAST_MODE=exact and HPLCAST_POLLING=probe: no rank may work in its past");
   if (settings_.energy.on) begin_account();
   std::unordered_map<const s4u::Host*, int> ranks_on;
   for (const port::Process& process : port::processes()) {
     Rank& rank = ranks_.emplace_back(process.rank, process.host);
     process.actor->extension_set(rank_extension(), &rank);
     activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
+    if (settings_.load) rank.clock.load_host();
     const int local_rank = ranks_on[rank.host]++;
     kernels_.assign_laws(rank, local_rank);
     if (energy_) {
       const Kernels::Place place = kernels_.place_of(rank, local_rank);
       rank.clock.set_meter(&energy_->add_rank(place.host, place.cpu));
     }
+    program_.add_rank(rank, local_rank);
   }
   statistics_.ranks = static_cast<int>(ranks_.size());
   std::vector<int> numbers(ranks_.size());
@@ -124,7 +130,7 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
   StateMeter* const meter = rank.clock.meter();
   if (meter == nullptr) return;
   if (begins)
-    meter->begin(now_s);
+    energy_->begin(*meter, now_s);
   else
     meter->end(core::CoreState::messages, now_s);
 }
@@ -204,6 +210,9 @@ void Runtime::write() {
   statistics.window = panel_marks_.window();
   statistics.panel_marks_s = panel_marks_.means_s();
   statistics.counts = counts_.total();
+  if (!statistics_.deadlock) statistics.program = program_.counts();
+  statistics.program.messages = smpi_messages().messages;
+  statistics.program.message_bytes = smpi_messages().bytes;
   statistics.panel_counts = counts_.until_marks();
   statistics.energy = energy_totals_;
   if (energy_) statistics.panel_states = energy_->at_marks();

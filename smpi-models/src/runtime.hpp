@@ -13,6 +13,7 @@
 #include "panel_marks.hpp"
 #include "polling.hpp"
 #include "probes.hpp"
+#include "program.hpp"
 #include "progress_file.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
@@ -47,6 +48,7 @@ class Runtime {
   Probes& probes() { return *probes_; }
   /// Null in exact mode.
   ColumnMeetings* columns() { return columns_ ? &*columns_ : nullptr; }
+  Program& program() { return program_; }
   PanelCounts& counts() { return counts_; }
   /// The window of a matrix of `panels` panels. @throws DomainError for a window that it does not have.
   hplcast_window panel_window(int panels, int process_columns) const;
@@ -68,6 +70,7 @@ class Runtime {
   Statistics statistics_;
   PanelCounts counts_;
   Kernels kernels_;
+  Program program_;
   std::optional<EnergyAccount> energy_;
   std::optional<EnergyTotals> energy_totals_;  ///< at the end
   std::deque<Rank> ranks_;                     // by number in MPI_COMM_WORLD

@@ -59,6 +59,13 @@ double parse_seconds(const char* name, const std::string& text) {
   return seconds;
 }
 
+Settings::Rest parse_rest(const std::string& text) {
+  if (text == "zero") return Settings::Rest::zero;
+  if (text == "model") return Settings::Rest::model;
+  if (text == "bench") return Settings::Rest::bench;
+  throw core::DomainError("HPLCAST_REST", text, "zero, model or bench");
+}
+
 /// True for `yes`, false for `no`.
 bool parse_choice(const char* name, std::string_view text, const char* yes, const char* no) {
   if (text == yes) return true;
@@ -85,10 +92,14 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
     settings.sampled_exchanges = parse_sampled_exchanges(text);
   }
   if (const std::string text = value("HPLCAST_WINDOW"); !text.empty()) settings.window = parse_window(text);
+  choose("HPLCAST_LOAD", "on", "off", settings.load);
   choose("HPLCAST_ENERGY", "on", "off", settings.energy.on);
   choose("HPLCAST_POWER_HOSTS", "on", "off", settings.energy.hosts);
   if (const std::string text = value("HPLCAST_POWER_BIN"); !text.empty())
     settings.energy.bin_s = parse_seconds("HPLCAST_POWER_BIN", text);
+  if (const std::string text = value("HPLCAST_REST"); !text.empty()) settings.rest = parse_rest(text);
+  if (const std::string text = value("HPLCAST_SHARE_ABOVE"); !text.empty())
+    settings.share_above_bytes = parse_whole("HPLCAST_SHARE_ABOVE", text, 0, SIZE_MAX);
   choose("HPLCAST_NOISE", "on", "off", settings.noise);
   choose("HPLCAST_DETOURS", "on", "off", settings.detours);
   choose("HPLCAST_NETWORK_NOISE", "on", "off", settings.network_noise);

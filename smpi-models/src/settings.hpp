@@ -48,7 +48,12 @@ struct Settings {
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
   bool detours = true;          ///< HPLCAST_DETOURS: on or off; off: the cluster's detours never come
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
+  bool load = false;            ///< HPLCAST_LOAD: on or off; on: kernels load the simulated hosts
   EnergySettings energy;  ///< HPLCAST_ENERGY: on or off; HPLCAST_POWER_BIN: seconds; HPLCAST_POWER_HOSTS: on or off
+  /// HPLCAST_REST: code that is neither routine nor region (docs/any-program.md). zero: takes no time; model: as much
+  /// of the time in routines as observed; bench: its CPU time here.
+  enum class Rest { zero, model, bench } rest = Rest::zero;
+  std::size_t share_above_bytes = 0;  ///< HPLCAST_SHARE_ABOVE: larger allocations share their memory; 0: none
 };
 
 /// `lookup` gives the value of a variable, or null. @throws DomainError naming the variable.

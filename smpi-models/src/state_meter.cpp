@@ -22,8 +22,9 @@ std::size_t index(core::CoreState state) {
 
 }  // namespace
 
-void StateMeter::begin(double now_s) {
+void StateMeter::begin(double now_s, double origin_s) {
   seconds_ = noted_ = since_note_ = {};
+  origin_s_ = origin_s;
   begun_s_ = ended_s_ = since_s_ = now_s;
   active_begin_s_ = active_end_s_ = 0;
   runs_ = true;
@@ -40,7 +41,7 @@ void StateMeter::pass(core::CoreState state, double now_s) {
   const double duration_s = now_s - since_s_;
   if (duration_s == 0) return;
   seconds_[index(state)] += duration_s;
-  const double begin_s = since_s_ - begun_s_, end_s = now_s - begun_s_;
+  const double begin_s = since_s_ - origin_s_, end_s = now_s - origin_s_;
   since_s_ = now_s;
   const double w = watts_[index(state)];
   if (w <= 0) return;
@@ -75,7 +76,7 @@ void StateMeter::spread(const ByState& amounts, double end_s) {
     energy_j += state_s * watts_[i];
     if (watts_[i] > 0) active_s += state_s;
   }
-  const double begin_s = since_s_ - begun_s_;
+  const double begin_s = since_s_ - origin_s_;
   since_s_ = end_s;
   if (!(duration_s > 0) || energy_j <= 0) return;
   if (host_->has_bins()) host_->add_watts(begin_s, begin_s + duration_s, energy_j / duration_s);
@@ -113,6 +114,11 @@ void StateMeter::fill(double time_s) {
   if (host_->sleeps()) host_->add_active(active_begin_s_, active_end_s_);
 }
 
+void HostMeter::begin() {
+  active_ = ActiveTime();
+  awake_s_ = 0;
+}
+
 void HostMeter::add_active(double begin_s, double end_s) {
   active_.add(begin_s, end_s);
   constexpr std::size_t many = 256;
@@ -128,9 +134,9 @@ void HostMeter::add_awake(double begin_s, double end_s) {
 }
 
 double HostMeter::end(double time_s) {
+  // Ranks begin at slightly different times: the last of them may end a little after the time of the run.
   if (sleeps_)
-    active_.take_until(std::numeric_limits<double>::infinity(),
-                       [this](double from_s, double to_s) { add_awake(from_s, to_s); });
+    active_.take_until(time_s, [this](double from_s, double to_s) { add_awake(from_s, to_s); });
   else
     add_awake(0, time_s);
   if (bins_ != nullptr) bins_->add(0, time_s, power_.at_wall_w(power_.idle_w()));

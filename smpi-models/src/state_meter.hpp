@@ -29,8 +29,9 @@ class StateMeter {
   /// `host` must outlive this. @param watts  that the rank's core adds in each state
   StateMeter(HostMeter& host, const ByState& watts) : host_(&host), watts_(watts) {}
 
-  /// The timed part begins: what was counted before is forgotten.
-  void begin(double now_s);
+  /// The timed part begins: what was counted before is forgotten. Power over time is counted from `origin_s` on, which
+  /// is not after that.
+  void begin(double now_s, double origin_s);
   /// It ends for this rank. The time since the last until() was `state`.
   void end(core::CoreState state, double now_s);
 
@@ -60,10 +61,9 @@ class StateMeter {
   const ByState& seconds() const { return seconds_; }
   double total_s() const;
   ByState joules() const;
-  double begun_s() const { return begun_s_; }
   /// Begin and end of the timed part; 0 without one.
   double time_s() const { return ended_s_ - begun_s_; }
-  /// It will not tell its host of active times before this, after the begin.
+  /// It will not tell its host of active times before this, after the origin.
   double held_from_s() const { return active_begin_s_; }
   /// Those who end before the last wait for it. The intervals that are held back are handed over.
   void fill(double time_s);
@@ -77,8 +77,8 @@ class StateMeter {
   ByState watts_;
   bool runs_ = false;
   bool notes_ = false;
-  double begun_s_ = 0, ended_s_ = 0, since_s_ = 0;
-  double active_begin_s_ = 0, active_end_s_ = 0;  // after the begin: an interval that may go on
+  double origin_s_ = 0, begun_s_ = 0, ended_s_ = 0, since_s_ = 0;
+  double active_begin_s_ = 0, active_end_s_ = 0;  // after the origin: an interval that may go on
   ByState seconds_{}, noted_{}, since_note_{};
   double stretched_s_ = 0;
 };
@@ -95,7 +95,9 @@ class HostMeter {
   /// Whether it needs to know when.
   bool has_bins() const { return bins_ != nullptr; }
   bool sleeps() const { return sleeps_; }
-  /// Of one core; times after the begin, watts behind the supply.
+  /// Forgets all that was told.
+  void begin();
+  /// Of one core; times after the origin, watts behind the supply.
   void add_watts(double begin_s, double end_s, double w) { bins_->add(begin_s, end_s, power_.at_wall_w(w)); }
   void add_active(double begin_s, double end_s);
   /// Adds what all of the host draws, whatever its cores do. @return how long it was awake

@@ -111,6 +111,24 @@ Json energy_json(const EnergyTotals& totals) {
   return json;
 }
 
+Json program_json(const ProgramCounts& program) {
+  Json json = {{"routines", Json::object()},
+               {"regions", Json::object()},
+               {"rest_s", program.rest_s},
+               {"messages", program.messages},
+               {"message_bytes", program.message_bytes}};
+  for (const auto& [name, count] : program.routines) {
+    json["routines"][name] = {{"calls", count.calls},
+                              {"outside_range", count.outside_range},
+                              {"time_s", count.time_s},
+                              {"flop", count.flop},
+                              {"has_model", count.has_model}};
+  }
+  for (const auto& [name, count] : program.regions)
+    json["regions"][name] = {{"calls", count.calls}, {"time_s", count.time_s}, {"has_model", count.has_model}};
+  return json;
+}
+
 }  // namespace
 
 void write_statistics(std::ostream& out, const Statistics& statistics) {
@@ -148,6 +166,9 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
     if (!statistics.panel_states.empty()) json["panels"]["states"] = states_at_marks(statistics.panel_states);
     if (!statistics.panel_phases.empty()) json["panels"]["phases"] = phases_at_marks(statistics);
   }
+  const ProgramCounts& program = statistics.program;
+  if (!program.routines.empty() || !program.regions.empty() || program.rest_s > 0)
+    json["program"] = program_json(program);
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;
   if (statistics.energy) json["energy"] = energy_json(*statistics.energy);

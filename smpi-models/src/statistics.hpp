@@ -11,6 +11,7 @@
 #include "energy_account.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "panel_counts.hpp"
+#include "program_counts.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -29,6 +30,7 @@ struct Statistics {
   double end_s = 0;             ///< simulated time at the end
   std::vector<double> times_s;  ///< as reported, in order
   CallCounts counts;
+  ProgramCounts program;
   std::vector<double> detours_s;         ///< RankClock::detours_s(), by rank; empty without detours
   hplcast_window window{0, 0};           ///< PanelMarks::window()
   std::vector<double> panel_marks_s;     ///< PanelMarks::means_s()

@@ -6,6 +6,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/study/dgemm_peak.hpp"
 
 namespace hplcast::study {
 
@@ -15,6 +16,13 @@ void check_energy(const PredictionRequest& request) {
     throw core::DomainError("power of cluster " + request.cluster.name, "missing", "watts of its hosts",
                             "the energy of a run needs `power` in cluster.json: docs/energy.md");
   }
+  constexpr double most_bins = 1e7;  // as in the runtime
+  const double peak_flop_per_s = 1e9 * dgemm_peak_gflops(request.cluster, request.parameters.P * request.parameters.Q);
+  const double least_s = core::hpl_flop(static_cast<double>(request.parameters.N)) / peak_flop_per_s;
+  if (peak_flop_per_s > 0 && least_s > most_bins * request.observation.bin_s)
+    throw core::DomainError("bin", core::shortest(request.observation.bin_s) + " s",
+                            "at most 10000000 bins in a run of more than " + core::shortest(least_s) + " s",
+                            "take a longer --bin");
   if (!request.observation.paje.empty())
     throw core::UsageError("--energy beside --paje: with SMPI's own messages nobody knows when ranks wait");
   if (platform_library(request.programs).empty()) {

@@ -40,12 +40,36 @@ void scale_scope(core::ScopeModel& scope, double factor) {
   }
 }
 
+/// All of its code: routines, regions, and the rest.
+void slow_program(core::ProgramModel& program, double slower) {
+  const auto slow = [&](core::KernelModel& model) {
+    model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
+  };
+  for (auto& [name, model] : program.routines) slow(model);
+  for (auto& [name, region] : program.regions) {
+    if (region.mode == core::RegionMode::model) slow(region.model);
+    if (region.mode == core::RegionMode::factor) region.factor *= slower;
+    region.time_s *= slower;
+  }
+  program.rest_s_per_call *= slower;
+  program.rest_s_per_element *= slower;
+}
+
 }  // namespace
 
 core::ClusterModel scale_kernel(core::ClusterModel cluster, const std::string& kernel, double factor) {
   const double slower = 1 / require_positive("factor", factor);
-  core::KernelModel& model = kernel_of(cluster, kernel);
-  model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
+  bool found = false;
+  const auto slow = [&](core::KernelModel& model) {
+    model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
+    found = true;
+  };
+  // An observed program has models of its own, by variants: dgemv/N and dgemv/T are both dgemv.
+  if (cluster.program) {
+    for (auto& [name, model] : cluster.program->routines)
+      if (name == kernel || name.substr(0, name.find('/')) == kernel) slow(model);
+  }
+  if (!found || cluster.kernels.count(kernel) > 0) slow(kernel_of(cluster, kernel));
   return cluster;
 }
 
@@ -54,6 +78,7 @@ core::ClusterModel scale_kernels(core::ClusterModel cluster, double factor) {
   for (auto& [name, model] : cluster.kernels) {
     model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
   }
+  if (cluster.program) slow_program(*cluster.program, slower);
   return cluster;
 }
 

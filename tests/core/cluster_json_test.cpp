@@ -51,6 +51,15 @@ ClusterModel example() {
   cluster.network = NetworkModel::make(network);
   cluster.power = example_power();
   cluster.detours = {DetourSource::make({"agent", PeriodicDetours{0.1, {}}, 1, ConstantDuration{0.01}})};
+  ProgramModel program;
+  program.command = "./solver";
+  program.routines["dgemv/T"] = cluster.kernels["dgemm"];
+  program.regions["stencil"] = {RegionMode::model, 1, KernelModel::make("M2", law), 10, 0.5};
+  program.regions["setup"] = {RegionMode::factor, 0.9, {}, 1, 2};
+  program.observed = {10, 7, 1, 2};
+  program.rest_s_per_call = 1e-7;
+  program.rest_s_per_element = 1e-9;
+  cluster.program = program;
   cluster.provenance = R"({"date":"2026-01-01","rows":[1,2]})";
   return cluster;
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 # What find_package() of CMake finds is in which package of Spack; None: no package of its own.
 PACKAGES = {
     "Boost": "boost", "CLI11": "cli11", "Eigen3": "eigen", "MPI": "openmpi", "OpenBLAS": "openblas",
-    "OpenSSL": "openssl", "PkgConfig": "pkgconfig", "SQLiteCpp": "sqlitecpp", "SimGrid": "simgrid",
+    "OpenSSL": "openssl", "Python3": "python", "PkgConfig": "pkgconfig", "SQLiteCpp": "sqlitecpp", "SimGrid": "simgrid",
     "nlohmann_json": "nlohmann-json", "yaml-cpp": "yaml-cpp", "Threads": None,
 }
 MODULES = {"hwloc": "hwloc", "libarchive": "libarchive", "yaml-cpp": "yaml-cpp"}  # of pkg_check_modules()

@@ -64,7 +64,8 @@ TEST(PowerBins, EndExactlyAtTheBorderOfABin) {
 
 TEST(PowerBins, RefuseToBeMoreThanMemoryHolds) {
   PowerBins bins(1e-9);
-  EXPECT_THROW(bins.add(0, 1, 1), core::DomainError);
+  bins.add(0, 1, 1);
+  EXPECT_THROW(bins.end(1), core::DomainError);
 }
 
 TEST(ActiveTime, IsTheUnionOfIntervalsInAnyOrder) {
@@ -89,7 +90,7 @@ TEST(EnergyAccount, IsTheSumOverTheStatesOfTheCores) {
   EnergyAccount account(cluster, {true, 0.5, false});
   StateMeter& rank = account.add_rank(0, 0);
   rank.until(dgemm, 3);  // before the timed part
-  rank.begin(3);
+  account.begin(rank, 3);
   rank.until(dgemm, 5);
   rank.until(CoreState::blocked, 6);
   rank.end(CoreState::messages, 6.25);
@@ -114,8 +115,8 @@ TEST(EnergyAccount, WhoEndsFirstWaitsForTheLast) {
   EnergyAccount account(cluster, {true, 0, false});
   StateMeter& quick = account.add_rank(0, 0);
   StateMeter& slow = account.add_rank(0, 0);
-  quick.begin(0);
-  slow.begin(0.5);  // each rank counts from its own begin, as HPL does
+  account.begin(quick, 0);
+  account.begin(slow, 0.5);  // each rank counts from its own begin, as HPL does
   quick.end(dgemm, 1);
   slow.end(dgemm, 2.5);
   const EnergyTotals totals = account.end();
@@ -132,7 +133,7 @@ TEST(EnergyAccount, AHostWhoseCoresAllWaitForNothingIsIdle) {
   StateMeter& a = account.add_rank(0, 0);
   StateMeter& b = account.add_rank(0, 0);
   StateMeter& c = account.add_rank(1, 0);
-  for (StateMeter* rank : {&a, &b, &c}) rank->begin(0);
+  for (StateMeter* rank : {&a, &b, &c}) account.begin(*rank, 0);
   a.until(dgemm, 1);
   a.until(CoreState::polling, 4);
   a.end(dgemm, 5);
@@ -162,7 +163,7 @@ TEST(EnergyAccount, TheAwakeTimeOfManyRanksDoesNotDependOnTheOrderInWhichTheyTel
     EnergyAccount account(cluster, {true, 0, false});
     std::vector<StateMeter*> meters;
     for (int i = 0; i < ranks; ++i) meters.push_back(&account.add_rank(0, 0));
-    for (StateMeter* meter : meters) meter->begin(0);
+    for (StateMeter* meter : meters) account.begin(*meter, 0);
     const auto tell = [&](int rank, int step) {
       meters[static_cast<std::size_t>(rank)]->until(
           state(step), dates[static_cast<std::size_t>(rank)][static_cast<std::size_t>(step + 1)]);
@@ -181,11 +182,26 @@ TEST(EnergyAccount, TheAwakeTimeOfManyRanksDoesNotDependOnTheOrderInWhichTheyTel
   EXPECT_NEAR(awake_s(true), one_after_another, 1e-9);
 }
 
+TEST(EnergyAccount, OfTheLastTimedPartCounts) {
+  const core::ClusterModel cluster = cluster_of(0);
+  EnergyAccount account(cluster, {true, 1, false});
+  StateMeter& rank = account.add_rank(0, 0);
+  account.begin(rank, 0);
+  rank.end(dgemm, 7);
+  account.begin(rank, 10);
+  rank.until(dgemm, 11);
+  rank.end(CoreState::blocked, 12);
+  const EnergyTotals totals = account.end();
+  EXPECT_EQ(totals.begun_s, 10);
+  EXPECT_EQ(totals.energy_j(), 2 * 100 + 20 + 10);
+  EXPECT_THAT(totals.trace.bins_j, ElementsAre(130, 100));
+}
+
 TEST(StateMeter, SpreadsWhatWasNotedOverTheMeeting) {
   const core::ClusterModel cluster = cluster_of(5);
   EnergyAccount account(cluster, {true, 1, false});
   StateMeter& rank = account.add_rank(0, 0);
-  rank.begin(10);
+  account.begin(rank, 10);
   rank.until(dgemm, 11);
   rank.note();                // its own time goes back to the clock, 10.5
   rank.spent(dger, 0.5, 11);  // noted, no dates
@@ -210,7 +226,7 @@ TEST(StateMeter, CountsDetoursInAMeetingAsTheKernelsThatTheyStretch) {
   const core::ClusterModel cluster = cluster_of(5);
   EnergyAccount account(cluster, {true, 0, false});
   StateMeter& rank = account.add_rank(0, 0);
-  rank.begin(0);
+  account.begin(rank, 0);
   rank.note();
   rank.spent(dger, 1, 1);
   rank.note();

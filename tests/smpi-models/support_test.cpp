@@ -27,6 +27,23 @@ Settings settings_of(std::map<std::string, std::string> variables) {
   });
 }
 
+TEST(Settings, OfEnergyAreRead) {
+  EXPECT_FALSE(settings_of({}).energy.on);
+  const Settings settings =
+      settings_of({{"HPLCAST_ENERGY", "on"}, {"HPLCAST_POWER_BIN", "0.25"}, {"HPLCAST_POWER_HOSTS", "on"}});
+  EXPECT_TRUE(settings.energy.on);
+  EXPECT_EQ(settings.energy.bin_s, 0.25);
+  EXPECT_TRUE(settings.energy.hosts);
+  EXPECT_TRUE(settings_of({{"HPLCAST_LOAD", "on"}}).load);
+  for (const char* bin : {"0", "-1", "1s", "nan", "inf", "1e999"})
+    EXPECT_NE(error_in([&] {
+                settings_of({{"HPLCAST_POWER_BIN", bin}});
+              }).find("HPLCAST_POWER_BIN"),
+              std::string::npos)
+        << bin;
+  EXPECT_NE(error_in([] { settings_of({{"HPLCAST_ENERGY", "yes"}}); }).find("on or off"), std::string::npos);
+}
+
 TEST(Settings, HaveDefaults) {
   const Settings settings = settings_of({});
   EXPECT_EQ(settings.seed, 1U);

@@ -6,12 +6,16 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 
+#include "../core/errors_in.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/platforms/smpi_options.hpp"
+#include "hplcast/study/simgrid_parts.hpp"
 #include "simulated_cluster.hpp"
 
 namespace hplcast::study {
@@ -115,6 +119,7 @@ TEST_F(EnergyOfHpl, AddsUpOverStatesBinsAndHostsOnEveryGeometry) {
   request_.observation.power_trace = folder.path() / "power.csv";
   request_.observation.bin_s = 1e-3;
   request_.observation.power_hosts = true;
+  request_.parameters.N = 600;
   const std::vector<std::pair<int, int>> grids = {{1, 1}, {2, 2}, {3, 5}, {8, 1}, {1, 6}};
   for (const int cores : {4, 1})
     for (const SimulationMode mode : {SimulationMode::exact, SimulationMode::fast})
@@ -247,9 +252,61 @@ TEST_F(EnergyOfHpl, TellsWhatThePowerModelDoesNotSay) {
   EXPECT_EQ(predict(request_).energy->unstated, (std::vector<std::string>{"polling", "messages"}));
 }
 
+TEST_F(EnergyOfHpl, KernelsLoadHostsOnlyWhereNoRankWorksInItsPast) {
+  setenv("HPLCAST_LOAD", "on", 1);
+  const std::string error = tests::error_in([&] { predicted(1, 2, power_with(0)); });
+  unsetenv("HPLCAST_LOAD");
+  EXPECT_THAT(error, HasSubstr("HPLCAST_POLLING=probe"));
+}
+
 TEST_F(EnergyOfHpl, OfAClusterWithoutPowerIsAnError) {
   request_.cluster.power.reset();
   EXPECT_THROW(predict(request_), core::DomainError);
+}
+
+/// What SimGrid's plugin host_energy says of all hosts, in J, of the same run with kernels that load their hosts.
+double energy_of_plugin(const PredictionRequest& request, const std::filesystem::path& folder) {
+  std::ostringstream command;
+  std::ifstream hostfile(folder / "hostfile");
+  command << "cd '" << folder.string() << "' && HPLCAST_CLUSTER=cluster.json HPLCAST_MODE=exact HPLCAST_POLLING=probe "
+          << "HPLCAST_LOAD=on HPLCAST_ENERGY=on HPLCAST_STATS=loaded.json HPLCAST_NOISE="
+          << (request.noise ? "on" : "off") << " HPLCAST_NETWORK_NOISE=" << (request.noise ? "on" : "off") << " '"
+          << smpirun_to_run(request.programs.smpirun) << "' -np " << request.parameters.P * request.parameters.Q
+          << " -platform '" << request.programs.platform_library.string() << "' -hostfile hostfile "
+          << "--cfg=plugin:host_energy";
+  for (const std::string& option : platforms::smpi_options(request.cluster)) command << " '" << option << "'";
+  command << " '" << request.programs.xhpl.string() << "' > loaded.log 2>&1";
+  EXPECT_EQ(std::system(command.str().c_str()), 0) << command.str();
+  // [2.3] [host_energy/INFO] Total energy consumption: 5.6 Joules (used hosts: ...)
+  std::ifstream log(folder / "loaded.log");
+  const std::string words = "Total energy consumption: ";
+  for (std::string line; std::getline(log, line);)
+    if (const auto found = line.find(words); found != std::string::npos)
+      return std::stod(line.substr(found + words.size()));
+  ADD_FAILURE() << "no total in " << folder / "loaded.log";
+  return 0;
+}
+
+/// Where waiting is free SimGrid's plugin has the same model, if the simulated hosts have the work of the kernels.
+TEST_F(EnergyOfHpl, IsThatOfSimGridsPluginWhereWaitingIsFree) {
+  request_.parameters.N = 600;
+  for (const int cores : {1, 4}) {
+    use_hosts_of(cores);
+    request_.cluster.hosts = core::Hosts::make({"node-[1-" + std::to_string(4 / cores) + "]", cores, 1, {}, 0});
+    core::TemporaryFolder folder("hplcast-test");
+    request_.keep = folder.path();
+    const core::Prediction run = predicted(2, 2, power_with(0));
+    const double plugin_j = energy_of_plugin(request_, folder.path());
+    const nlohmann::json loaded = nlohmann::json::parse(std::ifstream(folder.path() / "loaded.json"));
+    EXPECT_NEAR(loaded.at("times_s").at(0).get<double>(), run.time_s, 1e-9 * run.time_s) << "it is the same run";
+    // The plugin counts from the begin of the simulation to its end; outside of the timed part the hosts are idle.
+    const double outside_s = loaded.at("end_s").get<double>() - loaded.at("energy").at("time_s").get<double>();
+    const double expected_j =
+        loaded.at("energy").at("energy_j").get<double>() + outside_s * idle_w * request_.cluster.hosts.count();
+    // It prints six digits behind the point.
+    EXPECT_NEAR(plugin_j / expected_j, 1, 1e-6) << cores << " cores";
+    EXPECT_NEAR(run.energy->energy_j / loaded.at("energy").at("energy_j").get<double>(), 1, 1e-6);
+  }
 }
 
 TEST_F(EnergyOfHpl, IsACurveOfTheTrace) {

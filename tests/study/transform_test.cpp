@@ -40,6 +40,29 @@ TEST(Transform, LeavesTheClusterAloneForTheArgumentNone) {
   }
 }
 
+TEST(Transform, ScalesTheRoutinesOfAnObservedProgramToo) {
+  core::ClusterModel cluster = dahu_like();
+  core::ProgramModel program;
+  const auto law = core::DurationLaw::make(core::Polynomial::make({{1, 1, 1}}, {1e-10}), {}, core::NoiseFamily::none);
+  program.routines["dgemm"] = core::KernelModel::make("M1", core::PiecewiseLaw(law));
+  program.routines["dgemv/T"] = program.routines["dgemm"];
+  program.regions["loop"] = {core::RegionMode::skip, 1, {}, 10, 4};
+  program.rest_s_per_call = 1e-6;
+  cluster.program = program;
+  const auto time_s = [](const core::ClusterModel& of, const char* routine) {
+    return of.program->routines.at(routine).cluster_law().at(shape).mean_s(shape);
+  };
+  const core::ClusterModel faster = transformed(cluster, {{"scale-kernels", "2"}});
+  EXPECT_DOUBLE_EQ(time_s(faster, "dgemm"), time_s(cluster, "dgemm") / 2);
+  EXPECT_DOUBLE_EQ(time_s(faster, "dgemv/T"), time_s(cluster, "dgemv/T") / 2);
+  EXPECT_DOUBLE_EQ(faster.program->regions.at("loop").time_s, 2);
+  EXPECT_DOUBLE_EQ(faster.program->rest_s_per_call, 5e-7);
+
+  const core::ClusterModel only_dgemm = transformed(cluster, {{"scale-dgemm", "4"}});
+  EXPECT_DOUBLE_EQ(time_s(only_dgemm, "dgemm"), time_s(cluster, "dgemm") / 4);
+  EXPECT_DOUBLE_EQ(time_s(only_dgemm, "dgemv/T"), time_s(cluster, "dgemv/T"));
+}
+
 TEST(Transform, WritesItselfIntoTheProvenance) {
   EXPECT_THAT(with("scale-dgemm", "2").provenance, ::testing::HasSubstr(R"("transformations":["scale-dgemm=2"])"));
 }

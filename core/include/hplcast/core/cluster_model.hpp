@@ -9,6 +9,7 @@
 #include "hplcast/core/kernel_model.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "hplcast/core/power.hpp"
+#include "hplcast/core/program_model.hpp"
 
 namespace hplcast::core {
 
@@ -58,9 +59,10 @@ struct ClusterModel {
   std::map<std::string, KernelModel>
       kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
   NetworkModel network;
-  std::optional<PowerModel> power;    ///< see check_power()
-  std::vector<DetourSource> detours;  ///< what takes the CPUs away now and then; see check_detours()
-  std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
+  std::optional<PowerModel> power;      ///< see check_power()
+  std::vector<DetourSource> detours;    ///< what takes the CPUs away now and then; see check_detours()
+  std::optional<ProgramModel> program;  ///< routines and regions of an observed program (`fit program`)
+  std::string provenance = "{}";        ///< a JSON object: what was measured, when, where, with which software
 };
 
 }  // namespace hplcast::core

@@ -32,6 +32,7 @@ enum StreamDomain : std::uint32_t {
   stream_smpi_message = 7,
   stream_window = 8,
   stream_detour = 9,
+  stream_routine = 10,
 };
 
 /// The draw number `call` of a stream.

@@ -15,6 +15,9 @@ namespace hplcast::fit {
 /// weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table);
 
+/// The one of `forms` (the simplest first) that fit_hpl_kernel() would take; not ok if none can be fitted.
+KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms);
+
 /// Fits a kernel of HPL for prediction: of the forms that can be fitted the one with the least BIC of the relative
 /// errors of the shapes, weighted by the time spent in them, where a more complicated one has to win by 10 (very strong
 /// evidence, Kass and Raftery 1995) and to take away a tenth of the relative error, by time or by calls. With too few

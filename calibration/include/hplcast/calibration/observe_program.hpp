@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/mpirun.hpp"
+
+namespace hplcast::calibration {
+
+/// A real program to be run with the observer preloaded (programs/src/observer.c).
+struct ObserveRequest {
+  core::MpiLaunch launch;  ///< ranks, hosts, mpirun
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+  std::filesystem::path observer;  ///< libhplcast-observe.so, on all hosts
+  std::filesystem::path archive;   ///< to be written: .zip, .tar.gz or .tar.zst
+  double timeout_s = 0;            ///< 0: none
+  std::function<void()> while_running = {};
+};
+
+/// Runs the program and writes what its ranks did into the archive: rank-R.calls.csv, rank-R.times.csv, program.json
+/// and program.out, which is what it printed. @throws core::ExternalError if it fails; core::Error if it left nothing:
+/// it is linked statically, or is no MPI program. @return what it printed.
+std::string observe_program(const ObserveRequest& request);
+
+}  // namespace hplcast::calibration

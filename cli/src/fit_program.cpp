@@ -1,0 +1,157 @@
+#include "hplcast/fit/program_fit.hpp"
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "checks.hpp"
+#include "cluster_file.hpp"
+#include "commands.hpp"
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "talk.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct FitProgramOptions {
+  std::vector<std::string> archives;
+  std::string cluster;
+  std::string factors_from;  ///< JSON of `run --bench-regions`
+  std::string output;
+};
+
+/// The run of one archive. @return the command that was observed.
+std::string add_archive(const std::string& path, fit::ProgramObservation& observation) {
+  std::string command;
+  bool found = false;
+  const auto files = calibration::read_archive(path);
+  for (const auto& [name, text] : files) {
+    const std::string where = path + ":" + name;
+    const std::string ending = ".times.csv";
+    if (core::ends_with(name, ending)) {
+      const std::string calls_name = name.substr(0, name.size() - ending.size()) + ".calls.csv";
+      const auto calls = files.find(calls_name);
+      if (calls == files.end()) throw core::Error(core::ExitCode::bad_input, path + ": no " + calls_name + " in it");
+      std::istringstream calls_in(calls->second), times_in(text);
+      fit::read_observed_rank({calls_in, path + ":" + calls_name}, {times_in, where}, observation);
+      found = true;
+    }
+    if (!core::ends_with(name, "program.json")) continue;
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains("program") || !json.at("program").is_string())
+      throw core::ParseError({where, 0, ""}, "expected the program that was observed");
+    command = json.at("program").get<std::string>();
+  }
+  if (!found)
+    throw core::Error(core::ExitCode::bad_input,
+                      path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
+  return command;
+}
+
+/// The published method: a region's factor is the ratio of its real to its simulated duration, of the same workload.
+void set_factors(const std::string& path, core::ProgramModel& program) {
+  nlohmann::json regions;
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+    if (!json.is_object() || !json.contains("regions") || !json.at("regions").is_object())
+      throw core::ParseError({name, 0, "/regions"}, "expected the JSON of `hplcast run --bench-regions -o FILE`");
+    regions = json.at("regions");
+  });
+  for (auto& [name, region] : program.regions) {
+    const auto found = regions.find(name);
+    const double calls = found == regions.end() || !found->is_object() ? 0 : found->value("calls", 0.0);
+    const double simulated_s = calls > 0 ? found->value("time_s", 0.0) : 0;
+    if (!(simulated_s > 0 && region.time_s > 0))
+      throw core::Error(core::ExitCode::bad_input,
+                        path + ": region " + name + " took no time in it; expected a run with --bench-regions");
+    if (static_cast<long>(calls) != region.calls)
+      throw core::Error(core::ExitCode::bad_input, path + ": region " + name + " was entered " + core::shortest(calls) +
+                                                       " times, but " + std::to_string(region.calls) +
+                                                       " times in what was observed\n  hint: simulate the same " +
+                                                       "program with the same arguments on as many ranks");
+    region.mode = core::RegionMode::factor;
+    region.factor = region.time_s / simulated_s;
+    region.model = {};
+    std::cerr << "region " << name << ": factor " << significant(region.factor) << '\n';
+  }
+}
+
+/// Where the observed time went: the routines that took most, and the sums.
+void write_table(std::ostream& out, const fit::ProgramObservation& seen, const fit::ProgramFit& fit) {
+  const core::ObservedTime& observed = fit.program.observed;
+  TextTable table({"what", "model", "calls", "time s", "share", "error"});
+  const double executed_s = observed.total_s - observed.mpi_s;
+  const auto add = [&](const std::string& name, const std::string& model, const fit::ObservedSum& sum,
+                       const std::string& error) {
+    table.add({name, model, significant(sum.calls), significant(sum.time_s), percent(sum.time_s / executed_s), error});
+  };
+  for (const auto& [name, sum] : seen.routines) {
+    const auto one = fit.fits.find(name);
+    const bool ok = one != fit.fits.end() && one->second.ok();
+    add(name, ok ? one->second.model.level() : "none", sum,
+        ok ? percent(one->second.model.quality().mean_abs_relative_error) : "");
+  }
+  for (const auto& [name, sum] : seen.regions) {
+    const auto one = fit.program.regions.find(name);
+    add("region " + name, one == fit.program.regions.end() ? "none" : core::to_string(one->second.mode), sum, "");
+  }
+  add("the rest", "none", {0, observed.rest_s, 0}, "");
+  table.write(out);
+  out << "MPI took " << significant(observed.mpi_s) << " s of CPU time beside that, and is simulated\n";
+}
+
+void run_fit_program(const FitProgramOptions& options) {
+  require_writable(options.output);
+  std::vector<std::string> inputs = options.archives;
+  inputs.push_back(options.cluster);
+  require_other_file(options.output, inputs);
+  core::ClusterModel cluster = read_cluster_file(options.cluster);
+  fit::ProgramObservation observation;
+  std::string command;
+  for (const std::string& archive : options.archives) command = add_archive(archive, observation);
+  fit::ProgramFit fit = fit::fit_program(observation);
+  fit.program.command = command;
+  if (!options.factors_from.empty()) set_factors(options.factors_from, fit.program);
+  if (!is_quiet()) write_table(std::cerr, observation, fit);
+  for (const std::string& warning : fit.warnings) std::cerr << "hplcast fit program: warning: " << warning << '\n';
+  cluster.program = std::move(fit.program);
+  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+}
+
+}  // namespace
+
+void setup_fit_program(CLI::App& fit) {
+  const auto options = std::make_shared<FitProgramOptions>();
+  CLI::App& command = add_command(fit, "program", "Models of what an observed program calls, added to a cluster.json",
+                                  "hplcast fit program solver.zip --cluster examples/dahu-like.json -o solver.json");
+  command.add_option("archives", options->archives, "archives of `hplcast observe`, of one program")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--cluster", options->cluster, "cluster.json with the network of the machine")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--factors-from", options->factors_from,
+          "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "
+          "ratio of both is taken")
+      ->type_name("FILE");
+  accept_json(command);
+  command
+      .add_option("-o,--output", options->output,
+                  "cluster.json with routines and regions (default: the standard output)")
+      ->type_name("FILE");
+  command.callback([options] { run_fit_program(*options); });
+}
+
+}  // namespace hplcast::cli

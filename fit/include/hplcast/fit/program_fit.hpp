@@ -1,0 +1,64 @@
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/program_model.hpp"
+#include "hplcast/fit/kernel_fit.hpp"
+
+namespace hplcast::fit {
+
+/// A sampled call of an observed program, or of one of its regions ("region:NAME").
+struct ObservedCall {
+  core::KernelShape shape;
+  double duration_s = 0;
+  double calls = 1;  ///< that it stands for
+};
+
+/// Sums over the ranks of all observed runs.
+struct ObservedSum {
+  double calls = 0;
+  double time_s = 0;
+  double flop = 0;
+};
+
+/// What `hplcast observe` saw in one or more runs.
+struct ProgramObservation {
+  std::map<std::string, std::vector<ObservedCall>> calls;  ///< by routine
+  std::map<std::string, ObservedSum> routines, regions, mpi;
+  /// Of one rank: what its rest goes with.
+  struct RankRest {
+    double rest_s = 0, calls = 0, elements = 0;
+  };
+  std::vector<RankRest> rests;
+  double executed_s = 0;       ///< CPU time outside of MPI
+  double rest_s = 0;           ///< of it: neither routines nor regions
+  double other_threads_s = 0;  ///< CPU time of threads that were not observed
+  double foreign_calls = 0;    ///< routines called by them
+};
+
+/// A file, and its name for messages.
+struct NamedInput {
+  std::istream& in;
+  std::string name;
+};
+
+/// Adds one rank: its calls, columns routine,m,n,k,duration_s,calls, and its sums, columns what,name,calls,time_s,flop.
+/// @throws core::ParseError
+void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation);
+
+/// The models of a program and what was noticed.
+struct ProgramFit {
+  core::ProgramModel program;
+  std::map<std::string, KernelFit> fits;  ///< by routine
+  std::vector<std::string> warnings;
+};
+
+/// A model for each routine: terms are products of the sizes that it was called with, the simplest set that does
+/// (hpl_kernels.hpp), by weighted least squares in which the time of the calls counts. Routines that took less than
+/// `least_share` of the CPU time get the mean time per size. @throws core::Error if nothing was observed.
+ProgramFit fit_program(const ProgramObservation& observation, double least_share = 1e-4);
+
+}  // namespace hplcast::fit

@@ -1,0 +1,263 @@
+#include "hplcast/fit/program_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/fit/hpl_kernels.hpp"
+#include "hplcast/fit/least_squares.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using core::Monomial;
+
+const std::string region_prefix = "region:";
+
+/// A sample stands for many calls: a table has each of them that often, up to so many rows in all.
+constexpr double most_rows = 100000;
+
+KernelTable table_of(const std::vector<ObservedCall>& calls) {
+  double sum = 0;
+  for (const ObservedCall& one : calls) sum += one.calls;
+  const double scale = sum > most_rows ? most_rows / sum : 1;
+  KernelTable table;
+  for (const ObservedCall& one : calls) {
+    const long times = std::max(1L, std::lround(one.calls * scale));
+    for (long i = 0; i < times; ++i) table.add(one.shape, one.duration_s);
+  }
+  return table;
+}
+
+/// Without noise first: a formula that needs more coefficients than there are shapes is no formula.
+KernelFitOptions form(std::vector<Monomial> terms) {
+  KernelFitOptions options;
+  options.level = terms.empty() ? "M0" : terms.size() == 1 ? "M1" : "M2";
+  options.terms = std::move(terms);
+  options.non_negative = true;
+  options.remove_insignificant = false;
+  options.family.reset();
+  return options;
+}
+
+/// Vectors whose elements are k apart: the time per element grows with the memory that they span, n k, from cache to
+/// cache; at most that of the slowest memory, so pieces are there, too.
+std::vector<KernelFitOptions> strided_forms() {
+  const Monomial n{0, 1, 0}, span{0, 1, 1}, by_span{0, 2, 1};
+  KernelFitOptions pieces = form({n});
+  pieces.level = "M'";
+  pieces.split = span;
+  pieces.max_pieces = 4;
+  return {form({n}), form({n, by_span}), pieces};
+}
+
+/// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
+/// the prediction. Then faces of it, then edges.
+std::vector<KernelFitOptions> forms_of(const core::ShapeRange& range) {
+  const bool m = range.max.m > 1, n = range.max.n > 1, k = range.max.k > 1;
+  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
+  if (!m && !n && !k) return {form({})};
+  std::vector<Monomial> faces, edges;
+  if (m && n && k) faces = {{1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+  if (m && (n || k)) edges.push_back({1, 0, 0});
+  if (n && (m || k)) edges.push_back({0, 1, 0});
+  if (k && (m || n)) edges.push_back({0, 0, 1});
+  const auto joined = [&](const std::vector<Monomial>& more) {
+    std::vector<Monomial> terms{product};
+    terms.insert(terms.end(), more.begin(), more.end());
+    return terms;
+  };
+  std::vector<KernelFitOptions> forms{form({product})};
+  if (!faces.empty()) forms.push_back(form(joined(faces)));
+  if (faces.empty() && !edges.empty()) forms.push_back(form(joined(edges)));
+  const std::size_t whole = forms.size();
+  for (std::size_t i = 0; i < whole; ++i) {
+    KernelFitOptions pieces = forms[i];
+    pieces.level = "M'";
+    pieces.split = product;
+    pieces.max_pieces = 3;
+    forms.push_back(std::move(pieces));
+  }
+  return forms;
+}
+
+/// Time per call or per product of sizes, whichever the calls allow.
+KernelFit simplest_fit(const KernelTable& table, const std::vector<KernelFitOptions>& forms) {
+  KernelFitOptions options = forms.front();
+  options.noise = NoiseLevel::n1;
+  KernelFit fit = fit_kernel(table, options);
+  if (fit.ok()) return fit;
+  options.intercept = Intercept::none;
+  if (options.level == "M1") fit = fit_kernel(table, options);
+  if (fit.ok()) return fit;
+  KernelFitOptions constant = form({});
+  constant.noise = NoiseLevel::n1;
+  return fit_kernel(table, constant);
+}
+
+KernelFit fit_routine(const std::string& name, const std::vector<ObservedCall>& calls, bool matters) {
+  const KernelTable table = table_of(calls);
+  const bool strided = core::ends_with(name, "/strided") && table.range().max.k > 1;
+  const std::vector<KernelFitOptions> forms = strided ? strided_forms() : forms_of(table.range());
+  if (matters) {
+    KernelFit fit = fit_best_form(table, forms);
+    if (fit.ok()) return fit;
+  }
+  return simplest_fit(table, forms);
+}
+
+core::RegionModel region_model(const std::vector<ObservedCall>& calls, const ObservedSum& sum) {
+  core::RegionModel region;
+  region.calls = std::lround(sum.calls);
+  region.time_s = sum.time_s;
+  const KernelTable table = table_of(calls);
+  const core::ShapeRange range = table.range();
+  const bool has_sizes = range.max.m > 1 || range.max.n > 1 || range.max.k > 1;
+  if (!has_sizes) return region;  // skip: the mean
+  KernelFit fit = fit_routine("", calls, true);
+  if (!fit.ok()) return region;
+  region.mode = core::RegionMode::model;
+  region.model = std::move(fit.model);
+  return region;
+}
+
+std::string percent(double part, double whole) {
+  return core::shortest(std::round(1000 * part / whole) / 10) + " %";
+}
+
+void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
+  constexpr double much = 0.05;
+  if (seen.rest_s > much * seen.executed_s) {
+    fit.warnings.push_back(percent(seen.rest_s, seen.executed_s) +
+                           " of the CPU time outside of MPI was neither in BLAS nor in a region: mark regions "
+                           "(hplcast/region.h), or run with --rest bench or --rest model");
+  }
+  // Threads of the MPI library itself take some ms at its start.
+  constexpr double threads_of_mpi_s = 0.1;
+  if (seen.other_threads_s >
+          std::max(much * seen.executed_s, threads_of_mpi_s * static_cast<double>(seen.rests.size())) ||
+      seen.foreign_calls > 0) {
+    fit.warnings.push_back("other threads of the program took " + core::shortest(seen.other_threads_s) +
+                           " s: threads are not observed and not simulated; run it with one thread per rank "
+                           "(OMP_NUM_THREADS=1)");
+  }
+  if (seen.routines.empty())
+    fit.warnings.push_back(
+        "no routine of BLAS was seen: is it linked statically? The observer sees shared libraries only");
+}
+
+}  // namespace
+
+namespace {
+
+void read_calls(const NamedInput& file, ProgramObservation& observation) {
+  core::CsvReader rows(file.in, file.name);
+  ProgramObservation::RankRest& rest = observation.rests.back();
+  const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
+                    duration = rows.column("duration_s"), calls = rows.column("calls");
+  while (rows.next()) {
+    const double duration_s = rows.non_negative(duration);
+    // A clock cannot tell a region without work from one that was not entered.
+    constexpr double shortest_s = 1e-9;
+    const std::string name(rows.text(routine));
+    observation.calls[name].push_back({{rows.positive(m), rows.positive(n), rows.positive(k)},
+                                       std::max(duration_s, shortest_s),
+                                       rows.positive(calls)});
+    if (name.rfind(region_prefix, 0) == 0) continue;
+    const core::KernelShape& shape = observation.calls[name].back().shape;
+    const double number = rows.positive(calls);
+    rest.calls += number;
+    rest.elements += number * (core::ends_with(name, "/strided") ? shape.n : core::largest_face(shape));
+  }
+}
+
+void read_times(const NamedInput& file, ProgramObservation& observation) {
+  core::CsvReader rows(file.in, file.name);
+  const std::size_t what = rows.column("what"), its_name = rows.column("name"), calls = rows.column("calls"),
+                    time = rows.column("time_s"), flop = rows.column("flop");
+  while (rows.next()) {
+    const std::string kind(rows.text(what));
+    const ObservedSum one{rows.non_negative(calls), rows.number(time), rows.non_negative(flop)};
+    const auto add = [&](std::map<std::string, ObservedSum>& sums) {
+      ObservedSum& sum = sums[std::string(rows.text(its_name))];
+      sum.calls += one.calls;
+      sum.time_s += one.time_s;
+      sum.flop += one.flop;
+    };
+    if (kind == "routine") add(observation.routines);
+    if (kind == "region") add(observation.regions);
+    if (kind == "mpi") add(observation.mpi);
+    if (kind == "total") observation.executed_s += one.time_s;
+    if (kind == "rest") {
+      observation.rest_s += one.time_s;
+      observation.rests.back().rest_s = one.time_s;
+    }
+    if (kind == "threads") {
+      observation.other_threads_s += one.time_s;
+      observation.foreign_calls += one.calls;
+    }
+  }
+}
+
+/// Non-negative least squares over ranks; a part that is the same in all of them (the start of the program) is left
+/// out.
+void fit_rest(const std::vector<ProgramObservation::RankRest>& rests, core::ProgramModel& program) {
+  RegressionData data;
+  data.columns.resize(3);
+  for (const auto& one : rests) {
+    if (!(one.calls > 0 && one.rest_s > 0)) continue;
+    data.columns[0].push_back(one.elements);
+    data.columns[1].push_back(one.calls);
+    data.columns[2].push_back(1);
+    data.y.push_back(one.rest_s);
+    data.weights.push_back(1 / one.rest_s);
+  }
+  if (data.y.empty()) return;
+  LeastSquaresOptions options;
+  options.non_negative = true;
+  const LeastSquares solution = solve_least_squares(data, options);
+  program.rest_s_per_element = solution.coefficients[0];
+  program.rest_s_per_call = solution.coefficients[1];
+}
+
+}  // namespace
+
+void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation) {
+  observation.rests.emplace_back();
+  read_calls(calls, observation);
+  read_times(times, observation);
+}
+
+ProgramFit fit_program(const ProgramObservation& observation, double least_share) {
+  if (!(observation.executed_s > 0))
+    throw core::Error(core::ExitCode::bad_input, "no CPU time was observed; expected what `hplcast observe` wrote");
+  ProgramFit fit;
+  core::ProgramModel& program = fit.program;
+  double routines_s = 0, mpi_s = 0;
+  for (const auto& [name, sum] : observation.mpi) mpi_s += sum.time_s;
+  for (const auto& [name, sum] : observation.routines) {
+    routines_s += sum.time_s;
+    const auto calls = observation.calls.find(name);
+    if (calls == observation.calls.end()) continue;
+    KernelFit one = fit_routine(name, calls->second, sum.time_s > least_share * observation.executed_s);
+    if (one.ok()) {
+      program.routines.emplace(name, one.model);
+    } else {
+      fit.warnings.push_back(name + " gets no model: " + one.reason);
+    }
+    fit.fits.emplace(name, std::move(one));
+  }
+  for (const auto& [name, sum] : observation.regions) {
+    const auto calls = observation.calls.find(region_prefix + name);
+    if (calls != observation.calls.end()) program.regions.emplace(name, region_model(calls->second, sum));
+  }
+  program.observed = {observation.executed_s + mpi_s, routines_s, mpi_s, observation.rest_s};
+  fit_rest(observation.rests, program);
+  add_warnings(observation, fit);
+  return fit;
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,84 @@
+/* What the generated routines of a simulated program (modelled_routines.c) are made of. */
+#ifndef HPLCAST_MODELLED_CALLS_H
+#define HPLCAST_MODELLED_CALLS_H
+
+#include <complex.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "hplcast/smpi_models/hplcast_program.h"
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
+/* A routine as the models know it; `number` is asked for at its first call. */
+struct hplcast_variant {
+  const char* name;
+  const char* base;
+  int number;
+};
+
+static inline void hplcast_spend_by(struct hplcast_variant* variant, double m, double n, double k, double flop,
+                                    int executed) {
+  if (variant->number < 0) variant->number = hplcast_routine(variant->name, variant->base);
+  hplcast_routine_call(variant->number, m, n, k, flop, executed);
+}
+
+static inline void hplcast_spend(struct hplcast_variant* variant, double m, double n, double k, double flop) {
+  hplcast_spend_by(variant, m, n, k, flop, 0);
+}
+
+static inline void hplcast_spend_executed(struct hplcast_variant* variant, double m, double n, double k, double flop) {
+  hplcast_spend_by(variant, m, n, k, flop, 1);
+}
+
+/* The larger distance of elements; 1: they are neighbours. */
+static inline double hplcast_stride(int one, int other) {
+  const int distance = one < 0 ? -one : one, other_distance = other < 0 ? -other : other;
+  const int larger = distance > other_distance ? distance : other_distance;
+  return larger < 1 ? 1 : (double)larger;
+}
+
+/* BLAS counts from the other end where an increment is negative. */
+static inline char* hplcast_first(void* x, size_t size, int n, int inc) {
+  return (char*)x + (inc < 0 ? (ptrdiff_t)(1 - n) * inc * (ptrdiff_t)size : 0);
+}
+
+static inline void HPLCAST_COPY(size_t size, int n, void* x, int incx, void* y, int incy) {
+  if (n <= 0) return;
+  if (incx == 1 && incy == 1) {
+    memmove(y, x, (size_t)n * size);
+    return;
+  }
+  char *from = hplcast_first(x, size, n, incx), *to = hplcast_first(y, size, n, incy);
+  for (int i = 0; i < n; ++i, from += (ptrdiff_t)size * incx, to += (ptrdiff_t)size * incy) memcpy(to, from, size);
+}
+
+static inline void HPLCAST_SWAP(size_t size, int n, void* x, int incx, void* y, int incy) {
+  if (n <= 0) return;
+  char *one = hplcast_first(x, size, n, incx), *other = hplcast_first(y, size, n, incy);
+  for (int i = 0; i < n; ++i, one += (ptrdiff_t)size * incx, other += (ptrdiff_t)size * incy) {
+    char kept[16]; /* the longest element: double complex */
+    memcpy(kept, one, size);
+    memcpy(one, other, size);
+    memcpy(other, kept, size);
+  }
+}
+
+/* Index, from 0, of a drawn largest element, whose value (`parts` of `real`: 2 in complex arrays) is stored there; -1
+ * where there is none. */
+#define HPLCAST_DRAW_PIVOT(real, parts, n, x, incx) hplcast_draw_##real(parts, n, x, incx)
+
+#define HPLCAST_DEFINE_DRAW(real)                                                 \
+  static inline int hplcast_draw_##real(int parts, int n, void* x, int inc) {     \
+    int index = 0;                                                                \
+    if (n < 1 || inc < 1) return -1;                                              \
+    real* element = (real*)x;                                                     \
+    const real value = (real)hplcast_pivot(n, &index);                            \
+    element += (ptrdiff_t)index * inc * parts;                                    \
+    element[0] = value;                                                           \
+    if (parts == 2) element[1] = 0;                                               \
+    return index;                                                                 \
+  }
+HPLCAST_DEFINE_DRAW(float)
+HPLCAST_DEFINE_DRAW(double)
+
+#endif

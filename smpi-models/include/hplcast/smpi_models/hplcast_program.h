@@ -1,0 +1,53 @@
+/* What programs other than HPL call of the runtime: routines with free names, regions, pending delays before MPI calls.
+ * The modelled BLAS, the wrapped MPI functions and hplcast/region.h (programs/) are its users. As in hplcast_smpi.h
+ * nothing here returns an error: a call that cannot be served ends the simulation. */
+#ifndef HPLCAST_PROGRAM_H
+#define HPLCAST_PROGRAM_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+/* Number of the routine `name` ("dgemv/T"), for hplcast_routine_call(). A name that cluster.json does not have takes the
+ * model of `base` ("dgemv") there, among the routines of the program or else among HPL's kernels. */
+int hplcast_routine(const char* name, const char* base);
+
+/* The calling rank spends the time of one call with the sizes m, n, k (1: it has no such size); a size <= 0 is no call.
+ * `executed`: the program also executes it, so it takes no time of its model where executed code is benched. A routine
+ * without a model takes no time and is counted as such. */
+void hplcast_routine_call(int routine, double m, double n, double k, double flop, int executed);
+
+/* A region begins: not 0 if its code is to be executed (modes factor and bench). The region's time is spent at its end,
+ * or here if it is not executed (modes model and skip). A region that cluster.json does not have is executed and takes
+ * no time of its own. */
+int hplcast_region_enter(const char* name, double m, double n, double k);
+/* The region ends. Ends the simulation for another region than the one that began last. */
+void hplcast_region_leave(const char* name);
+
+/* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
+ * benched; after the call the rest is benched again. Around every MPI call and clock read. Nothing outside of ranks. */
+void hplcast_before_mpi(void);
+void hplcast_after_mpi(void);
+
+/* Ends the simulation with this message and exit code 3. */
+void hplcast_stop(const char* message);
+
+/* `size` bytes that all large allocations of all ranks share, filled with 1.0 at first; null if they are fewer than
+ * HPLCAST_SHARE_ABOVE says, or it says nothing. */
+void* hplcast_share(size_t size);
+/* Bytes of what hplcast_share() has given; 0 for any other address. */
+size_t hplcast_shared_size(const void* memory);
+void hplcast_unshare(void* memory);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+#include "hplcast/smpi_models/hplcast_program.h"
+
+#include "c_boundary.hpp"
+#include "runtime.hpp"
+#include "settings.hpp"
+#include "shared_memory.hpp"
+#include "simgrid_port/simgrid_port.hpp"
+
+using hplcast::smpi_models::guarded;
+using hplcast::smpi_models::Rank;
+using hplcast::smpi_models::Runtime;
+
+namespace {
+
+/// Clocks are read and memory is allocated before the simulation begins, too.
+bool in_a_rank() {
+  return simgrid::s4u::Actor::self() != nullptr;
+}
+
+}  // namespace
+
+int hplcast_routine(const char* name, const char* base) {
+  return guarded([&] { return Runtime::instance().program().routine(name, base); });
+}
+
+void hplcast_routine_call(int routine, double m, double n, double k, double flop, int executed) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.program().call(Runtime::rank(), routine, {m, n, k}, flop, executed != 0);
+  });
+}
+
+int hplcast_region_enter(const char* name, double m, double n, double k) {
+  return guarded([&] { return Runtime::instance().program().enter(Runtime::rank(), name, {m, n, k}); });
+}
+
+void hplcast_region_leave(const char* name) {
+  guarded([&] { Runtime::instance().program().leave(Runtime::rank(), name); });
+}
+
+void hplcast_stop(const char* message) {
+  hplcast::smpi_models::end_simulation(message, hplcast::core::ExitCode::bad_input);
+}
+
+// What blocks is called outside of guarded().
+
+void hplcast_before_mpi(void) {
+  if (!in_a_rank()) return;
+  Rank& rank = guarded([]() -> Rank& {
+    Runtime& runtime = Runtime::instance();
+    runtime.program().pause(Runtime::rank());
+    return Runtime::rank();
+  });
+  rank.clock.flush();
+}
+
+void hplcast_after_mpi(void) {
+  if (!in_a_rank()) return;
+  guarded([] { Runtime::instance().program().resume(Runtime::rank()); });
+}
+
+namespace {
+
+/// Made at the first allocation, which may come before there are ranks.
+hplcast::smpi_models::SharedMemory& shared_memory() {
+  static auto* const memory = new hplcast::smpi_models::SharedMemory(
+      guarded([] { return hplcast::smpi_models::read_settings().share_above_bytes; }));
+  return *memory;
+}
+
+}  // namespace
+
+void* hplcast_share(size_t size) {
+  return shared_memory().allocate(size);
+}
+
+size_t hplcast_shared_size(const void* memory) {
+  return shared_memory().size_of(memory);
+}
+
+void hplcast_unshare(void* memory) {
+  shared_memory().release(memory);
+}

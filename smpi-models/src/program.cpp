@@ -1,0 +1,209 @@
+#include "program.hpp"
+
+#include <ctime>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+/// FNV-1a: the stream of a routine has its name, whatever else is called before it.
+std::uint32_t hash_of(const std::string& name) {
+  std::uint32_t hash = 2166136261u;
+  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
+  return hash;
+}
+
+/// Of this thread, on which SimGrid runs all actors in turn.
+double cpu_time_s() {
+  std::timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Sizes that the kernel of HPL of that name does not have are 1 in its model.
+core::KernelShape shape_of_hpl(const std::string& base, core::KernelShape shape) {
+  const auto id = core::kernel_from_name(base);
+  if (!id) return shape;
+  const std::string_view sizes = core::kernel_sizes[static_cast<std::size_t>(*id)];
+  if (sizes.find('m') == std::string_view::npos) shape.m = 1;
+  if (sizes.find('n') == std::string_view::npos) shape.n = 1;
+  if (sizes.find('k') == std::string_view::npos) shape.k = 1;
+  return shape;
+}
+
+std::string base_of(const std::string& name) {
+  return name.substr(0, name.find('/'));
+}
+
+}  // namespace
+
+Program::Program(const Settings& settings, const std::optional<Model>& model) : settings_(settings), model_(model) {
+  if (!model_) return;
+  if (model_->cluster.program) program_ = &*model_->cluster.program;
+  for (const std::string& name : model_->cluster.hosts.names())
+    host_index_.emplace(name, static_cast<int>(host_index_.size()));
+}
+
+void Program::add_rank(const Rank& rank, int local_rank) {
+  State& state = states_.emplace_back();
+  if (!model_) return;
+  const auto host = host_index_.find(rank.host->get_name());
+  state.host = host == host_index_.end() ? 0 : host->second;
+  state.cpu = model_->cluster.hosts.cpu_of(local_rank);
+}
+
+const core::KernelModel* Program::model_of(const std::string& name, const std::string& base, bool& of_hpl) const {
+  if (!model_) return nullptr;
+  if (program_ != nullptr) {
+    for (const std::string& one : {name, base}) {
+      const auto found = program_->routines.find(one);
+      if (found != program_->routines.end()) return &found->second;
+    }
+  }
+  const auto kernel = model_->cluster.kernels.find(base);
+  if (kernel == model_->cluster.kernels.end()) return nullptr;
+  of_hpl = true;
+  return &kernel->second;
+}
+
+int Program::routine(const std::string& name, const std::string& base) {
+  const auto [place, is_new] = numbers_.try_emplace(name, static_cast<int>(routines_.size()));
+  if (is_new) {
+    Routine& routine = routines_.emplace_back();
+    routine.name = name;
+    routine.model = model_of(name, base, routine.of_hpl);
+    routine.stream = hash_of(name);
+    routine.watts_of = core::kernel_from_name(base).value_or(other_work);
+    routine.is_strided = core::ends_with(name, "/strided");
+    routine.count.has_model = routine.model != nullptr;
+  }
+  return place->second;
+}
+
+double Program::drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape,
+                        std::uint32_t rank, std::uint32_t stream, std::uint64_t call) const {
+  const core::DurationLaw& law = model.law(state.host, state.cpu).at(shape);
+  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
+  const double duration_s =
+      draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_routine, rank, stream}, call))
+            : law.mean_s(shape);
+  return duration_s > 0 ? duration_s : 0;
+}
+
+void Program::spend(Rank& rank, double duration_s, core::KernelId as) {
+  if (duration_s > 0) rank.clock.work(as, duration_s);
+}
+
+void Program::call(Rank& rank, int number, const core::KernelShape& shape, double flop, bool executed) {
+  if (number < 0 || static_cast<std::size_t>(number) >= routines_.size())
+    throw core::DomainError("routine", number, "a number that hplcast_routine() has given");
+  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return;
+  Routine& routine = routines_[static_cast<std::size_t>(number)];
+  State& state = states_[rank.number];
+  ++routine.count.calls;
+  routine.count.flop += flop;
+  if (routine.model == nullptr || (executed && benches(state))) return;
+  const core::KernelShape known = routine.of_hpl ? shape_of_hpl(base_of(routine.name), shape) : shape;
+  if (routine.model->range() && !core::contains(*routine.model->range(), known)) ++routine.count.outside_range;
+  if (state.calls.size() <= static_cast<std::size_t>(number)) state.calls.resize(routines_.size());
+  const double drawn = drawn_s(state, *routine.model, known, rank.number, routine.stream,
+                               state.calls[static_cast<std::size_t>(number)]++);
+  routine.count.time_s += drawn;
+  const bool modelled_rest = settings_.rest == Settings::Rest::model && program_ != nullptr;
+  // Of a strided vector k is a distance, not a size.
+  const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
+  const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
+  counts_.rest_s += rest_s;
+  spend(rank, drawn + rest_s, routine.watts_of);
+}
+
+bool Program::benches(const State& state) const {
+  if (state.regions.empty()) return settings_.rest == Settings::Rest::bench;
+  const core::RegionModel* region = state.regions.back().model;
+  if (region == nullptr) return settings_.rest == Settings::Rest::bench;
+  return region->mode == core::RegionMode::bench || region->mode == core::RegionMode::factor;
+}
+
+void Program::pause(Rank& rank) {
+  State& state = states_[rank.number];
+  if (state.benched_from_s < 0) return;
+  double spent_s = cpu_time_s() - state.benched_from_s;
+  state.benched_from_s = -1;
+  Entered* const region = state.regions.empty() ? nullptr : &state.regions.back();
+  if (region != nullptr && region->model != nullptr) {
+    if (region->model->mode == core::RegionMode::factor) spent_s *= region->model->factor;
+    region->time_s += spent_s;
+  } else {
+    counts_.rest_s += spent_s;
+  }
+  spend(rank, spent_s);
+}
+
+void Program::resume(const Rank& rank) {
+  State& state = states_[rank.number];
+  if (benches(state)) state.benched_from_s = cpu_time_s();
+}
+
+bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape& shape) {
+  pause(rank);
+  State& state = states_[rank.number];
+  for (const Entered& one : state.regions) {
+    if (one.name == name)
+      throw core::Error(core::ExitCode::bad_input,
+                        "region " + name + " begins inside of itself; expected its end first");
+  }
+  Entered entered{name, nullptr, shape, 0};
+  if (program_ != nullptr) {
+    const auto found = program_->regions.find(name);
+    if (found != program_->regions.end()) entered.model = &found->second;
+  }
+  RegionCount& count = counts_.regions[name];
+  count.has_model = entered.model != nullptr;
+  const std::uint64_t call = count.calls++;
+  const core::RegionModel* const model = entered.model;
+  state.regions.push_back(std::move(entered));
+  if (model == nullptr || model->mode == core::RegionMode::bench || model->mode == core::RegionMode::factor) {
+    resume(rank);
+    return true;
+  }
+  const double mean_s = model->calls > 0 ? model->time_s / static_cast<double>(model->calls) : 0;
+  const double spent_s = model->mode == core::RegionMode::skip
+                             ? mean_s
+                             : drawn_s(state, model->model, shape, rank.number, hash_of("region " + name), call);
+  state.regions.back().time_s = spent_s;
+  spend(rank, spent_s);
+  return false;
+}
+
+void Program::leave(Rank& rank, const std::string& name) {
+  pause(rank);
+  State& state = states_[rank.number];
+  if (state.regions.empty() || state.regions.back().name != name) {
+    throw core::Error(
+        core::ExitCode::bad_input,
+        "region " + name + " ends on rank " + std::to_string(rank.number) + " where " +
+            (state.regions.empty() ? std::string("none has begun") : state.regions.back().name + " is open") +
+            "; expected regions that do not overlap: each ends before the one around it");
+  }
+  counts_.regions[name].time_s += state.regions.back().time_s;
+  state.regions.pop_back();
+  resume(rank);
+}
+
+ProgramCounts Program::counts() const {
+  ProgramCounts counts = counts_;
+  for (const Routine& routine : routines_) counts.routines[routine.name] = routine.count;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].regions.empty()) continue;
+    throw core::Error(core::ExitCode::bad_input,
+                      "region " + states_[i].regions.back().name + " of rank " + std::to_string(i) +
+                          " was never closed; expected HPLCAST_REGION_END before the program ends");
+  }
+  return counts;
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "program_counts.hpp"
+#include "rank.hpp"
+#include "settings.hpp"
+#include "table_model.hpp"
+
+namespace hplcast::smpi_models {
+
+/// What the code of a program between its MPI calls costs: routines by their free names, regions, and the rest.
+class Program {
+ public:
+  /// Both references must outlive this. No model: every routine is without one.
+  Program(const Settings& settings, const std::optional<Model>& model);
+
+  /// Of rank `rank`, the number `local_rank` of its host. Ranks come in the order of their numbers.
+  void add_rank(const Rank& rank, int local_rank);
+
+  /// As hplcast_routine().
+  int routine(const std::string& name, const std::string& base);
+  /// As hplcast_routine_call(). @throws DomainError for a number that routine() has not given.
+  void call(Rank& rank, int routine, const core::KernelShape& shape, double flop, bool executed);
+
+  /// As hplcast_region_enter(), hplcast_region_leave(). @throws Error for a region that is not the last one entered, or
+  /// is entered twice.
+  bool enter(Rank& rank, const std::string& name, const core::KernelShape& shape);
+  void leave(Rank& rank, const std::string& name);
+
+  /// The rank has executed code until now, which is benched where it is to be; resume(): and does so again from now on.
+  void pause(Rank& rank);
+  void resume(const Rank& rank);
+
+  /// @throws Error for a region that has not ended.
+  ProgramCounts counts() const;
+
+ private:
+  /// Watts are known for kernels of HPL: other routines and code count as its dgemm.
+  static constexpr core::KernelId other_work = core::KernelId::dgemm;
+  struct Routine {
+    std::string name;
+    const core::KernelModel* model = nullptr;
+    std::uint32_t stream = 0;
+    bool is_strided = false;
+    bool of_hpl = false;  ///< the model is that of a kernel of HPL
+    core::KernelId watts_of = other_work;
+    RoutineCount count;
+  };
+  struct Entered {
+    std::string name;
+    const core::RegionModel* model = nullptr;
+    core::KernelShape shape;
+    double time_s = 0;
+  };
+  /// Of one rank.
+  struct State {
+    int host = 0, cpu = 0;
+    double benched_from_s = -1;        ///< CPU time of this thread; negative: nothing is benched
+    std::vector<std::uint64_t> calls;  ///< draws taken, by routine
+    std::vector<Entered> regions;      ///< entered and not left, the last one last
+  };
+
+  const core::KernelModel* model_of(const std::string& name, const std::string& base, bool& of_hpl) const;
+  /// Of call number `call` by the model; at least 0.
+  double drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape, std::uint32_t rank,
+                 std::uint32_t stream, std::uint64_t call) const;
+  void spend(Rank& rank, double duration_s, core::KernelId as = other_work);
+  bool benches(const State& state) const;
+
+  const Settings& settings_;
+  const std::optional<Model>& model_;
+  const core::ProgramModel* program_ = nullptr;
+  std::unordered_map<std::string, int> numbers_;
+  std::vector<Routine> routines_;
+  std::vector<State> states_;  // by rank
+  std::unordered_map<std::string, int> host_index_;
+  ProgramCounts counts_;
+};
+
+}  // namespace hplcast::smpi_models

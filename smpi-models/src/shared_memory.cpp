@@ -1,0 +1,67 @@
+#include "shared_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+/// At most 256 views per allocation (the system allows 65,530 maps a process by default), of 1 to 64 MiB.
+std::size_t block_bytes(std::size_t bytes) {
+  constexpr std::size_t least = std::size_t{1} << 20, most = std::size_t{1} << 26, views = 256;
+  std::size_t block = least;
+  while (block < most && block * views < bytes) block *= 2;
+  return block;
+}
+
+}  // namespace
+
+int SharedMemory::block(std::size_t bytes) {
+  const auto known = blocks_.find(bytes);
+  if (known != blocks_.end()) return known->second;
+  const int file = memfd_create("hplcast-shared", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return -1;
+  void* const content = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (content == MAP_FAILED) return -1;
+  std::fill_n(static_cast<double*>(content), bytes / sizeof(double), 1.0);
+  munmap(content, bytes);
+  blocks_.emplace(bytes, file);
+  return file;
+}
+
+void* SharedMemory::allocate(std::size_t bytes) {
+  if (least_bytes_ == 0 || bytes < least_bytes_) return nullptr;
+  const std::size_t one = block_bytes(bytes);
+  const int file = block(one);
+  if (file < 0) return nullptr;
+  char* const whole =
+      static_cast<char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (whole == MAP_FAILED) return nullptr;
+  for (std::size_t at = 0; at < bytes; at += one) {
+    void* const view =
+        mmap(whole + at, std::min(one, bytes - at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    if (view != MAP_FAILED) continue;
+    munmap(whole, bytes);
+    return nullptr;
+  }
+  sizes_.emplace(whole, bytes);
+  return whole;
+}
+
+std::size_t SharedMemory::size_of(const void* memory) const {
+  if (sizes_.empty()) return 0;
+  const auto found = sizes_.find(memory);
+  return found == sizes_.end() ? 0 : found->second;
+}
+
+void SharedMemory::release(void* memory) {
+  const auto found = sizes_.find(memory);
+  if (found == sizes_.end()) return;
+  munmap(memory, found->second);
+  sizes_.erase(found);
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <unordered_map>
+
+namespace hplcast::smpi_models {
+
+/// Large allocations that share their pages: each is a row of views of one block, so that memory does not grow with
+/// them. The block holds the number 1 in double precision at first: a content on which factorisations do not stop.
+class SharedMemory {
+ public:
+  /// Allocations of at least `least_bytes` share; 0: none.
+  explicit SharedMemory(std::size_t least_bytes) : least_bytes_(least_bytes) {}
+
+  /// Null if it is too small to share, or the system has no more maps.
+  void* allocate(std::size_t bytes);
+  /// 0 for memory that is not shared.
+  std::size_t size_of(const void* memory) const;
+  void release(void* memory);
+
+ private:
+  /// A file in memory of that many bytes; -1 if there is none.
+  int block(std::size_t bytes);
+
+  std::size_t least_bytes_;
+  std::map<std::size_t, int> blocks_;  // by size
+  std::unordered_map<const void*, std::size_t> sizes_;
+};
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/cluster_model.hpp"
+
+namespace hplcast::study {
+
+/// How code that is neither BLAS nor MPI nor a region is simulated: it takes no time, a share of the time in routines
+/// as observed, or its CPU time here.
+enum class RestMode { zero, model, bench };
+
+const char* to_string(RestMode mode);
+/// @throws core::DomainError for an unknown name.
+RestMode rest_mode_from_name(const std::string& name);
+
+/// A program that hplcast-cc has compiled, to be run on the simulator.
+struct ProgramRunRequest {
+  core::ClusterModel cluster;
+  int ranks = 1;
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+  std::uint64_t seed = 1;
+  bool noise = true;
+  RestMode rest = RestMode::zero;
+  double share_above_bytes = 0;  ///< allocations of at least that many bytes share their memory; 0: none
+  double timeout_s = 0;          ///< 0: none
+  std::string smpirun;           ///< empty: that of the SimGrid hplcast was built with
+  std::filesystem::path keep;    ///< folder for the files of the simulation; empty: a temporary one
+  std::function<void()> while_running = {};
+};
+
+/// Calls of a routine or region, summed over ranks.
+struct RoutineUse {
+  double calls = 0;
+  double outside_range = 0;  ///< calls of sizes that were not observed
+  double time_s = 0;         ///< simulated
+  double flop = 0;
+  bool has_model = false;
+};
+
+/// What a simulated program did.
+struct ProgramRun {
+  std::string command;
+  std::string cluster;
+  std::string model_sha256;
+  std::string simulator;
+  int ranks = 1;
+  std::uint64_t seed = 1;
+  RestMode rest = RestMode::zero;
+  double time_s = 0;  ///< simulated, from the start of the ranks to the end of the last one
+  double wall_s = 0;
+  double peak_pss_bytes = 0;
+  std::map<std::string, RoutineUse> routines;
+  std::map<std::string, RoutineUse> regions;
+  double rest_s = 0;  ///< of all ranks
+  double messages = 0;
+  double message_bytes = 0;
+  std::string output;  ///< what it printed
+
+  double routines_s() const;
+  double regions_s() const;
+};
+
+/// What can be told before the run. @throws core::Error for a program that hplcast-cc did not link, that needs a shared
+/// BLAS, LAPACK or MPI of the system, or that is not there; core::DomainError for ranks that the cluster has no cores
+/// for. @return warnings.
+std::vector<std::string> check(const ProgramRunRequest& request);
+
+/// check(), then simulates. @throws core::ExternalError if the program or the simulator fails, or its ranks deadlock.
+ProgramRun run_program(const ProgramRunRequest& request);
+
+/// What has to be known to believe the result: unmodelled routines and code, sizes that were not observed, a run in
+/// which nothing takes time.
+std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster);
+
+/// As JSON, `hplcast run --json` (docs/any-program.md).
+void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings);
+
+}  // namespace hplcast::study

@@ -1,0 +1,213 @@
+#include "hplcast/study/program_run.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "hpl_simulation.hpp"
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/predict.hpp"
+#include "hplcast/study/process_memory.hpp"
+#include "hplcast/study/simgrid_parts.hpp"
+#include "linked_libraries.hpp"
+#include "program_statistics.hpp"
+#include "simulation_files.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array rest_names = {std::pair{RestMode::zero, "zero"}, std::pair{RestMode::model, "model"},
+                                   std::pair{RestMode::bench, "bench"}};
+
+/// smpirun takes words apart, and gives the program's arguments to a shell.
+void require_plain(const std::string& what, const std::string& text) {
+  if (text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos) return;
+  throw core::DomainError(what, text, "a text without spaces and characters that a shell takes apart",
+                          "smpirun hands it to a shell");
+}
+
+core::Command command_of(const ProgramRunRequest& request, const fs::path& folder) {
+  const SimulationFiles files = write_simulation_files(request.cluster, request.ranks, platform_library({}), folder);
+  core::Command command;
+  command.program = smpirun_to_run(request.smpirun);
+  command.arguments = {"-np",
+                       std::to_string(request.ranks),
+                       "-platform",
+                       files.platform.string(),
+                       "-hostfile",
+                       files.hostfile.string(),
+                       "--log=root.thresh:warning"};
+  for (const std::string& option : files.options) {
+    // Programs have global variables: each rank runs a copy of its own.
+    const bool privatization = option.rfind("--cfg=smpi/privatization", 0) == 0;
+    command.arguments.push_back(privatization ? "--cfg=smpi/privatization:dlopen" : option);
+  }
+  command.arguments.push_back(fs::absolute(request.program).string());
+  for (const std::string& argument : request.arguments) command.arguments.push_back(argument);
+  command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
+                         {"HPLCAST_SEED", std::to_string(request.seed)},
+                         {"HPLCAST_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_MESSAGES", "smpi"},
+                         {"HPLCAST_REST", to_string(request.rest)},
+                         {"HPLCAST_SHARE_ABOVE", std::to_string(static_cast<std::uint64_t>(request.share_above_bytes))},
+                         {"HPLCAST_STATS", (folder / "statistics.json").string()}};
+  command.purpose = "the simulation of " + request.program.filename().string();
+  command.output = folder / "program.out";
+  command.timeout_s = request.timeout_s;
+  return command;
+}
+
+ProgramStatistics statistics_of(const core::Command& command, const ProgramRunRequest& request) {
+  const fs::path file = command.environment.at("HPLCAST_STATS");
+  if (!fs::exists(file))
+    throw core::program_failure(command, 0, "it left no statistics: " + request.program.string() + " ended early");
+  ProgramStatistics statistics;
+  core::read_file(file,
+                  [&](std::istream& in, const std::string& name) { statistics = read_program_statistics(in, name); });
+  if (statistics.deadlock)
+    throw core::program_failure(command, 0,
+                                "the simulated ranks deadlocked at " + core::shortest(statistics.run.time_s) + " s");
+  return statistics;
+}
+
+ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
+  const core::TemporaryFolder copies("hplcast-smpi");  // of the program, one for each rank
+  core::Command command = command_of(request, folder);
+  command.environment["TMPDIR"] = copies.path().string();
+  PeakMemory memory;
+  command.while_running = [&](int pid) {
+    memory.sample(pid);
+    if (request.while_running) request.while_running();
+  };
+  const core::CommandResult result = core::run_checked(command);
+  ProgramRun run = statistics_of(command, request).run;
+  run.command = request.program.filename().string();
+  for (const std::string& argument : request.arguments) run.command += " " + argument;
+  run.cluster = request.cluster.name;
+  run.ranks = request.ranks;
+  run.seed = request.seed;
+  run.rest = request.rest;
+  run.wall_s = result.wall_s;
+  run.peak_pss_bytes = memory.peak_bytes();
+  run.output = core::read_text(command.output);
+  const std::string asked = core::cluster_sha256(request.cluster);
+  if (run.model_sha256 != asked)
+    throw core::program_failure(command, 0,
+                                "it used the model " + run.model_sha256 + ", not the one asked for, " + asked);
+  return run;
+}
+
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+std::string percent(double ratio) {
+  return core::shortest(std::round(ratio * 1000) / 10) + " %";
+}
+
+}  // namespace
+
+const char* to_string(RestMode mode) {
+  for (const auto& [one, name] : rest_names)
+    if (one == mode) return name;
+  return "unknown";
+}
+
+RestMode rest_mode_from_name(const std::string& name) {
+  for (const auto& [mode, its_name] : rest_names)
+    if (name == its_name) return mode;
+  throw core::DomainError("rest", name, "zero, model or bench");
+}
+
+double ProgramRun::routines_s() const {
+  double sum_s = 0;
+  for (const auto& [name, use] : routines) sum_s += use.time_s;
+  return sum_s;
+}
+
+double ProgramRun::regions_s() const {
+  double sum_s = 0;
+  for (const auto& [name, use] : regions) sum_s += use.time_s;
+  return sum_s;
+}
+
+std::vector<std::string> check(const ProgramRunRequest& request) {
+  if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
+  const int cores = request.cluster.hosts.total_cores();
+  if (request.ranks > cores)
+    throw core::DomainError("-np", request.ranks,
+                            "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
+                            "`hplcast transform --nodes` makes a larger one");
+  std::vector<std::string> warnings = check_linked_libraries(request.program);
+  require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
+  require_plain("path of the program", fs::absolute(request.program).string());
+  for (const std::string& argument : request.arguments) require_plain("argument of the program", argument);
+  const bool several_hosts = request.ranks > request.cluster.hosts.values().cores;
+  if (several_hosts && !request.cluster.network.values().remote)
+    throw core::DomainError("-np", request.ranks,
+                            "at most " + std::to_string(request.cluster.hosts.values().cores) +
+                                ", the cores of one host: messages between hosts were not measured");
+  if (!request.cluster.program) {
+    warnings.push_back("cluster " + request.cluster.name +
+                       " has no routines of an observed program (hplcast fit program): only kernels of HPL take time");
+  } else if (const core::ObservedTime& seen = request.cluster.program->observed; request.rest == RestMode::zero) {
+    constexpr double much = 0.05;
+    const double unmodelled = share(seen.rest_s, seen.total_s - seen.mpi_s);
+    if (unmodelled > much)
+      warnings.push_back(
+          percent(unmodelled) +
+          " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
+          "this simulation; --rest model or bench, or regions (docs/any-program.md)");
+  }
+  return warnings;
+}
+
+ProgramRun run_program(const ProgramRunRequest& request) {
+  check(request);
+  if (request.keep.empty()) {
+    core::TemporaryFolder folder("hplcast-run");
+    try {
+      return run_in(request, folder.path());
+    } catch (const core::Error&) {
+      if (fs::exists(folder.path() / "program.out")) folder.keep();  // the message names it
+      throw;
+    }
+  }
+  fs::create_directories(request.keep);
+  std::error_code error;
+  fs::remove(request.keep / "statistics.json", error);
+  return run_in(request, fs::absolute(request.keep));
+}
+
+std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster) {
+  std::vector<std::string> list;
+  const double all_s = run.routines_s() + run.regions_s() + run.rest_s;
+  for (const auto& [name, use] : run.routines) {
+    constexpr double much = 0.01;  // of the time
+    if (!use.has_model && use.calls > 0) {
+      list.push_back(name + ": " + core::shortest(use.calls) + " calls took no time, because cluster " + cluster.name +
+                     " has no model of it; observe a run that calls it");
+    } else if (use.outside_range > 0 && share(use.time_s, all_s) > much) {
+      list.push_back(name + ": " + percent(share(use.outside_range, use.calls)) +
+                     " of its calls have sizes outside of those observed");
+    }
+  }
+  for (const auto& [name, use] : run.regions)
+    if (!use.has_model) list.push_back("region " + name + ": was not observed, took no time of its own");
+  if (all_s <= 0)
+    list.push_back(
+        "nothing but messages took time: the program calls no BLAS that is modelled, or its contents stopped its "
+        "algorithm at once");
+  return list;
+}
+
+}  // namespace hplcast::study

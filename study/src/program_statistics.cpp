@@ -1,0 +1,86 @@
+#include "program_statistics.hpp"
+
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
+
+namespace hplcast::study {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+RoutineUse use_from(const Json& json) {
+  RoutineUse use;
+  use.calls = json.at("calls").get<double>();
+  use.outside_range = json.value("outside_range", 0.0);
+  use.time_s = json.at("time_s").get<double>();
+  use.flop = json.value("flop", 0.0);
+  use.has_model = json.at("has_model").get<bool>();
+  return use;
+}
+
+Json json_of(const std::map<std::string, RoutineUse>& uses) {
+  Json json = Json::object();
+  for (const auto& [name, use] : uses) {
+    json[name] = {{"calls", use.calls},
+                  {"outside_range", use.outside_range},
+                  {"time_s", use.time_s},
+                  {"flop", use.flop},
+                  {"has_model", use.has_model}};
+  }
+  return json;
+}
+
+}  // namespace
+
+ProgramStatistics read_program_statistics(std::istream& in, const std::string& name) {
+  ProgramStatistics statistics;
+  try {
+    const Json json = Json::parse(core::read_json_text(in, name));
+    ProgramRun& run = statistics.run;
+    run.simulator = json.at("simulator").get<std::string>();
+    run.model_sha256 = json.at("model_sha256").get<std::string>();
+    run.time_s = json.at("end_s").get<double>();
+    statistics.deadlock = json.at("deadlock").get<bool>();
+    if (!json.contains("program")) return statistics;
+    const Json& program = json.at("program");
+    for (const auto& [routine, use] : program.at("routines").items()) run.routines[routine] = use_from(use);
+    for (const auto& [region, use] : program.at("regions").items()) run.regions[region] = use_from(use);
+    run.rest_s = program.at("rest_s").get<double>();
+    run.messages = program.at("messages").get<double>();
+    run.message_bytes = program.at("message_bytes").get<double>();
+  } catch (const nlohmann::json::exception& error) {
+    throw core::ParseError({name, 0, ""}, std::string("not the statistics of a simulated program: ") + error.what());
+  }
+  return statistics;
+}
+
+void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings) {
+  const Json json = {{"schema_version", 1},
+                     {"command", run.command},
+                     {"cluster", run.cluster},
+                     {"model_sha256", run.model_sha256},
+                     {"simulator", run.simulator},
+                     {"ranks", run.ranks},
+                     {"seed", run.seed},
+                     {"rest", to_string(run.rest)},
+                     {"time_s", run.time_s},
+                     {"wall_s", run.wall_s},
+                     {"peak_pss_bytes", run.peak_pss_bytes},
+                     {"routines_s", run.routines_s()},
+                     {"regions_s", run.regions_s()},
+                     {"rest_s", run.rest_s},
+                     {"messages", run.messages},
+                     {"message_bytes", run.message_bytes},
+                     {"routines", json_of(run.routines)},
+                     {"regions", json_of(run.regions)},
+                     {"warnings", warnings},
+                     {"output", run.output}};
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace hplcast::study

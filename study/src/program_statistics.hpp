@@ -1,0 +1,19 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "hplcast/study/program_run.hpp"
+
+namespace hplcast::study {
+
+/// What the runtime of a simulated program wrote into HPLCAST_STATS, as far as it goes into a ProgramRun.
+struct ProgramStatistics {
+  ProgramRun run;
+  bool deadlock = false;
+};
+
+/// @throws core::ParseError if it is not what the runtime writes.
+ProgramStatistics read_program_statistics(std::istream& in, const std::string& name);
+
+}  // namespace hplcast::study

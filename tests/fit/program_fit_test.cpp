@@ -1,0 +1,145 @@
+#include "hplcast/fit/program_fit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+/// A factorisation: updates that become smaller, always by blocks of 64.
+std::vector<ObservedCall> updates(double per_product, double per_face) {
+  std::vector<ObservedCall> calls;
+  for (double n = 1024; n >= 64; n -= 64) {
+    for (double m = n; m >= 64; m -= 128) {
+      const double k = 64;
+      calls.push_back({{m, n, k}, per_product * m * n * k + per_face * m * k, 1});
+    }
+  }
+  return calls;
+}
+
+ProgramObservation observation_of(const std::string& routine, const std::vector<ObservedCall>& calls) {
+  ProgramObservation seen;
+  seen.calls[routine] = calls;
+  ObservedSum& sum = seen.routines[routine];
+  for (const ObservedCall& one : calls) {
+    sum.calls += one.calls;
+    sum.time_s += one.calls * one.duration_s;
+  }
+  seen.executed_s = sum.time_s;
+  return seen;
+}
+
+double predicted_s(const ProgramFit& fit, const std::string& routine, const core::KernelShape& shape) {
+  return fit.program.routines.at(routine).cluster_law().at(shape).mean_s(shape);
+}
+
+TEST(ProgramFit, RecoversWhatTheCallsWereMadeOf) {
+  const ProgramFit fit = fit_program(observation_of("dgemm", updates(5e-11, 0)));
+  EXPECT_NEAR(predicted_s(fit, "dgemm", {500, 300, 64}), 5e-11 * 500 * 300 * 64, 1e-12);
+}
+
+// Also for another block size than the one that was observed: the main term is the product of all sizes.
+TEST(ProgramFit, ExtrapolatesASizeThatNeverVaried) {
+  const ProgramFit fit = fit_program(observation_of("dgemm", updates(5e-11, 0)));
+  const double expected_s = 5e-11 * 4000 * 4000 * 128;
+  EXPECT_NEAR(predicted_s(fit, "dgemm", {4000, 4000, 128}), expected_s, 1e-3 * expected_s);
+}
+
+TEST(ProgramFit, AddsFacesWhereTheyMatter) {
+  const ProgramFit fit = fit_program(observation_of("dgemm", updates(5e-11, 2e-9)));
+  const double expected_s = 5e-11 * 2000 * 1000 * 64 + 2e-9 * 2000 * 64;
+  EXPECT_NEAR(predicted_s(fit, "dgemm", {2000, 1000, 64}), expected_s, 1e-6 * expected_s);
+}
+
+// A sample of 3 calls in 3000 must count as these, not as much as 3 that are all there are.
+TEST(ProgramFit, LetsSamplesStandForTheirCalls) {
+  std::vector<ObservedCall> calls;
+  for (int i = 0; i < 8; ++i) calls.push_back({{1, 10, 1}, 2e-6, 1000});
+  for (int i = 0; i < 8; ++i) calls.push_back({{1, 10, 1}, 4e-6, 3000});
+  const ProgramFit fit = fit_program(observation_of("ddot", calls));
+  EXPECT_NEAR(predicted_s(fit, "ddot", {1, 10, 1}), 3.5e-6, 1e-9) << "(2 us * 1000 + 4 us * 3000) / 4000";
+}
+
+TEST(ProgramFit, SaysHowMuchIsNotModelled) {
+  ProgramObservation seen = observation_of("dgemm", updates(5e-11, 0));
+  const double routines_s = seen.executed_s;
+  seen.rest_s = routines_s;
+  seen.executed_s = 2 * routines_s;
+  const ProgramFit fit = fit_program(seen);
+  EXPECT_THAT(fit.warnings, Contains(HasSubstr("50 % of the CPU time outside of MPI")));
+}
+
+TEST(ProgramFit, SplitsTheRestIntoCallsElementsAndTheStart) {
+  ProgramObservation seen = observation_of("dgemm", updates(5e-11, 0));
+  for (const auto& [calls, elements] : {std::pair{1e3, 1e6}, {4e3, 2e6}, {3e3, 9e6}, {9e3, 3e7}})
+    seen.rests.push_back({0.002 + 1e-7 * calls + 2e-9 * elements, calls, elements});
+  const core::ProgramModel program = fit_program(seen).program;
+  EXPECT_NEAR(program.rest_s_per_call, 1e-7, 1e-12);
+  EXPECT_NEAR(program.rest_s_per_element, 2e-9, 1e-14);
+}
+
+// 2 ns an element in the cache, and more the more memory the vector spans.
+TEST(ProgramFit, LetsStridedVectorsBecomeSlowerWithTheirSpan) {
+  const auto truth_s = [](double n, double stride) { return n * 2e-9 + n * n * stride * 5e-15; };
+  std::vector<ObservedCall> calls;
+  for (double stride : {200.0, 500.0, 1000.0, 4000.0})
+    for (double n = 50; n <= stride; n += stride / 10) calls.push_back({{1, n, stride}, truth_s(n, stride), 10});
+  const ProgramFit fit = fit_program(observation_of("dswap/strided", calls));
+  EXPECT_NEAR(predicted_s(fit, "dswap/strided", {1, 300, 700}), truth_s(300, 700), 1e-4 * truth_s(300, 700));
+  EXPECT_NEAR(predicted_s(fit, "dswap/strided", {1, 8000, 8000}), truth_s(8000, 8000), 1e-4 * truth_s(8000, 8000));
+}
+
+TEST(ProgramFit, WarnsOfThreadsAndOfStaticBlas) {
+  ProgramObservation seen;
+  seen.executed_s = 1;
+  seen.other_threads_s = 3;
+  const ProgramFit fit = fit_program(seen);
+  EXPECT_THAT(fit.warnings, Contains(HasSubstr("other threads of the program took 3 s")));
+  EXPECT_THAT(fit.warnings, Contains(HasSubstr("no routine of BLAS was seen")));
+}
+
+TEST(ProgramFit, RefusesAnEmptyObservation) {
+  EXPECT_THROW(fit_program({}), core::Error);
+}
+
+TEST(ProgramFit, GivesRegionsWithSizesAModelAndOthersTheirMean) {
+  ProgramObservation seen = observation_of("dgemm", updates(5e-11, 0));
+  for (double n = 100; n <= 1000; n += 100) seen.calls["region:fill"].push_back({{n, n, 1}, 1e-9 * n * n, 1});
+  seen.regions["fill"] = {10, 3.85e-3, 0};
+  seen.calls["region:setup"] = {{{1, 1, 1}, 0.5, 1}, {{1, 1, 1}, 1.5, 1}};
+  seen.regions["setup"] = {2, 2, 0};
+  const core::ProgramModel program = fit_program(seen).program;
+  const core::RegionModel& fill = program.regions.at("fill");
+  EXPECT_EQ(fill.mode, core::RegionMode::model);
+  EXPECT_NEAR(fill.model.cluster_law().at({2000, 2000, 1}).mean_s({2000, 2000, 1}), 4e-3, 1e-6);
+  EXPECT_EQ(program.regions.at("setup").mode, core::RegionMode::skip);
+  EXPECT_EQ(program.regions.at("setup").time_s, 2);
+}
+
+TEST(ProgramFit, RefusesRowsThatAreNoObservation) {
+  const auto refused = [](const std::string& text) {
+    std::istringstream in(text), times("what,name,calls,time_s,flop\n");
+    ProgramObservation seen;
+    try {
+      read_observed_rank({in, "calls.csv"}, {times, "times.csv"}, seen);
+    } catch (const core::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_THAT(refused("routine,m,n,duration_s,calls\n"), HasSubstr("k"));
+  EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,0,1,1,1e-3,1\n"), HasSubstr("calls.csv:2"));
+  EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,1,1,1,-1,1\n"), HasSubstr("calls.csv:2"));
+  EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,1,1,1,nan,1\n"), HasSubstr("calls.csv:2"));
+}
+
+}  // namespace
+}  // namespace hplcast::fit

@@ -1,0 +1,39 @@
+! A Fortran program of BLAS and MPI: functions of BLAS, clocks of Fortran, and messages.
+program clocks
+  use mpi
+  implicit none
+  integer :: error, rank, ranks, n, i
+  integer(8) :: first, last, rate
+  real(4) :: sdot
+  real(8) :: dnrm2, elapsed, total, before, after
+  complex(8) :: zdotc
+  real(8), allocatable :: x(:), y(:), a(:, :)
+  real(4), allocatable :: s(:)
+  complex(8), allocatable :: z(:)
+  call mpi_init(error)
+  call mpi_comm_rank(mpi_comm_world, rank, error)
+  call mpi_comm_size(mpi_comm_world, ranks, error)
+  n = 200
+  allocate(x(n), y(n), a(n, n), s(n), z(n))
+  x = 1; y = 2; a = 3; s = 1; z = (1, 1)
+  call mpi_barrier(mpi_comm_world, error)
+  elapsed = mpi_wtime()
+  call system_clock(first, rate)
+  call cpu_time(before)
+  do i = 1, 10
+    call dgemv('N', n, n, 1d0, a, n, x, 1, 0d0, y, 1)
+    call dscal(n, 2d0, x, 1)
+  end do
+  call cpu_time(after)
+  call system_clock(last)
+  elapsed = mpi_wtime() - elapsed
+  ! Functions that return single precision and complex numbers: two conventions exist.
+  total = dnrm2(n, x, 1) + sdot(n, s, 1, s, 1) + dble(zdotc(n, z, 1, z, 1))
+  call mpi_allreduce(mpi_in_place, total, 1, mpi_double_precision, mpi_sum, mpi_comm_world, error)
+  if (rank == 0) then
+    print '(a,es20.12,a,es20.12,a,es20.12)', 'elapsed ', elapsed, ' ticks ', dble(last - first) / dble(rate), &
+      ' cpu ', after - before
+    print '(a,f8.3)', 'total per rank ', total / ranks
+  end if
+  call mpi_finalize(error)
+end program

@@ -1,0 +1,69 @@
+// hplcast-cc, hplcast-cxx, hplcast-fc: what they refuse, and how they tell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+
+namespace hplcast {
+namespace {
+
+using testing::HasSubstr;
+
+/// In a folder with main.c.
+core::CommandResult compile(const std::string& source, const std::string& arguments,
+                            const std::string& compiler = "hplcast-cc") {
+  const std::filesystem::path folder = HPLCAST_BINARY_DIR "/tests/compilers";
+  core::write_file(folder / "main.c", [&](std::ostream& out) { out << source; });
+  core::Command command;
+  command.program = "/bin/sh";
+  command.arguments = {"-c", HPLCAST_BINARY_DIR "/bin/" + compiler + " " + arguments};
+  command.directory = folder;
+  command.timeout_s = 60;
+  return core::run(command);
+}
+
+const std::string nothing = "#include <mpi.h>\nint main(void) { return 0; }\n";
+
+TEST(Compilers, RefuseSharedLibrariesThatWouldBeExecuted) {
+  const auto result = compile(nothing, "main.c /usr/lib/x/libopenblas.so -o main");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_THAT(result.output, HasSubstr("libopenblas.so is a shared library, which a simulation cannot replace"));
+}
+
+TEST(Compilers, NameFunctionsOfMpiThatSmpiLacks) {
+  const auto result =
+      compile("int MPI_Nonexistent(void);\nint main(void) { return MPI_Nonexistent(); }\n", "-w main.c -o main");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_THAT(result.output, HasSubstr("SMPI lacks MPI functions that this program calls: MPI_Nonexistent"));
+}
+
+TEST(Compilers, NameRoutinesThatNothingHas) {
+  const auto result =
+      compile("void dgetrf_(void);\nint main(void) { dgetrf_(); return 0; }\n", "-w main.c -lblas -o main");
+  EXPECT_EQ(result.status, 6);
+  EXPECT_THAT(result.output, HasSubstr("nothing that is linked has: dgetrf_"));
+}
+
+TEST(Compilers, WarnOfOpenMp) {
+  const auto result = compile(nothing, "-fopenmp -c main.c");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("threads are not simulated"));
+}
+
+TEST(Compilers, PassOnWhatTheCompilerSays) {
+  EXPECT_NE(compile("int main(void) { return }\n", "main.c -o main").status, 0);
+  EXPECT_EQ(compile(nothing, "-c main.c").status, 0);
+  EXPECT_THAT(compile(nothing, "--help", "hplcast-fc").output, HasSubstr("Usage: hplcast-fc"));
+}
+
+TEST(Compilers, ProvideWhatBlacsNeeds) {
+  const auto result = compile(
+      "#include <mpi.h>\nint main(int argc, char** argv) { MPI_Datatype t; MPI_Init(&argc, &argv); MPI_Pcontrol(0);"
+      " return MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &t) != MPI_SUCCESS || t != MPI_DOUBLE; }\n",
+      "main.c -o main");
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
+}  // namespace
+}  // namespace hplcast

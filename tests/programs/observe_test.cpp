@@ -1,0 +1,115 @@
+// From a real run to a prediction: what the observer counts, and what is fitted to it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/observe_program.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/program_fit.hpp"
+#include "hplcast/study/program_run.hpp"
+#include "programs/program_cluster.hpp"
+
+namespace hplcast {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string solver = HPLCAST_BINARY_DIR "/tests/programs_solver";
+
+calibration::ObserveRequest request_of(int ranks, std::vector<std::string> arguments) {
+  calibration::ObserveRequest request;
+  request.launch.ranks = ranks;
+  request.launch.bind = false;
+  request.launch.oversubscribe = true;
+  request.program = solver;
+  request.arguments = std::move(arguments);
+  request.observer = HPLCAST_BINARY_DIR "/lib/libhplcast-observe.so";
+  request.archive = HPLCAST_BINARY_DIR "/tests/observed_solver.zip";
+  request.timeout_s = 120;
+  return request;
+}
+
+fit::ProgramObservation read(const calibration::ObserveRequest& request) {
+  fit::ProgramObservation observation;
+  const auto files = calibration::read_archive(request.archive);
+  for (int rank = 0; rank < request.launch.ranks; ++rank) {
+    const std::string start = "rank-" + std::to_string(rank);
+    std::istringstream calls(files.at(start + ".calls.csv")), times(files.at(start + ".times.csv"));
+    fit::read_observed_rank({calls, "calls"}, {times, "times"}, observation);
+  }
+  return observation;
+}
+
+TEST(Observe, CountsTheCallsThatTheProgramMakes) {
+  const calibration::ObserveRequest request = request_of(2, {"200", "5"});
+  EXPECT_THAT(calibration::observe_program(request), HasSubstr("on 2 ranks"));
+  const fit::ProgramObservation seen = read(request);
+  EXPECT_EQ(seen.rests.size(), 2u);
+  EXPECT_EQ(seen.routines.at("dgemm").calls, 10);
+  EXPECT_EQ(seen.routines.at("dgemm").flop, 10 * 2 * 200 * 100 * 200.0);
+  EXPECT_EQ(seen.routines.at("dtrsm/R").calls, 10);
+  EXPECT_EQ(seen.routines.at("dgemv/N").calls, 10) << "CBLAS by rows, transposed";
+  EXPECT_EQ(seen.routines.at("dcopy/strided").calls, 10);
+  EXPECT_EQ(seen.routines.at("idamax").calls, 2);
+  EXPECT_EQ(seen.regions.at("fill").calls, 2);
+  EXPECT_EQ(seen.mpi.at("MPI_Barrier").calls, 2 * 6);
+  for (const fit::ObservedCall& call : seen.calls.at("dtrsm/R")) {
+    EXPECT_EQ(call.shape.m, 200);
+    EXPECT_EQ(call.shape.n, 100);
+    EXPECT_EQ(call.shape.k, 100) << "the order of the triangle, on the right";
+  }
+  double routines_s = 0;
+  for (const auto& [name, sum] : seen.routines) routines_s += sum.time_s;
+  // All of the time outside of MPI, to the resolution of the clocks.
+  EXPECT_NEAR(routines_s + seen.regions.at("fill").time_s + seen.rest_s, seen.executed_s,
+              0.02 * seen.executed_s + 1e-4);
+}
+
+TEST(Observe, KeepsBoundedSamplesThatStandForAllCalls) {
+  const calibration::ObserveRequest request = request_of(1, {"20", "3000"});
+  calibration::observe_program(request);
+  const fit::ProgramObservation seen = read(request);
+  const auto& calls = seen.calls.at("dgemm");
+  EXPECT_EQ(calls.size(), 192u);
+  double stands_for = 0;
+  for (const fit::ObservedCall& call : calls) stands_for += call.calls;
+  EXPECT_NEAR(stands_for, 3000, 1e-3);
+}
+
+TEST(Observe, LeadsToAPredictionOfTheSameRun) {
+  const calibration::ObserveRequest observed = request_of(1, {"400", "20"});
+  calibration::observe_program(observed);
+  const fit::ProgramObservation seen = read(observed);
+  study::ProgramRunRequest request;
+  request.cluster = tests::program_cluster();
+  request.cluster.program = fit::fit_program(seen).program;
+  request.ranks = 1;
+  request.program = solver + "-smpi";
+  request.arguments = {"400", "20"};
+  request.noise = false;
+  const study::ProgramRun run = study::run_program(request);
+  for (const auto& [name, sum] : seen.routines) {
+    EXPECT_EQ(run.routines.at(name).calls, sum.calls) << name;
+    EXPECT_TRUE(run.routines.at(name).has_model) << name;
+  }
+  // Fits keep totals; the sample of each routine has all of its calls here, and sizes are inside of what was observed.
+  EXPECT_NEAR(run.routines.at("dgemm").time_s, seen.routines.at("dgemm").time_s,
+              1e-3 * seen.routines.at("dgemm").time_s);
+  EXPECT_EQ(run.routines.at("dgemm").outside_range, 0);
+}
+
+TEST(Observe, TellsOfProgramsThatFail) {
+  calibration::ObserveRequest request = request_of(1, {});
+  request.program = "/bin/false";
+  try {
+    calibration::observe_program(request);
+    FAIL() << "expected an error";
+  } catch (const core::ExternalError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the observed run of false"));
+  }
+}
+
+}  // namespace
+}  // namespace hplcast

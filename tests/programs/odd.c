@@ -1,0 +1,70 @@
+/* What a program can do wrong: argv[1] says what. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "hplcast/region.h"
+
+void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void daxpy_(const int* n, const double* alpha, const double* x, const int* incx, double* y, const int* incy);
+
+/* A loop that waits for a tick of a clock ends only if reading the clock takes time. */
+static void wait_for_tick(void) {
+  struct timeval first, now;
+  gettimeofday(&first, NULL);
+  do {
+    gettimeofday(&now, NULL);
+  } while (now.tv_sec == first.tv_sec && now.tv_usec == first.tv_usec);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const char* const what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "tick") == 0) wait_for_tick();
+  if (strcmp(what, "unmodelled") == 0) {
+    const int n = 10, one = 1;
+    double x[10] = {0}, y[10] = {0}, alpha = 2;
+    daxpy_(&n, &alpha, x, &one, y, &one);
+  }
+  if (strcmp(what, "overlap") == 0) {
+    hplcast_region_begins("outer", 1, 1, 1);
+    hplcast_region_begins("inner", 1, 1, 1);
+    hplcast_region_ends("outer");
+  }
+  if (strcmp(what, "open") == 0) hplcast_region_begins("open", 1, 1, 1);
+  if (strcmp(what, "skipped") == 0) {
+    int executed = 0;
+    HPLCAST_REGION_BEGIN("work", 10, 20, 1)
+    executed = 1;
+    HPLCAST_REGION_END("work")
+    printf("executed %d, time %.12g\n", executed, MPI_Wtime());
+  }
+  if (strcmp(what, "work") == 0) { /* something that takes real CPU time */
+    double sum = 0;
+    for (long i = 1; i < 30000000; ++i) sum += 1.0 / (double)i;
+    printf("sum %g, time %.12g\n", sum, MPI_Wtime());
+  }
+  if (strcmp(what, "deadlock") == 0) {
+    double x;
+    MPI_Recv(&x, 1, MPI_DOUBLE, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  if (strcmp(what, "sleep") == 0) {
+    struct timespec time = {2, 500000000};
+    nanosleep(&time, NULL);
+    printf("slept until %.12g\n", MPI_Wtime());
+  }
+  if (strcmp(what, "zeros") == 0) {
+    double a[9] = {0};
+    const int n = 3;
+    int info = 0;
+    dpotrf_("L", &n, a, &n, &info);
+  }
+  if (strcmp(what, "fail") == 0) exit(7);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,223 @@
+// Programs of BLAS and MPI on the simulator: the time that they measure is what the models say.
+#include "hplcast/study/program_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "hplcast/core/errors.hpp"
+#include "programs/program_cluster.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string programs = HPLCAST_BINARY_DIR "/tests/programs_";
+
+ProgramRunRequest request_of(const std::string& program, int ranks, std::vector<std::string> arguments = {}) {
+  ProgramRunRequest request;
+  request.cluster = tests::program_cluster();
+  request.ranks = ranks;
+  request.program = programs + program;
+  request.arguments = std::move(arguments);
+  request.timeout_s = 120;
+  return request;
+}
+
+double number_after(const std::string& text, const std::string& word) {
+  const std::size_t at = text.find(word);
+  if (at == std::string::npos) ADD_FAILURE() << word << " is not in: " << text;
+  return at == std::string::npos ? 0 : std::stod(text.substr(at + word.size()));
+}
+
+std::string message_of(const ProgramRunRequest& request) {
+  try {
+    run_program(request);
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "it ended well";
+}
+
+// What a solver of order N spends in each repetition, by the models of program_cluster().
+double solver_s(double n) {
+  const double half = n / 2;
+  return 1e-10 * n * half * n + 2e-10 * n * half * half + 3e-9 * half * n + 1e-8 * half;
+}
+
+TEST(ProgramRun, TakesTheSumOfTheModelsOfItsRoutines) {
+  const ProgramRun run = run_program(request_of("solver-smpi", 1, {"100", "3"}));
+  // Beside the routines only a read of the clock (30 ns or less) and barriers of one rank.
+  EXPECT_NEAR(number_after(run.output, "elapsed "), 3 * solver_s(100), 1e-6);
+  EXPECT_NEAR(run.routines_s(), 3 * solver_s(100) + 1e-9 * 100 + 1e-9 * 100, 1e-12);
+  EXPECT_EQ(run.routines.at("dgemm").calls, 3);
+  EXPECT_EQ(run.routines.at("dgemm").flop, 3 * 2 * 100 * 50 * 100.0);
+  EXPECT_EQ(run.routines.at("dtrsm/R").calls, 3);
+  EXPECT_EQ(run.routines.at("dgemv/N").calls, 3) << "CBLAS by rows, transposed";
+  EXPECT_EQ(run.routines.at("dcopy/strided").calls, 3);
+  EXPECT_THAT(doubts(run, tests::program_cluster()), ElementsAre(HasSubstr("region fill"))) << "it was not observed";
+}
+
+TEST(ProgramRun, ExecutesCopiesAndDrawsIndices) {
+  const ProgramRun run = run_program(request_of("solver-smpi", 4, {"64", "1"}));
+  EXPECT_THAT(run.output, HasSubstr("index in range 1, copied on 4 ranks, dot 0"));
+  EXPECT_GT(run.messages, 0);
+}
+
+TEST(ProgramRun, KeepsRanksApartThatMeetAtABarrier) {
+  const double one_s = number_after(run_program(request_of("solver-smpi", 1, {"100", "2"})).output, "elapsed ");
+  const double all_s = number_after(run_program(request_of("solver-smpi", 8, {"100", "2"})).output, "elapsed ");
+  EXPECT_GT(all_s, one_s);
+  EXPECT_LT(all_s, one_s + 1e-3) << "all ranks work at the same time; a barrier takes some us";
+}
+
+TEST(ProgramRun, ShowsSimulatedTimeOnAllClocksOfFortran) {
+  const ProgramRun run = run_program(request_of("clocks-smpi", 2));
+  const double expected_s = 10 * (3e-9 * 200 * 200 + 1e-6 * 200);
+  EXPECT_NEAR(number_after(run.output, "elapsed "), expected_s, 1e-6);
+  EXPECT_NEAR(number_after(run.output, "ticks "), expected_s, 1e-6);
+  EXPECT_NEAR(number_after(run.output, "cpu "), expected_s, 1e-6);
+  EXPECT_EQ(number_after(run.output, "total per rank "), 1)
+      << "dnrm2 is 1, sdot and zdotc are 0, by gfortran's convention";
+}
+
+TEST(ProgramRun, RepeatsItselfForASeedToTheLastDigit) {
+  ProgramRunRequest request = request_of("solver-smpi", 2, {"100", "5"});
+  const auto mu = core::Polynomial::make({{1, 1, 1}}, {1e-10});
+  request.cluster.program->routines["dgemm"] = core::KernelModel::make(
+      "M1", core::PiecewiseLaw(core::DurationLaw::make(mu, core::scaled(mu, 0.1), core::NoiseFamily::half_normal)));
+  const double first_s = run_program(request).time_s;
+  EXPECT_EQ(run_program(request).time_s, first_s);
+  request.seed = 2;
+  EXPECT_NE(run_program(request).time_s, first_s);
+  request.noise = false;
+  EXPECT_NEAR(number_after(run_program(request).output, "elapsed "), 5 * solver_s(100), 1e-3);
+}
+
+TEST(ProgramRun, CountsCallsWithoutAModelAndTellsThem) {
+  const ProgramRunRequest request = request_of("odd-smpi", 1, {"unmodelled"});
+  const ProgramRun run = run_program(request);
+  EXPECT_FALSE(run.routines.at("daxpy").has_model);
+  EXPECT_THAT(doubts(run, request.cluster),
+              ElementsAre(HasSubstr("daxpy: 1 calls took no time"), HasSubstr("nothing but messages took time")));
+}
+
+TEST(ProgramRun, TakesTheModelOfHplsKernelWhereTheProgramHasNone) {
+  ProgramRunRequest request = request_of("odd-smpi", 1, {"unmodelled"});
+  request.cluster.kernels["daxpy"] = tests::exact_model({{0, 1, 0}}, {1e-3});
+  const ProgramRun run = run_program(request);
+  EXPECT_TRUE(run.routines.at("daxpy").has_model);
+  EXPECT_NEAR(run.routines.at("daxpy").time_s, 0.01, 1e-12);
+}
+
+TEST(ProgramRun, CountsCallsOutsideOfTheObservedSizes) {
+  ProgramRunRequest request = request_of("solver-smpi", 1, {"100", "2"});
+  request.cluster.program->routines["dgemm"] = core::KernelModel::make(
+      "M1", tests::exact_model({{1, 1, 1}}, {1e-10}).cluster_law(), {}, core::ShapeRange{{1, 1, 1}, {99, 99, 99}});
+  const ProgramRun run = run_program(request);
+  EXPECT_EQ(run.routines.at("dgemm").outside_range, 2);
+  EXPECT_THAT(doubts(run, request.cluster), testing::Contains(HasSubstr("dgemm: 100 % of its calls")));
+}
+
+TEST(ProgramRun, EndsLoopsThatWaitForATick) {
+  EXPECT_GT(run_program(request_of("odd-smpi", 1, {"tick"})).time_s, 0);
+}
+
+TEST(ProgramRun, SleepsInSimulatedTime) {
+  const ProgramRun run = run_program(request_of("odd-smpi", 1, {"sleep"}));
+  EXPECT_NEAR(number_after(run.output, "slept until "), 2.5, 1e-5);
+  EXPECT_LT(run.wall_s, 2.5);
+}
+
+TEST(ProgramRun, BenchesTheRestIfAsked) {
+  ProgramRunRequest request = request_of("odd-smpi", 1, {"work"});
+  EXPECT_LT(number_after(run_program(request).output, "time "), 1e-3);
+  request.rest = RestMode::bench;
+  const ProgramRun run = run_program(request);
+  // 3e7 divisions take from 10 ms to 1 s on any machine.
+  EXPECT_GT(number_after(run.output, "time "), 0.01);
+  EXPECT_NEAR(run.rest_s, number_after(run.output, "time "), 0.005) << "what comes before and after is less";
+}
+
+TEST(ProgramRun, AddsTheObservedShareOfTheRest) {
+  ProgramRunRequest request = request_of("solver-smpi", 1, {"100", "2"});
+  request.cluster.program->rest_s_per_call = 1e-5;
+  request.cluster.program->rest_s_per_element = 1e-9;
+  request.rest = RestMode::model;
+  const ProgramRun run = run_program(request);
+  // Faces: 100 x 100 of dgemm, 100 x 50 of dtrsm and of dgemv, 50 elements of dcopy.
+  const double each_s = 4e-5 + 1e-9 * (1e4 + 5e3 + 5e3 + 50);
+  EXPECT_NEAR(number_after(run.output, "elapsed "), 2 * (solver_s(100) + each_s), 1e-6);
+  EXPECT_NEAR(run.rest_s, 2 * each_s + 2 * (1e-5 + 1e-9 * 100), 1e-9) << "and of idamax and ddot at the end";
+}
+
+TEST(ProgramRun, GivesRegionsTheTimeOfTheirMode) {
+  ProgramRunRequest request = request_of("odd-smpi", 1, {"skipped"});
+  core::RegionModel& region = request.cluster.program->regions["work"];
+  region.mode = core::RegionMode::model;
+  region.model = tests::exact_model({{1, 1, 0}}, {1e-2});
+  std::string output = run_program(request).output;
+  EXPECT_THAT(output, HasSubstr("executed 0"));
+  EXPECT_NEAR(number_after(output, "time "), 2, 1e-4);
+
+  region = {core::RegionMode::skip, 1, {}, 4, 2.0};
+  const ProgramRun skipped = run_program(request);
+  EXPECT_THAT(skipped.output, HasSubstr("executed 0"));
+  EXPECT_NEAR(number_after(skipped.output, "time "), 0.5, 1e-4) << "the mean of those observed";
+  EXPECT_EQ(skipped.regions.at("work").calls, 1);
+
+  region = {core::RegionMode::factor, 1000, {}, 4, 2.0};
+  EXPECT_THAT(run_program(request).output, HasSubstr("executed 1"));
+}
+
+TEST(ProgramRun, SharesLargeAllocations) {
+  // Barriers enough for a look at the memory after the matrices are filled.
+  ProgramRunRequest request = request_of("solver-smpi", 4, {"2000", "3000"});
+  const ProgramRun whole = run_program(request);
+  request.share_above_bytes = 1e6;
+  const ProgramRun shared = run_program(request);
+  EXPECT_EQ(shared.time_s, whole.time_s);
+  // 4 ranks with 3 matrices of 32 MB each; memory is looked at now and then only.
+  EXPECT_LT(shared.peak_pss_bytes, 100e6);
+  EXPECT_GT(whole.peak_pss_bytes, 2 * shared.peak_pss_bytes);
+}
+
+TEST(ProgramRun, TellsOfRegionsThatOverlapOrStayOpen) {
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"overlap"})),
+              HasSubstr("region outer ends on rank 0 where inner is open"));
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"open"})), HasSubstr("region open of rank 0 was never closed"));
+}
+
+TEST(ProgramRun, TellsOfContentsThatStopAFactorisation) {
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"zeros"})), HasSubstr("dpotrf_ gave info = 1"));
+}
+
+TEST(ProgramRun, TellsOfProgramsThatFailOrDeadlock) {
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"fail"})), HasSubstr("the simulation of programs_odd-smpi"));
+  EXPECT_THAT(message_of(request_of("odd-smpi", 2, {"deadlock"})), HasSubstr("deadlock"));
+}
+
+TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
+  ProgramRunRequest request = request_of("odd-smpi", 1);
+  EXPECT_THAT(check(request), IsEmpty());
+  request.cluster.program->observed = {10, 8, 1, 1};
+  EXPECT_THAT(check(request), ElementsAre(HasSubstr("11.1 % of the observed time outside of MPI")));
+  request.rest = RestMode::bench;
+  EXPECT_THAT(check(request), IsEmpty());
+  request.cluster.program.reset();
+  EXPECT_THAT(check(request), ElementsAre(HasSubstr("has no routines of an observed program")));
+}
+
+TEST(ProgramRun, RefusesWhatItCannotSimulate) {
+  EXPECT_THAT(message_of(request_of("solver", 1)), HasSubstr("it is not linked with libhplcast-smpi.so"));
+  EXPECT_THAT(message_of(request_of("nowhere", 1)), HasSubstr("there is no such file"));
+  EXPECT_THAT(message_of(request_of("odd-smpi", 9)), HasSubstr("at most 8, the cores of cluster program"));
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"two words"})), HasSubstr("without spaces"));
+}
+
+}  // namespace
+}  // namespace hplcast::study
