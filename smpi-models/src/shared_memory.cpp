@@ -17,6 +17,14 @@ std::size_t block_bytes(std::size_t bytes) {
   return block;
 }
 
+/// Begin and end of each allocation are its own: libraries keep what they steer by there. BLACS has the requests of a
+/// message at the end of its buffer. A multiple of all sizes of pages.
+constexpr std::size_t private_bytes = std::size_t{1} << 16;
+
+void fill_with_ones(char* memory, std::size_t bytes) {
+  std::fill_n(reinterpret_cast<double*>(memory), bytes / sizeof(double), 1.0);
+}
+
 }  // namespace
 
 int SharedMemory::block(std::size_t bytes) {
@@ -26,27 +34,30 @@ int SharedMemory::block(std::size_t bytes) {
   if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return -1;
   void* const content = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (content == MAP_FAILED) return -1;
-  std::fill_n(static_cast<double*>(content), bytes / sizeof(double), 1.0);
+  fill_with_ones(static_cast<char*>(content), bytes);
   munmap(content, bytes);
   blocks_.emplace(bytes, file);
   return file;
 }
 
 void* SharedMemory::allocate(std::size_t bytes) {
-  if (least_bytes_ == 0 || bytes < least_bytes_) return nullptr;
+  if (least_bytes_ == 0 || bytes < std::max(least_bytes_, 4 * private_bytes)) return nullptr;
   const std::size_t one = block_bytes(bytes);
   const int file = block(one);
   if (file < 0) return nullptr;
-  char* const whole =
-      static_cast<char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  if (whole == MAP_FAILED) return nullptr;
-  for (std::size_t at = 0; at < bytes; at += one) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  char* const whole = static_cast<char*>(memory);
+  const std::size_t tail = (bytes - private_bytes) / private_bytes * private_bytes;
+  for (std::size_t at = private_bytes; at < tail; at += one) {
     void* const view =
-        mmap(whole + at, std::min(one, bytes - at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+        mmap(whole + at, std::min(one, tail - at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
     if (view != MAP_FAILED) continue;
     munmap(whole, bytes);
     return nullptr;
   }
+  fill_with_ones(whole, private_bytes);
+  fill_with_ones(whole + tail, bytes - tail);
   sizes_.emplace(whole, bytes);
   return whole;
 }
