@@ -115,6 +115,12 @@ double FrequencyModel::share_of_clock(KernelId kernel) const {
   return found == scaling.end() ? 1 : found->second;
 }
 
+double FrequencyModel::time_factor(KernelId kernel, double from_hz, double to_hz) const {
+  const double share = share_of_clock(kernel), reference_hz = scaling_hz.value_or(hz);
+  const auto time_at = [&](double f) { return share * reference_hz / f + 1 - share; };
+  return time_at(to_hz) / time_at(from_hz);
+}
+
 HostPower::HostPower(const PowerModel& model, const Hosts& hosts, int host, std::optional<double> hz)
     : supply_efficiency_(model.values().supply_efficiency) {
   const std::optional<FrequencyModel>& frequency = model.values().frequency;

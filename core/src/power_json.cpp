@@ -64,6 +64,7 @@ Json to_json(const FrequencyModel& frequency) {
   if (frequency.most_hz) json["most_hz"] = *frequency.most_hz;
   if (!frequency.scaling.empty())
     json["scaling"] = by_state(frequency.scaling, [](double share) { return Json(share); });
+  if (frequency.scaling_hz) json["scaling_hz"] = *frequency.scaling_hz;
   return json;
 }
 
@@ -73,6 +74,7 @@ FrequencyModel frequency_from(const Node& node) {
   if (node.has("states_hz")) frequency.states_hz = node.at("states_hz").numbers();
   frequency.least_hz = number_from(node, "least_hz");
   frequency.most_hz = number_from(node, "most_hz");
+  frequency.scaling_hz = number_from(node, "scaling_hz");
   if (node.has("scaling")) {
     const Node scaling = node.at("scaling");
     for (const auto& [name, value] : scaling.object().items())

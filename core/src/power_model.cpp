@@ -39,6 +39,7 @@ void check_frequency(const FrequencyModel& frequency) {
   for (const double state : frequency.states_hz) require_positive("a state of frequency.states_hz", state, "Hz");
   require_positive("frequency.least_hz", frequency.least_hz, "Hz");
   require_positive("frequency.most_hz", frequency.most_hz, "Hz");
+  require_positive("frequency.scaling_hz", frequency.scaling_hz, "Hz");
   if (frequency.least_hz.has_value() != frequency.most_hz.has_value())
     throw DomainError("frequency", "one of least_hz and most_hz", "both or none");
   if (frequency.least_hz && !frequency.states_hz.empty())

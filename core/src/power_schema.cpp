@@ -48,7 +48,8 @@ void frequency(Walk& walk, const Json& json) {
                      {"states_hz", numbers, false},
                      {"least_hz", positive, false},
                      {"most_hz", positive, false},
-                     {"scaling", scaling, false}});
+                     {"scaling", scaling, false},
+                     {"scaling_hz", positive, false}});
 }
 
 void caps(Walk& walk, const Json& json) {

@@ -232,7 +232,7 @@ std::vector<Figure> SweepReport::figures() const {
   }
   std::vector<Figure> list = factor_figures(results_, factors_, partners);
   if (have_energy(results_))
-    for (Figure& figure : factor_figures(results_, factors_, partners, rate_per_watt))
+    for (Figure& figure : factor_figures(results_, factors_, partners, per_watt_response))
       list.push_back(std::move(figure));
   for (Figure& figure : grid_figures(results_, factors_)) list.push_back(std::move(figure));
   return list;

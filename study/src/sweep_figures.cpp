@@ -89,7 +89,7 @@ PlotAxis axis_of(const ViewFactor& x, const std::vector<Series>& series) {
   return axis;
 }
 
-PlotAxis rate_axis(const std::vector<Series>& series, const Response& response = rate) {
+PlotAxis rate_axis(const std::vector<Series>& series, const Response& response = gflops_response) {
   double low = series.front().rates.begin()->second.front(), high = low;
   for (const Series& one : series) {
     for (const auto& [x, rates] : one.rates) {

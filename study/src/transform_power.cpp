@@ -185,14 +185,16 @@ ClusterModel with_frequencies(ClusterModel cluster, const Frequencies& frequenci
   core::PowerModel::Values values = power.values();
   for (auto& [name, model] : cluster.kernels) {
     const auto kernel = core::kernel_from_name(name);
-    const double share = kernel ? values.frequency->share_of_clock(*kernel) : 1;
+    if (!kernel) continue;
     model = slowed_on_cpus(model, for_each_cpu(cluster.hosts, [&](int host, int cpu) {
-                             return share * *power.frequency_hz(host, cpu) / at(frequencies, host, cpu) + 1 - share;
+                             return values.frequency->time_factor(*kernel, *power.frequency_hz(host, cpu),
+                                                                  at(frequencies, host, cpu));
                            }));
   }
   const auto equal = common(frequencies);
   double slowest = at(frequencies, 0, 0);
   for (const auto& host : frequencies) slowest = std::min(slowest, *std::min_element(host.begin(), host.end()));
+  values.frequency->scaling_hz = values.frequency->scaling_hz.value_or(values.frequency->hz);
   values.frequency->hz = slowest;
   set_overrides(values.overrides, frequencies, equal.has_value());
   cluster.power = core::PowerModel::make(std::move(values));

@@ -11,7 +11,7 @@ inline PowerModel example_power() {
   values.awake = Watts::table({{2.3, 2, 1.2}, {17, 15, 10}});
   values.off_w = 8;
   values.states = {{"default", 6}, {"dgemm", Watts::polynomial({-1, 1, 1.5})}, {"polling", 5}, {"messages", 4}};
-  values.frequency = FrequencyModel{2e9, {2.3e9, 2e9, 1.2e9}, {}, {}, {{"default", 0.5}, {"dgemm", 0.95}}};
+  values.frequency = FrequencyModel{2e9, {2.3e9, 2e9, 1.2e9}, {}, {}, {{"default", 0.5}, {"dgemm", 0.95}}, 2.1e9};
   values.caps = {120, 300};
   values.supply_efficiency = 0.9;
   values.network_w = 200;

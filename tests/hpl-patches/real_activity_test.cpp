@@ -78,8 +78,8 @@ TEST_F(RealActivity, KernelsAreThoseOfTheKernelFiles) {
       EXPECT_NEAR(sum.time_s, total.total_s, 1e-8 + 1e-10 * static_cast<double>(sum.calls));
       EXPECT_DOUBLE_EQ(sum.amount, total.flop);
       study::KernelCalls of_classes;
-      for (const study::KernelCalls& one : one.kernel_calls)
-        if (static_cast<std::size_t>(one.kernel) == kernel) add(of_classes, one);
+      for (const study::KernelCalls& class_of_sizes : one.kernel_calls)
+        if (static_cast<std::size_t>(class_of_sizes.kernel) == kernel) add(of_classes, class_of_sizes);
       EXPECT_EQ(of_classes.calls, sum.calls);
       EXPECT_NEAR(of_classes.time_s, sum.time_s, 1e-9 * 40 + 1e-12 * static_cast<double>(sum.calls));
     }

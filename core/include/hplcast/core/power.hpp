@@ -75,11 +75,14 @@ struct FrequencyModel {
   std::optional<double> least_hz;         ///< any from least
   std::optional<double> most_hz;          ///< to most
   std::map<std::string, double> scaling;  ///< b in [0, 1] by kernel or `default`: time x (b f0/f + 1 - b)
+  std::optional<double> scaling_hz = std::nullopt;  ///< the f0 of that; absent: hz
 
   /// Whether a frequency can be set: one of the states, in the range, or, with neither of both, hz itself.
   bool covers(double frequency_hz) const noexcept;
   /// b of a kernel: its own, that of `default`, else 1 (all of its time goes with the clock).
   double share_of_clock(KernelId kernel) const;
+  /// How much longer the kernel takes at `to_hz` than at `from_hz`.
+  double time_factor(KernelId kernel, double from_hz, double to_hz) const;
 };
 
 /// Limits of power that the hardware keeps by lowering frequencies.
