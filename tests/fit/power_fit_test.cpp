@@ -141,7 +141,10 @@ TEST(PowerFit, FindsTheTruthWithinTwoStandardErrorsAsOftenAsItShould) {
   EXPECT_EQ(within.size(), 10U);
   // Student's t of 125 degrees of freedom is within 2 with probability 0.9523; binomial, four standard deviations.
   const double p = 0.9523, tolerance = 4 * std::sqrt(sets * p * (1 - p));
-  for (const auto& [name, hits] : within) EXPECT_NEAR(hits, sets * p, tolerance) << name;
+  for (const auto& [name, hits] : within) {
+    EXPECT_NEAR(hits, sets * p, tolerance) << name;
+    RecordProperty("within_" + name, hits);
+  }
 }
 
 TEST(PowerFit, SingleWrongSamplesDoNotCount) {

@@ -65,6 +65,20 @@ TEST(Report, BeginsWithTheSummary) {
   EXPECT_LT(page.find("off by"), page.find("<svg viewBox=\"0 0"));
 }
 
+TEST(Report, ShowsEnergyThatWasMeasuredAndPredicted) {
+  ReportData data = small_study();
+  EXPECT_THAT(page_of(data), Not(HasSubstr("<h2>Energy</h2>")));
+  data.real.front().energy_j = 400;
+  data.real.front().mean_power_w = 200;
+  EXPECT_THAT(page_of(data), Not(HasSubstr("<h2>Energy</h2>"))) << "it was not predicted";
+  data.predictions.front().energy = core::Energy();
+  data.predictions.front().energy->energy_j = 420;
+  data.predictions.front().energy->mean_power_w = 210;
+  const std::string page = page_of(data);
+  EXPECT_THAT(page, HasSubstr("<h2>Energy</h2>"));
+  EXPECT_THAT(page, HasSubstr("+5.0 %")) << "210 W for 200 W";
+}
+
 TEST(Report, NeedsNothingFromOutside) {
   const std::string page = page_of(small_study());
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
