@@ -21,8 +21,9 @@ constexpr const char* hosts_file = "surroundings/hosts.json";
 bool is_measurement(const std::string& path) {
   const std::filesystem::path file(path);
   const std::string ending = file.extension();
-  // A study of a detector says nothing of kernels and messages.
-  if (core::ends_with(file.stem().string(), "-detours")) return false;
+  // A study of a detector and samples of power say nothing of kernels and messages.
+  for (const char* other : {"-detours", "-power"})
+    if (core::ends_with(file.stem().string(), other)) return false;
   return core::begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/pinned_thread.hpp"
 
 namespace hplcast::calibration {
@@ -30,13 +31,8 @@ void CoreWatch::probe_speed() {
   most_probe_ = std::max(most_probe_, probe);
 }
 
-void CoreWatch::pin() noexcept {
-  may_run_ = pin_this_thread(place_.pu);
-}
-
 void CoreWatch::prepare() {
-  pin();
-  if (!may_run_) return;
+  pin_this_thread(place_.pu);
   records_.resize(options_.most_rows);  // touches the memory, too
   records_.clear();
   clock_step_ = shortest_loop_ = never;
@@ -61,7 +57,7 @@ void CoreWatch::prepare() {
 }
 
 void CoreWatch::watch(std::int64_t begin, std::int64_t end) {
-  pin();
+  pin_this_thread(place_.pu);
   records_.clear();
   probe_speed();
   constexpr std::int64_t awake_before = 2000000;

@@ -14,7 +14,8 @@ struct WatchRecord {
   std::int64_t work = 0;
 };
 
-/// Watches one core in slices of time, in a thread of its own. Nothing is allocated or written meanwhile.
+/// Watches one core, which this process may be pinned to, in slices of time, in a thread of its own. Nothing is
+/// allocated or written meanwhile.
 class CoreWatch {
  public:
   CoreWatch(const GapOptions& options, const CorePlace& place);
@@ -24,7 +25,6 @@ class CoreWatch {
   /// Watches from `begin` to `end`, or until the records are full.
   void watch(std::int64_t begin, std::int64_t end);
 
-  bool may_run() const noexcept { return may_run_; }
   /// Least step of the clock that is not 0, in ns.
   std::int64_t clock_step() const noexcept { return clock_step_; }
   const std::vector<WatchRecord>& records() const noexcept { return records_; }
@@ -37,7 +37,6 @@ class CoreWatch {
   int core() const noexcept { return place_.core; }
 
  private:
-  void pin() noexcept;
   void watch_gaps(std::int64_t end);
   void watch_fixed_work(std::int64_t end);
   void watch_fixed_time(std::int64_t end);
@@ -46,7 +45,6 @@ class CoreWatch {
 
   const GapOptions& options_;
   CorePlace place_;
-  bool may_run_ = true;
   std::vector<WatchRecord> records_;
   std::int64_t clock_step_ = 0, shortest_loop_ = 0, begin_ = 0, end_ = 0, cpu_ = 0;
   long quantum_work_ = 1;

@@ -1,7 +1,6 @@
 #include "hplcast/calibration/doctor.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 #include <set>
 
@@ -33,18 +32,12 @@ Check unknown(std::string name, std::string remedy) {
   return {std::move(name), CheckStatus::unknown, "the system does not tell", std::move(remedy)};
 }
 
-std::string text(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-
 Check check_cores(const MachineDescription& machine) {
   const std::string found = std::to_string(machine.cores) + " cores on " + std::to_string(machine.packages) +
                             " CPU(s), " + std::to_string(machine.hardware_threads) + " hardware threads, " +
                             (machine.cpu_model.empty() ? "unknown model" : machine.cpu_model);
   if (machine.cpu_quota && *machine.cpu_quota < machine.cores) {
-    return warn("cores", found + ", but the control group allows " + text("%.2g", *machine.cpu_quota),
+    return warn("cores", found + ", but the control group allows " + core::printed("%.2g", *machine.cpu_quota),
                 "run with as many ranks as the limit allows, or lift it: a throttled core is not a slow core");
   }
   if (machine.hardware_threads > machine.cores) {
@@ -54,15 +47,16 @@ Check check_cores(const MachineDescription& machine) {
 }
 
 Check check_virtual_machine(const MachineDescription& machine) {
-  const std::string steal = machine.steal ? ", " + text("%.2f", 100 * *machine.steal) + "% steal since boot" : "";
+  const std::string steal =
+      machine.steal ? ", " + core::printed("%.2f", 100 * *machine.steal) + "% steal since boot" : "";
   if (!machine.virtual_machine) return ok("virtual machine", "no" + steal);
   return warn("virtual machine", "yes" + steal,
               "neighbours on the same host disturb measurements: repeat them, and look at their spread");
 }
 
 Check check_memory(const MachineDescription& machine) {
-  const std::string found =
-      text("%.1f GiB", machine.memory_bytes / gib) + text(", %.1f GiB available", machine.memory_available_bytes / gib);
+  const std::string found = core::printed("%.1f GiB", machine.memory_bytes / gib) +
+                            core::printed(", %.1f GiB available", machine.memory_available_bytes / gib);
   if (machine.memory_bytes <= 0) return unknown("memory", "look at /proc/meminfo");
   if (machine.memory_available_bytes < 0.5 * machine.memory_bytes) {
     return warn("memory", found, "close other programs: HPL is run with matrices that fill most of the memory");
@@ -83,7 +77,7 @@ Check check_turbo(const MachineDescription& machine) {
 }
 
 Check check_load(const MachineDescription& machine) {
-  const std::string found = text("%.2f runnable tasks in the last minute", machine.load_1min);
+  const std::string found = core::printed("%.2f runnable tasks in the last minute", machine.load_1min);
   // Half a task is what a shell, an editor and the daemons of an idle machine leave behind.
   if (machine.load_1min < 0.5) return ok("load", found);
   return warn("load", found, "wait, or stop other programs: measurements assume an idle machine");
@@ -97,7 +91,7 @@ Check check_other_users(const MachineDescription& machine) {
 
 Check check_clock(const MachineDescription& machine) {
   const std::string found = (machine.clock_source.empty() ? "unknown source" : machine.clock_source) +
-                            text(", resolution %.0f ns", machine.clock_resolution_s * 1e9);
+                            core::printed(", resolution %.0f ns", machine.clock_resolution_s * 1e9);
   if (machine.clock_resolution_s > 1e-6) return warn("clock", found, "messages of some microseconds cannot be timed");
   if (machine.clock_source == "hpet" || machine.clock_source == "acpi_pm") {
     return warn("clock", found,
@@ -128,19 +122,19 @@ Check check_blas(const std::optional<SoftwareDescription>& software) {
 Check check_max_map_count(const MachineDescription& machine) {
   const char* const name = name_of_map_count;
   if (!machine.max_map_count) return unknown(name, "a simulation takes two memory maps per rank");
-  const std::string found = text("%.0f", *machine.max_map_count);
+  const std::string found = core::printed("%.0f", *machine.max_map_count);
   if (*machine.max_map_count >= usual_map_count) return ok(name, found);
   return warn(
       name, found,
       "simulations take two maps per rank, for guard pages, and do without these where there are too few: sysctl -w "
       "vm.max_map_count=" +
-          text("%.0f", usual_map_count));
+          core::printed("%.0f", usual_map_count));
 }
 
 Check check_limit(const std::string& name, const std::optional<double>& bytes, double enough,
                   const std::string& remedy) {
   if (!bytes) return ok(name, "unlimited");
-  const std::string found = text("%.0f MiB", *bytes / mib);
+  const std::string found = core::printed("%.0f MiB", *bytes / mib);
   return *bytes >= enough ? ok(name, found) : warn(name, found, remedy);
 }
 
@@ -154,7 +148,7 @@ Check check_overcommit(const MachineDescription& machine) {
 }
 
 Check check_shared_memory(const MachineDescription& machine) {
-  const std::string found = text("%.0f MiB free in /dev/shm", machine.shared_memory_free_bytes / mib);
+  const std::string found = core::printed("%.0f MiB free in /dev/shm", machine.shared_memory_free_bytes / mib);
   // Open MPI's vader keeps about 4 MiB a rank there.
   if (machine.shared_memory_free_bytes >= std::max(64.0, 8.0 * machine.cores) * mib) return ok("shared memory", found);
   return warn("shared memory", found, "MPI keeps the messages of a host there: enlarge it, or clean it up");

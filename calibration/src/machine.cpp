@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include "steal_ticks.hpp"
 #include "sysfs.hpp"
 
 namespace hplcast::calibration {
@@ -82,19 +83,11 @@ void describe_frequency(const fs::path& root, MachineDescription& machine) {
   machine.clock_resolution_s = static_cast<double>(resolution.tv_sec) + 1e-9 * static_cast<double>(resolution.tv_nsec);
 }
 
-/// Share of the processor time since boot that went to other virtual machines: field 8 of the line "cpu" in /proc/stat.
+/// Share of the processor time since boot that went to other virtual machines.
 std::optional<double> steal_share(const fs::path& root) {
-  std::istringstream words(first_line(root / "proc/stat"));
-  std::string name;
-  words >> name;
-  double total = 0, steal = -1;
-  double value = 0;
-  for (int field = 1; field <= 8 && words >> value; ++field) {
-    total += value;
-    if (field == 8) steal = value;
-  }
-  if (steal < 0 || total <= 0) return std::nullopt;
-  return steal / total;
+  const StealTicks ticks = steal_ticks(first_line(root / "proc/stat"));
+  if (!ticks.stolen || ticks.all <= 0) return std::nullopt;
+  return *ticks.stolen / ticks.all;
 }
 
 /// Names of the people (not of the system's own users) other than us who have processes: the line "Uid:" of

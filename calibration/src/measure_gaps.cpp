@@ -2,43 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 #include <ostream>
 #include <system_error>
 #include <thread>
 
 #include "core_watch.hpp"
+#include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/pinned_thread.hpp"
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+#include "steal_ticks.hpp"
+#include "sysfs.hpp"
 
 namespace hplcast::calibration {
 
 namespace {
 
-/// Ticks of this machine: all, and those that other virtual machines took.
-struct StealTicks {
-  double all = 0, stolen = 0;
-};
-
-StealTicks read_steal() {
-  std::ifstream in("/proc/stat");
-  std::string label;
-  StealTicks ticks;
-  in >> label;
-  double value = 0;
-  for (int field = 1; field <= 8 && in >> value; ++field) {
-    ticks.all += value;
-    if (field == 8) ticks.stolen = value;
-  }
-  return ticks;
-}
-
-std::string text(const char* format, double a, double b = 0) {
-  char buffer[200];
-  std::snprintf(buffer, sizeof buffer, format, a, b);
-  return buffer;
+StealTicks steal_ticks_now() {
+  return steal_ticks(first_line("/proc/stat"));
 }
 
 core::DetourRowKind kind_of(GapMethod method) {
@@ -55,10 +37,10 @@ class Measurement {
   }
 
   GapReport run() {
+    for (const CorePlace& place : options_.cores) require_pinnable(place);
     on_all([](CoreWatch& watch) { watch.prepare(); });
-    require_pinned();
     require_fine_clock();
-    const StealTicks steal_before = read_steal();
+    const StealTicks steal_before = steal_ticks_now();
     // Times count from the whole second of Unix time in which the measurement begins.
     const std::int64_t epoch_s = now_ns(CLOCK_REALTIME) / 1000000000;
     epoch_ns_ = epoch_s * 1000000000 - (now_ns(CLOCK_REALTIME) - now_ns());
@@ -88,24 +70,16 @@ class Measurement {
     for (std::thread& thread : threads) thread.join();
   }
 
-  void require_pinned() const {
-    for (const CoreWatch& watch : watches_)
-      if (!watch.may_run())
-        throw core::Error(core::ExitCode::bad_input,
-                          "core " + std::to_string(watch.core()) +
-                              ": this process may not be pinned to it\n  hint: choose others "
-                              "with --cores; taskset or the launcher may have bound it");
-  }
-
   void require_fine_clock() const {
     for (const CoreWatch& watch : watches_) {
       const double step_s = 1e-9 * static_cast<double>(watch.clock_step());
       const double needed_s = options_.method == GapMethod::gaps ? options_.threshold_s : options_.quantum_s / 100;
       if (step_s > needed_s)
-        throw core::Error(core::ExitCode::bad_input,
-                          "the clock is too coarse: it goes on by " +
-                              text("%.3g us at least; expected at most %.3g us", 1e6 * step_s, 1e6 * needed_s) +
-                              "\n  hint: a larger --threshold or --quantum; `hplcast doctor` names the clock source");
+        throw core::Error(
+            core::ExitCode::bad_input,
+            "the clock is too coarse: it goes on by " +
+                core::printed("%.3g us at least; expected at most %.3g us", 1e6 * step_s, 1e6 * needed_s) +
+                "\n  hint: a larger --threshold or --quantum; `hplcast doctor` names the clock source");
     }
   }
 
@@ -148,11 +122,12 @@ class Measurement {
   }
 
   void finish(const StealTicks& before) {
-    const StealTicks after = read_steal();
-    const double stolen = after.all > before.all ? (after.stolen - before.stolen) / (after.all - before.all) : 0;
+    const StealTicks after = steal_ticks_now();
+    const bool known = after.stolen && before.stolen && after.all > before.all;
+    const double stolen = known ? (*after.stolen - *before.stolen) / (after.all - before.all) : 0;
     // The smallest that a tick of 10 ms in 10 s can tell.
     if (stolen > 1e-3)
-      report_.warnings.push_back("other virtual machines took " + text("%.2g %% of the time", 100 * stolen));
+      report_.warnings.push_back("other virtual machines took " + core::printed("%.2g %% of the time", 100 * stolen));
     if (cut_slices_ > 0)
       report_.warnings.push_back("in " + std::to_string(cut_slices_) + " slices a core had more than " +
                                  std::to_string(options_.most_rows) +
@@ -161,11 +136,11 @@ class Measurement {
     for (const GapRow& row : report_.rows) {
       const std::string core = "core " + std::to_string(row.core) + ": ";
       if (row.speed_drift > 0.02)
-        report_.warnings.push_back(core + "its speed changed by " + text("%.2g %%", 100 * row.speed_drift) +
+        report_.warnings.push_back(core + "its speed changed by " + core::printed("%.2g %%", 100 * row.speed_drift) +
                                    " meanwhile (frequency, or a neighbour on its hardware threads)");
       if (row.lost_s > 0.2 * row.watched_s)
         report_.warnings.push_back(core + "was taken away for " +
-                                   text("%.3g %% of the time", 100 * row.lost_s / row.watched_s) +
+                                   core::printed("%.3g %% of the time", 100 * row.lost_s / row.watched_s) +
                                    ": another program shares it");
     }
   }

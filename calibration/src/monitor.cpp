@@ -48,6 +48,8 @@ void Monitor::run() {
     const std::chrono::duration<double> pause(std::max(period_s_, cost_s / largest_share));
     wake_.wait_for(lock, pause, [&] { return stopping_; });
   }
+  const std::vector<Reading> last = sensors_.read(now_s());
+  readings_.insert(readings_.end(), last.begin(), last.end());
 }
 
 }  // namespace hplcast::calibration

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <system_error>
 #include <thread>
 
+#include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/pinned_thread.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -98,22 +99,6 @@ class Source {
   NoiseSourceRow row_;
 };
 
-/// In a thread that ends at once. @throws core::Error (bad_input)
-void require_pinnable(const CorePlace& place) {
-  bool may_run = false;
-  std::thread([&] { may_run = pin_this_thread(place.pu); }).join();
-  if (!may_run)
-    throw core::Error(core::ExitCode::bad_input, "core " + std::to_string(place.core) +
-                                                     ": this process may not be pinned to it\n  hint: taskset or the "
-                                                     "launcher may have bound it; see `hplcast doctor`");
-}
-
-std::string text(const char* format, double a, double b) {
-  char buffer[160];
-  std::snprintf(buffer, sizeof buffer, format, a, b);
-  return buffer;
-}
-
 }  // namespace
 
 void validate(const NoiseSourceOptions& options) {
@@ -155,12 +140,12 @@ std::vector<std::string> noise_source_warnings(const NoiseSourceOptions& options
     if (row.periods == 0) continue;  // told to end before the first
     const std::string core = "core " + std::to_string(row.core) + ": ";
     if (row.duty < 0.95 * wanted)
-      warnings.push_back(
-          core + "could not keep its duty: " + text("%.3g %% of the time, not %.3g %%", 100 * row.duty, 100 * wanted) +
-          (options.clock == WorkClock::wall ? " (its core is shared, and --clock wall gives up)" : ""));
+      warnings.push_back(core + "could not keep its duty: " +
+                         core::printed("%.3g %% of the time, not %.3g %%", 100 * row.duty, 100 * wanted) +
+                         (options.clock == WorkClock::wall ? " (its core is shared, and --clock wall gives up)" : ""));
     if (10 * row.late > row.events)
       warnings.push_back(core + "began late in " + std::to_string(row.late) + " of " + std::to_string(row.events) +
-                         " periods, by up to " + text("%.3g ms", 1e3 * row.longest_lateness_s, 0));
+                         " periods, by up to " + core::printed("%.3g ms", 1e3 * row.longest_lateness_s));
   }
   return warnings;
 }

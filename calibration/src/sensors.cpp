@@ -1,9 +1,9 @@
 #include "hplcast/calibration/sensors.hpp"
 
-#include <algorithm>
-#include <fstream>
+#include <chrono>
 #include <ostream>
 
+#include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/csv.hpp"
 #include "sysfs.hpp"
 
@@ -13,27 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kilo = 1e3, milli = 1e-3, micro = 1e-6;
-
-/// Entries of a folder whose names begin with `prefix`, sorted.
-std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix) {
-  std::vector<fs::path> found;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().filename().string().rfind(prefix, 0) == 0) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-/// "package-0" for intel-rapl:0, "package-0 dram" for its part intel-rapl:0:1.
-std::string rapl_name(const fs::path& zone) {
-  const std::string file = zone.filename();
-  std::string own = first_line(zone / "name");
-  const std::size_t last = file.rfind(':');
-  if (last == file.find(':')) return own;
-  return first_line(zone.parent_path() / file.substr(0, last) / "name") + " " + own;
-}
+constexpr double kilo = 1e3, milli = 1e-3;
 
 }  // namespace
 
@@ -51,7 +31,7 @@ const char* to_string(Quantity quantity) {
   return "throttle_count";
 }
 
-Sensors Sensors::discover(const fs::path& root) {
+Sensors Sensors::discover(const fs::path& root, const std::vector<MeterKind>& kinds) {
   Sensors sensors;
   const auto add = [&](Quantity quantity, const std::string& name, const fs::path& file, double unit) {
     if (first_number(file)) sensors.gauges_.push_back({quantity, name, file, unit});
@@ -72,11 +52,7 @@ Sensors Sensors::discover(const fs::path& root) {
           first_line(chip / "name") + " " + (label.empty() ? file.substr(0, ending) : label), input, milli);
     }
   }
-  for (const fs::path& zone : entries(root / "sys/class/powercap", "intel-rapl:")) {
-    const auto range = first_number(zone / "max_energy_range_uj");
-    if (!range || !first_number(zone / "energy_uj")) continue;
-    sensors.energies_.push_back({rapl_name(zone), zone / "energy_uj", *range * micro});
-  }
+  sensors.power_ = find_power_meters(kinds, root);
   return sensors;
 }
 
@@ -85,21 +61,35 @@ std::vector<Reading> Sensors::read(double time_s) {
   readings.reserve(size());
   for (const Gauge& gauge : gauges_) {
     if (const auto value = first_number(gauge.file)) {
-      readings.push_back({time_s, gauge.quantity, gauge.name, *value * gauge.unit});
+      readings.push_back({time_s, gauge.quantity, gauge.name, *value * gauge.unit, 0});
     }
   }
-  for (Energy& energy : energies_) {
-    const auto value = first_number(energy.file);
-    if (!value) continue;
-    const double now_j = *value * micro;
-    const double used_j = now_j >= energy.last_j ? now_j - energy.last_j : now_j + energy.range_j - energy.last_j;
-    if (energy.last_j >= 0 && time_s > energy.last_s) {
-      readings.push_back({time_s, Quantity::power_w, energy.name, used_j / (time_s - energy.last_s)});
-    }
-    energy.last_j = now_j;
-    energy.last_s = time_s;
+  for (const auto& meter : power_.meters) {
+    if (const auto power = meter->read(time_s))
+      readings.push_back({time_s, Quantity::power_w, meter->name(), power->power_w, power->covered_s});
   }
   return readings;
+}
+
+std::vector<core::PowerSample> power_samples(const PowerMeter& meter, const std::vector<Reading>& readings,
+                                             double unix_minus_now_s) {
+  std::vector<core::PowerSample> samples;
+  for (const Reading& reading : readings) {
+    if (reading.quantity != Quantity::power_w || reading.sensor != meter.name()) continue;
+    core::PowerSample sample;
+    sample.sensor = reading.sensor;
+    sample.domain = meter.domain();
+    sample.time_s = reading.time_s + unix_minus_now_s;
+    sample.covered_s = reading.covered_s;
+    sample.power_w = reading.value;
+    sample.limit_w = meter.limit_w().value_or(0);
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+double unix_minus_now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - now_s();
 }
 
 void write_monitoring_header(std::ostream& out) {

@@ -63,6 +63,10 @@ CLI::Validator first_to_last() {
       "");
 }
 
+std::pair<int, int> first_and_last(const std::string& text) {
+  return {std::stoi(text), std::stoi(text.substr(text.find('-') + 1))};
+}
+
 CLI::Validator host_names() {
   return CLI::Validator(
       [](std::string& text) {

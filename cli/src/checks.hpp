@@ -42,6 +42,8 @@ CLI::Validator at_least_zero();
 
 /// For options of CLI11: two whole numbers, both inclusive, such as 0-31.
 CLI::Validator first_to_last();
+/// Of a text that it has passed.
+std::pair<int, int> first_and_last(const std::string& text);
 
 /// For options of CLI11: names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
 CLI::Validator host_names();

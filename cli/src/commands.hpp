@@ -13,7 +13,7 @@ void setup_check(CLI::App& app);
 void setup_check_cluster(CLI::App& app);
 void setup_compare(CLI::App& app);
 void setup_completion(CLI::App& app);  ///< the group `completion`; it describes the commands of `app`
-void setup_design(CLI::App& app);  ///< the group `design`
+void setup_design(CLI::App& app);      ///< the group `design`
 void setup_doctor(CLI::App& app);
 void setup_emit(CLI::App& app);
 void setup_explain(CLI::App& app);
@@ -25,6 +25,7 @@ void setup_fit_kernel(CLI::App& fit);
 void setup_generate(CLI::App& app);
 void setup_history(CLI::App& app);  ///< the group `history`
 void setup_fit_network(CLI::App& fit);
+void setup_fit_power(CLI::App& fit);
 void setup_fit_program(CLI::App& fit);
 void setup_fit_segmented(CLI::App& fit);
 void setup_observe(CLI::App& app);

@@ -196,16 +196,10 @@ std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
   return unmatched;
 }
 
-/// The configuration with the largest |error|, for run-real, predict and explain.
-void write_worst(std::ostream& out, const study::Comparison& comparison) {
+/// For run-real, predict and explain.
+const core::HplParameters& worst_of(const study::Comparison& comparison) {
   const auto larger = [](const auto& a, const auto& b) { return std::abs(a.error) < std::abs(b.error); };
-  const auto worst = std::max_element(comparison.rows.begin(), comparison.rows.end(), larger);
-  std::string header, row;
-  for (const core::HplField& field : core::hpl_fields()) {
-    header += (header.empty() ? "" : ",") + std::string(field.name);
-    row += (row.empty() ? "" : ",") + std::to_string(field.get(worst->parameters));
-  }
-  out << header << '\n' << row << '\n';
+  return std::max_element(comparison.rows.begin(), comparison.rows.end(), larger)->parameters;
 }
 
 void run_compare(CompareOptions options, bool limited) {
@@ -225,7 +219,8 @@ void run_compare(CompareOptions options, bool limited) {
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { study::write_comparison(out, comparison); });
   }
-  if (!options.worst.empty()) write_result(options.worst, [&](std::ostream& out) { write_worst(out, comparison); });
+  if (!options.worst.empty())
+    write_result(options.worst, [&](std::ostream& out) { core::write_hpl_csv(out, worst_of(comparison)); });
   if (!options.json) write_table(std::cout, comparison);
   if (limited && comparison.summary.max_abs_error > options.max_error) {
     std::cout.flush();

@@ -33,28 +33,6 @@ struct ExplainOptions {
   study::ExplainRequest request;
 };
 
-/// Of first_to_last().
-void read_range(const std::string& text, int& first, int& last) {
-  if (text.empty()) return;
-  const std::size_t dash = text.find('-');
-  first = std::stoi(text.substr(0, dash));
-  last = std::stoi(text.substr(dash + 1));
-}
-
-/// The levels that a prediction was made with, as it says them.
-study::ModelLevels levels_of(const core::Prediction& prediction) {
-  study::ModelLevels levels;
-  const auto is_off = [&](const char* name) { return prediction.model_levels.count(name) > 0; };
-  levels.noise = !is_off("noise");
-  levels.network_noise = !is_off("network-noise");
-  levels.detours = !is_off("detours");
-  levels.growing_probes = !is_off("growing-probes");
-  levels.per_cpu = !is_off("per-cpu");
-  const auto model = prediction.model_levels.find("kernel-model");
-  if (model != prediction.model_levels.end()) levels.kernel_model = model->second;
-  return levels;
-}
-
 /// The prediction of a configuration that was run; of several seeds that with the middle time.
 core::Prediction prediction_of_runs(const std::string& path, const std::vector<study::ObservedRun>& runs) {
   std::vector<core::Prediction> all;
@@ -111,8 +89,8 @@ void run_explain(ExplainOptions& options) {
   check_outputs(options);
   core::catch_interrupts();
   study::ExplainRequest& request = options.request;
-  read_range(options.ranks, request.first_rank, request.last_rank);
-  read_range(options.panels, request.first_panel, request.last_panel);
+  if (!options.ranks.empty()) std::tie(request.first_rank, request.last_rank) = first_and_last(options.ranks);
+  if (!options.panels.empty()) std::tie(request.first_panel, request.last_panel) = first_and_last(options.panels);
   request.runs = study::observed_runs(options.real);
   request.prediction = prediction_of_runs(options.prediction, request.runs);
   keep_runs_of(request.prediction, request.runs);
@@ -120,7 +98,8 @@ void run_explain(ExplainOptions& options) {
   if (request.first_rank >= ranks)
     throw core::UsageError("--ranks begins with " + std::to_string(request.first_rank) +
                            "; the runs have the ranks 0-" + std::to_string(ranks - 1));
-  request.cluster = study::at_levels(read_cluster_file(options.cluster), levels_of(request.prediction));
+  request.cluster =
+      study::at_levels(read_cluster_file(options.cluster), study::levels_of(request.prediction.model_levels));
   if (options.counterfactuals != Counterfactuals::automatic)
     request.counterfactuals = options.counterfactuals == Counterfactuals::on;
   Progress progress;

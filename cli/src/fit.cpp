@@ -11,6 +11,7 @@ void setup_fit(CLI::App& app) {
   setup_fit_kernel(fit);
   setup_fit_generative(fit);
   setup_fit_network(fit);
+  setup_fit_power(fit);
   setup_fit_program(fit);
   setup_fit_segmented(fit);
 }

@@ -1,5 +1,7 @@
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "checks.hpp"
 #include "commands.hpp"
@@ -7,12 +9,17 @@
 #include "hplcast/calibration/hpl_calls.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/verdict.hpp"
 #include "hplcast/fit/campaign.hpp"
+#include "hplcast/fit/power_fit.hpp"
 #include "hplcast/fit/report.hpp"
 #include "hplcast/history/archive_campaign.hpp"
 #include "output.hpp"
+#include "power_report.hpp"
 #include "program.hpp"
+#include "talk.hpp"
 
 namespace hplcast::cli {
 
@@ -45,12 +52,41 @@ void summarise(const fit::CampaignFit& fit) {
   for (const std::string& note : fit.notes) std::cerr << note << '\n';
 }
 
+/// Samples of the steps `power`, if there are any, become the power of the cluster, with watts of each host if several
+/// were measured. @throws core::Error (no_acceptable_fit) if they cannot be fitted.
+void add_power(const calibration::CampaignArchive& archive, fit::CampaignFit& fit) {
+  std::vector<core::PowerSample> samples;
+  for (const auto& [name, text] : archive.files) {
+    if (!core::begins_with(name, "measurements/") || !core::ends_with(name, "-power.csv")) continue;
+    std::istringstream in(text);
+    const auto some = core::read_power_csv(in, name);
+    samples.insert(samples.end(), some.begin(), some.end());
+  }
+  if (samples.empty()) return;
+  fit::PowerFitOptions options;
+  options.hosts = &fit.cluster.hosts;
+  const fit::PowerRows rows = fit::power_rows(samples);
+  const fit::PowerFit power = fit::fit_power(rows, options);
+  if (!power.ok)
+    throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of the power: " + power.reason);
+  if (!is_quiet()) print_power_fit(std::cerr, power);
+  for (const core::QualityFlag& flag : power.flags)
+    std::cerr << "hplcast fit cluster: warning: power of " << flag.subject << ": " << flag.flag << ": " << flag.detail
+              << '\n';
+  fit.cluster.power = power.model;
+  auto provenance = nlohmann::ordered_json::parse(fit.cluster.provenance);
+  provenance["power"] = nlohmann::ordered_json::parse(power_report_json(power, rows));
+  fit.cluster.provenance = provenance.dump();
+}
+
 void run_fit_cluster(const FitClusterOptions& options) {
   require_writable(options.output);
   require_other_file(options.output, {options.campaign});
-  fit::Campaign campaign = history::campaign_of(calibration::read_campaign_archive(options.campaign));
+  const calibration::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
+  fit::Campaign campaign = history::campaign_of(archive);
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
   fit::CampaignFit fit = fit::fit_campaign(campaign);
+  add_power(archive, fit);
   if (!options.name.empty()) fit.cluster.name = options.name;
   const core::Verdict verdict = core::verdict_on(fit.flags);
   std::cerr << "hplcast fit cluster: the model " << fit.cluster.name << " is " << core::to_string(verdict) << '\n';

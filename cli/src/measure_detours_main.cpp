@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <iostream>
 #include <sstream>
 
@@ -30,17 +28,10 @@ struct Options {
   std::string cores = "all";
   calibration::GapOptions gaps;
   double size_bytes = 2048;
-  std::vector<std::string> levels = {"1%"};
   calibration::CollectiveOptions collectives;
   std::string evaluate;  ///< runs measured before
   bool json = false;
 };
-
-std::string host_name() {
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  return host;
-}
 
 /// "gaps-%h.csv" to "gaps-node7.csv".
 std::string with_host(std::string path, const std::string& host) {
@@ -73,7 +64,7 @@ void print_gaps(std::ostream& out, bool gaps, const calibration::GapReport& repo
 
 void measure_gaps(Options& options) {
   const calibration::Topology topology = calibration::Topology::of_this_machine();
-  options.gaps.host = host_name();
+  options.gaps.host = cli::host_name();
   options.gaps.cores = cli::parse_cores(options.cores, topology.cores());
   options.gaps.method = options.method == Method::fwq   ? calibration::GapMethod::fwq
                         : options.method == Method::ftq ? calibration::GapMethod::ftq
@@ -114,16 +105,7 @@ bool without_mpi(Options& options) {
   return true;
 }
 
-/// "0.3%": a bare number could be meant either way.
-double parse_level(std::string text) {
-  const std::string problem = cli::as_percentage()(text);
-  if (!problem.empty()) throw core::UsageError("--levels: " + problem);
-  return std::stod(text);
-}
-
 std::string measure_collectives(Options& options, const cli::MeasuringRank& rank) {
-  options.collectives.series.levels.clear();
-  for (const std::string& text : options.levels) options.collectives.series.levels.push_back(parse_level(text));
   options.collectives.size_bytes = static_cast<long>(options.size_bytes);
   options.collectives.epoch_s = rank.epoch_s;
   cli::of_options([&] { calibration::validate(options.collectives, rank.world); });
@@ -174,7 +156,10 @@ void add_collective_options(CLI::App& app, Options& options) {
   app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source")
       ->transform(cli::as_seconds())
       ->capture_default_str();
-  app.add_option("--levels", options.levels, "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%")
+  collectives.series.levels = {0.01};
+  app.add_option("--levels", collectives.series.levels,
+                 "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%")
+      ->transform(cli::as_percentage())
       ->delimiter(',')
       ->default_str("1%");
   app.add_option("--runs", collectives.series.runs, "collectives: series of each level, between clean ones")

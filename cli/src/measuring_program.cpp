@@ -27,6 +27,12 @@
 
 namespace hplcast::cli {
 
+std::string host_name() {
+  char name[256] = "?";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
 namespace {
 
 /// The rank as the launcher tells it in the environment, before MPI_Init; 0 if it does not.
@@ -159,9 +165,7 @@ constexpr std::chrono::milliseconds time_for_rank_0{300};
 [[noreturn]] void fail(const std::string& program, int rank, int code, const std::string& message) {
   // An error that all ranks have found is printed once: rank 0 ends the job before the others speak.
   if (rank != 0) std::this_thread::sleep_for(time_for_rank_0);
-  char host[256] = "?";
-  ::gethostname(host, sizeof host - 1);
-  std::cerr << program << ": rank " << rank << " on " << host << ": " << message << std::endl;
+  std::cerr << program << ": rank " << rank << " on " << host_name() << ": " << message << std::endl;
   calibration::MpiSession::abort(code);
 }
 

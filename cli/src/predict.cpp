@@ -12,6 +12,8 @@
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "configuration_file.hpp"
+#include "energy_options.hpp"
+#include "energy_table.hpp"
 #include "hpl_options.hpp"
 #include "hplcast/core/cluster_problems.hpp"
 #include "hplcast/core/errors.hpp"
@@ -163,11 +165,12 @@ void predict_missing(const std::vector<study::PredictionRequest>& requests, int 
 
 /// Files of one simulation cannot be those of several.
 void check_observation(const study::Observation& observation, std::size_t simulations) {
-  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv}) {
+  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace}) {
     require_writable(*path);
     if (!path->empty() && simulations > 1) {
-      throw core::UsageError("--trace, --paje and --phases-csv are for one configuration and one seed, not for " +
-                             std::to_string(simulations) + " simulations");
+      throw core::UsageError(
+          "--trace, --paje, --phases-csv and --power-trace are for one configuration and one seed, not for " +
+          std::to_string(simulations) + " simulations");
     }
   }
 }
@@ -231,9 +234,10 @@ void run_predict(PredictOptions options) {
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
   const std::vector<std::string> inputs = {options.cluster, options.configurations};
   require_other_file(options.output, inputs);
-  for (const auto* path :
-       {&options.request.observation.trace, &options.request.observation.paje, &options.request.observation.phases_csv})
+  const study::Observation& observation = options.request.observation;
+  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace})
     require_other_file(*path, inputs);
+  const PowerTraceFile power_trace(options.request.observation);
   require_place_of(options.request.keep);
   if (!options.request.keep.empty()) {
     // The files that a simulation writes (study/simulation_files.cpp).
@@ -265,6 +269,7 @@ void run_predict(PredictOptions options) {
     if (options.request.observation.phases) write_phases(std::cout, predictions);
     return;
   }
+  power_trace.finish();
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);
   for (const std::string& line : study::free_kernel_lines(predictions, requests.front().cluster))
@@ -274,7 +279,8 @@ void run_predict(PredictOptions options) {
   }
   if (options.json) return;
   write_prediction_table(std::cout, predictions, requests.front().cluster);
-  if (options.request.observation.phases) write_phases(std::cout, predictions);
+  if (observation.phases) write_phases(std::cout, predictions);
+  if (predictions.size() == 1 && predictions.front().energy) write_energy(std::cout, predictions.front());
 }
 
 void add_observation(CLI::App& command, study::Observation& observation) {
@@ -335,6 +341,7 @@ void setup_predict(CLI::App& app) {
       .add_option("--keep", options->request.keep, "keep HPL.dat, platform, log ... of the simulation in this folder")
       ->type_name("DIR");
   add_observation(command, options->request.observation);
+  add_energy(command, options->request.observation);
   command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command

@@ -23,7 +23,8 @@ bool PredictionResults::is_of(const core::Prediction& prediction, std::size_t in
   const std::string mode = study::mode_of(request) == study::SimulationMode::fast ? "fast" : "exact";
   return prediction.parameters == request.parameters && prediction.seed == request.seed && prediction.mode == mode &&
          prediction.model_sha256 == model_sha256_ && prediction.model_levels == levels_ &&
-         (!prediction.phases.empty() || !request.observation.phases) && study::is_sampled_as(prediction, request);
+         (!prediction.phases.empty() || !request.observation.phases) &&
+         (prediction.energy || !request.observation.energy) && study::is_sampled_as(prediction, request);
 }
 
 void PredictionResults::resume() {

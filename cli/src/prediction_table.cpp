@@ -63,6 +63,15 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
     columns.push_back({"95 % error", [](const auto& p) {
                          return p.sampling ? percent(p.error_95_s / p.time_s) : std::string("all panels");
                        }});
+  if (std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.energy.has_value(); })) {
+    const auto of = [](double core::Energy::*member, double unit) {
+      return
+          [=](const core::Prediction& p) { return p.energy ? significant(*p.energy.*member / unit) : std::string(); };
+    };
+    columns.push_back({"energy [kJ]", of(&core::Energy::energy_j, 1e3)});
+    columns.push_back({"power [W]", of(&core::Energy::mean_power_w, 1)});
+    columns.push_back({"Gflop/s per W", of(&core::Energy::gflops_per_w, 1)});
+  }
   if (cluster.kernels.count("dgemm") > 0) columns.push_back({"of dgemm's peak", share});
   columns.push_back({"took [s]", [](const auto& p) { return significant(p.wall_s, 3); }});
   columns.push_back({"memory [MB]", [](const auto& p) { return significant(p.peak_pss_bytes / 1e6, 3); }});

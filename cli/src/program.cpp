@@ -59,13 +59,25 @@ void refuse_odd_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_odd_values(*command);
 }
 
-/// CLI11 leaves out what is empty between the commas of a list. Names of files may have any commas.
-void refuse_empty_items(int argc, const char* const* argv) {
-  static const std::regex gap("(--[a-z-]+=)?(,[^/]*|[^/]*,,[^/]*|[^/]*,)");
-  for (int i = 1; i < argc; ++i)
-    if (std::regex_match(argv[i], gap))
+/// CLI11 leaves out what is empty between the commas of a list.
+void refuse_empty_items(const CLI::App& app, int argc, const char* const* argv) {
+  static const std::regex gap(",.*|.*,,.*|.*,");
+  const CLI::App* command = &app;
+  const CLI::Option* option = nullptr;  // that the word belongs to
+  for (int i = 1; i < argc; ++i) {
+    std::string value = argv[i];
+    if (value.size() > 1 && value[0] == '-') {
+      const std::size_t end = value[1] == '-' ? value.find('=') : std::string::npos;
+      option = command->get_option_no_throw(value.substr(0, end));
+      if (end == std::string::npos) continue;
+      value.erase(0, end + 1);
+    }
+    const auto commands = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == value; });
+    if (option == nullptr && !commands.empty()) command = commands.front();
+    if (option != nullptr && option->get_delimiter() == ',' && std::regex_match(value, gap))
       throw core::UsageError(std::string("`") + argv[i] +
                              "`: a list with an empty item; expected values with commas between them");
+  }
 }
 
 }  // namespace
@@ -92,7 +104,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
   unify_list_options(app);
   refuse_odd_values(app);
   try {
-    refuse_empty_items(argc, argv);
+    refuse_empty_items(app, argc, argv);
     app.parse(argc, argv);
     if (!out.flush()) return fail(core::ExitCode::bad_input, "the standard output cannot be written");
     talk_normally();

@@ -1,13 +1,17 @@
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "checks.hpp"
 #include "commands.hpp"
 #include "configuration_file.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/real_runs.hpp"
 #include "output.hpp"
+#include "power_options.hpp"
+#include "power_recorder.hpp"
 #include "prediction_table.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -23,6 +27,10 @@ struct RunRealOptions {
   std::string configurations;
   std::string check = "on";
   std::string trace_ranks, trace_panels;
+  bool power = false;
+  double power_period_s = 0.5;
+  std::string power_root = "/";
+  std::vector<std::string> sensors;
   study::RealRunRequest request;
 };
 
@@ -37,16 +45,6 @@ std::vector<core::HplParameters> without_repeats(const std::vector<core::HplPara
     }
   }
   return once;
-}
-
-/// Of first_to_last().
-study::Range range_of(const std::string& text) {
-  study::Range range;
-  if (text.empty()) return range;
-  const std::size_t dash = text.find('-');
-  range.first = std::stoi(text.substr(0, dash));
-  range.last = std::stoi(text.substr(dash + 1));
-  return range;
 }
 
 /// @throws core::UsageError for chosen ranks that no configuration has: the trace would be empty.
@@ -72,6 +70,30 @@ void tell_activity(const study::RealActivity& activity, bool phases) {
   std::cout << ".\n";
 }
 
+/// What a run took, and what is doubtful about that.
+void tell_energy(const core::HplRun& run, const study::RunEnergy& energy, const std::vector<std::string>& troubles) {
+  const std::string which = core::to_string(run.parameters);
+  for (const std::string& trouble : troubles)
+    std::cerr << "hplcast run-real: warning: " << which << ": " << trouble << '\n';
+  if (!energy.doubt.empty())
+    std::cerr << "hplcast run-real: warning: " << which << ": " << (energy.energy_j > 0 ? "energy: " : "no energy: ")
+              << energy.doubt << '\n';
+  if (is_quiet() || !(energy.energy_j > 0)) return;
+  std::cerr << which << ": " << significant(energy.energy_j) << " J, " << significant(*run.mean_power_w) << " W, "
+            << significant(run.gflops / *run.mean_power_w) << " Gflop/s per W ("
+            << core::comma_separated(energy.sensors) << ")\n";
+}
+
+/// @throws core::UsageError for options that go with --power, core::Error (bad_input) if nothing can be read.
+std::unique_ptr<SensorRecorder> recorder_of(const RunRealOptions& options) {
+  if (!options.power) return nullptr;
+  if (!options.request.hostfile.empty())
+    throw core::UsageError(
+        "--power reads the sensors of this host only; runs on the hosts of --hostfile need a meter of theirs");
+  if (!(options.power_period_s >= 0.01)) throw core::UsageError("--power-period: expected at least 10 ms");
+  return std::make_unique<SensorRecorder>(options.power_root, meter_kinds(options.sensors), options.power_period_s);
+}
+
 void run_run_real(RunRealOptions& options) {
   require_named_file("-o", options.request.results);
   require_writable(options.request.results);
@@ -81,8 +103,9 @@ void run_run_real(RunRealOptions& options) {
   options.request.check = options.check == "on";
   options.request.configurations = without_repeats(read_configuration_file("hplcast run-real", options.configurations));
   study::RealObservation& observation = options.request.observation;
-  observation.ranks = range_of(options.trace_ranks);
-  observation.panels = range_of(options.trace_panels);
+  study::Range &ranks = observation.ranks, &panels = observation.panels;
+  if (!options.trace_ranks.empty()) std::tie(ranks.first, ranks.last) = first_and_last(options.trace_ranks);
+  if (!options.trace_panels.empty()) std::tie(panels.first, panels.last) = first_and_last(options.trace_panels);
   require_place_of(observation.traces);
   if (std::error_code error;
       std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))
@@ -90,7 +113,13 @@ void run_run_real(RunRealOptions& options) {
                                                      " is a file; expected a folder: each run has a trace of its own");
   require_other_file(observation.traces, {options.configurations});
   check_ranks(options.request);
+  const std::unique_ptr<SensorRecorder> recorder = recorder_of(options);
+  options.request.power = recorder.get();
   Progress progress;
+  options.request.measured = [&](const core::HplRun& run, const study::RunEnergy& energy) {
+    progress.clear();
+    tell_energy(run, energy, recorder->take_troubles());
+  };
   options.request.observed = [&](const study::RealActivity& activity) {
     progress.clear();
     tell_activity(activity, observation.phases);
@@ -126,6 +155,23 @@ void add_observation(CLI::App& command, RunRealOptions& options) {
       ->check(first_to_last());
 }
 
+void add_power(CLI::App& command, RunRealOptions& options) {
+  CLI::Option* const power =
+      command.add_flag("--power", options.power, "record the sensors of this host while HPL computes: energy, watts");
+  command.add_option("--power-period", options.power_period_s, "between two readings of the sensors")
+      ->transform(as_seconds())
+      ->capture_default_str()
+      ->needs(power);
+  add_sensor_option(command, options.sensors)->needs(power);
+  command.add_option("--power-root", options.power_root, "folder in which sys and dev of the sensors are looked for")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str()
+      ->needs(power);
+  for (const char* name : {"--power", "--power-period", "--sensors", "--power-root"})
+    command.get_option(name)->group("Power");
+}
+
 }  // namespace
 
 void setup_run_real(CLI::App& app) {
@@ -159,6 +205,7 @@ void setup_run_real(CLI::App& app) {
   command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
   add_observation(command, *options);
+  add_power(command, *options);
   command.callback([options] { run_run_real(*options); });
 }
 

@@ -55,9 +55,9 @@ fit::Sensitivity sensitivity_of(const Detector& detector) {
   for (const auto& [level, durations] : detector.noisy) {
     if (durations.size() < 2)
       throw core::Error(core::ExitCode::bad_input, "level " + percent(level) + " has one run; expected at least 2");
-    noisy.push_back({level, fit::summarize_runs(durations)});
+    noisy.push_back({level, fit::summarize(durations)});
   }
-  return fit::detector_sensitivity(fit::summarize_runs(detector.clean), std::move(noisy));
+  return fit::detector_sensitivity(fit::summarize(detector.clean), std::move(noisy));
 }
 
 std::string title_of(const core::CollectiveRun& kind) {
@@ -82,7 +82,7 @@ std::vector<std::string> warnings_of(const Detector& detector, const fit::Sensit
   if (half >= 3) {
     const std::vector<double> first(detector.clean.begin(), detector.clean.begin() + static_cast<std::ptrdiff_t>(half));
     const std::vector<double> second(detector.clean.begin() + static_cast<std::ptrdiff_t>(half), detector.clean.end());
-    const fit::RunSummary a = fit::summarize_runs(first), b = fit::summarize_runs(second);
+    const fit::SampleSummary a = fit::summarize(first), b = fit::summarize(second);
     if (a.sd + b.sd > 0 && fit::welch_t_test(a, b).p_value < 1e-3)
       warnings.push_back("clean runs changed meanwhile, by " + signed_percent(b.mean / a.mean - 1) +
                          ": frequency, temperature, or another program");
@@ -104,7 +104,7 @@ void print_one(std::ostream& out, const Detector& detector) {
   out << title_of(detector.kind) << '\n';
   TextTable table({"level", "runs", "mean [s]", "sd [s]", "99 % interval [s]", "increase", "gap [s]", "p", "verdict"});
   const auto interval = [](const fit::Bounds& b) { return significant(b.lower, 6) + " to " + significant(b.upper, 6); };
-  const fit::RunSummary& clean = result.clean;
+  const fit::SampleSummary& clean = result.clean;
   table.add({"clean", std::to_string(clean.count), significant(clean.mean, 6), significant(clean.sd, 3),
              interval(result.clean_interval), "", "", "", ""});
   for (const fit::LevelResult& level : result.levels)

@@ -41,23 +41,36 @@ std::pair<int, int> parse_grid(const std::string& text) {
   return {P, Q};
 }
 
-std::string rate(const study::TunedConfiguration& entry) {
+/// Of the mean of the objective.
+std::string interval(study::Objective objective, const study::TunedConfiguration& entry) {
   if (!entry.interval) return "";
-  return significant(entry.interval->lower) + " to " + significant(entry.interval->upper);
+  const auto [low, high] =
+      std::minmax({study::in_unit(objective, entry.interval->lower), study::in_unit(objective, entry.interval->upper)});
+  return significant(low) + " to " + significant(high);
 }
 
 void write_ranking(std::ostream& out, const study::TuneResult& result) {
   constexpr std::size_t shown = 15;
-  TextTable table({"rank", "round", "N", "PxQ", "NB", "DEPTH", "BCAST", "SWAP", "PFACT", "RFACT", "NBMIN", "NDIV",
-                   "Gflop/s", "95 % of the mean"});
+  std::vector<std::string> header = {"rank", "round", "N",     "PxQ",   "NB",   "DEPTH",  "BCAST",
+                                     "SWAP", "PFACT", "RFACT", "NBMIN", "NDIV", "Gflop/s"};
+  const bool by_rate = result.objective == study::Objective::gflops;
+  if (!by_rate) header.emplace_back(study::unit_of(result.objective));
+  header.emplace_back("95 % of the mean");
+  TextTable table(header);
   const std::vector<std::size_t> places = study::places(result.ranking);
   for (std::size_t i = 0; i < std::min(shown, result.ranking.size()); ++i) {
     const auto& entry = result.ranking[i];
     const core::HplParameters& p = entry.parameters;
-    table.add({std::to_string(places[i]), std::to_string(entry.round), std::to_string(p.N),
-               std::to_string(p.P) + "x" + std::to_string(p.Q), std::to_string(p.NB), std::to_string(p.DEPTH),
-               std::to_string(p.BCAST), std::to_string(p.SWAP), std::to_string(p.PFACT), std::to_string(p.RFACT),
-               std::to_string(p.NBMIN), std::to_string(p.NDIV), significant(entry.mean_gflops), rate(entry)});
+    std::vector<std::string> row = {std::to_string(places[i]),     std::to_string(entry.round),
+                                    std::to_string(p.N),           std::to_string(p.P) + "x" + std::to_string(p.Q),
+                                    std::to_string(p.NB),          std::to_string(p.DEPTH),
+                                    std::to_string(p.BCAST),       std::to_string(p.SWAP),
+                                    std::to_string(p.PFACT),       std::to_string(p.RFACT),
+                                    std::to_string(p.NBMIN),       std::to_string(p.NDIV),
+                                    significant(entry.mean_gflops)};
+    if (!by_rate) row.push_back(significant(study::in_unit(result.objective, entry.mean_merit)));
+    row.push_back(interval(result.objective, entry));
+    table.add(row);
   }
   table.write(out);
   if (result.ranking.size() > shown) out << "... and " << result.ranking.size() - shown << " more (--json has all)\n";
@@ -66,8 +79,9 @@ void write_ranking(std::ostream& out, const study::TuneResult& result) {
     out << "The first " << equal << " are equal to the last digit: what they differ in has no effect on this run\n";
 }
 
-void write_influence(std::ostream& out, const study::Anova& anova) {
-  out << "\nInfluence in the first round (share of the variance of log Gflop/s"
+void write_influence(std::ostream& out, const study::Anova& anova, study::Objective objective) {
+  out << "\nInfluence in the first round (share of the variance of log " << study::unit_of(objective)
+      << (study::in_unit(objective, 2) < 1 ? ", less is better; effects on its inverse" : "")
       << (anova.balanced ? "" : "; not all combinations were tried, shares overlap") << "):\n";
   TextTable table({"factor", "share", "p", "best level", "worst level"});
   for (const study::AnovaRow& row : anova.rows) {
@@ -98,7 +112,7 @@ void write_panel(std::ostream& out, const study::TuneResult& result) {
 
 /// What the ranking rests on.
 void write_remarks(std::ostream& out, const study::TuneResult& result) {
-  write_influence(out, result.influence);
+  write_influence(out, result.influence, result.objective);
   write_panel(out, result);
   out << "\nRounds:";
   for (const study::TuneRound& round : result.rounds) {
@@ -120,7 +134,11 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
   out << "Simulated: " << significant(best) << " Gflop/s";
   if (!result.ranking.empty()) out << " at N=" << result.ranking.front().parameters.N;
   if (naive.peak > 0) out << ", " << percent(best / naive.peak) << " of the peak";
-  if (result.gain) out << "; " << signed_percent(*result.gain) << " against the default configuration";
+  if (result.gain)
+    out << "; "
+        << (result.objective == study::Objective::gflops ? "" : std::string(study::to_string(result.objective)) + " ")
+        << signed_percent(study::in_unit(result.objective, 1 + *result.gain) - 1)
+        << " against the default configuration";
   out << '\n';
 }
 
@@ -165,6 +183,16 @@ void run_tune(TuneOptions options) {
   if (!options.json && !prints_hpl_dat) write_summary(std::cout, result);
 }
 
+void add_objective(CLI::App& command, study::Objective& objective) {
+  command
+      .add_option_function<std::string>(
+          "--objective", [&objective](const std::string& name) { objective = *study::objective_from_name(name); },
+          "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first need "
+          "power in cluster.json")
+      ->check(CLI::IsMember(study::objective_names()))
+      ->default_str("gflops");
+}
+
 }  // namespace
 
 void setup_tune(CLI::App& app) {
@@ -196,6 +224,7 @@ void setup_tune(CLI::App& app) {
   command.add_option("--ndiv", request.NDIV, "levels of NDIV")->delimiter(',')->capture_default_str();
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
       ->check(CLI::PositiveNumber);
+  add_objective(command, request.objective);
   add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");
   command.add_flag("--json", options->json, "write everything as JSON (docs/tune.md) instead of tables");

@@ -7,6 +7,7 @@
 #include "detours_json.hpp"
 #include "hplcast/core/files.hpp"
 #include "kernel_json.hpp"
+#include "power_json.hpp"
 #include "program_json.hpp"
 
 namespace hplcast::core {
@@ -72,12 +73,7 @@ Json to_json(const ClusterModel& cluster) {
   Json& kernels = json["kernels"] = Json::object();
   for (const auto& [name, model] : cluster.kernels) kernels[name] = detail::to_json(model);
   json["network"] = detail::to_json(cluster.network);
-  if (cluster.power) {
-    json["power"] = {{"idle_w", cluster.power->idle_w},
-                     {"one_core_w", cluster.power->one_core_w},
-                     {"all_cores_w", cluster.power->all_cores_w},
-                     {"off_w", cluster.power->off_w}};
-  }
+  if (cluster.power) json["power"] = detail::to_json(*cluster.power);
   if (!cluster.detours.empty()) json["detours"] = detail::to_json(cluster.detours);
   if (cluster.program) json["program"] = detail::to_json(*cluster.program);
   json["provenance"] = Json::parse(cluster.provenance.empty() ? "{}" : cluster.provenance);
@@ -108,8 +104,8 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   cluster.network = detail::network_model_from(root.at("network"));
   if (root.has("power")) {
     const Node power = root.at("power");
-    cluster.power = PowerModel{power.at("idle_w").number(), power.at("one_core_w").number(),
-                               power.at("all_cores_w").number(), power.number_or("off_w", 0)};
+    cluster.power = detail::power_from(power, cluster.hosts.values().cores);
+    power.made([&] { check_power(*cluster.power, cluster.hosts); });
   }
   if (root.has("detours")) cluster.detours = detail::detours_from(root.at("detours"));
   if (root.has("program")) {

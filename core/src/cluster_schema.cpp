@@ -1,130 +1,11 @@
 #include "cluster_schema.hpp"
 
-#include <cmath>
-#include <functional>
-
 #include "hplcast/core/kernel_id.hpp"
-#include "hplcast/core/names.hpp"
+#include "schema_walk.hpp"
 
 namespace hplcast::core::detail {
 
 namespace {
-
-class Walk;
-using Rule = void (*)(Walk&, const Json&);
-
-/// A key of an object, and what its value has to be.
-struct Key {
-  const char* name;
-  Rule rule;
-  bool required = true;
-};
-
-/// Goes through a document and notes what is wrong in it.
-class Walk {
- public:
-  void note(const std::string& message, const std::string& hint = "") {
-    problems_.push_back({true, path_.empty() ? "/" : path_, message, hint});
-  }
-
-  /// `action` on what is at `step` below here.
-  template <typename Action>
-  void below(const std::string& step, Action action) {
-    const std::size_t length = path_.size();
-    path_ += "/" + step;
-    action();
-    path_.resize(length);
-  }
-
-  bool is_object(const Json& json) {
-    if (!json.is_object()) note(std::string("found ") + json.type_name() + "; expected an object");
-    return json.is_object();
-  }
-
-  /// An object with these keys and no others. A value null is as good as none.
-  void object(const Json& json, const std::vector<Key>& keys) {
-    if (!is_object(json)) return;
-    for (const auto& [name, value] : json.items()) {
-      const Key* key = find(keys, name);
-      below(name, [&, &value = value, &name = name] {
-        if (key == nullptr) {
-          note("unknown key", name_hint(name, names_of(keys)));
-        } else if (!value.is_null()) {
-          key->rule(*this, value);
-        }
-      });
-    }
-    for (const Key& key : keys) {
-      if (!key.required || (json.contains(key.name) && !json.at(key.name).is_null())) continue;
-      below(key.name, [&] { note("missing"); });
-    }
-  }
-
-  void list(const Json& json, Rule rule) {
-    if (!json.is_array()) return note(std::string("found ") + json.type_name() + "; expected an array");
-    for (std::size_t i = 0; i < json.size(); ++i) below(std::to_string(i), [&] { rule(*this, json[i]); });
-  }
-
-  const std::vector<Problem>& problems() const { return problems_; }
-
- private:
-  static const Key* find(const std::vector<Key>& keys, const std::string& name) {
-    for (const Key& key : keys)
-      if (name == key.name) return &key;
-    return nullptr;
-  }
-
-  static std::vector<std::string> names_of(const std::vector<Key>& keys) {
-    std::vector<std::string> names;
-    for (const Key& key : keys) names.emplace_back(key.name);
-    return names;
-  }
-
-  std::string path_;
-  std::vector<Problem> problems_;
-};
-
-void anything(Walk&, const Json&) {}
-
-void any_object(Walk& walk, const Json& json) {
-  walk.is_object(json);
-}
-
-void text(Walk& walk, const Json& json) {
-  if (!json.is_string()) walk.note(std::string("found ") + json.type_name() + "; expected a text");
-}
-
-void number(Walk& walk, const Json& json) {
-  if (!json.is_number()) walk.note(std::string("found ") + json.type_name() + "; expected a number");
-}
-
-void at_least_zero(Walk& walk, const Json& json) {
-  if (!json.is_number()) return number(walk, json);
-  if (!(json.get<double>() >= 0)) walk.note("found " + json.dump() + "; expected a number of at least 0");
-}
-
-void positive(Walk& walk, const Json& json) {
-  if (!json.is_number()) return number(walk, json);
-  if (!(json.get<double>() > 0)) walk.note("found " + json.dump() + "; expected a number above 0");
-}
-
-void count(Walk& walk, const Json& json) {
-  if (!json.is_number_integer()) return walk.note(std::string("found ") + json.type_name() + "; expected an integer");
-  if (!json.is_number_unsigned() && json.get<std::int64_t>() < 0)
-    walk.note("found " + json.dump() + "; expected an integer of at least 0");
-}
-
-void boolean(Walk& walk, const Json& json) {
-  if (!json.is_boolean()) walk.note(std::string("found ") + json.type_name() + "; expected true or false");
-}
-
-void numbers(Walk& walk, const Json& json) {
-  walk.list(json, number);
-}
-
-void texts(Walk& walk, const Json& json) {
-  walk.list(json, text);
-}
 
 void rank_to_cpu(Walk& walk, const Json& json) {
   if (json.is_array()) return walk.list(json, count);
@@ -290,11 +171,9 @@ void network_file(Walk& walk, const Json& json) {
   walk.object(json, keys);
 }
 
-void power(Walk& walk, const Json& json) {
-  walk.object(json, {{"idle_w", at_least_zero},
-                     {"one_core_w", at_least_zero},
-                     {"all_cores_w", at_least_zero},
-                     {"off_w", at_least_zero, false}});
+/// The result of `fit power` says more than the model.
+void power_file(Walk& walk, const Json& json) {
+  walk.object(json, {{"power", power}, {"report", anything, false}});
 }
 
 void detour_duration(Walk& walk, const Json& json) {
@@ -389,6 +268,10 @@ std::vector<Problem> network_schema_problems(const Json& json) {
 
 std::vector<Problem> detours_schema_problems(const Json& json) {
   return problems_of(json, detours_file);
+}
+
+std::vector<Problem> power_schema_problems(const Json& json) {
+  return problems_of(json, power_file);
 }
 
 void require_none(const std::vector<Problem>& problems, const std::string& file) {

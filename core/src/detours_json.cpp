@@ -1,5 +1,7 @@
 #include "detours_json.hpp"
 
+#include <algorithm>
+
 #include "cluster_schema.hpp"
 #include "hplcast/core/topology.hpp"
 
@@ -34,13 +36,22 @@ DetourDuration duration_from(const Node& node) {
       if (!known && !value.is_null()) node.at(key.c_str()).fail("not a parameter of the law " + law);
     }
   };
-  if (law == ConstantDuration::kind) return only({"mean_s"}), ConstantDuration{node.at("mean_s").number()};
-  if (law == ExponentialDuration::kind) return only({"mean_s"}), ExponentialDuration{node.at("mean_s").number()};
+  if (law == ConstantDuration::kind) {
+    only({"mean_s"});
+    return ConstantDuration{node.at("mean_s").number()};
+  }
+  if (law == ExponentialDuration::kind) {
+    only({"mean_s"});
+    return ExponentialDuration{node.at("mean_s").number()};
+  }
   if (law == UniformDuration::kind) {
     only({"least_s", "most_s"});
     return UniformDuration{node.at("least_s").number(), node.at("most_s").number()};
   }
-  if (law == QuantileDuration::kind) return only({"quantiles_s"}), QuantileDuration{node.at("quantiles_s").numbers()};
+  if (law == QuantileDuration::kind) {
+    only({"quantiles_s"});
+    return QuantileDuration{node.at("quantiles_s").numbers()};
+  }
   node.at("law").fail("found \"" + law + "\"; expected constant, exponential, uniform or quantiles");
 }
 

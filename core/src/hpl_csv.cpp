@@ -45,8 +45,8 @@ std::size_t find_field_column(const CsvReader& csv, const std::string& field) {
 
 /// What results of runs have beside the parameters: ours, and those of published ones.
 const std::vector<std::string>& result_columns() {
-  static const std::vector<std::string> names = {"time_s", "gflops", "residual",       "repetition",
-                                                 "start",  "order",  "oversubscribed", "comment"};
+  static const std::vector<std::string> names = {"time_s", "gflops",         "residual", "repetition", "start",
+                                                 "order",  "oversubscribed", "comment",  "energy_j",   "mean_power_w"};
   return names;
 }
 
@@ -56,6 +56,12 @@ std::vector<std::string> known_columns() {
   names.insert(names.end(), {"equilibration", "alignment"});
   names.insert(names.end(), result_columns().begin(), result_columns().end());
   return names;
+}
+
+/// Nothing where the column or its text is missing.
+std::optional<double> optional_positive(const CsvReader& csv, std::size_t column) {
+  if (column == CsvReader::npos || csv.text(column).empty()) return std::nullopt;
+  return csv.positive(column);
 }
 
 }  // namespace
@@ -119,6 +125,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   const std::size_t time = csv.column("time_s");
   const std::size_t gflops = csv.find_column("gflops");
   const std::size_t residual = csv.find_column("residual");
+  const std::size_t energy = csv.find_column("energy_j"), power = csv.find_column("mean_power_w");
   std::vector<std::string> assumed;
   for (const HplField& field : hpl_fields()) {
     if (find_field_column(csv, field.name) == CsvReader::npos) assumed.push_back(field.name);
@@ -135,19 +142,42 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
       run.residual_passed = csv.text(residual) == "passed";
       run.residual_checked = run.residual_passed || csv.text(residual) == "failed";
     }
+    run.energy_j = optional_positive(csv, energy);
+    run.mean_power_w = optional_positive(csv, power);
+    if (!run.energy_j && run.mean_power_w) run.energy_j = *run.mean_power_w * run.time_s;
+    if (run.energy_j && !run.mean_power_w) run.mean_power_w = *run.energy_j / run.time_s;
     runs.push_back(run);
   }
   return runs;
 }
 
+namespace {
+
+std::string field_names() {
+  std::string names;
+  for (const HplField& field : hpl_fields()) names += (names.empty() ? "" : ",") + std::string(field.name);
+  return names;
+}
+
+std::string field_values(const HplParameters& parameters) {
+  std::string values;
+  for (const HplField& field : hpl_fields())
+    values += (values.empty() ? "" : ",") + std::to_string(field.get(parameters));
+  return values;
+}
+
+}  // namespace
+
+void write_hpl_csv(std::ostream& out, const HplParameters& parameters) {
+  out << field_names() << '\n' << field_values(parameters) << '\n';
+}
+
 void write_hpl_csv_header(std::ostream& out) {
-  for (const HplField& field : hpl_fields()) out << field.name << ',';
-  out << "time_s,gflops\n";
+  out << field_names() << ",time_s,gflops\n";
 }
 
 void write_hpl_csv_row(std::ostream& out, const HplRun& run) {
-  for (const HplField& field : hpl_fields()) out << field.get(run.parameters) << ',';
-  out << shortest(run.time_s) << ',' << shortest(run.gflops) << '\n';
+  out << field_values(run.parameters) << ',' << shortest(run.time_s) << ',' << shortest(run.gflops) << '\n';
 }
 
 }  // namespace hplcast::core

@@ -189,9 +189,11 @@ HplRun parse_result_line(const std::string& line, const Location& where, const H
 bool read_extra_digits(const std::string& line, HplRun& run) {
   double time_s = 0;
   double gflops = 0;
-  if (std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf", &time_s, &gflops) != 2 || !(time_s > 0) ||
-      !(gflops > 0))
-    return false;
+  double ended_unix_s = 0;
+  const int found =
+      std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf ended_unix_s=%lf", &time_s, &gflops, &ended_unix_s);
+  if (found < 2 || !(time_s > 0) || !(gflops > 0)) return false;
+  if (found == 3 && ended_unix_s > 0) run.ended_unix_s = ended_unix_s;
   run.time_s = time_s;
   run.gflops = gflops;
   return true;

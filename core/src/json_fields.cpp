@@ -1,5 +1,9 @@
 #include "json_fields.hpp"
 
+#include <algorithm>
+
+#include "hplcast/core/names.hpp"
+
 namespace hplcast::core::detail {
 
 void check_schema(const Node& root, int oldest, int latest) {
@@ -11,6 +15,13 @@ void check_schema(const Node& root, int oldest, int latest) {
   root.at("schema_version")
       .fail("found version " + std::to_string(found) + "; this hplcast reads " + expected,
             found > latest ? "the file was written by a newer hplcast" : "make the file anew with this hplcast");
+}
+
+void refuse_others(const Node& node, const std::vector<std::string>& known) {
+  for (const auto& [key, value] : node.object().items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    Node(value, node.file(), node.pointer() + "/" + key).fail("unknown key", name_hint(key, known));
+  }
 }
 
 void refuse_cluster(const Node& root, const std::string& expected) {

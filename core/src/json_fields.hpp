@@ -117,6 +117,9 @@ inline void check_schema(const Node& root, int only) {
   check_schema(root, only, only);
 }
 
+/// @throws ParseError for a key that is not one of these.
+void refuse_others(const Node& node, const std::vector<std::string>& known);
+
 /// A cluster.json where something else is expected: the wrong file, not one that is full of mistakes.
 void refuse_cluster(const Node& root, const std::string& expected);
 

@@ -1,16 +1,16 @@
 #include "hplcast/core/prediction.hpp"
 
-#include <algorithm>
 #include <array>
 #include <ostream>
 
-#include "hplcast/core/names.hpp"
+#include "energy_json.hpp"
 #include "json_fields.hpp"
 
 namespace hplcast::core {
 
 using detail::Json;
 using detail::Node;
+using detail::refuse_others;
 
 namespace {
 
@@ -87,6 +87,7 @@ Json to_json(const Prediction& prediction) {
     messages[name] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
   }
   if (prediction.sampling) json["sampling"] = sampling_json(*prediction.sampling);
+  if (prediction.energy) json["energy"] = detail::to_json(*prediction.energy);
   for (const PhaseSummary& phase : prediction.phases) {
     Json& one = json["phases"][phase.name];
     for (const PhaseField& field : phase_fields)
@@ -95,19 +96,12 @@ Json to_json(const Prediction& prediction) {
   return json;
 }
 
-/// @throws ParseError for a key that is not one of these.
-void refuse_others(const Node& node, const std::vector<std::string>& known) {
-  for (const auto& [key, value] : node.object().items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    Node(value, node.file(), node.pointer() + "/" + key).fail("unknown key", name_hint(key, known));
-  }
-}
-
 /// The keys of a prediction, of which some may be absent.
 void refuse_unknown(const Node& root) {
-  refuse_others(root, {"schema_version", "parameters", "time_s", "gflops", "seed", "mode", "fast_error_95_s",
-                       "error_95_s", "sampling", "cluster", "model_sha256", "model_levels", "model_doubts", "simulator",
-                       "wall_s", "peak_pss_bytes", "kernels", "messages", "phases"});
+  refuse_others(root, {"schema_version", "parameters",      "time_s",       "gflops",    "seed",
+                       "mode",           "fast_error_95_s", "error_95_s",   "sampling",  "cluster",
+                       "model_sha256",   "model_levels",    "model_doubts", "simulator", "wall_s",
+                       "peak_pss_bytes", "kernels",         "messages",     "phases",    "energy"});
   std::vector<std::string> parameters;
   for (const HplField& field : hpl_fields()) parameters.emplace_back(field.name);
   refuse_others(root.at("parameters"), parameters);
@@ -174,6 +168,7 @@ Prediction from_json(const Node& root) {
                             one.at("bytes").number()};
   }
   if (root.has("phases")) result.phases = phases_from(root.at("phases"));
+  if (root.has("energy")) result.energy = detail::energy_from(root.at("energy"));
   return result;
 }
 

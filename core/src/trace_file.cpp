@@ -72,6 +72,12 @@ void TraceFile::message(int rank, const char* operation, const TracedMessage& me
                      message.tag, message.bytes, message.waited_s * us_per_s);
 }
 
+void TraceFile::counter(const char* name, double time_s, double value) {
+  (void)std::fprintf(file_.get(), "%s\n{\"ph\":\"C\",\"name\":\"%s\",\"pid\":0,\"ts\":%.3f,\"args\":{\"value\":%.6g}}",
+                     first_ ? "" : ",", name, time_s * us_per_s, value);
+  first_ = false;
+}
+
 void TraceFile::close() {
   (void)std::fputs("\n]}\n", file_.get());
   const bool fine = std::fflush(file_.get()) == 0 && std::ferror(file_.get()) == 0;

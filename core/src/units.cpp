@@ -56,6 +56,16 @@ const std::vector<Unit>& time_units() {
   return units;
 }
 
+const std::vector<Unit>& frequency_units() {
+  static const std::vector<Unit> units = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}};
+  return units;
+}
+
+const std::vector<Unit>& power_units() {
+  static const std::vector<Unit> units = {{"", 1}, {"mW", 1e-3}, {"W", 1}, {"kW", 1e3}, {"MW", 1e6}};
+  return units;
+}
+
 const std::vector<Unit>& flop_rate_units() {
   static const std::vector<Unit> units = [] {
     std::vector<Unit> rates = {{"", 1}};
@@ -96,6 +106,14 @@ double parse_bytes_per_s(const std::string& text) {
 double parse_flop_per_s(const std::string& text) {
   return parse(text, flop_rate_units(),
                "a rate; expected a number with Mflop/s, Gflop/s, Tflop/s or Pflop/s (30Gflop/s)");
+}
+
+double parse_hertz(const std::string& text) {
+  return parse(text, frequency_units(), "a frequency; expected a number with MHz or GHz (1.8GHz)");
+}
+
+double parse_watts(const std::string& text) {
+  return parse(text, power_units(), "a power; expected a number with W or kW (200W)");
 }
 
 double parse_seconds(const std::string& text) {

@@ -26,21 +26,32 @@ void require_level(double level) {
   if (!(level > 0) || !(level < 1)) throw core::DomainError("level", level, "a number in (0, 1)");
 }
 
-struct MeanAndVariance {
-  double count = 0, mean = 0, variance = 0;
+void require_summary(const SampleSummary& sample) {
+  if (sample.count < 2) throw core::DomainError("number of values", static_cast<double>(sample.count), "at least 2");
+  if (!std::isfinite(sample.mean)) throw core::DomainError("mean", sample.mean, "a finite number");
+  if (!(sample.sd >= 0) || !std::isfinite(sample.sd))
+    throw core::DomainError("standard deviation", sample.sd, "a finite number of at least 0");
+}
+
+/// Square of the standard error of the mean.
+double error_square(const SampleSummary& sample) {
+  return sample.sd * sample.sd / static_cast<double>(sample.count);
+}
+
+/// Of the difference of two means.
+struct WelchDifference {
+  double mean, error;
+  boost::math::students_t student;
 };
 
-MeanAndVariance moments_of(const std::vector<double>& values) {
-  MeanAndVariance result;
-  double squares = 0;
-  for (double value : values) {
-    result.count += 1;
-    const double step = value - result.mean;
-    result.mean += step / result.count;
-    squares += step * (value - result.mean);
-  }
-  if (result.count > 1) result.variance = squares / (result.count - 1);
-  return result;
+WelchDifference difference_of(const SampleSummary& a, const SampleSummary& b) {
+  require_summary(a);
+  require_summary(b);
+  const double x = error_square(a), y = error_square(b);
+  if (!(x + y > 0)) throw core::DomainError("variance", 0.0, "values that differ in at least one sample");
+  const double freedom =
+      (x + y) * (x + y) / (x * x / static_cast<double>(a.count - 1) + y * y / static_cast<double>(b.count - 1));
+  return {a.mean - b.mean, std::sqrt(x + y), boost::math::students_t(freedom)};
 }
 
 double upper_normal_tail(double z) {
@@ -78,13 +89,30 @@ boost::math::fisher_f region_law(const ObservationSummary& past) {
 
 }  // namespace
 
-Bounds mean_interval(const std::vector<double>& values, double level) {
+SampleSummary summarize(const std::vector<double>& values) {
   require_values(values, 2);
+  SampleSummary sample;
+  double squares = 0;
+  for (const double value : values) {
+    ++sample.count;
+    const double step = value - sample.mean;
+    sample.mean += step / static_cast<double>(sample.count);
+    squares += step * (value - sample.mean);
+  }
+  sample.sd = std::sqrt(squares / static_cast<double>(sample.count - 1));
+  return sample;
+}
+
+Bounds mean_interval(const std::vector<double>& values, double level) {
+  return mean_interval(summarize(values), level);
+}
+
+Bounds mean_interval(const SampleSummary& sample, double level) {
+  require_summary(sample);
   require_level(level);
-  const MeanAndVariance moments = moments_of(values);
-  const double quantile = boost::math::quantile(boost::math::students_t(moments.count - 1), (1 + level) / 2);
-  const double half = quantile * std::sqrt(moments.variance / moments.count);
-  return {moments.mean - half, moments.mean + half, level};
+  const boost::math::students_t student(static_cast<double>(sample.count - 1));
+  const double half = boost::math::quantile(student, (1 + level) / 2) * std::sqrt(error_square(sample));
+  return {sample.mean - half, sample.mean + half, level};
 }
 
 Bounds median_interval(const std::vector<double>& values, double level) {
@@ -102,14 +130,20 @@ Bounds median_interval(const std::vector<double>& values, double level) {
 }
 
 TestResult welch_t_test(const std::vector<double>& a, const std::vector<double>& b) {
-  require_values(a, 2);
-  require_values(b, 2);
-  const MeanAndVariance x = moments_of(a), y = moments_of(b);
-  const double vx = x.variance / x.count, vy = y.variance / y.count;
-  if (!(vx + vy > 0)) throw core::DomainError("variance", 0.0, "values that differ in at least one sample");
-  const double freedom = (vx + vy) * (vx + vy) / (vx * vx / (x.count - 1) + vy * vy / (y.count - 1));
-  const double t = (x.mean - y.mean) / std::sqrt(vx + vy);
-  return {t, 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), std::abs(t)))};
+  return welch_t_test(summarize(a), summarize(b));
+}
+
+TestResult welch_t_test(const SampleSummary& a, const SampleSummary& b) {
+  const WelchDifference difference = difference_of(a, b);
+  const double t = difference.mean / difference.error;
+  return {t, 2 * boost::math::cdf(boost::math::complement(difference.student, std::abs(t)))};
+}
+
+Bounds difference_interval(const SampleSummary& a, const SampleSummary& b, double level) {
+  require_level(level);
+  const WelchDifference difference = difference_of(a, b);
+  const double half = boost::math::quantile(difference.student, (1 + level) / 2) * difference.error;
+  return {difference.mean - half, difference.mean + half, level};
 }
 
 TestResult mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {

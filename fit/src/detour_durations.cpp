@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "hplcast/core/errors.hpp"
+#include "quantile.hpp"
 
 namespace hplcast::fit {
 
@@ -12,13 +13,6 @@ namespace {
 
 constexpr std::size_t steps = 40;
 constexpr std::size_t least_for_laws = 20;
-
-double quantile_of(const std::vector<double>& sorted, double probability) {
-  const double place = probability * static_cast<double>(sorted.size() - 1);
-  const auto low = std::min(sorted.size() - 1, static_cast<std::size_t>(place));
-  const std::size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (place - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
 
 /// Largest distance of the sorted values' distribution and another, times the root of their number.
 template <typename Distribution>
@@ -36,7 +30,7 @@ core::DetourDuration quantile_law(const std::vector<double>& sorted, double mean
   std::vector<double> quantiles;
   const std::size_t parts = std::min(steps, std::max<std::size_t>(1, sorted.size() - 1));
   for (std::size_t i = 0; i <= parts; ++i)
-    quantiles.push_back(quantile_of(sorted, static_cast<double>(i) / static_cast<double>(parts)));
+    quantiles.push_back(detail::quantile(sorted, static_cast<double>(i) / static_cast<double>(parts)));
   // Trapezoids: the last value counts half.
   double others = quantiles.front() / 2;
   for (std::size_t i = 1; i < parts; ++i) others += quantiles[i];
@@ -56,8 +50,8 @@ core::DetourDuration fit_duration(std::vector<double> durations_s) {
   std::vector<double>& sorted = durations_s;
   std::sort(sorted.begin(), sorted.end());
   const double mean_s = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
-  const double median_s = quantile_of(sorted, 0.5);
-  const double low_s = quantile_of(sorted, 0.05), high_s = quantile_of(sorted, 0.95);
+  const double median_s = detail::quantile(sorted, 0.5);
+  const double low_s = detail::quantile(sorted, 0.05), high_s = detail::quantile(sorted, 0.95);
   const bool narrow = low_s >= 0.98 * median_s && high_s <= 1.02 * median_s;
   if (narrow && std::abs(mean_s - median_s) <= 0.02 * median_s) return core::ConstantDuration{mean_s};
   if (sorted.size() < least_for_laws) return quantile_law(sorted, mean_s);

@@ -4,14 +4,11 @@
 #include <cmath>
 #include <map>
 
+#include "quantile.hpp"
+
 namespace hplcast::fit {
 
 namespace {
-
-double quantile_of(std::vector<double> values, double probability) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(probability * static_cast<double>(values.size() - 1) + 0.5)];
-}
 
 /// Width of a uniform law: that of the inner nine tenths, over 0.9, which a few strangers do not widen.
 double jitter_of(const EventTrain& train) {
@@ -20,7 +17,7 @@ double jitter_of(const EventTrain& train) {
     for (const TrainEvent& e : core.events)
       residuals.push_back(e.start_s - core.center_s - static_cast<double>(e.number) * train.period_s);
   if (residuals.size() < 3) return 0;
-  return (quantile_of(residuals, 0.95) - quantile_of(residuals, 0.05)) / 0.9;
+  return (detail::quantile_of(residuals, 0.95) - detail::quantile_of(residuals, 0.05)) / 0.9;
 }
 
 /// Two cores' events of the same numbers.
@@ -50,9 +47,9 @@ Pairing pair_up(const CoreTrain& a, const CoreTrain& b, double period_s) {
   if (differences.empty()) return {0, period_s, period_s};
   pairing.share =
       static_cast<double>(differences.size()) / static_cast<double>(std::max(a.events.size(), b.events.size()));
-  pairing.offset_s = quantile_of(differences, 0.5);
+  pairing.offset_s = detail::quantile_of(differences, 0.5);
   for (double& difference : differences) difference = std::abs(difference - pairing.offset_s);
-  pairing.spread_s = quantile_of(differences, 0.8);
+  pairing.spread_s = detail::quantile_of(differences, 0.8);
   return pairing;
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
 #include "quantile.hpp"
@@ -21,13 +21,6 @@ constexpr double share_of_a_mode = 0.1;
 constexpr double distance_of_modes = 0.1;  // of logarithms
 constexpr double sds_between_modes = 2;
 
-template <typename... Values>
-std::string text(const char* format, Values... values) {
-  char buffer[160];
-  std::snprintf(buffer, sizeof buffer, format, values...);
-  return buffer;
-}
-
 /// Of calls in the order of time.
 std::optional<std::string> drift(const std::vector<RelativeCall>& calls) {
   std::vector<double> first, last;
@@ -40,8 +33,8 @@ std::optional<std::string> drift(const std::vector<RelativeCall>& calls) {
   if (std::abs(change) < drift_that_matters) return std::nullopt;
   const double p_value = mann_whitney(first, last).p_value;
   if (p_value > drift_by_chance) return std::nullopt;
-  return text("the last third of the calls took %+.1f %% compared with the first third (p = %.1g)", 100 * change,
-              p_value);
+  return core::printed("the last third of the calls took %+.1f %% compared with the first third (p = %.1g)",
+                       100 * change, p_value);
 }
 
 std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls) {
@@ -59,8 +52,8 @@ std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls)
   for (std::size_t i = 1; i < modes.size(); ++i) {
     const double distance = modes[i].mean - modes[i - 1].mean;
     if (distance < distance_of_modes || distance < sds_between_modes * (modes[i].sd + modes[i - 1].sd)) continue;
-    return text("%.0f %% of the calls take %.2f times as long as another %.0f %%", 100 * modes[i].probability,
-                std::exp(distance), 100 * modes[i - 1].probability);
+    return core::printed("%.0f %% of the calls take %.2f times as long as another %.0f %%", 100 * modes[i].probability,
+                         std::exp(distance), 100 * modes[i - 1].probability);
   }
   return std::nullopt;
 }

@@ -68,12 +68,25 @@ std::optional<NumberedHosts> numbered_hosts(const core::Hosts& hosts) {
   return result;
 }
 
-std::string power_properties(const ClusterModel& cluster, const std::string& indent) {
-  if (!cluster.power) return "";
-  const core::PowerModel& power = *cluster.power;
-  return indent + "<prop id=\"wattage_per_state\" value=\"" + shortest(power.idle_w) + ":" +
-         shortest(power.one_core_w) + ":" + shortest(power.all_cores_w) + "\"/>\n" + indent +
-         "<prop id=\"wattage_off\" value=\"" + shortest(power.off_w) + "\"/>\n";
+bool hosts_differ(const core::PowerModel& power) {
+  const auto& overrides = power.values().overrides;
+  return std::any_of(overrides.begin(), overrides.end(), [](const auto& one) { return one.host.has_value(); });
+}
+
+/// How fast a host is and what it draws, in all of its frequency states; a <cluster> has those of its first host.
+struct HostStates {
+  std::string speed = core_speed;
+  std::string properties;
+};
+
+HostStates host_states(const ClusterModel& cluster, const std::string& indent, int host = 0) {
+  if (!cluster.power) return {};
+  const core::SimgridPstates states = core::simgrid_pstates(*cluster.power, cluster.hosts, host);
+  HostStates result;
+  for (std::size_t i = 1; i < states.speeds.size(); ++i) result.speed += "," + shortest(states.speeds[i]) + "Gf";
+  result.properties = indent + "<prop id=\"wattage_per_state\" value=\"" + states.wattage_per_state + "\"/>\n" +
+                      indent + "<prop id=\"wattage_off\" value=\"" + shortest(states.off_w) + "\"/>\n";
+  return result;
 }
 
 void write_property(std::ostream& out, const std::string& name, const std::string& value) {
@@ -97,12 +110,12 @@ void write_config(std::ostream& out, const ClusterModel& cluster, const XmlSetti
 void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
   const core::ScopeModel& remote = main_scope(cluster);
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
-  const std::string power = power_properties(cluster, "      ");
   out << "  <zone id=\"" << xml_escaped(cluster.name) << "\" routing=\"Cluster\">\n";
-  for (const std::string& name : cluster.hosts.names()) {
-    const std::string host = xml_escaped(name);
-    out << "    <host id=\"" << host << "\" speed=\"" << core_speed << "\" core=\"" << cluster.hosts.values().cores
-        << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </host>\n");
+  for (int index = 0; index < cluster.hosts.count(); ++index) {
+    const std::string host = xml_escaped(cluster.hosts.names()[static_cast<std::size_t>(index)]);
+    const HostStates states = host_states(cluster, "      ", index);
+    out << "    <host id=\"" << host << "\" speed=\"" << states.speed << "\" core=\"" << cluster.hosts.values().cores
+        << (states.properties.empty() ? "\"/>\n" : "\">\n" + states.properties + "    </host>\n");
     out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.link_bytes_per_s())
         << "\" latency=\"" << latency(core::host_link_latency_s(cluster.network))
         << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
@@ -141,15 +154,15 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster, const
                             std::string("one bracket of numbers without padding, such as node-[1-32], for topology ") +
                                 core::kind_of(topology));
   }
-  const std::string power = power_properties(cluster, "      ");
+  const HostStates states = host_states(cluster, "      ");
   out << "  <zone id=\"world\" routing=\"Full\">\n"
       << "    <cluster id=\"" << xml_escaped(cluster.name) << "\" prefix=\"" << xml_escaped(hosts->prefix)
       << "\" radical=\"" << hosts->radical << "\" suffix=\"" << xml_escaped(hosts->suffix) << "\" speed=\""
-      << core_speed << "\" core=\"" << cluster.hosts.values().cores << "\" bw=\""
+      << states.speed << "\" core=\"" << cluster.hosts.values().cores << "\" bw=\""
       << bandwidth(remote.link_bytes_per_s()) << "\" lat=\"" << latency(core::host_link_latency_s(cluster.network))
       << "\" loopback_bw=\"" << bandwidth(local.link_bytes_per_s()) << "\" loopback_lat=\"" << latency(local.latency_s)
       << "\" topology=\"" << topology_name << "\" topo_parameters=\"" << core::parameters_of(topology)
-      << (power.empty() ? "\"/>\n" : "\">\n" + power + "    </cluster>\n") << "  </zone>\n";
+      << (states.properties.empty() ? "\"/>\n" : "\">\n" + states.properties + "    </cluster>\n") << "  </zone>\n";
 }
 
 }  // namespace
@@ -158,6 +171,8 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
   std::vector<std::string> losses;
   if (!cluster.detours.empty()) losses.emplace_back("detours: what SMPI spends in messages is not held up");
+  if (cluster_element_name(cluster) != nullptr && cluster.power && hosts_differ(*cluster.power))
+    losses.emplace_back("power: all hosts have the watts of the first");
   const auto add = [&](std::vector<std::string> more) {
     losses.insert(losses.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };

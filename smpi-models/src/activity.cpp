@@ -284,6 +284,10 @@ std::vector<BlockedRank> Activity::blocked() const {
   return result;
 }
 
+void Activity::counter(const char* name, double time_s, double value) {
+  if (trace_) trace_->counter(name, time_s, value);
+}
+
 void Activity::finish() {
   if (!trace_) return;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {

@@ -106,6 +106,8 @@ class Activity {
   RankPhaseTimes phase_times() const;
   /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
   const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }
+  /// A curve in the trace, if there is one.
+  void counter(const char* name, double time_s, double value);
   /// The ranks that are in an MPI call, in order.
   std::vector<BlockedRank> blocked() const;
   /// Ends the trace. @throws core::Error

@@ -56,24 +56,26 @@ class Exchange {
     double sender_s;
     double arrival_s;
     double receiver_cost_s;
+    double there_s;  ///< when the sender has come: until then the receiver waits for it
   };
   Passage pass(int from, int to, int count, double sent_s, double wanted_s) {
     const double size = bytes(count);
     const ExchangeMessage message = costs_.message(from, to, size);
     if (size >= costs_.detached_bytes) {
       const double arrival_s = std::max(sent_s, wanted_s) + message.transfer_s;
-      return {arrival_s, arrival_s, 0};
+      if (wanted_s > sent_s) costs_.waited(from, wanted_s - sent_s);
+      return {arrival_s, arrival_s, 0, sent_s};
     }
     const double leaves_s = costs_.after(from, Work::other, sent_s, message.send_s);
     const double starts_s = size < costs_.async_small_bytes ? leaves_s : std::max(leaves_s, wanted_s);
-    return {leaves_s, starts_s + message.transfer_s, message.recv_s};
+    return {leaves_s, starts_s + message.transfer_s, message.recv_s, leaves_s};
   }
 
   /// HPL_send and HPL_recv.
   void one_way(int from, int to, int count) {
     const Passage message = pass(from, to, count, times_s_[at(from)], times_s_[at(to)]);
     times_s_[at(from)] = costs_.after(from, Work::other, message.sender_s, 0);
-    times_s_[at(to)] = received(to, std::max(times_s_[at(to)], message.arrival_s), message);
+    times_s_[at(to)] = received(to, times_s_[at(to)], message);
   }
 
   /// HPL_sdrv of both: MPI_Irecv, MPI_Send, MPI_Wait.
@@ -82,11 +84,14 @@ class Exchange {
     const double b_s = times_s_[at(b)];
     const Passage to_b = pass(a, b, count_of_a, a_s, b_s);
     const Passage to_a = pass(b, a, count_of_b, b_s, a_s);
-    times_s_[at(a)] = received(a, std::max(to_b.sender_s, to_a.arrival_s), to_a);
-    times_s_[at(b)] = received(b, std::max(to_a.sender_s, to_b.arrival_s), to_b);
+    times_s_[at(a)] = received(a, to_b.sender_s, to_a);
+    times_s_[at(b)] = received(b, to_a.sender_s, to_b);
   }
 
-  double received(int position, double arrived_s, const Passage& message) {
+  /// Of a process that looks for it from `begin_s` on.
+  double received(int position, double begin_s, const Passage& message) {
+    if (message.there_s > begin_s) costs_.waited(position, message.there_s - begin_s);
+    const double arrived_s = std::max(begin_s, message.arrival_s);
     return costs_.after(position, Work::other, arrived_s, message.receiver_cost_s);
   }
 

@@ -36,6 +36,11 @@ class ColumnCosts {
     static_cast<void>(what);
     return begin_s + work_s;
   }
+  /// A process has waited for another that had not come: part of the times that exchange_column() gives.
+  virtual void waited(int position, double duration_s) {
+    static_cast<void>(position);
+    static_cast<void>(duration_s);
+  }
   /// Below: a message leaves at once; below: its sender does not wait for the receiver.
   double async_small_bytes = 0;
   double detached_bytes = 0;

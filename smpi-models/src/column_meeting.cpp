@@ -100,10 +100,19 @@ class ColumnMeetings::DrawnCosts final : public Costs {
             costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
   }
   double copy_s(int position, int count) override {
-    return meetings_.kernels_.spend_s(rank(position), core::KernelId::dcopy, vector_of(count));
+    const double copy_s = meetings_.kernels_.spend_s(rank(position), core::KernelId::dcopy, vector_of(count));
+    if (StateMeter* meter = rank(position).clock.meter())
+      meter->add_noted(core::state_of(core::KernelId::dcopy), copy_s);
+    return copy_s;
   }
   double after(int position, Work what, double begin_s, double work_s) override {
-    return rank(position).clock.after(what, begin_s, work_s);
+    RankClock& clock = rank(position).clock;
+    const double end_s = clock.after(what, begin_s, work_s);
+    if (what == Work::kernel && clock.meter() != nullptr) clock.meter()->stretch_noted(end_s - begin_s - work_s);
+    return end_s;
+  }
+  void waited(int position, double duration_s) override {
+    if (StateMeter* meter = rank(position).clock.meter()) meter->add_noted(core::CoreState::blocked, duration_s);
   }
   /// The first note has all its time, detours and all; when the others begin was not known.
   double after_note(int position, double begin_s, const RankClock::Noted& note, bool first) {

@@ -205,6 +205,13 @@ void hplcast_report_time(double time_s) {
   guarded([&] { Runtime::instance().report_time(time_s); });
 }
 
+void hplcast_timed_part(int begins, double now_s) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.timed_part(runtime.rank(), begins != 0, now_s);
+  });
+}
+
 double hplcast_take_delay(void) {
   return this_rank().clock.take_ahead_s();
 }

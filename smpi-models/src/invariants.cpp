@@ -1,5 +1,6 @@
 #include "invariants.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -19,6 +20,20 @@ void check_end(const Rank& rank) {
   require(count == 0 && mail.probed == nullptr, rank.number, "it has ended before its last message", count);
   require(rank.clock.state() == RankClock::State::running, rank.number, "it has ended in its own past",
           rank.clock.ahead_s());
+}
+
+void check_states(const EnergyAccount& energy) {
+  double time_s = 0;
+  for (const StateMeter& meter : energy.meters()) time_s = std::max(time_s, meter.time_s());
+  const double rounding_s = 1e-9 + 1e-12 * time_s;  // as below
+  std::uint32_t rank = 0;
+  for (const StateMeter& meter : energy.meters()) {
+    const double excess_s = meter.total_s() - time_s;
+    require(std::abs(excess_s) <= rounding_s, rank, "the states of its core do not add up to the time", excess_s);
+    for (const double state_s : meter.seconds())
+      require(state_s >= -rounding_s, rank, "less than no time in a state", state_s);
+    ++rank;
+  }
 }
 
 void check_phases(const Activity::RankPhaseTimes& phases, double end_s) {

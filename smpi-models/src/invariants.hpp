@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "activity.hpp"
+#include "energy_account.hpp"
 #include "rank.hpp"
 
 namespace hplcast::smpi_models {
@@ -12,7 +13,8 @@ namespace hplcast::smpi_models {
 ///  - where the program has ended, every message was received, every receive and probe has returned, and no rank has
 ///    time left that the simulation did not see: none ends before its last message;
 ///  - with direct messages and in exact mode, where nothing is computed beside the simulation: kernels, calls and
-///    waiting of each phase add up to the time of the phase.
+///    waiting of each phase add up to the time of the phase;
+///  - what a rank does in the timed part of HPL adds up to the time of that part.
 
 [[noreturn]] void end_for(std::uint32_t rank, const char* property, double excess);
 /// Ends the simulation unless `holds`. `excess`: by how much it does not.
@@ -22,6 +24,8 @@ inline void require(bool holds, std::uint32_t rank, const char* property, double
 
 /// At the end of a simulation that is no deadlock.
 void check_end(const Rank& rank);
+/// After its end().
+void check_states(const EnergyAccount& energy);
 /// @param end_s  of the simulation
 void check_phases(const Activity::RankPhaseTimes& phases, double end_s);
 

@@ -23,8 +23,7 @@ Kernels::Kernels(const Settings& settings, std::optional<Model> model, PanelCoun
   }
 }
 
-void Kernels::assign_laws(Rank& rank, int local_rank) const {
-  if (!model_) return;
+Kernels::Place Kernels::place_of(const Rank& rank, int local_rank) const {
   const auto host = host_index_.find(rank.host->get_name());
   if (host == host_index_.end()) {
     throw core::DomainError("host of rank " + std::to_string(rank.number), rank.host->get_name(),
@@ -32,14 +31,19 @@ void Kernels::assign_laws(Rank& rank, int local_rank) const {
                                 "): " + model_->cluster.hosts.values().names,
                             "emit platform and hostfile from the same cluster.json");
   }
-  const int cpu = model_->cluster.hosts.cpu_of(local_rank);
+  return {host->second, model_->cluster.hosts.cpu_of(local_rank)};
+}
+
+void Kernels::assign_laws(Rank& rank, int local_rank) const {
+  if (!model_) return;
+  const Place place = place_of(rank, local_rank);
   for (const auto& [name, kernel] : model_->cluster.kernels) {
     if (const auto id = core::kernel_from_name(name)) {
-      rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(host->second, cpu);
+      rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(place.host, place.cpu);
     }
   }
   if (have_detours())
-    rank.clock.set_detours(RankDetours(model_->cluster.detours, detour_place(host->second, local_rank)));
+    rank.clock.set_detours(RankDetours(model_->cluster.detours, detour_place(place.host, local_rank)));
 }
 
 /// Every window of a sampled prediction begins at an instant of its own: what its detours have in common with those of

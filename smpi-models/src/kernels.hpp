@@ -24,6 +24,12 @@ class Kernels {
   /// The models of the CPU, and the detours of the core, that are those of number `local_rank` of its host. @throws
   /// DomainError for a host without a model.
   void assign_laws(Rank& rank, int local_rank) const;
+  /// Where number `local_rank` of its host runs; only with a model. @throws as assign_laws()
+  struct Place {
+    int host = 0;  ///< index in the cluster
+    int cpu = 0;
+  };
+  Place place_of(const Rank& rank, int local_rank) const;
   /// Whether ranks have detours.
   bool have_detours() const { return model_ && settings_.detours && !model_->cluster.detours.empty(); }
 

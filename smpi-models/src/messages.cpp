@@ -136,7 +136,10 @@ void Messages::wait_for_end(SentMessage& sent) {
   if (sent.detached) return;
   if (sent.flow == nullptr) {
     sent.sender_sleeps = true;
-    at(sent.message.channel.source).clock.sleep();
+    RankClock& clock = at(sent.message.channel.source).clock;
+    clock.tell(core::CoreState::messages);
+    clock.sleep();
+    clock.tell(core::CoreState::blocked);
   }
   port::wait_for_end(sent.flow);
   at(sent.message.channel.source).clock.resume();
@@ -183,7 +186,9 @@ void Messages::wait(MessageRequest& request) {
   }
   if (request.message == nullptr) {
     request.receiver_sleeps = true;
+    rank.clock.tell(core::CoreState::messages);
     rank.clock.sleep();
+    rank.clock.tell(core::CoreState::blocked);
   }
   while (request.message->flow == nullptr) s4u::this_actor::yield();  // the sender is just about to begin it
   port::wait_for_end(request.message->flow);

@@ -29,6 +29,7 @@ Probes::Probes(const Kernels& kernels, bool may_sleep)
 bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
   PollingLoop& loop = rank.loop;
   bool found = false;
+  rank.clock.is_between_kernels(core::CoreState::polling);
   if (reach_end(rank, channel)) {
     found = rank.mail.has(channel);
     loop.probe_failed = !found;
@@ -36,6 +37,7 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
     if (!found && may_sleep_ && loop.kind == HPLCAST_LOOP_WORKS_BETWEEN) work_later(rank, channel);
   }
   loop.piece.clear();
+  rank.clock.is_between_kernels(core::CoreState::messages);
   LOG("probes rank %d, tag %d: %s", channel.source, channel.tag, found ? "found" : "nothing");
   return found;
 }

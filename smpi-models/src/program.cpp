@@ -78,6 +78,7 @@ int Program::routine(const std::string& name, const std::string& base) {
     routine.model = model_of(name, base, routine.of_hpl);
     routine.stream = hash_of(name);
     routine.is_strided = core::ends_with(name, "/strided");
+    routine.watts_of = core::kernel_from_name(base).value_or(other_work);
     routine.count.has_model = routine.model != nullptr;
   }
   return place->second;
@@ -93,8 +94,8 @@ double Program::drawn_s(const State& state, const core::KernelModel& model, cons
   return duration_s > 0 ? duration_s : 0;
 }
 
-void Program::spend(Rank& rank, double duration_s) {
-  if (duration_s > 0) rank.clock.work(duration_s);
+void Program::spend(Rank& rank, double duration_s, core::KernelId as) {
+  if (duration_s > 0) rank.clock.work(as, duration_s);
 }
 
 void Program::call(Rank& rank, int number, const core::KernelShape& shape, double flop, bool executed) {
@@ -117,7 +118,7 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
   const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
   const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
   counts_.rest_s += rest_s;
-  spend(rank, drawn + rest_s);
+  spend(rank, drawn + rest_s, routine.watts_of);
 }
 
 bool Program::benches(const State& state) const {

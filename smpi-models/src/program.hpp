@@ -40,12 +40,15 @@ class Program {
   ProgramCounts counts() const;
 
  private:
+  /// Watts are known for kernels of HPL: other routines and code count as its dgemm.
+  static constexpr core::KernelId other_work = core::KernelId::dgemm;
   struct Routine {
     std::string name;
     const core::KernelModel* model = nullptr;
     std::uint32_t stream = 0;
     bool is_strided = false;
     bool of_hpl = false;  ///< the model is that of a kernel of HPL
+    core::KernelId watts_of = other_work;
     RoutineCount count;
   };
   struct Entered {
@@ -66,7 +69,7 @@ class Program {
   /// Of call number `call` by the model; at least 0.
   double drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape, std::uint32_t rank,
                  std::uint32_t stream, std::uint64_t call) const;
-  void spend(Rank& rank, double duration_s);
+  void spend(Rank& rank, double duration_s, core::KernelId as = other_work);
   bool benches(const State& state) const;
 
   const Settings& settings_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "c_boundary.hpp"
 #include "invariants.hpp"
@@ -18,14 +19,18 @@ bool Mail::has(const hplcast_channel& channel) const {
   });
 }
 
-void RankClock::add(Work what, double duration_s) {
+void RankClock::add(Work what, double duration_s, core::CoreState state) {
   require(duration_s >= 0, rank_, "it spends a negative time [s]", duration_s);
+  tell(between_kernels_);
+  const double ahead_s = ahead_s_;
   if (detours_.any() && !replays_ && !notes_) {
     ahead_s_ = after(what, now_s(), duration_s) - simgrid::s4u::Engine::get_clock();
   } else {
     ahead_s_ += duration_s;
   }
+  if (loads_host_) pieces_.push_back({what, ahead_s_ - ahead_s});
   if (notes_) (what == Work::kernel ? noted_.kernels_s : noted_.other_s) += duration_s;
+  if (meter_ != nullptr) meter_->spent(state, duration_s, now_s());
   if (state_ == State::catching_up && !replays_ && ahead_s_ >= 0) state_ = State::running;
 }
 
@@ -39,18 +44,27 @@ double RankClock::after(Work what, double begin_s, double work_s) {
 }
 
 void RankClock::resume() {
-  if (detours_.any()) add(Work::other, 0);
+  if (detours_.any()) add(Work::other, 0, between_kernels_);
 }
 
 RankClock::Noted RankClock::take_note() {
   Noted note = noted_;
   noted_ = {};
+  if (meter_ != nullptr) meter_->note();
   note.elapsed_s = take_ahead_s();
   if (detours_.any()) notes_ = true;
   return note;
 }
 
 void RankClock::go_on_noted(double date_s) {
+  StateMeter* const meter = std::exchange(meter_, nullptr);  // it is told at the end
+  const double on_s = std::max(date_s, simgrid::s4u::Engine::get_clock());
+  spend_noted(date_s);
+  meter_ = meter;
+  if (meter_ != nullptr) meter_->settle(date_s, on_s, now_s());
+}
+
+void RankClock::spend_noted(double date_s) {
   const double left_s = std::max(0.0, date_s - simgrid::s4u::Engine::get_clock());
   if (!notes_) {
     spend(left_s);
@@ -60,8 +74,8 @@ void RankClock::go_on_noted(double date_s) {
   noted_ = {};
   notes_ = false;
   ahead_s_ = left_s;
-  add(Work::kernel, since.kernels_s);
-  add(Work::other, since.other_s);
+  add(Work::kernel, since.kernels_s, between_kernels_);
+  add(Work::other, since.other_s, between_kernels_);
 }
 
 void RankClock::catch_up_probing(double probe_s) {
@@ -84,12 +98,25 @@ void RankClock::flush() {
   if (ahead_s_ <= 0) return;
   worked_ = false;
   LOG("spends %g s", ahead_s_);
+  if (loads_host_) return spend_pieces();
   ahead_s_ += port::spend(take_ahead_s(), *bell_);
+}
+
+/// In their order: when a host has work matters to its power.
+void RankClock::spend_pieces() {
+  ahead_s_ = 0;
+  for (const Piece& piece : std::exchange(pieces_, {})) {
+    if (piece.what == Work::kernel && piece.duration_s > 0)
+      port::work(piece.duration_s);
+    else
+      ahead_s_ += port::spend(piece.duration_s, *bell_);
+  }
 }
 
 double RankClock::take_ahead_s() {
   const double ahead_s = ahead_s_;
   ahead_s_ = 0;
+  pieces_.clear();
   return ahead_s;
 }
 

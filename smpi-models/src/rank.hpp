@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "hplcast/core/kernel_id.hpp"
 #include "message.hpp"
 #include "probe_series.hpp"
 #include "rank_detours.hpp"
 #include "simgrid_port/simgrid_port.hpp"
+#include "state_meter.hpp"
 #include "table_model.hpp"
 
 namespace hplcast::smpi_models {
@@ -54,11 +56,11 @@ class RankClock {
   bool has_worked() const { return worked_; }
 
   /// The rank spends time of its own in a call.
-  void spend(double duration_s) { add(Work::other, duration_s); }
+  void spend(double duration_s) { add(Work::other, duration_s, between_kernels_); }
   /// Likewise in a kernel.
-  void work(double duration_s) {
+  void work(core::KernelId kernel, double duration_s) {
     worked_ = true;
-    add(Work::kernel, duration_s);
+    add(Work::kernel, duration_s, core::state_of(kernel));
   }
   /// After a wait for others, at the simulated clock.
   void resume();
@@ -99,8 +101,27 @@ class RankClock {
   /// By how much detours have stretched what the rank spent, in s.
   double detours_s() const { return taken_s_; }
 
+  /// From now on kernels load the host while they run. Not for ranks that catch up or note.
+  void load_host() { loads_host_ = true; }
+
+  /// Tells a meter what the rank does. It must outlive this.
+  void set_meter(StateMeter* meter) { meter_ = meter; }
+  /// Null: nobody asks.
+  StateMeter* meter() const { return meter_; }
+  /// All its time since the meter was told last was `state`.
+  void tell(core::CoreState state) {
+    if (meter_ != nullptr) meter_->until(state, now_s());
+  }
+  /// From here on, what it does between kernels.
+  void is_between_kernels(core::CoreState state) {
+    tell(between_kernels_);
+    between_kernels_ = state;
+  }
+
  private:
-  void add(Work what, double duration_s);
+  void add(Work what, double duration_s, core::CoreState state);
+  void spend_noted(double date_s);
+  void spend_pieces();
 
   std::uint32_t rank_;
   State state_ = State::running;
@@ -112,6 +133,14 @@ class RankClock {
   Noted noted_;
   RankDetours detours_;
   double taken_s_ = 0;
+  struct Piece {
+    Work what;
+    double duration_s;
+  };
+  bool loads_host_ = false;
+  std::vector<Piece> pieces_;  // of what it is ahead, if kernels load the host
+  StateMeter* meter_ = nullptr;
+  core::CoreState between_kernels_ = core::CoreState::messages;
   simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
 };
 

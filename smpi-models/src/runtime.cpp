@@ -75,13 +75,22 @@ Runtime::Runtime()
 }
 
 void Runtime::add_ranks() {
+  if (settings_.load && (settings_.fast || settings_.poll_by_waiting))
+    throw core::DomainError("HPLCAST_LOAD", "on",
+                            "HPLCAST_MODE=exact and HPLCAST_POLLING=probe: no rank may work in its past");
+  if (settings_.energy.on) begin_account();
   std::unordered_map<const s4u::Host*, int> ranks_on;
   for (const port::Process& process : port::processes()) {
     Rank& rank = ranks_.emplace_back(process.rank, process.host);
     process.actor->extension_set(rank_extension(), &rank);
     activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
+    if (settings_.load) rank.clock.load_host();
     const int local_rank = ranks_on[rank.host]++;
     kernels_.assign_laws(rank, local_rank);
+    if (energy_) {
+      const Kernels::Place place = kernels_.place_of(rank, local_rank);
+      rank.clock.set_meter(&energy_->add_rank(place.host, place.cpu));
+    }
     program_.add_rank(rank, local_rank);
   }
   statistics_.ranks = static_cast<int>(ranks_.size());
@@ -101,6 +110,31 @@ void Runtime::add_ranks() {
   }
 }
 
+void Runtime::begin_account() {
+  if (!kernels_.model()) throw core::DomainError("HPLCAST_ENERGY", "on", "a model with power (HPLCAST_CLUSTER)");
+  if (platform_costs() == nullptr || !settings_.direct_messages)
+    throw core::DomainError("HPLCAST_ENERGY", "on", "the platform library, and HPLCAST_MESSAGES=direct");
+  energy_.emplace(kernels_.model()->cluster, settings_.energy);
+}
+
+void Runtime::end_account() {
+  energy_totals_ = energy_->end();
+  core::PowerTrace& trace = energy_totals_->trace;
+  for (std::size_t i = 0; i < trace.bins_j.size(); ++i)
+    activity_.counter("power [W]", energy_totals_->begun_s + static_cast<double>(i) * trace.bin_s,
+                      trace.power_w(trace.bins_j, i));
+  if (!trace.bins_j.empty()) activity_.counter("power [W]", energy_totals_->begun_s + trace.time_s, 0);
+}
+
+void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
+  StateMeter* const meter = rank.clock.meter();
+  if (meter == nullptr) return;
+  if (begins)
+    energy_->begin(*meter, now_s);
+  else
+    meter->end(core::CoreState::messages, now_s);
+}
+
 Rank& Runtime::rank() {
   const s4u::Actor* const actor = s4u::Actor::self();
   if (Rank* const rank = actor == nullptr ? nullptr : actor->extension(rank_extension())) return *rank;
@@ -113,7 +147,7 @@ void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelS
   if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.piece.add({kernel, shape});
   const double begin_s = rank.clock.now_s();
   const double detours_s = rank.clock.detours_s();
-  rank.clock.work(duration_s);
+  rank.clock.work(kernel, duration_s);
   if (activity_.measures() && duration_s > 0) {
     const double in_detours_s = rank.clock.detours_s() - detours_s;
     activity_.kernel(static_cast<int>(rank.number), kernel, shape, {begin_s, begin_s + duration_s + in_detours_s},
@@ -139,6 +173,10 @@ void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) 
     rank.panel_place = counts_.begin_panel(index);
     activity_.begin_panel(static_cast<int>(rank.number), rank.panel_place - 1,
                           {rank.clock.now_s(), rank.clock.detours_s()});
+    if (energy_) {
+      rank.clock.tell(core::CoreState::messages);
+      energy_->begin_panel(rank.panel_place - 1, *rank.clock.meter());
+    }
   }
   progress_.update(static_cast<double>(index) / window.count, s4u::Engine::get_clock());
 }
@@ -155,10 +193,12 @@ double Runtime::pivot(Rank& rank, int rows, int& row) const {
 
 void Runtime::check() const {
   for (const Rank& rank : ranks_) check_end(rank);
+  if (energy_) check_states(*energy_);
   if (messages_ && !columns_) check_phases(activity_.phase_times(), s4u::Engine::get_clock());
 }
 
 void Runtime::write() {
+  if (energy_) end_account();
   activity_.finish();
   if (activity_.settings().checks && !statistics_.deadlock) check();
   if (settings_.stats_path.empty()) return;
@@ -174,6 +214,8 @@ void Runtime::write() {
   statistics.program.messages = smpi_messages().messages;
   statistics.program.message_bytes = smpi_messages().bytes;
   statistics.panel_counts = counts_.until_marks();
+  statistics.energy = energy_totals_;
+  if (energy_) statistics.panel_states = energy_->at_marks();
   statistics.panel_phases = activity_.phase_times_at_marks();
   if (kernels_.have_detours())
     for (const Rank& rank : ranks_) statistics.detours_s.push_back(rank.clock.detours_s());

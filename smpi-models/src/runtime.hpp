@@ -6,6 +6,7 @@
 #include "activity.hpp"
 #include "column_meeting.hpp"
 #include "communicators.hpp"
+#include "energy_account.hpp"
 #include "kernels.hpp"
 #include "messages.hpp"
 #include "panel_counts.hpp"
@@ -53,11 +54,15 @@ class Runtime {
   hplcast_window panel_window(int panels, int process_columns) const;
   /// As hplcast_panel_begins(), which tells how far the simulation is, too.
   void panel_begins(Rank& rank, const hplcast_window& window, int index);
+  /// The part of HPL that is timed begins for a rank, or ends.
+  void timed_part(Rank& rank, bool begins, double now_s);
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
  private:
   Runtime();
   void add_ranks();
+  void begin_account();
+  void end_account();
   void check() const;
   void write();
 
@@ -66,7 +71,9 @@ class Runtime {
   PanelCounts counts_;
   Kernels kernels_;
   Program program_;
-  std::deque<Rank> ranks_;  // by number in MPI_COMM_WORLD
+  std::optional<EnergyAccount> energy_;
+  std::optional<EnergyTotals> energy_totals_;  ///< at the end
+  std::deque<Rank> ranks_;                     // by number in MPI_COMM_WORLD
   std::optional<Communicator> world_;
   std::optional<Polling> polling_;
   Activity activity_;

@@ -1,6 +1,7 @@
 #include "settings.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -49,6 +50,15 @@ std::pair<int, int> parse_window(const std::string& text) {
   return {first, panel(std::string_view(text).substr(dash + 1), first)};
 }
 
+/// Above 0.
+double parse_seconds(const char* name, const std::string& text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0) || !std::isfinite(seconds))
+    throw core::DomainError(name, text, "a number of seconds above 0");
+  return seconds;
+}
+
 Settings::Rest parse_rest(const std::string& text) {
   if (text == "zero") return Settings::Rest::zero;
   if (text == "model") return Settings::Rest::model;
@@ -82,6 +92,11 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
     settings.sampled_exchanges = parse_sampled_exchanges(text);
   }
   if (const std::string text = value("HPLCAST_WINDOW"); !text.empty()) settings.window = parse_window(text);
+  choose("HPLCAST_LOAD", "on", "off", settings.load);
+  choose("HPLCAST_ENERGY", "on", "off", settings.energy.on);
+  choose("HPLCAST_POWER_HOSTS", "on", "off", settings.energy.hosts);
+  if (const std::string text = value("HPLCAST_POWER_BIN"); !text.empty())
+    settings.energy.bin_s = parse_seconds("HPLCAST_POWER_BIN", text);
   if (const std::string text = value("HPLCAST_REST"); !text.empty()) settings.rest = parse_rest(text);
   if (const std::string text = value("HPLCAST_SHARE_ABOVE"); !text.empty())
     settings.share_above_bytes = parse_whole("HPLCAST_SHARE_ABOVE", text, 0, SIZE_MAX);

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "energy_account.hpp"
+
 namespace hplcast::smpi_models {
 
 /// Which exchanges of a panel fast mode simulates. In each panel every `panels`-th part is sampled, in rotation: its
@@ -45,11 +47,13 @@ struct Settings {
       true;  ///< HPLCAST_PIVOTS: uniform or lowest; lowest: the first process row that can has every pivot
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
   bool detours = true;          ///< HPLCAST_DETOURS: on or off; off: the cluster's detours never come
+  bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
+  bool load = false;            ///< HPLCAST_LOAD: on or off; on: kernels load the simulated hosts
+  EnergySettings energy;  ///< HPLCAST_ENERGY: on or off; HPLCAST_POWER_BIN: seconds; HPLCAST_POWER_HOSTS: on or off
   /// HPLCAST_REST: code that is neither routine nor region (docs/any-program.md). zero: takes no time; model: as much
   /// of the time in routines as observed; bench: its CPU time here.
   enum class Rest { zero, model, bench } rest = Rest::zero;
   std::size_t share_above_bytes = 0;  ///< HPLCAST_SHARE_ABOVE: larger allocations share their memory; 0: none
-  bool network_noise = true;          ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
 };
 
 /// `lookup` gives the value of a variable, or null. @throws DomainError naming the variable.

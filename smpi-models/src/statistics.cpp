@@ -71,6 +71,46 @@ Json counts_at_marks(const std::vector<CallCounts>& marks, Json panels) {
   return panels;
 }
 
+/// The states that any rank was in.
+Json states_json(const StateSums& sums) {
+  Json states = Json::object();
+  for (std::size_t i = 0; i < sums.seconds.size(); ++i) {
+    if (sums.seconds[i] == 0) continue;
+    states[core::to_string(static_cast<core::CoreState>(static_cast<int>(i)))] = {{"time_s", sums.seconds[i]},
+                                                                                  {"energy_j", sums.joules[i]}};
+  }
+  return states;
+}
+
+Json states_at_marks(const std::vector<StateSums>& marks) {
+  Json states = Json::object();
+  for (std::size_t i = 0; i < marks.back().seconds.size(); ++i) {
+    if (marks.back().seconds[i] == 0) continue;
+    Json& state = states[core::to_string(static_cast<core::CoreState>(static_cast<int>(i)))];
+    for (const StateSums& mark : marks) {
+      state["time_s"].push_back(mark.seconds[i]);
+      state["energy_j"].push_back(mark.joules[i]);
+    }
+  }
+  return states;
+}
+
+Json energy_json(const EnergyTotals& totals) {
+  Json json = {{"time_s", totals.time_s},
+               {"energy_j", totals.energy_j()},
+               {"idle_j", totals.idle_j},
+               {"awake_j", totals.awake_j},
+               {"awake_share", totals.awake_share},
+               {"network_j", totals.network_j},
+               {"states", states_json(totals.states)}};
+  if (!totals.trace.bins_j.empty()) {
+    json["bin_s"] = totals.trace.bin_s;
+    json["bins_j"] = totals.trace.bins_j;
+    for (const core::PowerTrace::Host& host : totals.trace.hosts) json["hosts"][host.name] = host.bins_j;
+  }
+  return json;
+}
+
 Json program_json(const ProgramCounts& program) {
   Json json = {{"routines", Json::object()},
                {"regions", Json::object()},
@@ -123,6 +163,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
     json["panels"] = {{"first", statistics.window.first}, {"marks_s", statistics.panel_marks_s}};
     if (!statistics.panel_counts.empty())
       json["panels"] = counts_at_marks(statistics.panel_counts, std::move(json["panels"]));
+    if (!statistics.panel_states.empty()) json["panels"]["states"] = states_at_marks(statistics.panel_states);
     if (!statistics.panel_phases.empty()) json["panels"]["phases"] = phases_at_marks(statistics);
   }
   const ProgramCounts& program = statistics.program;
@@ -130,6 +171,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
     json["program"] = program_json(program);
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;
+  if (statistics.energy) json["energy"] = energy_json(*statistics.energy);
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
   if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);
   out << json.dump(2) << '\n';

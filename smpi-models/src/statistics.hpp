@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "activity.hpp"
+#include "energy_account.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "panel_counts.hpp"
 #include "program_counts.hpp"
@@ -33,6 +35,8 @@ struct Statistics {
   hplcast_window window{0, 0};           ///< PanelMarks::window()
   std::vector<double> panel_marks_s;     ///< PanelMarks::means_s()
   std::vector<CallCounts> panel_counts;  ///< PanelCounts::until_marks(), of a window
+  std::optional<EnergyTotals> energy;    ///< nothing: not asked for
+  std::vector<StateSums> panel_states;   ///< EnergyAccount::at_marks(), of a window
   std::vector<PhaseTimes> panel_phases;  ///< Activity::phase_times_at_marks()
   Activity::RankPhaseTimes phases{};     ///< empty if not measured
   std::vector<BlockedRank> blocked;      ///< what ranks waited for in a deadlock

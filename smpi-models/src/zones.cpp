@@ -22,13 +22,16 @@ class HostBuilder {
  public:
   explicit HostBuilder(const core::ClusterModel& cluster) : cluster_(cluster) {}
 
-  s4u::Host* host(s4u::NetZone* zone, const std::string& name) const {
-    s4u::Host* host = port::add_host(zone, name, core_speed_flop_per_s)->set_core_count(cluster_.hosts.values().cores);
+  /// @param index of the host in the cluster
+  s4u::Host* host(s4u::NetZone* zone, std::size_t index) const {
+    const std::string& name = cluster_.hosts.names().at(index);
+    core::SimgridPstates states{{1}, "", 0};
+    if (cluster_.power) states = core::simgrid_pstates(*cluster_.power, cluster_.hosts, static_cast<int>(index));
+    for (double& speed : states.speeds) speed *= core_speed_flop_per_s;
+    s4u::Host* host = port::add_host(zone, name, states.speeds)->set_core_count(cluster_.hosts.values().cores);
     if (cluster_.power) {
-      const core::PowerModel& power = *cluster_.power;
-      host->set_property("wattage_per_state", core::shortest(power.idle_w) + ":" + core::shortest(power.one_core_w) +
-                                                  ":" + core::shortest(power.all_cores_w));
-      host->set_property("wattage_off", core::shortest(power.off_w));
+      host->set_property("wattage_per_state", states.wattage_per_state);
+      host->set_property("wattage_off", core::shortest(states.off_w));
     }
     return host->seal();
   }
@@ -55,8 +58,9 @@ s4u::NetZone* single_switch(const HostBuilder& builder, const core::SingleSwitch
   if (topology.backbone) {
     backbone = port::add_link(zone, "backbone", topology.backbone->bandwidth_bytes_per_s)->set_latency(0)->seal();
   }
-  for (const std::string& name : cluster.hosts.names()) {
-    const s4u::Host* host = builder.host(zone, name);
+  for (std::size_t index = 0; index < cluster.hosts.names().size(); ++index) {
+    const std::string& name = cluster.hosts.names()[index];
+    const s4u::Host* host = builder.host(zone, index);
     port::add_route(zone, host, host, {s4u::LinkInRoute(builder.loopback(zone, name))});
     const s4u::Link* link = port::add_split_duplex_link(zone, name + "_link", remote.link_bytes_per_s())
                                 ->set_latency(route_latency_s / 2)
@@ -72,7 +76,7 @@ s4u::NetZone* hierarchical(const HostBuilder& builder, const port::Hierarchy& hi
   const core::ClusterModel& cluster = builder.cluster();
   const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
   const port::Leaves leaves{
-      [&builder, name](s4u::NetZone* zone, unsigned long id) { return builder.host(zone, name(id)); },
+      [&builder](s4u::NetZone* zone, unsigned long id) { return builder.host(zone, id); },
       [&builder, name](s4u::NetZone* zone, unsigned long id) { return builder.loopback(zone, name(id)); }};
   return port::make_hierarchy(cluster.name, hierarchy, leaves,
                               cluster.network.scope(core::Scope::remote).link_bytes_per_s(), route_latency_s / 2);

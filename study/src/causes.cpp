@@ -1,8 +1,8 @@
 #include "causes.hpp"
+#include "hplcast/core/text.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 namespace hplcast::study {
@@ -11,12 +11,6 @@ namespace {
 
 constexpr double own_cause = 0.002;     // of the time: levels of kernels that change less are put together
 constexpr double least_effect = 0.001;  // of the time: smaller ones are noise of a run
-
-std::string printed(const char* format, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 /// ", nearly all of it in calls with m n k below 4e+06" where a small part of the sizes has most of the difference.
 std::string where_in_sizes(const KernelFinding& finding) {
@@ -34,7 +28,7 @@ std::string where_in_sizes(const KernelFinding& finding) {
     below_s += sizes.real_s;
     if (below_s > most_time * time_s) break;
     if (difference_s > nearly_all * all_s)
-      return ", nearly all of it in calls with m n k below " + printed("%.0e", sizes.most_product);
+      return ", nearly all of it in calls with m n k below " + core::printed("%.0e", sizes.most_product);
   }
   return "";
 }
@@ -207,10 +201,11 @@ void add_network(const Findings& findings, double ranks, std::vector<Replacement
     bandwidth.bandwidth = finding.bandwidth;
     calls.calls = finding.calls;
     add(Cause::Kind::latency, finding.latency, finding.latency_s,
-        "the latency of messages" + where + " is " + printed("%.2g", finding.latency) + " times that of the model",
+        "the latency of messages" + where + " is " + core::printed("%.2g", finding.latency) +
+            " times that of the model",
         latency);
     add(Cause::Kind::bandwidth, finding.bandwidth, finding.bytes_s,
-        "the bandwidth of messages" + where + " is " + printed("%.2g", 1 / finding.bandwidth) +
+        "the bandwidth of messages" + where + " is " + core::printed("%.2g", 1 / finding.bandwidth) +
             " times that of the model",
         bandwidth);
     add(Cause::Kind::calls, finding.calls, finding.calls_s,
@@ -240,9 +235,9 @@ void advise(Cause& cause) {
 std::string longer(double factor, const std::string& where) {
   constexpr double as_multiple = 2;
   const std::string middle = where.empty() ? " " : " " + where + " ";
-  if (factor >= as_multiple) return printed("%.2g times as long", factor) + middle + "as";
-  if (factor >= 1) return printed("%.1f %% longer", 100 * (factor - 1)) + middle + "than";
-  return printed("%.1f %% less time", 100 * (1 - factor)) + middle + "than";
+  if (factor >= as_multiple) return core::printed("%.2g times as long", factor) + middle + "as";
+  if (factor >= 1) return core::printed("%.1f %% longer", 100 * (factor - 1)) + middle + "than";
+  return core::printed("%.1f %% less time", 100 * (1 - factor)) + middle + "than";
 }
 
 void merge(MeasuredParts& into, const MeasuredParts& more) {

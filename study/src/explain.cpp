@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "causes.hpp"
@@ -10,6 +9,7 @@
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
 #include "observed_ranks.hpp"
 #include "phase_differences.hpp"
@@ -260,9 +260,7 @@ void warn_of_other_time(Explanation& explanation, double again_s) {
   constexpr double rounding = 1e-9;
   const double change = again_s / explanation.predicted_s - 1;
   if (std::abs(change) < rounding) return;
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.2g %%", 100 * change);
-  explanation.warnings.push_back("simulated again, the prediction is " + std::string(text) +
+  explanation.warnings.push_back("simulated again, the prediction is " + core::printed("%+.2g %%", 100 * change) +
                                  " longer: another version made it; predict again");
 }
 

@@ -1,27 +1,21 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "causes.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/explain.hpp"
 
 namespace hplcast::study {
 
 namespace {
 
-std::string printed(const char* format, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 std::string percent(double ratio) {
-  return printed("%.1f %%", 100 * ratio);
+  return core::printed("%.1f %%", 100 * ratio);
 }
 
 /// "4.1 of the 5.2 %": shares of the predicted time.
 std::string share_of(const Explanation& e, double share_s) {
-  return printed("%.1f", 100 * share_s / e.predicted_s) + " of the " + percent(e.difference_s() / e.predicted_s);
+  return core::printed("%.1f", 100 * share_s / e.predicted_s) + " of the " + percent(e.difference_s() / e.predicted_s);
 }
 
 std::string capitalised(std::string text) {
@@ -42,13 +36,14 @@ std::string times_line(const Explanation& e) {
   const double ratio = e.difference_s() / e.predicted_s;
   constexpr double agrees = 0.005;
   const std::string times =
-      " (" + printed("%.4g", e.real_s) + " s, predicted " + printed("%.4g", e.predicted_s) + " s)";
+      " (" + core::printed("%.4g", e.real_s) + " s, predicted " + core::printed("%.4g", e.predicted_s) + " s)";
   if (std::abs(ratio) < agrees) return "Run and prediction agree to " + percent(std::abs(ratio)) + times;
   return "The run takes " + longer(1 + ratio, "") + " predicted" + times;
 }
 
 std::string rest_line(const Explanation& e) {
-  std::string text = printed("%.1f %%", 100 * e.rest_s / e.predicted_s) + " of the predicted time is not explained";
+  std::string text =
+      core::printed("%.1f %%", 100 * e.rest_s / e.predicted_s) + " of the predicted time is not explained";
   if (!e.simulated) text += " (shares are estimated from sums; --counterfactuals on simulates them)";
   const double spread = (e.most_real_s - e.least_real_s) / e.predicted_s;
   if (e.runs > 1) text += "; the " + std::to_string(e.runs) + " runs themselves differ by " + percent(spread);
@@ -116,7 +111,7 @@ std::vector<std::string> verdict(const Explanation& e) {
   }
   if (untold > 0 && lines.size() > 1)
     lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
-                    printed("%.1f %%", 100 * untold_s / e.predicted_s) + " together.");
+                    core::printed("%.1f %%", 100 * untold_s / e.predicted_s) + " together.");
   if (const std::string waiting = waiting_line(e); !waiting.empty()) lines.push_back(waiting);
   constexpr double worth_telling = 0.01;
   if (e.own_work_s > worth_telling * e.predicted_s)

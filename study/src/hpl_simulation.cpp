@@ -12,6 +12,7 @@
 #include "hplcast/study/simgrid_parts.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "observed_simulation.hpp"
+#include "predicted_energy.hpp"
 #include "simulation_files.hpp"
 #include "statistics.hpp"
 #include "storage_trouble.hpp"
@@ -178,6 +179,11 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   prediction.messages = std::move(statistics.messages);
   if (request.observation.phases) prediction.phases = summarised(statistics.phases);
   if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
+  if (request.observation.energy && statistics.energy) {
+    prediction.energy = energy_of(request, prediction, *statistics.energy, !window);
+    if (!request.observation.power_trace.empty())
+      write_power_csv(request.observation.power_trace, statistics.energy->trace);
+  }
   simulation.panel_marks_s = std::move(statistics.panel_marks_s);
   simulation.counts_at_panels = std::move(statistics.counts_at_panels);
   return simulation;

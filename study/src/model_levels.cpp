@@ -113,4 +113,16 @@ std::map<std::string, std::string> described(const ModelLevels& levels) {
   return result;
 }
 
+ModelLevels levels_of(const std::map<std::string, std::string>& switches) {
+  const auto is_on = [&](const char* name) { return switches.count(name) == 0; };
+  ModelLevels levels;
+  levels.noise = is_on("noise");
+  levels.network_noise = is_on("network-noise");
+  levels.detours = is_on("detours");
+  levels.growing_probes = is_on("growing-probes");
+  levels.per_cpu = is_on("per-cpu");
+  if (!is_on("kernel-model")) levels.kernel_model = switches.at("kernel-model");
+  return levels;
+}
+
 }  // namespace hplcast::study

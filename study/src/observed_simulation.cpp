@@ -16,12 +16,18 @@ bool observes_messages(const Observation& observation) {
 }
 
 bool is_observed(const Observation& observation) {
-  return observes_messages(observation) || !observation.phases_csv.empty() || !observation.log.empty();
+  return observes_messages(observation) || !observation.phases_csv.empty() || !observation.power_trace.empty() ||
+         !observation.log.empty();
 }
 
 void observe(core::Command& command, const Observation& observation) {
   command.environment["HPLCAST_PROGRESS"] = (command.directory / "progress").string();
   if (observation.phases || !observation.phases_csv.empty()) command.environment["HPLCAST_PHASES"] = "on";
+  if (observation.energy) {
+    command.environment["HPLCAST_ENERGY"] = "on";
+    command.environment["HPLCAST_POWER_BIN"] = core::shortest(observation.bin_s);
+    command.environment["HPLCAST_POWER_HOSTS"] = observation.power_hosts ? "on" : "off";
+  }
   if (!observation.trace.empty()) command.environment["HPLCAST_TRACE"] = fs::absolute(observation.trace).string();
   if (!observation.trace_ranks.empty()) command.environment["HPLCAST_TRACE_RANKS"] = observation.trace_ranks;
   // Options of SimGrid stand before the program.

@@ -15,6 +15,7 @@
 #include "hplcast/study/simulation_needs.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "observed_simulation.hpp"
+#include "predicted_energy.hpp"
 #include "sampled_prediction.hpp"
 
 namespace hplcast::study {
@@ -137,8 +138,9 @@ void check_windows(const PredictionRequest& request) {
         "--only-window is for sampled predictions, and this run is not worth sampling; --windows K does it");
   if (sampled && is_observed(request.observation) && !request.only_window)
     throw core::UsageError(
-        "a sampled prediction has no trace, log or phases per rank of the whole run: use --windows off, or --only-window I "
-        "--keep DIR for those of one window");
+        "a sampled prediction has no trace, power trace, log or phases per rank of the whole run: use --windows off, "
+        "or "
+        "--only-window I --keep DIR for those of one window");
   if (sampled && platform_library(request.programs).empty())
     throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
 }
@@ -244,8 +246,10 @@ std::vector<std::string> check(const PredictionRequest& request) {
   check_machine(request);
   check_mode(request);
   check_windows(request);
+  check_energy(request);
   check_platform(request);
   std::vector<std::string> warnings = network_warnings(request);
+  for (std::string& warning : energy_warnings(request)) warnings.push_back(std::move(warning));
   if (!request.observation.paje.empty()) {
     for (const std::string& loss : lost_by_sharing(request))
       warnings.push_back("with --paje messages go through SMPI, which shares links in another way: " + loss);

@@ -65,7 +65,8 @@ void keep_activity(const RealRunRequest& request, const core::HplRun& run, const
 }
 
 core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const PlannedRun& run,
-                      const fs::path& folder, const std::function<void()>& tick) {
+                      const fs::path& folder, const std::function<void()>& tick,
+                      std::vector<core::PowerSample>& samples) {
   core::write_file(folder / "HPL.dat",
                    [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
   core::MpiLaunch launch;
@@ -87,7 +88,9 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
   command.directory = folder;
   command.output = folder / "HPL.out";
   command.while_running = [&](int) { tick(); };
+  if (request.power) request.power->begin();
   core::run_checked(command);
+  if (request.power) samples = request.power->end();
 
   std::vector<core::HplRun> runs;
   core::read_file(command.output, [&](std::istream& in, const std::string& name) {
@@ -95,6 +98,27 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
   });
   if (runs.size() == 1 && runs.front().parameters == run.parameters && runs.front().time_s > 0) return runs.front();
   throw core::program_failure(command, 0, "its output has not one run of " + core::to_string(run.parameters));
+}
+
+/// What the host has drawn while HPL computed, and all samples in the folder of the run.
+void add_energy(const RealRunRequest& request, std::vector<core::PowerSample> samples, const fs::path& folder,
+                RealRunRow& row) {
+  for (core::PowerSample& sample : samples) {
+    sample.state = "hpl";
+    sample.active_cores = sample.cores = row.run.parameters.P * row.run.parameters.Q;
+  }
+  core::write_file(folder / "power.csv", [&](std::ostream& out) {
+    out << core::power_csv_header << '\n';
+    for (const core::PowerSample& sample : samples) core::write_row(out, sample);
+  });
+  const RunEnergy energy = energy_of_run(samples, row.run.ended_unix_s - row.run.time_s, row.run.ended_unix_s);
+  if (energy.energy_j > 0) {
+    row.run.energy_j = energy.energy_j;
+    row.run.mean_power_w = energy.energy_j / row.run.time_s;
+    for (const std::string& sensor : energy.sensors)
+      row.power_sensors += (row.power_sensors.empty() ? "" : " + ") + sensor;
+  }
+  if (request.measured) request.measured(row.run, energy);
 }
 
 /// Lines of a hostfile that name a host.
@@ -163,7 +187,7 @@ RealRunSummary run_real(const RealRunRequest& request) {
   check(request);
   const bool observed = is_observed(request.observation);
   const fs::path xhpl = xhpl_of(request);
-  ResultsFile results(request.results, observed);
+  ResultsFile results(request.results, {observed, request.power != nullptr});
 
   RealRunSummary summary;
   std::vector<PlannedRun> missing;
@@ -188,7 +212,9 @@ RealRunSummary run_real(const RealRunRequest& request) {
     };
     tick();
     const fs::path folder = fs::absolute(outputs_folder(request)) / name;
-    row.run = run_once(request, xhpl, run, folder, tick);
+    std::vector<core::PowerSample> samples;
+    row.run = run_once(request, xhpl, run, folder, tick, samples);
+    if (request.power) add_energy(request, samples, folder, row);
     if (observed) keep_activity(request, row.run, folder);
     results.append(row);
     ++summary.made;

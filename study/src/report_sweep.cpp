@@ -21,6 +21,10 @@ std::string percent(double ratio) {
   return (ratio > 0 ? "+" : "") + with_decimals(100 * ratio, 1) + " %";
 }
 
+bool have_energy(const std::vector<SweepResult>& results) {
+  return std::all_of(results.begin(), results.end(), [](const auto& one) { return one.prediction.energy.has_value(); });
+}
+
 std::string share_text(double share) {
   return with_decimals(100 * share, share < 0.0995 ? 1 : 0) + " %";
 }
@@ -108,7 +112,20 @@ std::string SweepReport::summary_html() const {
           code(described(best, others_)) + ". Slowest: " + readable(worst.prediction.gflops) + " (" +
           percent(worst.prediction.gflops / best.prediction.gflops - 1) + ") with " + code(described(worst, others_)) +
           ".</p>\n";
-  return html + findings_html() + orders_html() + gaps_html();
+  return html + most_per_watt_html() + findings_html() + orders_html() + gaps_html();
+}
+
+/// The best use of energy, which is rarely the fastest.
+std::string SweepReport::most_per_watt_html() const {
+  if (!have_energy(results_)) return "";
+  const auto rate_per_watt = [](const SweepResult& one) { return one.prediction.energy->gflops_per_w; };
+  const SweepResult& best = *std::max_element(results_.begin(), results_.end(), [&](const auto& a, const auto& b) {
+    return rate_per_watt(a) < rate_per_watt(b);
+  });
+  return "<p class=\"lead\">Most Gflop/s per W: " + readable(rate_per_watt(best)) + " with " +
+         code(described(best, names_)) + ", at " + readable(best.prediction.gflops) + " Gflop/s (" +
+         percent(best.prediction.gflops / by_rate_.front()->prediction.gflops - 1) + " of the fastest) and " +
+         readable(best.prediction.energy->mean_power_w / 1e3) + " kW.</p>\n";
 }
 
 std::string SweepReport::findings_html() const {
@@ -214,6 +231,9 @@ std::vector<Figure> SweepReport::figures() const {
     partners.emplace(b, a);
   }
   std::vector<Figure> list = factor_figures(results_, factors_, partners);
+  if (have_energy(results_))
+    for (Figure& figure : factor_figures(results_, factors_, partners, rate_per_watt))
+      list.push_back(std::move(figure));
   for (Figure& figure : grid_figures(results_, factors_)) list.push_back(std::move(figure));
   return list;
 }
@@ -251,6 +271,8 @@ std::string SweepReport::influence_html() const {
 std::string SweepReport::results_html() const {
   std::vector<std::string> header = {"Gflop/s"};
   header.insert(header.end(), names_.begin(), names_.end());
+  const bool energies = have_energy(results_);
+  if (energies) append(header, {"Gflop/s per W", "power [kW]", "energy [MJ]"});
   append(header, {"HPL's time [s]", "seed", "simulation took [s]"});
   const bool sampled = std::any_of(results_.begin(), results_.end(),
                                    [](const auto& one) { return one.prediction.sampling.has_value(); });
@@ -261,6 +283,9 @@ std::string SweepReport::results_html() const {
     const core::Prediction& p = by_rate_[i]->prediction;
     std::vector<std::string> row = {readable(p.gflops)};
     for (const std::string& name : names_) row.push_back(level_of(*by_rate_[i], name));
+    if (energies)
+      append(row, {readable(p.energy->gflops_per_w), readable(p.energy->mean_power_w / 1e3),
+                   readable(p.energy->energy_j / 1e6)});
     row.insert(row.end(), {readable(p.time_s), std::to_string(p.seed), readable(p.wall_s, 3)});
     if (sampled) append(row, sampled_cells(p));
     table.add(row);
@@ -279,7 +304,7 @@ std::string SweepReport::body_html() const {
   if (!list.empty()) {
     html =
         "<h2>Gflop/s over each factor</h2>\n<p class=\"note\">Marks: predictions; lines and bars: their median. The "
-        "axes of Gflop/s do not start at 0.</p>\n<div class=\"plots\">\n";
+        "axes of rates do not start at 0.</p>\n<div class=\"plots\">\n";
     for (const Figure& figure : list) html += figure_html(figure);
     html += "</div>\n";
   }

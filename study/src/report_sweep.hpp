@@ -25,6 +25,7 @@ class SweepReport {
   std::vector<std::pair<std::string, const core::Prediction*>> extremes() const;
 
  private:
+  std::string most_per_watt_html() const;
   std::string findings_html() const;
   std::string orders_html() const;
   std::string gaps_html() const;

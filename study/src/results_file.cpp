@@ -21,7 +21,11 @@ namespace {
   core::throw_write_error(what, path, errno);
 }
 
-std::string line(const RealRunRow& row, bool instrumented) {
+std::string number_or_nothing(const std::optional<double>& value) {
+  return value ? core::shortest(*value) : "";
+}
+
+std::string line(const RealRunRow& row, const ResultsKind& kind) {
   std::ostringstream text;
   for (const core::HplField& field : core::hpl_fields()) text << field.get(row.run.parameters) << ',';
   text << core::shortest(row.run.time_s) << ',' << core::shortest(row.run.gflops) << ','
@@ -29,14 +33,17 @@ std::string line(const RealRunRow& row, bool instrumented) {
            : row.run.residual_passed ? "passed"
                                      : "failed")
        << ',' << row.repetition << ',' << row.start << ',' << row.order << ',' << (row.oversubscribed ? 1 : 0)
-       << (instrumented ? ",1\n" : "\n");
+       << (kind.instrumented ? ",1" : "");
+  if (kind.power)
+    text << ',' << number_or_nothing(row.run.energy_j) << ',' << number_or_nothing(row.run.mean_power_w) << ','
+         << core::csv_field(row.power_sensors);
+  text << '\n';
   return text.str();
 }
 
 }  // namespace
 
-ResultsFile::ResultsFile(const std::filesystem::path& path, bool instrumented)
-    : path_(path), instrumented_(instrumented) {
+ResultsFile::ResultsFile(const std::filesystem::path& path, ResultsKind kind) : path_(path), kind_(kind) {
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail(path, "open");
   try {
@@ -57,7 +64,8 @@ ResultsFile::~ResultsFile() {
 std::string ResultsFile::header() const {
   std::ostringstream text;
   for (const core::HplField& field : core::hpl_fields()) text << field.name << ',';
-  text << "time_s,gflops,residual,repetition,start,order,oversubscribed" << (instrumented_ ? ",instrumented\n" : "\n");
+  text << "time_s,gflops,residual,repetition,start,order,oversubscribed" << (kind_.instrumented ? ",instrumented" : "")
+       << (kind_.power ? ",energy_j,mean_power_w,power_sensors\n" : "\n");
   return text.str();
 }
 
@@ -77,8 +85,8 @@ void ResultsFile::read() {
   }
   if (text.compare(0, header().size(), header()) != 0) {
     throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
-                           "choose another output file; runs with --phases or --trace have one column more, and a "
-                           "file of their own");
+                           "choose another output file; runs with --phases or --trace, and those with --power, have "
+                           "more columns, and files of their own");
   }
   if (whole < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail(path_, "write");
 
@@ -97,7 +105,7 @@ bool ResultsFile::has(const core::HplParameters& parameters, int repetition) con
 }
 
 void ResultsFile::append(const RealRunRow& row) {
-  write_whole(line(row, instrumented_));
+  write_whole(line(row, kind_));
   done_.emplace(row.run.parameters, row.repetition);
   last_order_ = std::max(last_order_, row.order);
 }

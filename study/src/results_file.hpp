@@ -17,6 +17,13 @@ struct RealRunRow {
   std::string start;  ///< UTC, ISO 8601
   std::size_t order = 1;
   bool oversubscribed = false;
+  std::string power_sensors;  ///< that run.energy_j is of, with blanks between; empty: it was not measured
+};
+
+/// What the runs of a file have besides times: each has columns of its own, and a file has one kind of rows.
+struct ResultsKind {
+  bool instrumented = false;  ///< runs of xhpl-instrumented
+  bool power = false;         ///< energy and mean power
 };
 
 /// A CSV of real runs that grows row by row. Locked while it is open: two sessions would make the same runs.
@@ -24,8 +31,7 @@ class ResultsFile {
  public:
   /// Opens or makes the file, and reads the runs in it. Half a row at the end (a machine that went down) is cut off.
   /// @throws core::Error if it cannot be opened, or another process has it open; core::ParseError for other columns.
-  /// `instrumented`: the runs are those of xhpl-instrumented, which a column of their own says; a file has either kind.
-  ResultsFile(const std::filesystem::path& path, bool instrumented);
+  ResultsFile(const std::filesystem::path& path, ResultsKind kind);
   ~ResultsFile();
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
@@ -42,7 +48,7 @@ class ResultsFile {
   void write_whole(const std::string& text);
 
   std::filesystem::path path_;
-  bool instrumented_;
+  ResultsKind kind_;
   int descriptor_ = -1;
   std::set<std::pair<core::HplParameters, int>> done_;
   std::size_t last_order_ = 0;

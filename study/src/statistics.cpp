@@ -31,9 +31,29 @@ std::vector<BlockedRank> blocked_from(const nlohmann::ordered_json& json) {
   return ranks;
 }
 
+SimulatedEnergy energy_from(const nlohmann::ordered_json& json) {
+  SimulatedEnergy result;
+  core::Energy& energy = result.energy;
+  energy.idle_j = json.at("idle_j").get<double>();
+  energy.awake_j = json.at("awake_j").get<double>();
+  energy.awake_share = json.at("awake_share").get<double>();
+  energy.network_j = json.at("network_j").get<double>();
+  for (const auto& [name, state] : json.at("states").items())
+    energy.states.push_back({name, state.at("time_s").get<double>(), state.at("energy_j").get<double>()});
+  core::PowerTrace& trace = result.trace;
+  trace.time_s = json.at("time_s").get<double>();
+  if (!json.contains("bin_s")) return result;
+  trace.bin_s = json.at("bin_s").get<double>();
+  trace.bins_j = json.at("bins_j").get<std::vector<double>>();
+  if (json.contains("hosts"))
+    for (const auto& [name, bins] : json.at("hosts").items())
+      trace.hosts.push_back({name, bins.get<std::vector<double>>()});
+  return result;
+}
+
 CountsAtPanels counts_from(const nlohmann::ordered_json& panels) {
   CountsAtPanels counts;
-  for (const char* kind : {"kernels", "messages", "phases"}) {
+  for (const char* kind : {"kernels", "messages", "phases", "states"}) {
     if (!panels.contains(kind)) continue;
     for (const auto& [name, fields] : panels.at(kind).items()) {
       for (const auto& [field, values] : fields.items())
@@ -71,6 +91,7 @@ Statistics read_statistics(std::istream& in, const std::string& name) {
     }
     statistics.end_s = json.value("end_s", 0.0);
     if (json.contains("phases")) statistics.phases = phases_from(json.at("phases"));
+    if (json.contains("energy")) statistics.energy = energy_from(json.at("energy"));
     if (json.contains("blocked")) statistics.blocked = blocked_from(json.at("blocked"));
   } catch (const nlohmann::json::exception& error) {
     throw core::ParseError({name, 0, ""}, std::string("not the statistics of a simulated HPL: ") + error.what());

@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,12 @@ struct BlockedRank {
 /// Counts of kernels and messages that all ranks made before each mark of panels: by names as in "kernels/dgemm/calls".
 using CountsAtPanels = std::map<std::string, std::vector<double>>;
 
+/// The energy that the runtime counted.
+struct SimulatedEnergy {
+  core::Energy energy;     ///< its parts; states as sums over the ranks
+  core::PowerTrace trace;  ///< without bins if not asked for
+};
+
 /// Statistics that the runtime of the simulated program writes (HPLCAST_STATS, docs/smpi-runtime.md).
 struct Statistics {
   std::string simulator;        ///< name and version
@@ -38,11 +45,12 @@ struct Statistics {
   std::vector<double> times_s;  ///< exact simulated time of every HPL run
   std::map<std::string, core::KernelCount> kernels;
   std::map<std::string, core::MessageCount> messages;
-  std::vector<double> panel_marks_s;  ///< see HplSimulation
-  CountsAtPanels counts_at_panels;    ///< of a window
-  double end_s = 0;                   ///< simulated time at the end
-  std::vector<RankPhases> phases;     ///< if asked for
-  std::vector<BlockedRank> blocked;   ///< in a deadlock
+  std::vector<double> panel_marks_s;      ///< see HplSimulation
+  CountsAtPanels counts_at_panels;        ///< of a window
+  double end_s = 0;                       ///< simulated time at the end
+  std::vector<RankPhases> phases;         ///< if asked for
+  std::optional<SimulatedEnergy> energy;  ///< if asked for
+  std::vector<BlockedRank> blocked;       ///< in a deadlock
 };
 
 /// @throws core::ParseError if it is not what the runtime writes.

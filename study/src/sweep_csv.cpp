@@ -64,7 +64,9 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
   const std::vector<std::string> names = other_factors(results);
   for (const core::HplField& field : core::hpl_fields()) out << field.name << ',';
   for (const std::string& name : names) out << core::csv_field(name) << ',';
-  out << "seed,mode,cluster,model_sha256,time_s,error_95_s,gflops,wall_s,peak_pss_bytes\n";
+  const bool energies = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.prediction.energy; });
+  out << "seed,mode,cluster,model_sha256,time_s,error_95_s,gflops,wall_s,peak_pss_bytes"
+      << (energies ? ",energy_j,mean_power_w,gflops_per_w\n" : "\n");
   std::vector<const SweepResult*> order;
   for (const SweepResult& result : results) order.push_back(&result);
   std::stable_sort(order.begin(), order.end(), [](const SweepResult* a, const SweepResult* b) {
@@ -81,7 +83,11 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
     for (const std::string& name : names) out << core::csv_field(value_of(result->factors, name)) << ',';
     out << p.seed << ',' << p.mode << ',' << core::csv_field(p.cluster) << ',' << p.model_sha256 << ','
         << core::shortest(p.time_s) << ',' << core::shortest(p.error_95_s) << ',' << core::shortest(p.gflops) << ','
-        << core::shortest(p.wall_s) << ',' << core::shortest(p.peak_pss_bytes) << '\n';
+        << core::shortest(p.wall_s) << ',' << core::shortest(p.peak_pss_bytes);
+    if (energies && p.energy)
+      out << ',' << core::shortest(p.energy->energy_j) << ',' << core::shortest(p.energy->mean_power_w) << ','
+          << core::shortest(p.energy->gflops_per_w);
+    out << (energies && !p.energy ? ",,,\n" : "\n");
   }
 }
 

@@ -47,7 +47,7 @@ std::size_t combinations(const Factors& factors, const std::vector<std::size_t>&
 
 /// A series for each combination of levels of `apart`.
 std::vector<Series> series_of(const std::vector<SweepResult>& results, const std::vector<std::size_t>& chosen,
-                              const ViewFactor& x, const Factors& apart) {
+                              const ViewFactor& x, const Factors& apart, const Response& response) {
   std::map<std::vector<std::size_t>, Series> series;
   for (const std::size_t i : chosen) {
     Series& one = series[levels_at(apart, i)];
@@ -61,7 +61,7 @@ std::vector<Series> series_of(const std::vector<SweepResult>& results, const std
         one.name = (only.numbers.empty() ? "" : only.name + " ") + only.levels[only.of[i]];
       }
     }
-    one.rates[place(x, x.of[i])].push_back(results[i].prediction.gflops);
+    one.rates[place(x, x.of[i])].push_back(response.of(results[i].prediction));
   }
   std::vector<Series> list;
   for (auto& [levels, one] : series) list.push_back(std::move(one));
@@ -89,7 +89,7 @@ PlotAxis axis_of(const ViewFactor& x, const std::vector<Series>& series) {
   return axis;
 }
 
-PlotAxis rate_axis(const std::vector<Series>& series) {
+PlotAxis rate_axis(const std::vector<Series>& series, const Response& response = rate) {
   double low = series.front().rates.begin()->second.front(), high = low;
   for (const Series& one : series) {
     for (const auto& [x, rates] : one.rates) {
@@ -98,7 +98,7 @@ PlotAxis rate_axis(const std::vector<Series>& series) {
     }
   }
   const double margin = 0.08 * std::max(high - low, 0.01 * high);
-  return {"Gflop/s", low - margin, high + margin, {}};
+  return {response.name, low - margin, high + margin, {}};
 }
 
 Marker marker_of(std::size_t index) {
@@ -106,9 +106,9 @@ Marker marker_of(std::size_t index) {
   return shapes[index % std::size(shapes)];
 }
 
-Figure curves(const std::string& name, const std::string& title, const ViewFactor& x,
-              const std::vector<Series>& series) {
-  SvgPlot plot(name, title, axis_of(x, series), rate_axis(series));
+Figure curves(const std::string& name, const std::string& title, const ViewFactor& x, const std::vector<Series>& series,
+              const Response& response) {
+  SvgPlot plot(name, title, axis_of(x, series), rate_axis(series, response));
   const bool numbers = has_number_axis(x);
   std::vector<LegendEntry> legend;
   for (std::size_t s = 0; s < series.size(); ++s) {
@@ -129,7 +129,7 @@ Figure curves(const std::string& name, const std::string& title, const ViewFacto
       for (const double rate : rates) {
         plot.marker({at + shift, rate}, marker_of(s), css,
                     x.name + " " + level + (series[s].name.empty() ? "" : "; " + series[s].name) + ": " +
-                        readable(rate) + " Gflop/s");
+                        readable(rate) + " " + response.name);
       }
     }
     if (series.size() > 1) legend.push_back({css, marker_of(s), series[s].name});
@@ -268,7 +268,7 @@ Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<Sweep
 }  // namespace
 
 std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors,
-                                   const std::map<std::string, std::string>& partners) {
+                                   const std::map<std::string, std::string>& partners, const Response& response) {
   const ViewFactor* order = order_factor(factors);
   std::vector<Figure> figures;
   for (const ViewFactor& x : factors) {
@@ -285,8 +285,9 @@ std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, cons
       if (combinations(apart, chosen) > most_series) apart.clear();
       const std::string by = apart.size() == 1 ? ", by " + apart.front()->name : "";
       const std::string at = split ? ", N = " + order->levels[n] : "";
-      figures.push_back(curves("factor-" + plain(x.name) + (split ? "-N" + order->levels[n] : ""),
-                               "Gflop/s over " + x.name + by + at, x, series_of(results, chosen, x, apart)));
+      figures.push_back(curves(response.file + plain(x.name) + (split ? "-N" + order->levels[n] : ""),
+                               std::string(response.name) + " over " + x.name + by + at, x,
+                               series_of(results, chosen, x, apart, response), response));
     }
   }
   return figures;

@@ -109,6 +109,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   request.seed = task.run->seed;
   request.mode = simulation_mode(task.run->mode);
   request.windows = task.run->windows;
+  request.observation.energy = task.run->energy;
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;

@@ -36,7 +36,7 @@ class PlanReader {
         plan.name = text(value, key);
       } else if (key == "question") {
         plan.question = text(value, key);
-      } else if (key == "cluster" || key == "noise" || key == "mode" || key == "windows") {
+      } else if (key == "cluster" || key == "noise" || key == "mode" || key == "windows" || key == "energy") {
         plan.fixed.insert(plan.fixed.begin(), setting(key, value));
       } else if (key == "seeds") {
         plan.seeds = seeds(value);
@@ -54,8 +54,8 @@ class PlanReader {
         plan.sample = sample(value);
       } else {
         fail(entry.first, key, "unknown key",
-             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "windows", "seeds", "timeout_s",
-                                   "fixed", "factors", "list", "sample"}));
+             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "windows", "energy", "seeds",
+                                   "timeout_s", "fixed", "factors", "list", "sample"}));
       }
     }
     require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
@@ -128,7 +128,8 @@ class PlanReader {
         fail(node, factor, "found `" + value + "`; expected " + a + " or " + b + (c.empty() ? "" : " or " + c));
       }
     };
-    if (factor == "noise" || factor == "network-noise" || factor == "detours" || factor == "per-cpu")
+    if (factor == "noise" || factor == "network-noise" || factor == "detours" || factor == "per-cpu" ||
+        factor == "energy")
       one_of("on", "off", "");
     if (factor == "mode") one_of("exact", "fast", "auto");
     if (factor == "windows") require_windows(node, value);
@@ -147,7 +148,8 @@ class PlanReader {
   void require_factor(const YAML::Node& node, const std::string& factor) const {
     if (is_factor(factor)) return;
     fail(node, factor,
-         "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, noise, "
+         "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, energy, "
+         "noise, "
          "network-noise, detours, per-cpu, kernel-model, a transformation (hplcast transform --help), or "
          "/field/of/cluster.json");
   }
@@ -324,8 +326,8 @@ bool is_factor(const std::string& name) {
   for (const core::HplField& field : core::hpl_fields()) {
     if (name == field.name) return true;
   }
-  for (const char* known :
-       {"grid", "cluster", "mode", "windows", "noise", "network-noise", "detours", "per-cpu", "kernel-model"}) {
+  for (const char* known : {"grid", "cluster", "mode", "windows", "energy", "noise", "network-noise", "detours",
+                            "per-cpu", "kernel-model"}) {
     if (name == known) return true;
   }
   return (name.size() > 1 && name.front() == '/') || is_transformation(name);

@@ -126,6 +126,8 @@ void apply(const Setting& setting, SweepRun& run) {
     run.mode = setting.value;
   } else if (setting.factor == "windows") {
     run.windows = WindowRule::from(setting.value);
+  } else if (setting.factor == "energy") {
+    run.energy = setting.value == "on";
   } else if (setting.factor == "grid") {
     const std::size_t x = setting.value.find('x');
     run.parameters.P = std::stoi(setting.value.substr(0, x));
@@ -147,7 +149,7 @@ std::string run_id(const SweepRun& run) {
   const bool as_usual = run.windows.kind == WindowRule::Kind::automatic;
   return core::sha256_hex("hplcast run 1\n" + run.model_sha256 + "\n" + core::to_string(run.parameters) + "\nseed " +
                           std::to_string(run.seed) + "\nmode " + run.mode +
-                          (as_usual ? "" : "\nwindows " + to_string(run.windows)));
+                          (as_usual ? "" : "\nwindows " + to_string(run.windows)) + (run.energy ? "\nenergy" : ""));
 }
 
 SweepRuns runs_of(const SweepPlan& plan) {
@@ -174,6 +176,7 @@ SweepRuns runs_of(const SweepPlan& plan) {
     request.parameters = run.parameters;
     request.mode = simulation_mode(run.mode);
     request.windows = run.windows;
+    request.observation.energy = run.energy;
     try {
       for (const std::string& warning : check(request)) {
         if (warnings.insert(warning).second) result.warnings.push_back(warning);

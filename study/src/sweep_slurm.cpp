@@ -74,6 +74,7 @@ Json run_json(const SweepRun& run) {
   json["levels"] = run.levels;
   json["mode"] = run.mode;
   json["windows"] = to_string(run.windows);
+  json["energy"] = run.energy;
   return json;
 }
 
@@ -88,6 +89,7 @@ SweepRun run_of(const Json& json) {
   run.levels = json.at("levels").get<std::map<std::string, std::string>>();
   run.mode = json.at("mode");
   run.windows = WindowRule::from(json.at("windows"));
+  run.energy = json.at("energy");
   return run;
 }
 

@@ -14,6 +14,7 @@
 #include "hplcast/study/transform_detours.hpp"
 #include "hplcast/study/transform_nodes.hpp"
 #include "hplcast/study/transform_placement.hpp"
+#include "hplcast/study/transform_power.hpp"
 #include "hplcast/study/transform_speed.hpp"
 #include "hplcast/study/transform_topology.hpp"
 #include "hplcast/study/transform_variability.hpp"
@@ -50,9 +51,10 @@ class Argument {
     if (value != std::floor(value) || std::abs(value) > 1e9) fail();
     return static_cast<int>(value);
   }
-  double seconds(std::size_t i) const {
+  double seconds(std::size_t i) const { return quantity(i, core::parse_seconds); }
+  double quantity(std::size_t i, double (*parse)(const std::string&)) const {
     try {
-      return core::parse_seconds(parts_.at(i));
+      return parse(parts_.at(i));
     } catch (const core::UsageError&) {
       fail();
     }
@@ -111,6 +113,21 @@ std::vector<Entry> speed_entries() {
                     scale_capacity),
           of_number({"scale-latency", "FACTOR", "latency between hosts; 2 is half the latency"}, scale_latency),
           of_number({"scale-all", "FACTOR", "speed of everything: kernels and network"}, scale_all)};
+}
+
+ClusterModel capped(const ClusterModel& cluster, const Argument& argument) {
+  const std::string limited = argument.size() > 1 ? argument.text(1) : "cpu";
+  if (limited != "cpu" && limited != "host") argument.fail();
+  return with_power_cap(cluster, argument.quantity(0, core::parse_watts), limited == "host");
+}
+
+std::vector<Entry> power_entries() {
+  return {of_parts({"frequency", "FREQUENCY", "of all CPUs, 1.8GHz; needs power.frequency in cluster.json"}, 1, 1,
+                   [](const ClusterModel& c, const Argument& a) {
+                     return at_frequency(c, a.quantity(0, core::parse_hertz));
+                   }),
+          of_parts({"power-cap", "WATTS[:cpu|host]", "limit of each CPU (or host), 125W: lowers the frequency to it"},
+                   1, 2, capped)};
 }
 
 std::vector<Entry> variability_entries() {
@@ -250,7 +267,7 @@ std::vector<Entry> placement_entries() {
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = [] {
     std::vector<Entry> joined;
-    for (const auto& group : {speed_entries(), variability_entries(), detour_entries(), node_entries(),
+    for (const auto& group : {speed_entries(), power_entries(), variability_entries(), detour_entries(), node_entries(),
                               topology_entries(), placement_entries()}) {
       joined.insert(joined.end(), group.begin(), group.end());
     }

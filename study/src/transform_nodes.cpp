@@ -72,7 +72,26 @@ std::vector<int> all_hosts(const core::ClusterModel& cluster) {
   return hosts;
 }
 
-/// The laws of host `sources[i]` become those of host i; what the hosts are called stays.
+/// The same of a power model alone.
+core::PowerModel with_watts_of(const core::PowerModel& power, const std::vector<int>& sources) {
+  core::PowerModel::Values values = power.values();
+  values.overrides.clear();
+  for (core::PowerOverride one : power.values().overrides) {
+    if (!one.host) {
+      values.overrides.push_back(std::move(one));
+      continue;
+    }
+    const int source = *one.host;
+    for (std::size_t host = 0; host < sources.size(); ++host) {
+      if (sources[host] != source) continue;
+      one.host = static_cast<int>(host);
+      values.overrides.push_back(one);
+    }
+  }
+  return core::PowerModel::make(std::move(values));
+}
+
+/// The laws and watts of host `sources[i]` become those of host i; what the hosts are called stays.
 core::ClusterModel with_models_of(core::ClusterModel cluster, const std::vector<int>& sources) {
   for (auto& [kernel, model] : cluster.kernels) {
     std::map<int, std::vector<core::CpuLaw>> laws_of_host;
@@ -87,6 +106,7 @@ core::ClusterModel with_models_of(core::ClusterModel cluster, const std::vector<
     model =
         core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
   }
+  if (cluster.power) cluster.power = with_watts_of(*cluster.power, sources);
   return cluster;
 }
 

@@ -102,6 +102,10 @@ void check_request(const TuneRequest& request) {
   if (!(request.memory_fraction > 0 && request.memory_fraction <= 1)) {
     throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
   }
+  if (needs_energy(request.objective) && !request.cluster.power) {
+    throw core::DomainError("objective", to_string(request.objective), "a cluster with power",
+                            "`hplcast fit power` measures it; docs/cluster-json.md says how to write it");
+  }
   if (!(request.budget_s > 0)) throw core::DomainError("budget", request.budget_s, "a positive time");
   for (const auto* list : {&request.NB, &request.DEPTH, &request.BCAST, &request.SWAP, &request.PFACT, &request.RFACT,
                            &request.NBMIN, &request.NDIV}) {
@@ -167,6 +171,7 @@ TuneResult tune(const TuneRequest& request) {
   const int ranks = ranks_of(request);
   const auto grids = request.grids.empty() ? near_square_grids(ranks, 3) : request.grids;
   TuneResult result;
+  result.objective = request.objective;
   std::vector<core::HplParameters> candidates = candidates_of(request, grids);
   const long long N = request.N > 0 ? request.N
                                     : size_from_memory(request.cluster, ranks, request.memory_fraction,

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -6,8 +8,18 @@
 
 namespace hplcast::study {
 
+namespace {
+
+std::array<double, 2> interval_in_unit(Objective objective, const fit::Bounds& merits) {
+  const auto [low, high] = std::minmax({in_unit(objective, merits.lower), in_unit(objective, merits.upper)});
+  return {low, high};
+}
+
+}  // namespace
+
 void write_tune_result(std::ostream& out, const TuneResult& result) {
   nlohmann::ordered_json json;
+  json["objective"] = to_string(result.objective);
   json["best"] = parameters_json(result.best);
   const std::vector<std::size_t> place = places(result.ranking);
   for (const TunedConfiguration& entry : result.ranking) {
@@ -17,7 +29,11 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
     row["round"] = entry.round;
     row["gflops"] = entry.gflops;
     row["mean_gflops"] = entry.mean_gflops;
-    if (entry.interval) row["interval"] = {entry.interval->lower, entry.interval->upper};
+    if (result.objective != Objective::gflops) {
+      for (const double merit : entry.merits) row["objective"].push_back(in_unit(result.objective, merit));
+      row["mean_objective"] = in_unit(result.objective, entry.mean_merit);
+    }
+    if (entry.interval) row["interval"] = interval_in_unit(result.objective, *entry.interval);
     json["ranking"].push_back(std::move(row));
   }
   for (const TuneRound& round : result.rounds) {

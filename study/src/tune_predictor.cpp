@@ -39,6 +39,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     runs[i].parameters = asked[i].parameters;
     runs[i].mode = mode_ == SimulationMode::fast ? "fast" : "exact";
     runs[i].seed = asked[i].seed;
+    runs[i].energy = needs_energy(request_.objective);
     runs[i].id = run_id(runs[i]);
     runs[i].windows.windows = asked[i].windows;
     execution.tasks.push_back({&runs[i], &request_.cluster});

@@ -42,13 +42,15 @@ Configuration with_interaction(const core::HplParameters& p) {
 }
 
 void average(TunedConfiguration& entry) {
-  entry.mean_gflops = 0;
-  for (const double rate : entry.gflops) entry.mean_gflops += rate / static_cast<double>(entry.gflops.size());
-  if (entry.gflops.size() > 1) entry.interval = fit::mean_interval(entry.gflops);
+  entry.mean_gflops = entry.mean_merit = 0;
+  const auto count = static_cast<double>(entry.gflops.size());
+  for (const double rate : entry.gflops) entry.mean_gflops += rate / count;
+  for (const double merit : entry.merits) entry.mean_merit += merit / count;
+  if (entry.merits.size() > 1) entry.interval = fit::mean_interval(entry.merits);
 }
 
-bool faster(const TunedConfiguration& a, const TunedConfiguration& b) {
-  return a.mean_gflops > b.mean_gflops;
+bool better(const TunedConfiguration& a, const TunedConfiguration& b) {
+  return a.mean_merit > b.mean_merit;
 }
 
 /// A parameter of the panel factorisation, and its levels.
@@ -71,13 +73,13 @@ bool varies_panel(const TuneRequest& request) {
   return std::any_of(factors.begin(), factors.end(), [](const auto& factor) { return factor.levels->size() > 1; });
 }
 
-/// How far two means of `seeds` rates may differ by chance: twice the standard error of the difference, relative. With
+/// How far two means of `seeds` merits may differ by chance: twice the standard error of the difference, relative. With
 /// a single seed 1 percent, which is what small matrices were seen to scatter by (docs/modes.md).
 double chance(const std::vector<TunedConfiguration>& entries, std::size_t seeds) {
   double squares = 0;
   double freedom = 0;
   for (const TunedConfiguration& entry : entries) {
-    for (const double rate : entry.gflops) squares += std::pow(rate / entry.mean_gflops - 1, 2);
+    for (const double merit : entry.merits) squares += std::pow(merit / entry.mean_merit - 1, 2);
     freedom += static_cast<double>(entry.gflops.size()) - 1;
   }
   constexpr double least_freedom = 5;
@@ -136,14 +138,14 @@ std::vector<core::HplParameters> TuneRounds::affordable(std::vector<core::HplPar
 /// Those that there was no time for, but that the ones that were tried speak for: better than the last that is kept.
 void TuneRounds::nominate(const std::vector<TunedConfiguration>& ended, std::vector<core::HplParameters>& candidates) {
   std::vector<Configuration> factors;
-  std::vector<double> rates;
+  std::vector<double> merits;
   for (const TunedConfiguration& entry : ended) {
     factors.push_back(with_interaction(entry.parameters));
-    rates.push_back(std::log(entry.mean_gflops));
+    merits.push_back(std::log(entry.mean_merit));
   }
-  const AdditiveModel model(factors, rates);
+  const AdditiveModel model(factors, merits);
   const auto expected = [&](const core::HplParameters& p) { return model.at(with_interaction(p)); };
-  const double bar = rates[std::min(kept_of(ended.size()), rates.size()) - 1];
+  const double bar = merits[std::min(kept_of(ended.size()), merits.size()) - 1];
   auto& rest = result_.not_tried;
   std::stable_sort(rest.begin(), rest.end(), [&](const auto& a, const auto& b) { return expected(a) > expected(b); });
   std::size_t taken = 0;
@@ -169,7 +171,9 @@ std::vector<TunedConfiguration> TuneRounds::predict(std::vector<core::HplParamet
     TunedConfiguration& entry = entries[i % entries.size()];
     entry.parameters = asked[i].parameters;
     entry.round = round_;
-    if (predictions[i]) entry.gflops.push_back(predictions[i]->gflops);
+    if (!predictions[i]) continue;
+    entry.gflops.push_back(predictions[i]->gflops);
+    entry.merits.push_back(merit(request_.objective, *predictions[i]));
   }
   for (TunedConfiguration& entry : entries) average(entry);
   return entries;
@@ -205,7 +209,7 @@ std::vector<TunedConfiguration> TuneRounds::play(const std::vector<core::HplPara
   ended.erase(std::remove_if(ended.begin(), ended.end(), [](const auto& entry) { return entry.gflops.empty(); }),
               ended.end());
   for (const TunedConfiguration& entry : ended) last_of_[without_N(entry.parameters)] = entry;
-  std::stable_sort(ended.begin(), ended.end(), faster);
+  std::stable_sort(ended.begin(), ended.end(), better);
   return ended;
 }
 
@@ -258,21 +262,21 @@ void TuneRounds::tune_panel(std::vector<core::HplParameters>& candidates, double
   const std::size_t seeds = affordable_seeds(variants, scale, available_s);
   const auto entries = predict(variants, scale, seeds, available_s, "panel factorisation");
   if (entries.front().gflops.empty()) return;
-  core::HplParameters better = base;
+  core::HplParameters improved = base;
   std::map<const PanelFactor*, double> best_effect;
   const double least_effect = chance(entries, seeds);
   for (std::size_t i = 1; i < entries.size(); ++i) {
     if (entries[i].gflops.empty()) continue;
     const PanelFactor& factor = *varied[i - 1];
     const int level = entries[i].parameters.*factor.field;
-    const double effect = entries[i].mean_gflops / entries.front().mean_gflops - 1;
+    const double effect = entries[i].mean_merit / entries.front().mean_merit - 1;
     result_.panel.push_back({factor.name, level, effect});
     if (effect < std::max(least_effect, best_effect[&factor])) continue;
     best_effect[&factor] = effect;
-    better.*factor.field = level;
+    improved.*factor.field = level;
   }
   result_.panel_chance = least_effect;
-  take_panel(better, candidates);
+  take_panel(improved, candidates);
 }
 
 void TuneRounds::take_panel(const core::HplParameters& better, std::vector<core::HplParameters>& candidates) const {
@@ -292,28 +296,28 @@ void TuneRounds::take_panel(const core::HplParameters& better, std::vector<core:
 
 void TuneRounds::analyse(const std::vector<TunedConfiguration>& ended) {
   std::vector<Configuration> factors;
-  std::vector<double> rates;
+  std::vector<double> merits;
   for (const TunedConfiguration& entry : ended) {
     factors.push_back(factors_of(entry.parameters));
-    rates.push_back(entry.mean_gflops);
+    merits.push_back(entry.mean_merit);
   }
-  result_.influence = anova(factors, rates);
+  result_.influence = anova(factors, merits);
 }
 
 void TuneRounds::rank() {
   for (const auto& [parameters, entry] : last_of_) result_.ranking.push_back(entry);
   std::stable_sort(result_.ranking.begin(), result_.ranking.end(),
-                   [](const auto& a, const auto& b) { return a.round != b.round ? a.round > b.round : faster(a, b); });
+                   [](const auto& a, const auto& b) { return a.round != b.round ? a.round > b.round : better(a, b); });
   const auto found = last_of_.find(without_N(default_));
   if (result_.ranking.empty() || found == last_of_.end()) return;
   const TunedConfiguration& best = result_.ranking.front();
-  if (best.round == found->second.round) result_.gain = best.mean_gflops / found->second.mean_gflops - 1;
+  if (best.round == found->second.round) result_.gain = best.mean_merit / found->second.mean_merit - 1;
 }
 
 std::vector<std::size_t> places(const std::vector<TunedConfiguration>& ranking) {
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < ranking.size(); ++i) {
-    const bool equal = i > 0 && ranking[i].round == ranking[i - 1].round && ranking[i].gflops == ranking[i - 1].gflops;
+    const bool equal = i > 0 && ranking[i].round == ranking[i - 1].round && ranking[i].merits == ranking[i - 1].merits;
     result.push_back(equal ? result.back() : i + 1);
   }
   return result;

@@ -24,7 +24,7 @@ class TuneRounds {
   TuneScale affordable_scale(const std::vector<core::HplParameters>& configurations, double available_s) const;
   std::size_t affordable_seeds(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                                double available_s) const;
-  /// An entry for each configuration, in their order; without rates where there was no time.
+  /// An entry for each configuration, in their order; without merits where there was no time.
   std::vector<TunedConfiguration> predict(std::vector<core::HplParameters> configurations, const TuneScale& scale,
                                           std::size_t seeds, double available_s, const std::string& what);
   /// One round: what ended, the best first.

@@ -176,6 +176,57 @@ void integrate_phases(const Integral& integral, const std::vector<HplSimulation>
     for (const core::PhaseField& field : core::phase_fields) phase.*field.member *= prediction.time_s / sum_s;
 }
 
+const core::StateEnergy* find_state(const core::Prediction& prediction, const std::string& name) {
+  if (!prediction.energy) return nullptr;
+  const auto& all = prediction.energy->states;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& state) { return state.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Mean time over the ranks and energy of a state, not below 0.
+core::StateEnergy integrated_state(const Integral& integral, const std::string& name, int ranks) {
+  const auto sum = [&](const char* field, auto member, int times) {
+    return std::max(0.0, integral({"states/" + name + "/" + field, [&](const core::Prediction& window) {
+                                     const core::StateEnergy* state = find_state(window, name);
+                                     return state == nullptr ? 0.0 : times * state->*member;
+                                   }}));
+  };
+  return {name, sum("time_s", &core::StateEnergy::time_s, ranks) / ranks,
+          sum("energy_j", &core::StateEnergy::energy_j, 1)};
+}
+
+/// States of cores are scaled as phases are. What hosts draw whatever their cores do goes with the time; how long they
+/// are awake is the mean over the windows.
+void integrate_energy(const Integral& integral, const std::vector<HplSimulation>& simulations,
+                      core::Prediction& prediction) {
+  if (!prediction.energy) return;
+  const core::Prediction& first = simulations.front().prediction;
+  core::Energy energy = *first.energy;
+  energy.states.clear();
+  std::set<std::string> names;
+  double windows_s = 0, awake_s = 0, sum_s = 0;
+  for (const HplSimulation& one : simulations) {
+    for (const core::StateEnergy& state : one.prediction.energy->states) names.insert(state.name);
+    windows_s += one.prediction.time_s;
+    awake_s += one.prediction.energy->awake_share * one.prediction.time_s;
+  }
+  for (const std::string& name : names) {
+    energy.states.push_back(integrated_state(integral, name, prediction.parameters.P * prediction.parameters.Q));
+    sum_s += energy.states.back().time_s;
+  }
+  for (core::StateEnergy& state : energy.states) {
+    state.time_s *= prediction.time_s / sum_s;
+    state.energy_j *= prediction.time_s / sum_s;
+  }
+  const double longer = prediction.time_s / first.time_s;
+  energy.idle_j *= longer;
+  energy.network_j *= longer;
+  if (energy.awake_share > 0) energy.awake_j *= longer * (awake_s / windows_s) / energy.awake_share;
+  energy.awake_share = awake_s / windows_s;
+  energy.add_up(prediction.time_s, prediction.gflops);
+  prediction.energy = std::move(energy);
+}
+
 }  // namespace
 
 void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
@@ -201,6 +252,7 @@ void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& 
                                  of("bytes", &MessageCount::bytes)};
   }
   integrate_phases(integral, simulations, prediction);
+  integrate_energy(integral, simulations, prediction);
 }
 
 }  // namespace hplcast::study

@@ -21,7 +21,9 @@ std::string name_of(const PredictionRequest& request, const PanelWindow& window)
   name << "hplcast " HPLCAST_VERSION " SimGrid " << linked_simgrid_version(simulated_hpl(request.programs)) << ' '
        << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters)
        << " seed=" << request.seed << " mode=" << (mode_of(request) == SimulationMode::fast ? "fast" : "exact")
-       << " noise=" << request.noise << (request.observation.phases ? " phases" : "") << " panels=" << window.first << '-' << window.simulated_to << '\n';
+       << " noise=" << request.noise << (request.observation.phases ? " phases" : "")
+       << (request.observation.energy ? " energy" : "") << " panels=" << window.first << '-' << window.simulated_to
+       << '\n';
   core::write_hpl_dat(name, request.parameters, false);
   return core::sha256_hex(name.str());
 }

@@ -256,7 +256,7 @@ fit::Sensitivity detector_of(const std::vector<core::CollectiveRun>& made, bool 
     odd = !odd;
     (sham ? odd : one.level > 0) ? noisy.push_back(one.duration_s) : clean.push_back(one.duration_s);
   }
-  return fit::detector_sensitivity(fit::summarize_runs(clean), {{0.01, fit::summarize_runs(noisy)}});
+  return fit::detector_sensitivity(fit::summarize(clean), {{0.01, fit::summarize(noisy)}});
 }
 
 TEST_F(CollectivePrograms, SeeOnePercentAndNothingWhereNothingIs) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "errors_in.hpp"
+#include "example_power.hpp"
 
 namespace hplcast::core {
 namespace {
@@ -48,7 +49,7 @@ ClusterModel example() {
   network.growing_probes = true;
   network.topology = FatTree{{4, 8}, {1, 2}, {1, 1}};
   cluster.network = NetworkModel::make(network);
-  cluster.power = PowerModel{100, 120, 300, 10};
+  cluster.power = example_power();
   cluster.detours = {DetourSource::make({"agent", PeriodicDetours{0.1, {}}, 1, ConstantDuration{0.01}})};
   ProgramModel program;
   program.command = "./solver";

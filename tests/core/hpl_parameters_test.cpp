@@ -241,7 +241,7 @@ TEST(HplOutput, RefusesADamagedWLine) {
 TEST(HplCsv, RoundTripsAndReadsPublishedColumns) {
   std::ostringstream out;
   write_hpl_csv_header(out);
-  write_hpl_csv_row(out, {example(), 1.5, 2.5, false, false, {}});
+  write_hpl_csv_row(out, {example(), 1.5, 2.5, false, false, {}, 0, {}, {}});
   std::istringstream in(out.str());
   const auto runs = read_hpl_csv(in, "r.csv", {});
   ASSERT_EQ(runs.size(), 1u);

@@ -63,11 +63,11 @@ TEST(ShapiroWilk, RefusesWhatItCannotJudge) {
 
 TEST(MeanInterval, IsThatOfStudent) {
   // n = 4, mean 2.5, s = sqrt(5/3), t(0.975; 3) = 3.182446.
-  const Bounds bounds = mean_interval({1, 2, 3, 4});
+  const Bounds bounds = mean_interval(Vector{1, 2, 3, 4});
   EXPECT_NEAR(bounds.upper - 2.5, 3.182446 * std::sqrt(5.0 / 3 / 4), 1e-6);
   EXPECT_NEAR(bounds.lower + bounds.upper, 5, 1e-12);
-  EXPECT_THROW(mean_interval({1}), core::DomainError);
-  EXPECT_THROW(mean_interval({1, 2}, 1), core::DomainError);
+  EXPECT_THROW(mean_interval(Vector{1}), core::DomainError);
+  EXPECT_THROW(mean_interval(Vector{1, 2}, 1), core::DomainError);
 }
 
 TEST(MedianInterval, TakesTheOrderStatisticsOfTheBinomialLaw) {
@@ -101,10 +101,10 @@ TEST(Intervals, HoldTheTruthAsOftenAsTheySay) {
 
 TEST(WelchTTest, GivesTheTextbookValue) {
   // Means 3 and 5, variances 2.5 and 10, n = 5 each: t = -2/sqrt(2.5) = -1.264911, 5.882353 degrees of freedom.
-  const TestResult test = welch_t_test({1, 2, 3, 4, 5}, {1, 3, 5, 7, 9});
+  const TestResult test = welch_t_test(Vector{1, 2, 3, 4, 5}, Vector{1, 3, 5, 7, 9});
   EXPECT_NEAR(test.statistic, -1.264911, 1e-6);
   EXPECT_NEAR(test.p_value, 0.2538, 5e-4);
-  EXPECT_THROW(welch_t_test({1, 1}, {2, 2}), core::DomainError);
+  EXPECT_THROW(welch_t_test(Vector{1, 1}, Vector{2, 2}), core::DomainError);
 }
 
 TEST(MannWhitney, CountsPairs) {

@@ -15,7 +15,7 @@ namespace {
 /// the same rounded means and standard deviations.
 struct PublishedRow {
   double percent;
-  RunSummary clean, noisy;
+  SampleSummary clean, noisy;
   double increase, gap, p_value;
 };
 
@@ -70,7 +70,7 @@ TEST(DetectorSensitivity, IsThatOfThePublishedTables) {
 
 TEST(DetectorSensitivity, HasTheLimitThatTheLevelsAboveItShare) {
   // 500,000 Alltoall of 2 KB on 4 nodes: 0.1 % is seen by a hair.
-  const RunSummary clean{430.65, 1.28, 22};
+  const SampleSummary clean{430.65, 1.28, 22};
   const Sensitivity result = detector_sensitivity(clean, {{1e-4, {431.82, 1.14, 10}},
                                                           {5e-4, {432.42, 2.21, 3}},
                                                           {1e-3, {432.99, 1.47, 10}},
@@ -103,7 +103,7 @@ TEST(DetectorSensitivity, OfShamRunsIsNothing) {
   const auto runs = [&](int count) {
     std::vector<double> values;
     for (int i = 0; i < count; ++i) values.push_back(duration(engine));
-    return summarize_runs(values);
+    return summarize(values);
   };
   int seen = 0;
   constexpr int studies = 1000;
@@ -115,16 +115,16 @@ TEST(DetectorSensitivity, OfShamRunsIsNothing) {
 
 TEST(DetectorSensitivity, OfRunsIsThatOfTheirSummary) {
   const std::vector<double> a = {1, 2, 4, 4.5}, b = {2, 2.5, 3, 7};
-  EXPECT_NEAR(welch_t_test(summarize_runs(a), summarize_runs(b)).p_value, welch_t_test(a, b).p_value, 1e-12);
-  EXPECT_NEAR(mean_interval(summarize_runs(a), 0.99).lower, mean_interval(a, 0.99).lower, 1e-12);
+  EXPECT_NEAR(welch_t_test(summarize(a), summarize(b)).p_value, welch_t_test(a, b).p_value, 1e-12);
+  EXPECT_NEAR(mean_interval(summarize(a), 0.99).lower, mean_interval(a, 0.99).lower, 1e-12);
 }
 
 TEST(DetectorSensitivity, RefusesWhatIsNoStudy) {
   EXPECT_THROW(detector_sensitivity({1, 1, 1}, {}), core::DomainError);
   EXPECT_THROW(detector_sensitivity({1, 0, 5}, {{0.01, {1, 0, 5}}}), core::DomainError);
   EXPECT_THROW(detector_sensitivity({1, 1, 5}, {{1, {1, 1, 5}}}), core::DomainError);
-  EXPECT_THROW(summarize_runs({1}), core::DomainError);
-  EXPECT_THROW(summarize_runs({1, NAN}), core::DomainError);
+  EXPECT_THROW(summarize({1}), core::DomainError);
+  EXPECT_THROW(summarize({1, NAN}), core::DomainError);
 }
 
 }  // namespace

@@ -167,6 +167,38 @@ TEST(PlatformXml, SaysThatDetoursDoNotHoldUpMessages) {
   EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("detours")));
 }
 
+/// Two cores at 2 and 1 GHz; a core adds f^2 W, a host 100 + 30 W.
+core::PowerModel two_states() {
+  core::PowerModel::Values values;
+  values.idle = 100;
+  values.awake = 30;
+  values.states["default"] = core::Watts::polynomial({0, 0, 1});
+  values.frequency = core::FrequencyModel{1e9, {1e9, 2e9}, {}, {}, {}};
+  return core::PowerModel::make(values);
+}
+
+TEST(PlatformXml, HasTheWattsOfAllStatesTheOneOfTheClusterFirst) {
+  core::ClusterModel cluster = example_cluster(true);
+  cluster.power = two_states();
+  const int cores = cluster.hosts.values().cores;
+  EXPECT_THAT(xml(cluster), HasSubstr("speed=\"1Gf,2Gf\""));
+  EXPECT_THAT(xml(cluster), HasSubstr("value=\"100:130:" + std::to_string(130 + cores) +
+                                      ",100:130:" + std::to_string(130 + 4 * cores) + "\""));
+}
+
+TEST(PlatformXml, SaysThatTheHostsOfATreeCannotDifferInWatts) {
+  core::ClusterModel cluster = fat_tree();
+  cluster.power = two_states();
+  EXPECT_THAT(platform_xml_losses(cluster), Not(Contains(HasSubstr("power"))));
+  core::PowerModel::Values values = cluster.power->values();
+  core::PowerOverride one;
+  one.host = 1;
+  one.idle = 105;
+  values.overrides = {one};
+  cluster.power = core::PowerModel::make(values);
+  EXPECT_THAT(platform_xml_losses(cluster), Contains(HasSubstr("power")));
+}
+
 TEST(PlatformXml, PaddedNamesNeedASingleSwitch) {
   auto cluster = example_cluster(true);
   cluster.hosts = core::Hosts::make({"n-[01-02]", 4, 2, {}, 0});

@@ -62,7 +62,12 @@ inline core::ClusterModel example_cluster(bool alike) {
   network.test_s = 8e-7;
   network.wtime_s = 3e-8;
   cluster.network = core::NetworkModel::make(network);
-  cluster.power = core::PowerModel{100, 130, 330, 8};
+  core::PowerModel::Values power;
+  power.idle = 100;
+  power.awake = 30;
+  power.states[core::default_state] = 50;
+  power.off_w = 8;
+  cluster.power = core::PowerModel::make(power);
   return cluster;
 }
 

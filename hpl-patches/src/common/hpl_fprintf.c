@@ -2,9 +2,16 @@
  *
  * HPL prints its time with two decimals and its rate with four or five digits, fewer than a comparison of a prediction
  * with a measurement needs. The W line's arguments have all digits, so they are printed again, alike by the real and
- * the simulated program: hplcast: time_s=12.345678901 gflops=4.3210987654 */
+ * the simulated program: hplcast: time_s=12.345678901 gflops=4.3210987654
+ * The real one says when the timed part ended, too, for whoever measures power: ended_unix_s=1795364610.366798 */
+#ifndef HPLCAST_SIMULATED
+#define _POSIX_C_SOURCE 199309L /* clock_gettime, in C99 */
+#endif
 #include <stdarg.h>
 #include <string.h>
+#ifndef HPLCAST_SIMULATED
+#include <time.h>
+#endif
 
 #include "hpl.h"
 #include "wrap.h"
@@ -17,9 +24,14 @@ static void print_exact_result(FILE* stream, va_list arguments) {
   for (int i = 0; i < 11; ++i) (void)va_arg(arguments, int);
   const double time_s = va_arg(arguments, double);
   const double gflops = va_arg(arguments, double);
-  (void)fprintf(stream, "hplcast: time_s=%.12g gflops=%.12g\n", time_s, gflops);
+  (void)fprintf(stream, "hplcast: time_s=%.12g gflops=%.12g", time_s, gflops);
 #ifdef HPLCAST_SIMULATED
+  (void)fprintf(stream, "\n");
   hplcast_report_time(time_s);
+#else
+  struct timespec now;
+  (void)clock_gettime(CLOCK_REALTIME, &now);
+  (void)fprintf(stream, " ended_unix_s=%lld.%06ld\n", (long long)now.tv_sec, now.tv_nsec / 1000);
 #endif
 }
 

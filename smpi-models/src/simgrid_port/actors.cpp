@@ -77,4 +77,8 @@ double spend(double duration_s, s4u::Semaphore& bell) {
   return 0;
 }
 
+void work(double duration_s) {
+  s4u::this_actor::execute(duration_s * s4u::this_actor::get_host()->get_speed());
+}
+
 }  // namespace hplcast::smpi_models::port

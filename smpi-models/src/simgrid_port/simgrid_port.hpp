@@ -42,11 +42,13 @@ struct Process {
 /// By rank. All exist before the first of them runs.
 std::vector<Process> processes();
 
-/// The calling actor spends `duration_s` > 0 seconds of simulated time, exact to the rounding of the clock. Blocks. The
-/// one place that decides how a delay enters the simulation: an idle wait, which occupies no core.
+/// The calling actor spends `duration_s` > 0 seconds of simulated time, exact to the rounding of the clock. Blocks. An
+/// idle wait, which occupies no core. This and work() are the places that decide how a delay enters the simulation.
 /// @param bell  nobody else uses it meanwhile; it is closed before and after
 /// @return what is left because SimGrid cannot resolve it (below 1e-12): the caller keeps it pending.
 double spend(double duration_s, s4u::Semaphore& bell);
+/// Likewise with one core of its host at work, for SimGrid's plugins. As exact as SimGrid's CPUs, and more work.
+void work(double duration_s);
 
 /// A message on its way through SimGrid's network. Whoever has it can wait for its end.
 using Flow = s4u::CommPtr;
@@ -57,7 +59,8 @@ Flow begin_flow(const FlowShape& shape, bool nobody_waits = false);
 /// Blocks until the flow has ended.
 void wait_for_end(const Flow& flow);
 
-s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double flop_per_s);
+/// A speed for each of its frequency states, at least one.
+s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, const std::vector<double>& flop_per_s);
 s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double bytes_per_s);
 s4u::Link* add_split_duplex_link(s4u::NetZone* zone, const std::string& name, double bytes_per_s);
 /// And back. `to` null, in a star: to and from all others.

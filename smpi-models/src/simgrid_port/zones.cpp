@@ -56,7 +56,7 @@ struct Make {
 
 }  // namespace
 
-s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double flop_per_s) {
+s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, const std::vector<double>& flop_per_s) {
   return zone->ADD(host)(name, flop_per_s);
 }
 

@@ -1,8 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <ctime>
 
 namespace hplcast::calibration {
+
+/// A clock in ns; CLOCK_MONOTONIC unless told otherwise.
+inline std::int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{1000000000} * now.tv_sec + now.tv_nsec;
+}
 
 /// Monotonic time in s, for differences: nanoseconds of resolution, not disturbed by jumps of the wall clock.
 inline double now_s() noexcept {

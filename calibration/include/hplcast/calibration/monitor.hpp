@@ -10,7 +10,7 @@
 namespace hplcast::calibration {
 
 /// Reads sensors in a thread of its own, every `period_s`, less often if reading would take more than 1 percent of a
-/// core.
+/// core, and once more when it is stopped.
 class Monitor {
  public:
   Monitor(Sensors sensors, double period_s);
@@ -20,6 +20,8 @@ class Monitor {
 
   /// Ends the thread and returns all readings.
   std::vector<Reading> stop();
+  /// After stop(): the sensors that were read.
+  const Sensors& sensors() const noexcept { return sensors_; }
 
  private:
   void run();

@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/calibration/power_meter.hpp"
+
 namespace hplcast::calibration {
 
 /// The quantity of a sensor; units are in the names used in files.
 enum class Quantity {
   frequency_hz,         ///< of a hardware thread, now
   temperature_celsius,  ///< of whatever the sensor's name says
-  power_w,              ///< of a CPU package or its memory, mean since the last reading (RAPL)
+  power_w,              ///< of a part of the host or all of it, see PowerMeter
   throttle_count,       ///< times that the hardware slowed a core or a package down because of heat, since boot
 };
 
@@ -23,19 +25,22 @@ struct Reading {
   Quantity quantity = Quantity::frequency_hz;
   std::string sensor;  ///< such as cpu3, coretemp Core 2, package-0, package-0 dram
   double value = 0;
+  double covered_s = 0;  ///< power: value is the mean over this time before; 0: of the moment
 };
 
 /// The sensors of this host that can be read. Sensors that a machine does not have are left out; a sensor that stops
 /// working gives no more readings.
 class Sensors {
  public:
-  /// Looks for sensors below root/sys and root/proc.
-  static Sensors discover(const std::filesystem::path& root = "/");
+  /// Looks for sensors below root/sys, and for meters of power of these kinds.
+  static Sensors discover(const std::filesystem::path& root = "/",
+                          const std::vector<MeterKind>& kinds = meters_of_files);
 
-  /// Reads all of them. Power needs two readings: the first call gives none.
+  /// Reads all of them. Counters of energy need two readings: the first call gives none of their power.
   std::vector<Reading> read(double time_s);
 
-  std::size_t size() const noexcept { return gauges_.size() + energies_.size(); }
+  std::size_t size() const noexcept { return gauges_.size() + power_.meters.size(); }
+  const PowerMeters& power() const noexcept { return power_; }
 
  private:
   struct Gauge {
@@ -44,17 +49,17 @@ class Sensors {
     std::filesystem::path file;
     double unit;  ///< of the number in the file
   };
-  struct Energy {
-    std::string name;
-    std::filesystem::path file;
-    double range_j;      ///< the counter wraps here
-    double last_j = -1;  ///< below 0: not read yet
-    double last_s = 0;
-  };
 
   std::vector<Gauge> gauges_;
-  std::vector<Energy> energies_;
+  PowerMeters power_;
 };
+
+/// The readings of a meter as samples with Unix times: now_s() less than them by `unix_minus_now_s`. Without a host.
+std::vector<core::PowerSample> power_samples(const PowerMeter& meter, const std::vector<Reading>& readings,
+                                             double unix_minus_now_s);
+
+/// Unix time less now_s(), now.
+double unix_minus_now_s();
 
 /// CSV: host, time_s, quantity, sensor, value.
 void write_monitoring_header(std::ostream& out);

@@ -8,6 +8,7 @@
 #include "hplcast/core/detours.hpp"
 #include "hplcast/core/kernel_model.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/core/power.hpp"
 #include "hplcast/core/program_model.hpp"
 
 namespace hplcast::core {
@@ -49,24 +50,16 @@ class Hosts {
   std::vector<std::string> names_{"localhost"};
 };
 
-/// Electrical power of one host in watts.
-struct PowerModel {
-  double idle_w = 0;
-  double one_core_w = 0;   ///< SimGrid's "epsilon": one core, barely busy
-  double all_cores_w = 0;  ///< all cores busy
-  double off_w = 0;
-};
-
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 2;
-  static constexpr int oldest_schema_version = 1;  ///< that can be read: without link capacities
+  static constexpr int schema_version = 3;
+  static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
   std::string name;
   Hosts hosts;
   std::map<std::string, KernelModel>
       kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
   NetworkModel network;
-  std::optional<PowerModel> power;
+  std::optional<PowerModel> power;      ///< see check_power()
   std::vector<DetourSource> detours;    ///< what takes the CPUs away now and then; see check_detours()
   std::optional<ProgramModel> program;  ///< routines and regions of an observed program (`fit program`)
   std::string provenance = "{}";        ///< a JSON object: what was measured, when, where, with which software

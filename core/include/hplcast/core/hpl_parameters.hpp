@@ -89,18 +89,24 @@ struct HplRun {
   bool residual_checked = false;
   bool residual_passed = false;
   std::vector<std::string> assumed;  ///< fields that nothing said: taken from the defaults
+  double ended_unix_s = 0;           ///< when the timed part ended; 0: not known
+  std::optional<double> energy_j;    ///< measured, of all hosts over the timed part
+  std::optional<double> mean_power_w;
 };
 
-/// Runs in HPL's output (HPL 2.0 to 2.3, HPC Challenge): the `W...` lines, with more digits from a line
-/// `hplcast: time_s=... gflops=...` behind it, where there is one. SWAP and its threshold, L1, U, EQUIL and ALIGN come
-/// from the header above the line; where it was cut away, from `defaults`. @throws ParseError for a W line that cannot
-/// be read, or that does not belong to the header above it.
+/// Runs in HPL's output (HPL 2.0 to 2.3, HPC Challenge): the `W...` lines, with more digits and the end from a line
+/// `hplcast: time_s=... gflops=... ended_unix_s=...` behind it, where there is one. SWAP and its threshold, L1, U,
+/// EQUIL and ALIGN come from the header above the line; where it was cut away, from `defaults`. @throws ParseError for
+/// a W line that cannot be read, or that does not belong to the header above it.
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
-/// CSV `N,NB,...,time_s,gflops` (see read_hpl_fields), and `residual` (passed, failed, unchecked) where it is there;
+/// CSV `N,NB,...,time_s,gflops` (see read_hpl_fields), and `residual` (passed, failed, unchecked), `energy_j` and
+/// `mean_power_w` (empty or above 0; one gives the other) where they are there;
 /// columns that are absent keep `defaults`, other columns are ignored; gflops may be absent.
 /// @throws ParseError
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
+/// A configuration without a run, as read_hpl_fields() reads it.
+void write_hpl_csv(std::ostream& out, const HplParameters& parameters);
 void write_hpl_csv_header(std::ostream& out);
 void write_hpl_csv_row(std::ostream& out, const HplRun& run);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/energy.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 
 namespace hplcast::core {
@@ -91,6 +92,7 @@ struct Prediction {
   std::map<std::string, KernelCount> kernels;
   std::map<std::string, MessageCount> messages;
   std::vector<PhaseSummary> phases;  ///< empty if not asked for
+  std::optional<Energy> energy;      ///< likewise
 };
 
 /// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions, missing and unknown

@@ -24,4 +24,7 @@ inline bool ends_with(std::string_view text, std::string_view ending) {
   return text.size() >= ending.size() && text.substr(text.size() - ending.size()) == ending;
 }
 
+/// As std::snprintf(), at most 255 characters.
+[[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
+
 }  // namespace hplcast::core

@@ -37,6 +37,8 @@ class TraceFile {
   void phase(int rank, const char* name, TimeSpan span);
   void kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span);
   void message(int rank, const char* operation, const TracedMessage& message, TimeSpan span);
+  /// A curve of its own, not of a rank: from `time_s` on it has `value`.
+  void counter(const char* name, double time_s, double value);
 
   /// Ends the file. @throws Error if the disk is full.
   void close();

@@ -22,4 +22,10 @@ double parse_flop_per_s(const std::string& text);
 /// Seconds from "1us", "30min", "2h", "1.5". Units: ns, us, ms, s, min, h, d.
 double parse_seconds(const std::string& text);
 
+/// Hertz from "1.8GHz", "1800MHz"; a plain number is refused: it would be read both ways.
+double parse_hertz(const std::string& text);
+
+/// Watts from "200W", "1.5kW", "125". Units: mW, W, kW, MW.
+double parse_watts(const std::string& text);
+
 }  // namespace hplcast::core

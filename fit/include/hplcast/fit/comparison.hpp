@@ -13,10 +13,22 @@ struct Bounds {
   double level = 0;  ///< probability to hold the truth; for median_interval() the one that these bounds have
 };
 
+/// Values without the values.
+struct SampleSummary {
+  double mean = 0;
+  double sd = 0;  ///< sample standard deviation
+  long count = 0;
+};
+
+/// @throws DomainError for fewer than 2 values, values that are not finite.
+SampleSummary summarize(const std::vector<double>& values);
+
 /// Confidence interval of the expectation of normal values (Student). With the central limit theorem also good for
 /// others from some 30 values on. @throws DomainError for fewer than 2 values, values that are not finite, level not in
 /// (0, 1).
 Bounds mean_interval(const std::vector<double>& values, double level = 0.95);
+/// @throws DomainError for a summary of fewer than 2 values, or one that is not finite or has a negative sd, too.
+Bounds mean_interval(const SampleSummary& sample, double level = 0.95);
 
 /// Confidence interval of the median, of any continuous distribution: two of the sorted values (exact, by the binomial
 /// distribution; Conover 1999, 3.2). Its level is at least `level`, except with fewer than 6 values (for 95 percent),
@@ -39,6 +51,11 @@ TestResult shapiro_wilk(std::vector<double> values);
 /// Welch (1947): hypothesis "equal expectations", variances may differ. @throws DomainError for fewer than 2 values in
 /// a sample or no variance at all.
 TestResult welch_t_test(const std::vector<double>& a, const std::vector<double>& b);
+TestResult welch_t_test(const SampleSummary& a, const SampleSummary& b);
+
+/// Confidence interval of the difference of two expectations, that of `a` minus that of `b`, after Welch. @throws as
+/// welch_t_test(), and for a level not in (0, 1).
+Bounds difference_interval(const SampleSummary& a, const SampleSummary& b, double level = 0.95);
 
 /// Mann and Whitney (1947), normal approximation with correction for ties: hypothesis "a value of one sample is as
 /// often larger as smaller than one of the other". The statistic is U of `a`. Good from 8 values each on. @throws

@@ -8,25 +8,10 @@
 
 namespace hplcast::fit {
 
-/// Repeated runs, without the runs.
-struct RunSummary {
-  double mean = 0;
-  double sd = 0;  ///< sample standard deviation
-  long count = 0;
-};
-
-/// @throws core::DomainError for fewer than 2 values, values that are not finite.
-RunSummary summarize_runs(const std::vector<double>& values);
-
-/// As mean_interval() and welch_t_test() of the runs themselves.
-/// @throws core::DomainError for fewer than 2 runs, a negative standard deviation, none at all, level not in (0, 1).
-Bounds mean_interval(const RunSummary& runs, double level);
-TestResult welch_t_test(const RunSummary& a, const RunSummary& b);
-
 /// Runs beside a source of detours that takes a share of the time.
 struct NoisyRuns {
   double level = 0;
-  RunSummary runs;
+  SampleSummary runs;
 };
 
 enum class Detection {
@@ -39,7 +24,7 @@ enum class Detection {
 /// A level compared with the clean runs.
 struct LevelResult {
   double level = 0;
-  RunSummary runs;
+  SampleSummary runs;
   double increase = 0;  ///< mean / clean mean - 1
   double gap = 0;       ///< lower bound of the noisy runs - upper bound of the clean ones
   double p_value = 1;   ///< Welch
@@ -49,7 +34,7 @@ struct LevelResult {
 
 /// A detector of detours: which levels does it see?
 struct Sensitivity {
-  RunSummary clean;
+  SampleSummary clean;
   Bounds clean_interval;
   double confidence = 0.99;
   std::vector<LevelResult> levels;  ///< from the highest to the lowest
@@ -57,7 +42,7 @@ struct Sensitivity {
 };
 
 /// @throws core::DomainError for fewer than 2 runs of a kind, no scatter at all, levels outside [0, 1).
-Sensitivity detector_sensitivity(const RunSummary& clean, std::vector<NoisyRuns> noisy, double confidence = 0.99);
+Sensitivity detector_sensitivity(const SampleSummary& clean, std::vector<NoisyRuns> noisy, double confidence = 0.99);
 
 const char* to_string(Detection detection);
 

@@ -171,6 +171,10 @@ void hplcast_count_message(hplcast_mpi operation, double bytes);
 /* The time in seconds that the program reports for one run (one W line of HPL), for the statistics. */
 void hplcast_report_time(double time_s);
 
+/* The part that HPL times begins for the calling rank at `now_s` (hplcast_clock_s()), or ends: what the energy of a run
+ * is that of. The last one counts. */
+void hplcast_timed_part(int begins, double now_s);
+
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

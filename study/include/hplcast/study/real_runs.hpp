@@ -9,6 +9,7 @@
 
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/real_activity.hpp"
+#include "hplcast/study/run_energy.hpp"
 
 namespace hplcast::study {
 
@@ -31,6 +32,9 @@ struct RealRunRequest {
   /// Called when a run starts and about ten times per second: share of the session's flop that is done (0 to 1), the
   /// run.
   std::function<void(double done, const std::string& run)> progress;
+  PowerRecorder* power = nullptr;  ///< measures each run; null: nobody does
+  /// Called after each run that was measured.
+  std::function<void(const core::HplRun& run, const RunEnergy& energy)> measured;
   /// Called after each run of which something is kept.
   std::function<void(const RealActivity& activity)> observed;
 };

@@ -19,6 +19,7 @@ struct SweepRun {
   std::uint64_t seed = 1;
   std::string mode = "exact";                 ///< or fast; `auto` is resolved when the plan is read
   WindowRule windows;                         ///< which panels are simulated
+  bool energy = false;                        ///< of the cluster's power
   std::map<std::string, std::string> levels;  ///< of the model, see described(); the model is at them already
 };
 

@@ -9,6 +9,7 @@
 
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/anova.hpp"
+#include "hplcast/study/objective.hpp"
 #include "hplcast/study/predict.hpp"
 
 namespace hplcast::study {
@@ -19,8 +20,9 @@ struct TuneRequest {
   double memory_fraction = 0.8;  ///< of the memory of all hosts, for the matrix
   long long N = 0;               ///< 0: from the memory
   int ranks = 0;                 ///< 0: all cores
-  double budget_s = 600;         ///< wall time of all predictions together
-  int jobs = 0;                  ///< predictions at a time; 0: the cores of this machine
+  Objective objective = Objective::gflops;
+  double budget_s = 600;  ///< wall time of all predictions together
+  int jobs = 0;           ///< predictions at a time; 0: the cores of this machine
   std::uint64_t seed = 1;
   core::HplParameters defaults;  ///< what is not tuned, and where the search begins
   std::vector<int> NB = {128, 192, 256};
@@ -50,9 +52,11 @@ std::vector<std::pair<int, int>> near_square_grids(int ranks, int most);
 struct TunedConfiguration {
   core::HplParameters parameters;  ///< with the N of that round
   int round = 0;                   ///< the last one that it took part in, from 1
-  std::vector<double> gflops;      ///< one a seed
+  std::vector<double> gflops;      ///< one per seed
+  std::vector<double> merits;      ///< of the objective, one per seed: merit()
   double mean_gflops = 0;
-  std::optional<fit::Bounds> interval;  ///< 95 percent of the mean; absent for one seed
+  double mean_merit = 0;
+  std::optional<fit::Bounds> interval;  ///< 95 percent of the mean merit; absent for one seed
 };
 
 /// A round of successive halving.
@@ -69,7 +73,7 @@ struct TuneRound {
 struct PanelLevel {
   std::string factor;  ///< PFACT, RFACT, NBMIN or NDIV
   int level = 0;
-  double effect = 0;  ///< Gflop/s over those with the default level, minus 1
+  double effect = 0;  ///< merit over that with the default level, minus 1
 };
 
 /// Naive guesses, to see what simulation adds. In Gflop/s.
@@ -81,13 +85,14 @@ struct TuneBaselines {
 };
 
 struct TuneResult {
+  Objective objective = Objective::gflops;
   core::HplParameters best;                 ///< with the N asked for
-  std::vector<TunedConfiguration> ranking;  ///< those of the last round first, each round by rate
+  std::vector<TunedConfiguration> ranking;  ///< those of the last round first, each round by merit
   std::vector<TuneRound> rounds;
-  Anova influence;                             ///< of the first round
-  std::vector<PanelLevel> panel;               ///< levels other than the default ones
-  double panel_chance = 0;                     ///< effects of `panel` up to here may be chance: they were not taken
-  std::optional<double> gain;                  ///< of the best over the default configuration, both in the last round
+  Anova influence;                ///< of the first round
+  std::vector<PanelLevel> panel;  ///< levels other than the default ones
+  double panel_chance = 0;        ///< effects of `panel` up to here may be chance: they were not taken
+  std::optional<double> gain;     ///< in merit, of the best over the default configuration, both in the last round
   std::vector<core::HplParameters> not_tried;  ///< of the candidates: no time
   std::vector<std::string> failures;
   std::vector<std::string> warnings;  ///< of check(), each once

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "campaign_section.hpp"
+#include "hplcast/calibration/campaign.hpp"
+
+namespace hplcast::cli {
+
+/// What all steps have.
+struct CampaignCommon {
+  std::uint64_t seed = 1;
+  std::filesystem::path programs;
+  int ranks_per_host = 1;
+  bool several_hosts = false;
+  int ranks = 1;  ///< of all hosts
+  bool oversubscribe = false;
+};
+
+/// Step `number` of a campaign, with its design. `left_out` says why there is nothing to measure; empty: there is.
+/// @throws ParseError with line and key, DomainError for designs that cannot be.
+calibration::CampaignStep read_step(const YAML::Node& node, const std::string& file, std::size_t number,
+                                    CampaignCommon common, std::string& left_out);
+
+}  // namespace hplcast::cli

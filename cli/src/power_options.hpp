@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "hplcast/calibration/power_meter.hpp"
+
+namespace hplcast::cli {
+
+/// Adds --sensors: kinds of meters of power.
+CLI::Option* add_sensor_option(CLI::App& app, std::vector<std::string>& kinds);
+
+/// The kinds by name; all if there are none. Each must be one of add_sensor_option().
+std::vector<calibration::MeterKind> meter_kinds(const std::vector<std::string>& names);
+
+/// Frequencies in Hz from "1.2GHz", "2300MHz"; "all" or "three" (the least, a middle one, the most) of those that can
+/// be set below `root`. @throws core::UsageError for other texts and frequencies there twice, core::Error (bad_input)
+/// if this host does not say which it can.
+std::vector<double> frequencies_of(const std::vector<std::string>& texts, const std::string& root);
+
+/// Hz from a number with a unit: Hz, kHz, MHz, GHz. @throws core::UsageError for anything else.
+double parse_frequency(const std::string& text);
+
+}  // namespace hplcast::cli

@@ -1,0 +1,190 @@
+#include "hplcast/study/transform_power.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/transform.hpp"
+
+namespace hplcast::study {
+namespace {
+
+constexpr core::KernelShape shape{2048, 2048, 128};
+
+core::KernelModel kernel(double s_per_product) {
+  const auto mu = core::Polynomial::make({{1, 1, 1}}, {s_per_product});
+  return core::KernelModel::make(
+      "M1", core::PiecewiseLaw::make({}, {{0, core::DurationLaw::make(mu, {}, core::NoiseFamily::none)}}));
+}
+
+/// Two hosts of two CPUs of 16 cores at 2.1 GHz. A core in dgemm draws c1 f + c3 f^3 W, a host 60 + 20 W.
+core::ClusterModel cluster_of(core::PowerModel::Values values) {
+  core::ClusterModel cluster;
+  cluster.name = "test";
+  core::Hosts::Values hosts;
+  hosts.names = "node-[5-6]";
+  hosts.cores = 32;
+  hosts.cpus = 2;
+  cluster.hosts = core::Hosts::make(hosts);
+  cluster.kernels["dgemm"] = kernel(1e-10);
+  cluster.kernels["daxpy"] = kernel(1e-9);
+  cluster.power = core::PowerModel::make(std::move(values));
+  return cluster;
+}
+
+core::PowerModel::Values watts() {
+  core::PowerModel::Values values;
+  values.idle = 60;
+  values.awake = 20;
+  values.states["default"] = core::Watts::polynomial({0, 1, 0, 0.2});
+  core::FrequencyModel frequency;
+  frequency.hz = 2.1e9;
+  frequency.least_hz = 1e9;
+  frequency.most_hz = 3.2e9;
+  frequency.scaling = {{"dgemm", 0.9}, {"default", 0.5}};
+  values.frequency = frequency;
+  return values;
+}
+
+double mean_s(const core::ClusterModel& cluster, const char* name, int host, int cpu) {
+  return cluster.kernels.at(name).law(host, cpu).at(shape).mean_s(shape);
+}
+
+double cpu_w(double ghz) {
+  return (60 + 20) / 2.0 + 16 * (ghz + 0.2 * std::pow(ghz, 3));
+}
+
+TEST(Frequency, StretchesEveryKernelByTheShareThatGoesWithTheClock) {
+  const core::ClusterModel before = cluster_of(watts()), after = at_frequency(before, 1.4e9);
+  EXPECT_NEAR(mean_s(after, "dgemm", 1, 1) / mean_s(before, "dgemm", 1, 1), 0.9 * 1.5 + 0.1, 1e-12);
+  EXPECT_NEAR(mean_s(after, "daxpy", 0, 0) / mean_s(before, "daxpy", 0, 0), 0.5 * 1.5 + 0.5, 1e-12);
+  EXPECT_EQ(after.power->frequency_hz(1, 0), 1.4e9);
+}
+
+TEST(Frequency, ComesBackToTheSameTimesOnlyWhereAllTimeGoesWithTheClock) {
+  core::PowerModel::Values values = watts();
+  values.frequency->scaling.clear();
+  const core::ClusterModel before = cluster_of(values);
+  const core::ClusterModel back = at_frequency(at_frequency(before, 1.4e9), 2.1e9);
+  EXPECT_NEAR(mean_s(back, "dgemm", 0, 0), mean_s(before, "dgemm", 0, 0), 1e-12 * mean_s(before, "dgemm", 0, 0));
+}
+
+TEST(Frequency, IsOneThatTheClusterHas) {
+  EXPECT_THROW(at_frequency(cluster_of(watts()), 3.3e9), core::DomainError);
+  core::PowerModel::Values values = watts();
+  values.frequency->least_hz = values.frequency->most_hz = std::nullopt;
+  values.frequency->states_hz = {2.1e9, 1.4e9};
+  EXPECT_THROW(at_frequency(cluster_of(values), 1.8e9), core::DomainError);
+  EXPECT_EQ(at_frequency(cluster_of(values), 1.4e9).power->frequency_hz(0, 0), 1.4e9);
+  core::ClusterModel without = cluster_of(watts());
+  without.power.reset();
+  EXPECT_THROW(at_frequency(without, 1.4e9), core::DomainError);
+}
+
+TEST(PowerCap, IsWhatACpuDrawsAtItsNewFrequency) {
+  const core::ClusterModel before = cluster_of(watts());
+  const core::ClusterModel capped = with_power_cap(before, cpu_w(1.7), false);
+  EXPECT_NEAR(*capped.power->frequency_hz(1, 1), 1.7e9, 1e-3);
+  EXPECT_NEAR(mean_s(capped, "dgemm", 0, 1) / mean_s(before, "dgemm", 0, 1), 0.9 * 2.1 / 1.7 + 0.1, 1e-9);
+  // The same with the cap of a host of two such CPUs.
+  EXPECT_NEAR(*with_power_cap(before, 2 * cpu_w(1.7), true).power->frequency_hz(1, 1), 1.7e9, 1e-3);
+}
+
+TEST(PowerCap, RaisesNothingUnlessACapHasLoweredIt) {
+  const core::ClusterModel before = cluster_of(watts());
+  EXPECT_EQ(with_power_cap(before, 1000, false).power->frequency_hz(0, 0), 2.1e9);
+  const core::ClusterModel capped = with_power_cap(before, cpu_w(1.7), false);
+  EXPECT_NEAR(*with_power_cap(capped, cpu_w(2.5), false).power->frequency_hz(0, 0), 2.5e9, 1e-3);
+  EXPECT_EQ(with_power_cap(capped, 1000, false).power->frequency_hz(0, 0), 3.2e9);
+  // A person may ask for less than the cap allows, not for more.
+  EXPECT_EQ(at_frequency(capped, 1.2e9).power->frequency_hz(0, 0), 1.2e9);
+  EXPECT_NEAR(*at_frequency(capped, 3e9).power->frequency_hz(0, 0), 1.7e9, 1e-3);
+}
+
+TEST(PowerCap, TakesTheHighestStateBelowIt) {
+  core::PowerModel::Values values = watts();
+  values.frequency->least_hz = values.frequency->most_hz = std::nullopt;
+  values.frequency->states_hz = {2.1e9, 1.9e9, 1.6e9, 1.2e9};
+  const core::ClusterModel before = cluster_of(values);
+  EXPECT_EQ(with_power_cap(before, cpu_w(1.7), false).power->frequency_hz(0, 0), 1.6e9);
+  EXPECT_EQ(with_power_cap(before, cpu_w(1.2), false).power->frequency_hz(0, 0), 1.2e9);
+}
+
+TEST(PowerCap, SaysHowMuchIsNeededAtLeast) {
+  try {
+    with_power_cap(cluster_of(watts()), 50, false);
+    FAIL() << "no error";
+  } catch (const core::DomainError& error) {
+    EXPECT_NE(std::string(error.what()).find("59.2 W"), std::string::npos) << error.what();  // 40 + 16 (1 + 0.2)
+  }
+}
+
+/// Measured on two nodes of dahu under a limit of 124.64 W per CPU (T. Cornebize's data; facts of the energy issue):
+/// CPUs differ in frequency, and speed follows the frequency with 13.13 flop per cycle.
+TEST(PowerCap, GivesDahusFrequenciesAndSpeedsFromItsLimit) {
+  struct Row {
+    int host, cpu;
+    double ghz, package_w, gflops;
+  };
+  const Row rows[] = {{0, 0, 2.108, 124.636, 27.71},
+                      {0, 1, 2.320, 124.636, 30.37},
+                      {1, 0, 2.072, 124.639, 27.28},
+                      {1, 1, 2.371, 124.639, 31.01}};
+  constexpr double flop_per_cycle = 13.13, start_ghz = 2.8, constant_w = 40, cores = 16;
+  core::PowerModel::Values values;
+  values.idle = 60;
+  values.awake = 20;
+  values.frequency = core::FrequencyModel{start_ghz * 1e9, {}, 1e9, 3.7e9, {}};
+  for (const Row& row : rows) {
+    // Half linear, half cubic in the frequency, through the measured point.
+    const double core_w = (row.package_w - constant_w) / cores;
+    core::PowerOverride one;
+    one.host = row.host;
+    one.cpu = row.cpu;
+    one.states["dgemm"] = core::Watts::polynomial({0, core_w / 2 / row.ghz, 0, core_w / 2 / std::pow(row.ghz, 3)});
+    values.overrides.push_back(one);
+  }
+  core::ClusterModel cluster = cluster_of(values);
+  cluster.kernels["dgemm"] = kernel(2 / (flop_per_cycle * start_ghz * 1e9));
+  const core::ClusterModel capped = with_power_cap(cluster, 124.64, false);
+  for (const Row& row : rows) {
+    EXPECT_NEAR(*capped.power->frequency_hz(row.host, row.cpu) / 1e9, row.ghz, 0.005 * row.ghz);
+    const double gflops = 2 * shape.m * shape.n * shape.k / mean_s(capped, "dgemm", row.host, row.cpu) / 1e9;
+    EXPECT_NEAR(gflops, row.gflops, 0.005 * row.gflops) << row.host << ' ' << row.cpu;
+  }
+}
+
+TEST(TransformPower, HasUnitsAndTheRightOrder) {
+  const core::ClusterModel cluster = cluster_of(watts());
+  EXPECT_EQ(transformed(cluster, {{"frequency", "1.4GHz"}}).power->frequency_hz(0, 0), 1.4e9);
+  EXPECT_NEAR(*transformed(cluster, {{"power-cap", "0.15kW:host"}}).power->frequency_hz(0, 0),
+              *with_power_cap(cluster, 150, true).power->frequency_hz(0, 0), 1);
+  for (const char* wrong : {"1.4", "1.4W", "-1GHz"})
+    EXPECT_THROW(transformed(cluster, {{"frequency", wrong}}), core::Error) << wrong;
+  for (const char* wrong : {"125Hz", "125W:rack", "0W", "-5"})
+    EXPECT_THROW(transformed(cluster, {{"power-cap", wrong}}), core::Error) << wrong;
+}
+
+TEST(TransformPower, HostsTakeTheirWattsWithThem) {
+  core::PowerModel::Values values = watts();
+  core::PowerOverride one;
+  one.host = 1;
+  one.idle = 75;
+  values.overrides = {one};
+  const core::ClusterModel left = transformed(cluster_of(values), {{"remove-hosts", "node-5"}});
+  EXPECT_EQ(left.power->idle(0).at({}), 75);
+  EXPECT_NO_THROW(core::check_power(*left.power, left.hosts));
+}
+
+TEST(TransformPower, ThreadsOfARankDrawWhatTheirCoresDo) {
+  const core::ClusterModel before = cluster_of(watts());
+  const core::ClusterModel after = transformed(before, {{"threads-per-rank", "4"}});
+  const double one_w = before.power->core(0, 0, core::state_of(core::KernelId::dgemm)).at(2.1e9);
+  EXPECT_NEAR(after.power->core(0, 0, core::state_of(core::KernelId::dgemm)).at(2.1e9), 4 * one_w, 1e-12 * one_w);
+  EXPECT_NEAR(after.power->core(0, 0, core::state_of(core::KernelId::daxpy)).at(2.1e9), one_w, 1e-12 * one_w);
+}
+
+}  // namespace
+}  // namespace hplcast::study
