@@ -48,11 +48,10 @@ void require_all_ranks(const ObserveRequest& request, const core::Command& comma
   for (int rank = 0; rank < request.launch.ranks; ++rank)
     if (fs::exists(folder / ("rank-" + std::to_string(rank) + ".times.csv"))) ++found;
   if (found == request.launch.ranks) return;
-  throw core::program_failure(
-      command, 0,
-      std::to_string(found) + " of " + std::to_string(request.launch.ranks) +
-          " ranks were observed: the program is linked statically, is not started by mpirun itself, or ended without "
-          "MPI_Finalize");
+  throw core::program_failure(command, 0,
+                              std::to_string(found) + " of " + std::to_string(request.launch.ranks) +
+                                  " ranks were observed: the program is linked statically, calls neither BLAS nor MPI, "
+                                  "or did not end by itself");
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ static __thread int is_observed_thread;
 static int depth;              /* of calls of routines and MPI */
 static int paused;             /* MPI_Pcontrol(0) */
 static int written;
+static pid_t observed_process;
 static int64_t executing_from; /* CPU time at which the program went on, in ns */
 static int64_t executed_ns;    /* without MPI; routines and regions are part of it */
 static int64_t in_mpi_ns;      /* CPU time, without waiting where the MPI library sleeps */
@@ -249,7 +250,9 @@ static double thread_overhead_s(void) {
 
 static void write_files(void) {
   const char* const folder = getenv("HPLCAST_OBSERVE_DIR");
-  if (written || folder == NULL) return;
+  /* Not of a launcher or a shell on the way to the program, nor of what the program starts. */
+  const int seen = routines != NULL || functions != NULL || region_count > 0;
+  if (written || folder == NULL || !seen || getpid() != observed_process) return;
   written = 1;
   const int64_t now = cpu_ns();
   if (!paused) executed_ns += now - executing_from;
@@ -305,8 +308,7 @@ __attribute__((constructor)) static void begin(void) {
   calibrate(1);
   wall_from = read_clock(CLOCK_MONOTONIC);
   executing_from = cpu_ns();
-  /* Programs that this one starts are not observed: a launcher, a shell. */
-  if (getenv("HPLCAST_OBSERVE_DIR") == NULL) written = 1;
+  observed_process = getpid();
 }
 
 __attribute__((destructor)) static void end(void) {

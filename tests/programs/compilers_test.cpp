@@ -31,6 +31,11 @@ TEST(Compilers, RefuseSharedLibrariesThatWouldBeExecuted) {
   EXPECT_THAT(result.output, HasSubstr("libopenblas.so is a shared library, which a simulation cannot replace"));
 }
 
+TEST(Compilers, LeaveOutEveryOtherBlas) {
+  const auto result = compile(nothing, "main.c /nowhere/libopenblas.a -lopenblas -lmkl_rt -o main");
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
 TEST(Compilers, NameFunctionsOfMpiThatSmpiLacks) {
   const auto result =
       compile("int MPI_Nonexistent(void);\nint main(void) { return MPI_Nonexistent(); }\n", "-w main.c -o main");

@@ -100,6 +100,17 @@ TEST(Observe, LeadsToAPredictionOfTheSameRun) {
   EXPECT_EQ(run.routines.at("dgemm").outside_range, 0);
 }
 
+TEST(Observe, TellsOfProgramsInWhichItSeesNothing) {
+  calibration::ObserveRequest request = request_of(1, {});
+  request.program = "/bin/true";
+  try {
+    calibration::observe_program(request);
+    FAIL() << "expected an error";
+  } catch (const core::ExternalError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("0 of 1 ranks were observed"));
+  }
+}
+
 TEST(Observe, TellsOfProgramsThatFail) {
   calibration::ObserveRequest request = request_of(1, {});
   request.program = "/bin/false";
