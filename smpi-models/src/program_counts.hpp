@@ -25,9 +25,9 @@ struct RegionCount {
 struct ProgramCounts {
   std::map<std::string, RoutineCount> routines;
   std::map<std::string, RegionCount> regions;
-  double messages = 0;        ///< that SMPI sent, those of collectives among them; 0 without the platform library
+  double messages = 0;       ///< that SMPI sent, those of collectives among them; 0 without the platform library
   double message_bytes = 0;  ///< in them
-  double rest_s = 0;  ///< simulated time of code that is neither routine nor region, summed over ranks
+  double rest_s = 0;         ///< simulated time of code that is neither routine nor region, summed over ranks
 };
 
 }  // namespace hplcast::smpi_models

@@ -7,7 +7,8 @@
 namespace hplcast::smpi_models {
 
 /// Large allocations that share their pages: each is a row of views of one block, but for its first and last 64 KiB, so
-/// that memory does not grow with them. The block holds the number 1 in double precision at first: a content on which factorisations do not stop.
+/// that memory does not grow with them. The block holds the number 1 in double precision at first: a content on which
+/// factorisations do not stop.
 class SharedMemory {
  public:
   /// Allocations of at least `least_bytes` share; 0: none.

@@ -111,7 +111,8 @@ std::string damaged(const std::string& text, const std::string& damage) {
 
 core::CommandResult run_row(const Row& row) {
   const core::TemporaryFolder work("hplcast-bad-input");
-  for (const auto& entry : fs::directory_iterator(folder / "base")) fs::copy(entry.path(), work.path() / entry.path().filename(), fs::copy_options::recursive);
+  for (const auto& entry : fs::directory_iterator(folder / "base"))
+    fs::copy(entry.path(), work.path() / entry.path().filename(), fs::copy_options::recursive);
   if (row.file != "-") {
     const fs::path file = work.path() / row.file;
     const std::string text = damaged(core::read_text(file), row.damage);

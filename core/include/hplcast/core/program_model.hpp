@@ -37,8 +37,8 @@ struct ProgramModel {
   std::map<std::string, KernelModel> routines;  ///< by free names: "dgemm", "dgemv/T", "dswap/strided"
   std::map<std::string, RegionModel> regions;   ///< by name
   ObservedTime observed;
-  /// `--rest model`: code that is neither routine nor region, per call of a routine, and per element of the largest face
-  /// of its operands (largest_face()); at least 0.
+  /// `--rest model`: code that is neither routine nor region, per call of a routine, and per element of the largest
+  /// face of its operands (largest_face()); at least 0.
   double rest_s_per_call = 0;
   double rest_s_per_element = 0;
 };
