@@ -1,6 +1,7 @@
 #include "energy_options.hpp"
 
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
 #include "picture.hpp"
 #include "quantities.hpp"
 
@@ -29,6 +30,9 @@ void add_energy(CLI::App& command, study::Observation& observation) {
 PowerTraceFile::PowerTraceFile(study::Observation& observation) {
   if (!observation.power_trace.empty()) observation.energy = true;
   const std::string ending = observation.power_trace.extension();
+  if (ending == ".pdf" || ending == ".eps" || ending == ".jpg" || ending == ".jpeg")
+    throw core::UsageError("--power-trace " + observation.power_trace.string() +
+                           ": expected a name in .csv, or of a picture in .svg or .png");
   if (ending != ".svg" && ending != ".png") return;
   require_picture(observation.power_trace);
   picture_ = observation.power_trace;

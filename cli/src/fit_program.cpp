@@ -110,6 +110,20 @@ void write_table(std::ostream& out, const fit::ProgramObservation& seen, const f
   out << "MPI took " << significant(observed.mpi_s) << " s of CPU time beside that, and is simulated\n";
 }
 
+/// What is doubtful in models of routines that matter.
+void tell_doubts(const fit::ProgramObservation& seen, const fit::ProgramFit& fit) {
+  constexpr double much = 0.02;  // of the time outside of MPI
+  for (const auto& [name, sum] : seen.routines) {
+    const auto one = fit.fits.find(name);
+    if (one == fit.fits.end() || !one->second.ok() || sum.time_s < much * seen.executed_s) continue;
+    constexpr double enough = 6;  // different sizes, as for kernels
+    const double shapes = static_cast<double>(one->second.model.quality().shapes);
+    if (shapes < enough)
+      std::cerr << "hplcast fit program: warning: " << name << ": its calls have " << shapes
+                << " different sizes only, so its model may be far off at others; observe runs of several sizes\n";
+  }
+}
+
 void run_fit_program(const FitProgramOptions& options) {
   require_writable(options.output);
   std::vector<std::string> inputs = options.archives;
@@ -118,11 +132,18 @@ void run_fit_program(const FitProgramOptions& options) {
   core::ClusterModel cluster = read_cluster_file(options.cluster);
   fit::ProgramObservation observation;
   std::string command;
-  for (const std::string& archive : options.archives) command = add_archive(archive, observation);
+  for (const std::string& archive : options.archives) {
+    const std::string before = command;
+    command = add_archive(archive, observation);
+    if (!before.empty() && before != command)
+      std::cerr << "hplcast fit program: warning: " << archive << " is of `" << command << "`, not of `" << before
+                << "`: models of one program are asked for\n";
+  }
   fit::ProgramFit fit = fit::fit_program(observation);
   fit.program.command = command;
   if (!options.factors_from.empty()) set_factors(options.factors_from, fit.program);
   if (!is_quiet()) write_table(std::cerr, observation, fit);
+  tell_doubts(observation, fit);
   for (const std::string& warning : fit.warnings) std::cerr << "hplcast fit program: warning: " << warning << '\n';
   cluster.program = std::move(fit.program);
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });

@@ -34,10 +34,11 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
       << " of " << run.cluster << "; simulated in " << significant(run.wall_s, 3) << " s, "
       << significant(run.peak_pss_bytes / 1e6, 3) << " MB\n"
       << significant(run.messages) << " messages, " << significant(run.message_bytes / 1e6) << " MB\n";
-  TextTable table({"what", "calls", "time s", "share", "not observed", "model"});
+  TextTable table({"what", "calls", "time of all ranks [s]", "share", "not observed", "model"});
   const auto add = [&](const std::string& name, const study::RoutineUse& use) {
     table.add({name, significant(use.calls), significant(use.time_s), share(use.time_s),
-               use.calls > 0 ? percent(use.outside_range / use.calls) : "-", use.has_model ? "yes" : "no"});
+               use.calls > 0 && use.has_model ? percent(use.outside_range / use.calls) : "-",
+               use.has_model ? "yes" : "no"});
   };
   for (const auto& [name, use] : run.routines) add(name, use);
   for (const auto& [name, use] : run.regions) add("region " + name, use);

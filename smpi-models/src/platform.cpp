@@ -37,10 +37,6 @@ class Callbacks {
   /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
   /// another one.
   double overhead_s(core::MessageCost which, double size_bytes, const s4u::Host* source, const s4u::Host* destination) {
-    if (which != core::MessageCost::recv) {
-      ++smpi_messages_.messages;
-      smpi_messages_.bytes += size_bytes;
-    }
     return costs_.overhead_s(which, scope_of(source, destination), size_bytes,
                              next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
   }
@@ -48,6 +44,10 @@ class Callbacks {
   double latency_factor(const port::FactorQuestion& asked) {
     const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes);
     const core::MessageFlow flow = announced ? *announced : smpi_flow(asked, latency_count);
+    if (!announced) {
+      ++smpi_messages_.messages;
+      smpi_messages_.bytes += std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes);
+    }
     return smpi_models::latency_factor(costs_.topology(), flow, asked.links);
   }
 

@@ -167,7 +167,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
     if (!statistics.panel_phases.empty()) json["panels"]["phases"] = phases_at_marks(statistics);
   }
   const ProgramCounts& program = statistics.program;
-  if (!program.routines.empty() || !program.regions.empty() || program.rest_s > 0)
+  if (!program.routines.empty() || !program.regions.empty() || program.rest_s > 0 || program.messages > 0)
     json["program"] = program_json(program);
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;

@@ -146,7 +146,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks > cores)
     throw core::DomainError("-np", request.ranks,
                             "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
-                            "`hplcast transform --nodes` makes a larger one");
+                            "`hplcast transform --add-nodes` makes a larger one, if messages between hosts are known");
   std::vector<std::string> warnings = check_linked_libraries(request.program);
   require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
   require_plain("path of the program", fs::absolute(request.program).string());

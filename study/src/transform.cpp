@@ -122,12 +122,12 @@ ClusterModel capped(const ClusterModel& cluster, const Argument& argument) {
 }
 
 std::vector<Entry> power_entries() {
-  return {of_parts({"frequency", "FREQUENCY", "of all CPUs, 1.8GHz; needs power.frequency in cluster.json"}, 1, 1,
-                   [](const ClusterModel& c, const Argument& a) {
-                     return at_frequency(c, a.quantity(0, core::parse_hertz));
-                   }),
-          of_parts({"power-cap", "WATTS[:cpu|host]", "limit of each CPU (or host), 125W: lowers the frequency to it"},
-                   1, 2, capped)};
+  return {
+      of_parts(
+          {"frequency", "NUMBERGHz", "of all CPUs, 1.8GHz or 1800MHz; needs power.frequency in cluster.json"}, 1, 1,
+          [](const ClusterModel& c, const Argument& a) { return at_frequency(c, a.quantity(0, core::parse_hertz)); }),
+      of_parts({"power-cap", "WATTS[:cpu|host]", "limit of each CPU (or host), 125W: lowers the frequency to it"}, 1, 2,
+               capped)};
 }
 
 std::vector<Entry> variability_entries() {

@@ -26,6 +26,14 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* const what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "tick") == 0) wait_for_tick();
+  if (strcmp(what, "abort") == 0 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);
+  if (strcmp(what, "messages") == 0) {
+    static char bytes[1000000];
+    for (int size = 1; size <= 1000000; size *= 10) {
+      if (rank == 0) MPI_Send(bytes, size, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+      if (rank == 1) MPI_Recv(bytes, size, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
   if (strcmp(what, "unmodelled") == 0) {
     const int n = 10, one = 1;
     double x[10] = {0}, y[10] = {0}, alpha = 2;

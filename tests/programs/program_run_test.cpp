@@ -68,6 +68,13 @@ TEST(ProgramRun, ExecutesCopiesAndDrawsIndices) {
   EXPECT_GT(run.messages, 0);
 }
 
+TEST(ProgramRun, CountsMessagesOfAllSizes) {
+  const ProgramRun none = run_program(request_of("odd-smpi", 2, {"nothing"}));
+  const ProgramRun run = run_program(request_of("odd-smpi", 2, {"messages"}));
+  EXPECT_EQ(run.messages - none.messages, 7);
+  EXPECT_EQ(run.message_bytes - none.message_bytes, 1111111);
+}
+
 TEST(ProgramRun, KeepsRanksApartThatMeetAtABarrier) {
   const double one_s = number_after(run_program(request_of("solver-smpi", 1, {"100", "2"})).output, "elapsed ");
   const double all_s = number_after(run_program(request_of("solver-smpi", 8, {"100", "2"})).output, "elapsed ");
@@ -199,6 +206,7 @@ TEST(ProgramRun, TellsOfContentsThatStopAFactorisation) {
 TEST(ProgramRun, TellsOfProgramsThatFailOrDeadlock) {
   EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"fail"})), HasSubstr("the simulation of programs_odd-smpi"));
   EXPECT_THAT(message_of(request_of("odd-smpi", 2, {"deadlock"})), HasSubstr("deadlock"));
+  EXPECT_THAT(message_of(request_of("odd-smpi", 2, {"abort"})), HasSubstr("rank 0 called MPI_Abort with code 7"));
 }
 
 TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
