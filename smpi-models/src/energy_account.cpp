@@ -1,7 +1,6 @@
 #include "energy_account.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "hplcast/core/errors.hpp"
 
@@ -26,10 +25,6 @@ bool may_sleep(const core::ClusterModel& cluster, const core::HostPower& power) 
 }
 
 }  // namespace
-
-double EnergyTotals::energy_j() const {
-  return std::accumulate(states.joules.begin(), states.joules.end(), idle_j + awake_j + network_j);
-}
 
 EnergyAccount::EnergyAccount(const core::ClusterModel& cluster, const EnergySettings& settings)
     : cluster_(cluster), settings_(settings), all_(settings.bin_s > 0 ? settings.bin_s : 1) {

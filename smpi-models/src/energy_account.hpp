@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,7 +34,9 @@ struct EnergyTotals {
   double network_j = 0;    ///< the share of these hosts
   StateSums states;
   core::PowerTrace trace;  ///< without bins if there are none; times after the begin
-  double energy_j() const;
+  double energy_j() const {
+    return std::accumulate(states.joules.begin(), states.joules.end(), idle_j + awake_j + network_j);
+  }
 };
 
 /// Meters of all ranks and hosts.
