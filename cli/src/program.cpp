@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/names.hpp"
 #include "hplcast/core/startup.hpp"
 #include "list_options.hpp"
 #include "talk.hpp"
@@ -26,12 +27,22 @@ std::string command_name(const CLI::App& app) {
   return app.get_name() + (given.empty() ? "" : " " + command_name(*given.front()));
 }
 
-/// What is wrong where something required is missing: a word in the place of a command is one that is not known.
+/// What is wrong where something required is missing: a misspelt option, perhaps, or a word in the place of a command.
 std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
   const CLI::App& deepest = deepest_command(app);
   const std::vector<std::string> words = deepest.remaining();
-  if (deepest.get_require_subcommand_min() == 0 || words.empty()) return error.what();
-  return "there is no command `" + words.front() + "`";
+  if (deepest.get_require_subcommand_min() > 0 && !words.empty() && words.front().rfind('-', 0) != 0)
+    return "there is no command `" + words.front() + "`";
+  std::vector<std::string> options;
+  for (const CLI::Option* option : deepest.get_options())
+    if (option->nonpositional()) options.push_back(option->get_name());
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.rfind("--", 0) != 0 || name.size() == 2) continue;
+    const std::string hint = core::name_hint(name, options);
+    return "there is no option " + name + (hint.empty() ? "" : "; " + hint);
+  }
+  return error.what();
 }
 
 /// Messages of CLI11 that say too little; the others as they are.

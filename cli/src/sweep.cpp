@@ -154,6 +154,8 @@ void run_sweep(SweepOptions options) {
   }
   std::cerr << "hplcast sweep: " << summary_text << "; " << options.request.database.string() << '\n';
   tell_skipped(runs.skipped);
+  if (runs.runs.empty() && !runs.skipped.empty())
+    throw core::Error(core::ExitCode::bad_input, "no configuration of the plan can be run");
   tell_free_kernels(database, runs.clusters);
 }
 

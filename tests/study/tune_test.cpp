@@ -94,11 +94,11 @@ TEST_F(Tune, FewWindowsOfTheFullSizeCostLessThanManyAndThanAllPanels) {
   EXPECT_FALSE(predictor.is_sampled(p, {10000, 5}));
 }
 
-TEST(TunePlaces, EqualRatesOfARoundShareOne) {
-  const auto entry = [](int round, double rate) {
+TEST(TunePlaces, EqualMeritsOfARoundShareOne) {
+  const auto entry = [](int round, double merit) {
     TunedConfiguration configuration;
     configuration.round = round;
-    configuration.gflops = {rate};
+    configuration.merits = {merit};
     return configuration;
   };
   EXPECT_EQ(places({entry(4, 9), entry(4, 9), entry(4, 8), entry(3, 8), entry(3, 8)}),
