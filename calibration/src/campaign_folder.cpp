@@ -20,6 +20,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/host_and_time.hpp"
 #include "hplcast/core/text.hpp"
 #include "sysfs.hpp"
 
@@ -35,19 +36,6 @@ constexpr const char* steps_file = "steps.json";
 constexpr double lock_pause_s = 0.1;
 constexpr double lock_patience_s = 10;
 constexpr double clock_tolerance_s = 0.5;  // a time service may turn back by less
-
-double unix_time_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string now_text() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
 
 void append_line(const fs::path& path, const std::string& line) {
   std::ofstream out(path, std::ios::app);
@@ -91,7 +79,7 @@ CampaignFolder::CampaignFolder(fs::path path, const CampaignPlan& plan, bool res
   lock();
   remove_leftovers();
   if (is_new) {
-    core::write_file(path_ / "start", [](std::ostream& out) { out << core::shortest(unix_time_s()) << '\n'; });
+    core::write_file(path_ / "start", [](std::ostream& out) { out << core::shortest(core::unix_time_s()) << '\n'; });
   } else {
     changed_ = core::read_text(path_ / "campaign.yaml") != plan.source;
     require_same(plan);
@@ -135,7 +123,7 @@ void CampaignFolder::remove_leftovers() const {
 }
 
 void CampaignFolder::check_clock(const std::string& what) {
-  const double now_s = unix_time_s();
+  const double now_s = core::unix_time_s();
   if (now_s < latest_unix_s_ - clock_tolerance_s) {
     throw core::Error(core::ExitCode::bad_input,
                       what + ": the clock of this host has been set back by " +
@@ -295,7 +283,7 @@ void CampaignFolder::refuse_failures(const CampaignStep& step) const {
 }
 
 void CampaignFolder::log(const std::string& what, const std::string& command, int status, double wall_s) const {
-  const std::string time = now_text();
+  const std::string time = core::utc_now();
   char wall[32];
   std::snprintf(wall, sizeof wall, "%.1f s", wall_s);
   append_line(path_ / "log.txt",

@@ -1,3 +1,4 @@
+#include "hplcast/core/text.hpp"
 #include "power_finders.hpp"
 #include "sysfs.hpp"
 
@@ -8,13 +9,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double micro = 1e-6;
-
-bool ends_with_any(const std::string& name, std::initializer_list<const char*> endings) {
-  for (const std::string ending : endings)
-    if (name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0)
-      return true;
-  return false;
-}
 
 /// ACPI's power meter sees the host. AMD's counters of sockets are packages, those of cores are in them. Whatever else
 /// has a power (graphics cards, rails of a board) is no sum of a host.
@@ -68,9 +62,9 @@ void find_hwmon_power(const fs::path& root, PowerMeters& meters) {
       for (const fs::path& file : entries(folder, "energy")) files.push_back(file);
       for (const fs::path& file : files) {
         const std::string name = file.filename();
-        if (!ends_with_any(name, {"_input", "_average"})) continue;
+        if (!core::ends_with(name, "_input") && !core::ends_with(name, "_average")) continue;
         // Where a power has both, its mean says more.
-        if (ends_with_any(name, {"_input"}) && fs::exists(folder / (name.substr(0, name.find('_')) + "_average")))
+        if (core::ends_with(name, "_input") && fs::exists(folder / (name.substr(0, name.find('_')) + "_average")))
           continue;
         ++inputs;
         const std::string why = why_unreadable(file);

@@ -1,13 +1,11 @@
 #include "hplcast/calibration/observe_program.hpp"
 
-#include <unistd.h>
-
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/host_and_time.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::calibration {
@@ -16,28 +14,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-std::string host_name() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
-
 void write_description(const ObserveRequest& request, const fs::path& folder, double wall_s) {
   nlohmann::ordered_json json = {{"schema_version", 1},
                                  {"program", request.program.string()},
                                  {"arguments", request.arguments},
                                  {"ranks", request.launch.ranks},
-                                 {"host", host_name()},
-                                 {"date", utc_now()},
+                                 {"host", core::host_name()},
+                                 {"date", core::utc_now()},
                                  {"wall_s", wall_s}};
   core::write_file(folder / "program.json", [&](std::ostream& out) { out << json.dump(2) << '\n'; });
 }

@@ -1,9 +1,9 @@
 #include "hplcast/calibration/power_meter.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "power_finders.hpp"
 
 namespace hplcast::calibration {
@@ -15,12 +15,6 @@ namespace {
 constexpr double still_s = 3;
 /// More than any host draws: a counter that goes back was not wrapped but reset.
 constexpr double most_w = 20000;
-
-std::string number_text(const char* format, double value) {
-  char text[100];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 class CounterMeter : public PowerMeter {
  public:
@@ -44,13 +38,13 @@ class CounterMeter : public PowerMeter {
     const double past_s = time_s - last_s_;
     if (past_s <= 0) return std::nullopt;
     if (*value == *last_) {
-      if (past_s >= still_s) trouble(number_text("its counter stands still, for %.0f s and more", still_s));
+      if (past_s >= still_s) trouble(core::printed("its counter stands still, for %.0f s and more", still_s));
       return std::nullopt;
     }
     const double used_j = *value > *last_ ? *value - *last_ : *value + range_j_ - *last_;
     restart(*value, time_s);
     if (used_j <= 0 || used_j > most_w * past_s) {
-      trouble(number_text("its counter jumped by %.3g J, which is no power of a host: it was reset", used_j));
+      trouble(core::printed("its counter jumped by %.3g J, which is no power of a host: it was reset", used_j));
       return std::nullopt;
     }
     return PowerReading{used_j / past_s, past_s};
@@ -82,7 +76,7 @@ class GaugeMeter : public PowerMeter {
     }
     was_there_ = true;
     if (*value <= 0 || *value > most_w) {
-      trouble(number_text("said %g W, which is no power of a host", *value));
+      trouble(core::printed("said %g W, which is no power of a host", *value));
       return std::nullopt;
     }
     return PowerReading{*value, 0};

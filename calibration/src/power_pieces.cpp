@@ -6,15 +6,14 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
 namespace {
 
 std::string moment(double time_s) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6f", time_s);
-  return text;
+  return core::printed("%.6f", time_s);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "hplcast/calibration/sensors.hpp"
 
-#include <chrono>
 #include <ostream>
 
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/host_and_time.hpp"
 #include "sysfs.hpp"
 
 namespace hplcast::calibration {
@@ -89,7 +89,7 @@ std::vector<core::PowerSample> power_samples(const PowerMeter& meter, const std:
 }
 
 double unix_minus_now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - now_s();
+  return core::unix_time_s() - now_s();
 }
 
 void write_monitoring_header(std::ostream& out) {

@@ -7,6 +7,8 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/core/upper_median.hpp"
 
 namespace hplcast::calibration {
 
@@ -50,9 +52,9 @@ double time_of(const core::CsvReader& csv, std::size_t seconds, std::size_t iso)
 void add(std::vector<core::PowerSample>& rows, std::size_t& at_this_moment, const core::CsvReader& csv,
          std::size_t time_column, double time_s, double power_w) {
   if (!rows.empty() && time_s < rows.back().time_s) {
-    char text[100];
-    std::snprintf(text, sizeof text, "found a time %.3f s before that of the row above", rows.back().time_s - time_s);
-    throw core::ParseError(csv.at(time_column), std::string(text) + "; expected times in order",
+    throw core::ParseError(csv.at(time_column),
+                           core::printed("found a time %.3f s before that of the row above; expected times in order",
+                                         rows.back().time_s - time_s),
                            "the meter's clock was set back, or two files were joined: give the part that was measured");
   }
   if (!rows.empty() && time_s == rows.back().time_s) {
@@ -72,8 +74,7 @@ void add(std::vector<core::PowerSample>& rows, std::size_t& at_this_moment, cons
 double median_step(const std::vector<core::PowerSample>& rows) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < rows.size(); ++i) steps.push_back(rows[i].time_s - rows[i - 1].time_s);
-  std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2), steps.end());
-  return steps[steps.size() / 2];
+  return core::upper_median(std::move(steps));
 }
 
 void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>& rows, WattmeterDoubts& doubts) {
@@ -90,10 +91,9 @@ void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>
   if (gaps == 0) return;
   doubts.gaps += gaps;
   doubts.longest_gap_s = std::max(doubts.longest_gap_s, longest_s);
-  char text[160];
-  std::snprintf(text, sizeof text, "%zu gaps, the longest of %.3g s, in rows that are %.3g s apart otherwise", gaps,
-                longest_s, period_s);
-  doubts.notes.push_back("the wattmeter" + (host.empty() ? "" : " of " + host) + " has " + text);
+  doubts.notes.push_back("the wattmeter" + (host.empty() ? "" : " of " + host) + " has " +
+                         core::printed("%zu gaps, the longest of %.3g s, in rows that are %.3g s apart otherwise", gaps,
+                                       longest_s, period_s));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "hplcast/calibration/wattmeter.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -31,9 +31,8 @@ struct Moments {
 using Kind = std::string;
 
 Kind kind_of(const PieceRun& run) {
-  char frequency[32];
-  std::snprintf(frequency, sizeof frequency, "%.2f", run.piece.frequency_hz / 1e9);
-  return run.host + " " + run.piece.state + " " + std::to_string(run.piece.active_cores) + " " + frequency;
+  return run.host + " " + run.piece.state + " " + std::to_string(run.piece.active_cores) + " " +
+         core::printed("%.2f", run.piece.frequency_hz / 1e9);
 }
 
 class Correlation {
@@ -129,12 +128,6 @@ void refine(const Correlation& correlation, double step_s, ClockOffset& best) {
   best = {centre + (up_s - down_s) / 2, (up_s + down_s) / 2 + fine_s, top, best.second_best};
 }
 
-std::string text_of(const char* format, double a, double b) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, a, b);
-  return text;
-}
-
 }  // namespace
 
 ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pieces, double most_s) {
@@ -156,21 +149,21 @@ ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pie
     throw core::Error(
         core::ExitCode::bad_input,
         "the wattmeter does not follow the pieces: at most " +
-            text_of("%.2g %% of its variance is theirs, whatever its clock is within %.4g s", 100 * best.explained,
-                    most_s) +
+            core::printed("%.2g %% of its variance is theirs, whatever its clock is within %.4g s",
+                          100 * best.explained, most_s) +
             "\n  hint: is it the meter of these hosts and of this time? A clock that is farther off needs "
             "a larger --most-offset; pieces all alike tell nothing");
   if (std::abs(best.offset_s) > most_s - step_s)
     throw core::Error(core::ExitCode::bad_input, "the wattmeter's clock is off by " +
-                                                     text_of("%.4g s and more: %.4g s was the most that was "
-                                                             "looked at",
-                                                             std::abs(best.offset_s), most_s) +
+                                                     core::printed("%.4g s and more: %.4g s was the most that was "
+                                                                   "looked at",
+                                                                   std::abs(best.offset_s), most_s) +
                                                      "\n  hint: a larger --most-offset");
   if (best.explained - best.second_best < too_alike)
     throw core::Error(core::ExitCode::bad_input,
                       "the offset of the wattmeter's clock is not clear: " +
-                          text_of("one explains %.3g %% of its variance, and another one elsewhere %.3g %%",
-                                  100 * best.explained, 100 * best.second_best) +
+                          core::printed("one explains %.3g %% of its variance, and another one elsewhere %.3g %%",
+                                        100 * best.explained, 100 * best.second_best) +
                           "\n  hint: more pieces and repetitions, or a smaller --most-offset");
   refine(correlation, step_s, best);
   return best;

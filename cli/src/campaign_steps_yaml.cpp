@@ -178,6 +178,13 @@ calibration::CampaignStep thresholds_step(Section& section, const CampaignCommon
   return step;
 }
 
+/// As an option takes a list.
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
 /// A study of what a detector of detours sees (docs/detours.md). `left_out` says why there is nothing to measure.
 calibration::CampaignStep detours_step(Section& section, const CampaignCommon& common, std::string& left_out) {
   calibration::CampaignStep step;
@@ -195,20 +202,18 @@ calibration::CampaignStep detours_step(Section& section, const CampaignCommon& c
   section.read_quantity("run_time", run_time_s, core::parse_seconds);
   section.read_quantity("period", period_s, core::parse_seconds);
   section.read_quantity("size", size_bytes, core::parse_bytes);
-  std::string all_levels;
   for (const std::string& level : levels) {
     std::string share = level;
     const std::string problem = as_percentage()(share);
     if (!problem.empty()) section.fail("levels", problem);
     series.levels.push_back(std::stod(share));
-    all_levels += (all_levels.empty() ? "" : ",") + level;
   }
   section.at("",
              [&] { step.estimated_s = 1 + run_time_s * static_cast<double>(calibration::make_series(series).size()); });
   const auto add = [&](const char* option, const std::string& value) {
     step.arguments.insert(step.arguments.end(), {option, value});
   };
-  add("--levels", all_levels);
+  add("--levels", joined(levels));
   add("--runs", std::to_string(series.runs));
   add("--warm-up", std::to_string(series.warm_up));
   add("--seed", std::to_string(series.seed));
@@ -299,11 +304,6 @@ calibration::CampaignStep power_step(Section& section, const CampaignCommon& com
   });
   const auto add = [&](const char* option, const std::string& value) {
     step.arguments.insert(step.arguments.end(), {option, value});
-  };
-  const auto joined = [](const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
-    return text;
   };
   std::vector<std::string> counts;
   for (const int count : design.counts) counts.push_back(std::to_string(count));

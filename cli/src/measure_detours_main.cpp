@@ -8,6 +8,7 @@
 #include "hplcast/calibration/measure_gaps.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/host_and_time.hpp"
 #include "hplcast/core/leftovers.hpp"
 #include "measuring_program.hpp"
 #include "output.hpp"
@@ -64,7 +65,7 @@ void print_gaps(std::ostream& out, bool gaps, const calibration::GapReport& repo
 
 void measure_gaps(Options& options) {
   const calibration::Topology topology = calibration::Topology::of_this_machine();
-  options.gaps.host = cli::host_name();
+  options.gaps.host = core::host_name();
   options.gaps.cores = cli::parse_cores(options.cores, topology.cores());
   options.gaps.method = options.method == Method::fwq   ? calibration::GapMethod::fwq
                         : options.method == Method::ftq ? calibration::GapMethod::ftq

@@ -20,18 +20,13 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/host_and_time.hpp"
 #include "hplcast/core/process.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "quantities.hpp"
 
 namespace hplcast::cli {
-
-std::string host_name() {
-  char name[256] = "?";
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
 
 namespace {
 
@@ -41,10 +36,6 @@ int rank_before_mpi() {
     if (const char* value = std::getenv(name)) return std::atoi(value);
   }
   return 0;
-}
-
-double unix_time_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 constexpr int position_digits = 20;
@@ -144,7 +135,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   }
   world.barrier();
   // Wall clocks of hosts may differ by more than messages take: they are used for this one offset only.
-  const double elapsed_s = options.since_unix_s > 0 ? unix_time_s() - options.since_unix_s : 0;
+  const double elapsed_s = options.since_unix_s > 0 ? core::unix_time_s() - options.since_unix_s : 0;
   if (elapsed_s < 0) {
     throw core::Error(core::ExitCode::bad_input, "the clock of " + world.host() + " is " + std::to_string(-elapsed_s) +
                                                      " s before the time of --since: it has been set back");
@@ -165,7 +156,7 @@ constexpr std::chrono::milliseconds time_for_rank_0{300};
 [[noreturn]] void fail(const std::string& program, int rank, int code, const std::string& message) {
   // An error that all ranks have found is printed once: rank 0 ends the job before the others speak.
   if (rank != 0) std::this_thread::sleep_for(time_for_rank_0);
-  std::cerr << program << ": rank " << rank << " on " << host_name() << ": " << message << std::endl;
+  std::cerr << program << ": rank " << rank << " on " << core::host_name() << ": " << message << std::endl;
   calibration::MpiSession::abort(code);
 }
 

@@ -43,9 +43,6 @@ struct MeasuringRank {
   double epoch_s;  ///< what start_s counts from, on the clock of now_s() of this host
 };
 
-/// Of this host; "?" if the system does not tell.
-std::string host_name();
-
 /// Notes in the file of --position how much of the rows [first, first + count) is done: if this process or another is
 /// killed, it tells in which row.
 void note_position(std::size_t first, std::size_t count, double fraction);

@@ -1,9 +1,11 @@
 #include "power_options.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "hplcast/calibration/frequency_control.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 
 namespace hplcast::cli {
@@ -11,22 +13,19 @@ namespace hplcast::cli {
 using calibration::MeterKind;
 
 CLI::Option* add_sensor_option(CLI::App& app, std::vector<std::string>& kinds) {
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : calibration::meter_kinds_by_name) names.push_back(name);
   return app
-      .add_option("--sensors", kinds,
-                  std::string("kinds of sensors to read: ") + calibration::meter_names + " (default: all)")
+      .add_option("--sensors", kinds, "kinds of sensors to read: " + core::comma_separated(names) + " (default: all)")
       ->delimiter(',')
-      ->check(CLI::IsMember({"rapl", "hwmon", "ipmi", "cray"}));
+      ->check(CLI::IsMember(names));
 }
 
 std::vector<MeterKind> meter_kinds(const std::vector<std::string>& names) {
   if (names.empty()) return calibration::all_meters;
   std::set<MeterKind> kinds;
-  for (const std::string& name : names) {
-    if (name == "rapl") kinds.insert(MeterKind::rapl);
-    if (name == "hwmon") kinds.insert(MeterKind::hwmon);
-    if (name == "ipmi") kinds.insert(MeterKind::ipmi);
-    if (name == "cray") kinds.insert(MeterKind::cray);
-  }
+  for (const auto& [name, kind] : calibration::meter_kinds_by_name)
+    if (std::find(names.begin(), names.end(), name) != names.end()) kinds.insert(kind);
   return {kinds.begin(), kinds.end()};
 }
 

@@ -1,25 +1,15 @@
 #include "power_recorder.hpp"
 
-#include <unistd.h>
-
 #include <utility>
 
+#include "hplcast/core/host_and_time.hpp"
+
 namespace hplcast::cli {
-
-namespace {
-
-std::string host_name() {
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  return host;
-}
-
-}  // namespace
 
 SensorRecorder::SensorRecorder(const std::filesystem::path& root, std::vector<calibration::MeterKind> kinds,
                                double period_s)
     : root_(root), kinds_(std::move(kinds)), period_s_(period_s) {
-  calibration::require_host_power(calibration::find_power_meters(kinds_, root_), host_name());
+  calibration::require_host_power(calibration::find_power_meters(kinds_, root_), core::host_name());
 }
 
 void SensorRecorder::begin() {
@@ -29,7 +19,7 @@ void SensorRecorder::begin() {
 std::vector<core::PowerSample> SensorRecorder::end() {
   const std::vector<calibration::Reading> readings = monitor_->stop();
   const double offset_s = calibration::unix_minus_now_s();
-  const std::string host = host_name();
+  const std::string host = core::host_name();
   std::vector<core::PowerSample> samples;
   for (const auto& meter : monitor_->sensors().power().meters) {
     for (core::PowerSample& sample : calibration::power_samples(*meter, readings, offset_s)) {

@@ -64,6 +64,19 @@ std::optional<double> optional_positive(const CsvReader& csv, std::size_t column
   return csv.positive(column);
 }
 
+std::string field_names() {
+  std::string names;
+  for (const HplField& field : hpl_fields()) names += (names.empty() ? "" : ",") + std::string(field.name);
+  return names;
+}
+
+std::string field_values(const HplParameters& parameters) {
+  std::string values;
+  for (const HplField& field : hpl_fields())
+    values += (values.empty() ? "" : ",") + std::to_string(field.get(parameters));
+  return values;
+}
+
 }  // namespace
 
 void refuse_unknown_hpl_columns(const CsvReader& csv) {
@@ -150,23 +163,6 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   }
   return runs;
 }
-
-namespace {
-
-std::string field_names() {
-  std::string names;
-  for (const HplField& field : hpl_fields()) names += (names.empty() ? "" : ",") + std::string(field.name);
-  return names;
-}
-
-std::string field_values(const HplParameters& parameters) {
-  std::string values;
-  for (const HplField& field : hpl_fields())
-    values += (values.empty() ? "" : ",") + std::to_string(field.get(parameters));
-  return values;
-}
-
-}  // namespace
 
 void write_hpl_csv(std::ostream& out, const HplParameters& parameters) {
   out << field_names() << '\n' << field_values(parameters) << '\n';

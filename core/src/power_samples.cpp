@@ -6,6 +6,8 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/core/upper_median.hpp"
 
 namespace hplcast::core {
 
@@ -92,18 +94,11 @@ PowerSample sample_of(const CsvReader& csv, const Columns& columns) {
   return sample;
 }
 
-/// Of values that are not empty.
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// The longest time between two values of moments that a straight line may join.
 double longest_join(const std::vector<PowerSample>& samples) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < samples.size(); ++i) steps.push_back(samples[i].time_s - samples[i - 1].time_s);
-  return steps.empty() ? 0 : 3 * median_of(std::move(steps));
+  return steps.empty() ? 0 : 3 * upper_median(std::move(steps));
 }
 
 /// Adds the straight line from `a` to `b`, as far as it is in [begin, end].
@@ -134,8 +129,7 @@ PowerDomain power_domain_from_name(const std::string& name) {
 }
 
 void write_row(std::ostream& out, const PowerSample& s) {
-  char time[32];
-  std::snprintf(time, sizeof time, "%.6f", s.time_s);  // Unix times have ten digits before the point
+  const std::string time = printed("%.6f", s.time_s);  // Unix times have ten digits before the point
   out << csv_field(s.host) << ',' << csv_field(s.sensor) << ',' << to_string(s.domain) << ',' << time << ','
       << known(s.covered_s) << ',' << shortest(s.power_w) << ',' << s.piece << ',' << s.state << ',' << s.active_cores
       << ',' << s.cores << ',' << known(s.frequency_hz) << ',' << known(s.limit_w) << ',' << (s.used ? 1 : 0) << '\n';

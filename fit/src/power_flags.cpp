@@ -2,20 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <tuple>
+
+#include "hplcast/core/text.hpp"
+#include "hplcast/core/upper_median.hpp"
 
 namespace hplcast::fit {
 
 namespace {
-
-/// "%.3g" texts of up to three numbers.
-std::string text(const char* format, double a, double b = 0, double c = 0) {
-  char buffer[300];
-  std::snprintf(buffer, sizeof buffer, format, a, b, c);
-  return buffer;
-}
 
 struct Range {
   double least = 0, most = 0;
@@ -46,8 +41,8 @@ void flag_caps(const std::vector<PowerRow>& rows, std::vector<core::QualityFlag>
     if (power.n < enough || power.spread() > same_power || frequency.spread() < other_frequency) continue;
     flags.push_back({std::get<0>(key), "cap_at_work",
                      std::get<1>(key) + " on " + std::to_string(std::get<2>(key)) + " cores: power stays within " +
-                         text("%.2g %% of %.4g W while the frequency moves by %.2g %%: a limit sets the power",
-                              100 * power.spread(), power.most, 100 * frequency.spread())});
+                         core::printed("%.2g %% of %.4g W while the frequency moves by %.2g %%: a limit sets the power",
+                                       100 * power.spread(), power.most, 100 * frequency.spread())});
   }
   for (const auto& [host, count] : limited)
     flags.push_back(
@@ -57,17 +52,16 @@ void flag_caps(const std::vector<PowerRow>& rows, std::vector<core::QualityFlag>
 
 void flag_samples(const PowerRows& rows, const HostPowerFit& all, std::vector<core::QualityFlag>& flags) {
   constexpr std::size_t enough_samples = 5, spare_rows = 5;
-  std::vector<std::size_t> samples;
+  std::vector<double> samples;
   bool has_pieces = false;
   for (const PowerRow& row : rows.rows) {
-    samples.push_back(row.samples);
+    samples.push_back(static_cast<double>(row.samples));
     has_pieces = has_pieces || row.samples > 1;
   }
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  if (has_pieces && *middle < enough_samples)
+  const auto middle = static_cast<std::size_t>(core::upper_median(samples));
+  if (has_pieces && middle < enough_samples)
     flags.push_back({"samples", "meter_too_slow",
-                     "a piece has " + std::to_string(*middle) + " used samples; expected at least " +
+                     "a piece has " + std::to_string(middle) + " used samples; expected at least " +
                          std::to_string(enough_samples) + ": longer pieces, or a faster meter"});
   if (rows.incomplete > 0)
     flags.push_back({"samples", rows.incomplete >= rows.rows.size() ? "meter_too_slow" : "incomplete",
@@ -87,7 +81,7 @@ void flag_outlying_pieces(const HostPowerFit& all, std::vector<core::QualityFlag
   flags.push_back({first.host, "outliers",
                    std::to_string(all.outliers.size()) +
                        " pieces do not agree with the others, and are left out; first " + first.state + " on " +
-                       std::to_string(first.active_cores) + text(" cores: %.4g W", first.power_w)});
+                       std::to_string(first.active_cores) + core::printed(" cores: %.4g W", first.power_w)});
 }
 
 void flag_model(const RegressionNotes& notes, const HostPowerFit& all, std::vector<core::QualityFlag>& flags) {
@@ -114,12 +108,13 @@ void flag_shape(const HostPowerFit& all, std::vector<core::QualityFlag>& flags) 
     const Curvature curvature = curvature_of(all, state);
     if (std::abs(curvature.t_value) > clear && curvature.size_w > noticeable * mean_w)
       flags.push_back({state, "nonlinear",
-                       text("power is not linear in the active cores: it sags by %.3g W (t = %.2g)", curvature.size_w,
-                            curvature.t_value)});
+                       core::printed("power is not linear in the active cores: it sags by %.3g W (t = %.2g)",
+                                     curvature.size_w, curvature.t_value)});
   }
   if (all.rms_w > much * mean_w)
-    flags.push_back({"fit", "poor_fit",
-                     text("residuals of %.3g W, %.2g %% of the mean power", all.rms_w, 100 * all.rms_w / mean_w)});
+    flags.push_back(
+        {"fit", "poor_fit",
+         core::printed("residuals of %.3g W, %.2g %% of the mean power", all.rms_w, 100 * all.rms_w / mean_w)});
 }
 
 void flag_hosts(const PowerFit& fit, std::vector<core::QualityFlag>& flags) {
@@ -128,9 +123,10 @@ void flag_hosts(const PowerFit& fit, std::vector<core::QualityFlag>& flags) {
   for (const HostPowerFit& host : fit.hosts) idle.add(host.idle_w);
   constexpr double much = 0.02;
   if (idle.spread() > much)
-    flags.push_back({"hosts", "hosts_differ",
-                     text("idle, hosts draw %.4g to %.4g W: one model for all has their scatter in its residuals",
-                          idle.least, idle.most)});
+    flags.push_back(
+        {"hosts", "hosts_differ",
+         core::printed("idle, hosts draw %.4g to %.4g W: one model for all has their scatter in its residuals",
+                       idle.least, idle.most)});
 }
 
 }  // namespace

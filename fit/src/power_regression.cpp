@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "hplcast/core/upper_median.hpp"
 #include "hplcast/fit/least_squares.hpp"
 
 namespace hplcast::fit {
@@ -90,9 +91,7 @@ std::vector<bool> far_rows(const HostPowerFit& fit) {
   constexpr double far = 6, sd_of_median_deviation = 1.4826, least_share = 0.03;
   std::vector<double> sizes;
   for (const double residual : fit.residuals_w) sizes.push_back(std::abs(residual));
-  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
-  std::nth_element(sizes.begin(), middle, sizes.end());
-  const double limit_w = far * sd_of_median_deviation * *middle;
+  const double limit_w = far * sd_of_median_deviation * core::upper_median(std::move(sizes));
   std::vector<bool> is_far;
   for (std::size_t i = 0; i < fit.residuals_w.size(); ++i)
     is_far.push_back(std::abs(fit.residuals_w[i]) > std::max(limit_w, least_share * fit.used_rows[i].power_w));

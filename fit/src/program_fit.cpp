@@ -149,10 +149,6 @@ void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
         "no routine of BLAS was seen: is it linked statically? The observer sees shared libraries only");
 }
 
-}  // namespace
-
-namespace {
-
 void read_calls(const NamedInput& file, ProgramObservation& observation) {
   core::CsvReader rows(file.in, file.name);
   ProgramObservation::RankRest& rest = observation.rests.back();

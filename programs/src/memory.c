@@ -1,24 +1,18 @@
 /* Allocations of a simulated program: large ones are views of one block that all ranks share (hplcast_share()), if
- * HPLCAST_SHARE_ABOVE asks for it. The linker turns calls of NAME into __wrap_NAME. */
-#include <errno.h>
+ * HPLCAST_SHARE_ABOVE asks for it. Not those of calloc: zeros were asked for, and pages that nobody writes cost nothing.
+ * The linker turns calls of NAME into __wrap_NAME. */
 #include <stddef.h>
 #include <string.h>
 
 #include "hplcast/smpi_models/hplcast_program.h"
 
 extern void* __real_malloc(size_t size);
-extern void* __real_calloc(size_t count, size_t size);
 extern void* __real_realloc(void* old, size_t size);
 extern void __real_free(void* memory);
 
 void* __wrap_malloc(size_t size) {
   void* const shared = hplcast_share(size);
   return shared != NULL ? shared : __real_malloc(size);
-}
-
-/* Zeros are what was asked for; pages that nobody writes cost nothing. */
-void* __wrap_calloc(size_t count, size_t size) {
-  return __real_calloc(count, size);
 }
 
 void* __wrap_realloc(void* old, size_t size) {

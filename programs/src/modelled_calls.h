@@ -8,6 +8,7 @@
 
 #include "hplcast/smpi_models/hplcast_program.h"
 #include "hplcast/smpi_models/hplcast_smpi.h"
+#include "strides.h"
 
 /* A routine as the models know it; `number` is asked for at its first call. */
 struct hplcast_variant {
@@ -28,13 +29,6 @@ static inline void hplcast_spend(struct hplcast_variant* variant, double m, doub
 
 static inline void hplcast_spend_executed(struct hplcast_variant* variant, double m, double n, double k, double flop) {
   hplcast_spend_by(variant, m, n, k, flop, 1);
-}
-
-/* The larger distance of elements; 1: they are neighbours. */
-static inline double hplcast_stride(int one, int other) {
-  const int distance = one < 0 ? -one : one, other_distance = other < 0 ? -other : other;
-  const int larger = distance > other_distance ? distance : other_distance;
-  return larger < 1 ? 1 : (double)larger;
 }
 
 /* BLAS counts from the other end where an increment is negative. */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "strides.h"
+
 /* Calls of one routine are kept by classes of their size: each has a random sample of its calls, of bounded length. */
 enum { HPLCAST_CLASSES = 64, HPLCAST_SAMPLES = 192 };
 
@@ -64,12 +66,5 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
     hplcast_mpi_end(outermost, &observed);                                                                           \
     return result;                                                                                                   \
   }
-
-/* The larger distance of elements; 1: they are neighbours. */
-static inline double hplcast_stride(int one, int other) {
-  const int distance = one < 0 ? -one : one, other_distance = other < 0 ? -other : other;
-  const int larger = distance > other_distance ? distance : other_distance;
-  return larger < 1 ? 1 : (double)larger;
-}
 
 #endif

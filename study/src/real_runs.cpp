@@ -1,12 +1,12 @@
 #include "hplcast/study/real_runs.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <fstream>
 #include <set>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/host_and_time.hpp"
 #include "hplcast/core/mpirun.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/local_machine.hpp"
@@ -18,15 +18,6 @@ namespace hplcast::study {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 /// "0007-N5000-NB128-2x1-r3": sorts in the order of the runs.
 std::string run_name(std::size_t order, const PlannedRun& run) {
@@ -204,7 +195,7 @@ RealRunSummary run_real(const RealRunRequest& request) {
     RealRunRow row;
     row.order = results.last_order() + 1;
     row.repetition = run.repetition;
-    row.start = utc_now();
+    row.start = core::utc_now();
     row.oversubscribed = request.oversubscribe;
     const std::string name = run_name(row.order, run);
     const auto tick = [&] {

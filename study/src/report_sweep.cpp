@@ -118,11 +118,10 @@ std::string SweepReport::summary_html() const {
 /// The best use of energy, which is rarely the fastest.
 std::string SweepReport::most_per_watt_html() const {
   if (!have_energy(results_)) return "";
-  const auto rate_per_watt = [](const SweepResult& one) { return one.prediction.energy->gflops_per_w; };
   const SweepResult& best = *std::max_element(results_.begin(), results_.end(), [&](const auto& a, const auto& b) {
-    return rate_per_watt(a) < rate_per_watt(b);
+    return per_watt_response.of(a.prediction) < per_watt_response.of(b.prediction);
   });
-  return "<p class=\"lead\">Most Gflop/s per W: " + readable(rate_per_watt(best)) + " with " +
+  return "<p class=\"lead\">Most Gflop/s per W: " + readable(per_watt_response.of(best.prediction)) + " with " +
          code(described(best, names_)) + ", at " + readable(best.prediction.gflops) + " Gflop/s (" +
          percent(best.prediction.gflops / by_rate_.front()->prediction.gflops - 1) + " of the fastest) and " +
          readable(best.prediction.energy->mean_power_w / 1e3) + " kW.</p>\n";

@@ -37,8 +37,8 @@ void check_power_measurement(const World& world, const std::vector<PowerPiece>& 
 
 /// Runs the pieces of a design on all ranks: of each host as many as a piece has active cores, spread over its CPUs,
 /// while the others sleep, and one thread of the host reads the sensors. Collective.
-/// @throws core::Error (bad_input) if the power of a host cannot be read (unless needs_sensors is false), if a
-/// frequency cannot be set, or if nothing was read while a piece ran.
+/// @throws core::Error (bad_input) if the power of a host cannot be read (unless needs_sensors is false), or if a
+/// frequency cannot be set.
 PowerMeasurement measure_power(const World& world, const CorePlace& place, const std::vector<PowerPiece>& design,
                                const PowerMeasureOptions& options);
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hplcast/core/power_samples.hpp"
@@ -65,7 +66,9 @@ std::unique_ptr<PowerMeter> gauge_meter(std::string name, core::PowerDomain doma
 
 /// Kinds of meters.
 enum class MeterKind { rapl, hwmon, ipmi, cray };
-inline constexpr const char* meter_names = "rapl, hwmon, ipmi, cray";
+/// In the order in which they are looked for.
+inline const std::vector<std::pair<std::string, MeterKind>> meter_kinds_by_name = {
+    {"rapl", MeterKind::rapl}, {"hwmon", MeterKind::hwmon}, {"ipmi", MeterKind::ipmi}, {"cray", MeterKind::cray}};
 
 /// A kind of meter that was looked for, where, and what came of it: "3 zones", "none", which permission is missing.
 struct LookedFor {
