@@ -21,6 +21,7 @@ struct RunOptions {
   std::string cluster;
   std::string rest = "zero";
   std::string noise = "on";
+  std::string messages = "direct";
   bool bench_regions = false;
   bool json = false;
   std::string output;
@@ -61,6 +62,7 @@ void run_run(RunOptions& options) {
   }
   request.rest = study::rest_mode_from_name(options.rest);
   request.noise = options.noise == "on";
+  request.direct_messages = options.messages == "direct";
   const auto warn = [](const std::string& warning) { std::cerr << "hplcast run: warning: " << warning << '\n'; };
   std::vector<std::string> warnings = study::check(request);
   for (const std::string& warning : warnings) warn(warning);
@@ -105,6 +107,11 @@ void setup_run(CLI::App& app) {
       ->type_name("BYTES");
   command.add_option("--noise", options->noise, "off: everything takes its expected time")
       ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  command
+      .add_option("--messages", options->messages,
+                  "sends and receives: hplcast's own (the same times for less work), or all by SMPI")
+      ->check(CLI::IsMember({"direct", "smpi"}))
       ->capture_default_str();
   add_seed(command, request.seed, "of the simulation");
   command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)")

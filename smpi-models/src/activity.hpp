@@ -71,7 +71,7 @@ using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
 struct BlockedRank {
   int rank = 0;
   const char* operation = "";
-  hplcast_channel channel{-1, -1, 0};  ///< source and destination -1: not known
+  hplcast_channel channel{-1, -1, 0, 0};  ///< source and destination -1: not known
   double since_s = 0;
   const char* phase = "";
 };
@@ -129,7 +129,7 @@ class Activity {
   struct Call {
     bool inside = false;
     hplcast_mpi operation = HPLCAST_MPI_SEND;
-    hplcast_channel channel{-1, -1, 0};
+    hplcast_channel channel{-1, -1, 0, 0};
     double bytes = 0;
     double begin_s = 0;
     double detours_before_s = 0;

@@ -9,6 +9,7 @@
 using hplcast::smpi_models::guarded;
 using hplcast::smpi_models::Rank;
 using hplcast::smpi_models::Runtime;
+using hplcast::smpi_models::shared_memory;
 
 namespace {
 
@@ -54,21 +55,15 @@ void hplcast_before_mpi(void) {
   rank.clock.flush();
 }
 
+void hplcast_enter_mpi(void) {
+  if (!in_a_rank()) return;
+  guarded([] { Runtime::instance().program().pause(Runtime::rank()); });
+}
+
 void hplcast_after_mpi(void) {
   if (!in_a_rank()) return;
   guarded([] { Runtime::instance().program().resume(Runtime::rank()); });
 }
-
-namespace {
-
-/// Made at the first allocation, which may come before there are ranks.
-hplcast::smpi_models::SharedMemory& shared_memory() {
-  static auto* const memory = new hplcast::smpi_models::SharedMemory(
-      guarded([] { return hplcast::smpi_models::read_settings().share_above_bytes; }));
-  return *memory;
-}
-
-}  // namespace
 
 void* hplcast_share(size_t size) {
   return shared_memory().allocate(size);
@@ -80,4 +75,8 @@ size_t hplcast_shared_size(const void* memory) {
 
 void hplcast_unshare(void* memory) {
   shared_memory().release(memory);
+}
+
+int hplcast_is_shared(const void* address) {
+  return shared_memory().shares(address);
 }

@@ -15,7 +15,7 @@ namespace hplcast::smpi_models {
 
 bool Mail::has(const hplcast_channel& channel) const {
   return std::any_of(sent.begin(), sent.end(), [&](const std::shared_ptr<SentMessage>& message) {
-    return same_ends(message->message.channel, channel);
+    return matches(message->message.channel, channel);
   });
 }
 

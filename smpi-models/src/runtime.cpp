@@ -135,6 +135,12 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
     meter->end(core::CoreState::messages, now_s);
 }
 
+ProgramMessages* Runtime::program_messages() {
+  if (!messages_) return nullptr;
+  if (!program_messages_) program_messages_.emplace(*messages_, ranks_, *world_);
+  return &*program_messages_;
+}
+
 Rank& Runtime::rank() {
   const s4u::Actor* const actor = s4u::Actor::self();
   if (Rank* const rank = actor == nullptr ? nullptr : actor->extension(rank_extension())) return *rank;
@@ -211,8 +217,10 @@ void Runtime::write() {
   statistics.panel_marks_s = panel_marks_.means_s();
   statistics.counts = counts_.total();
   if (!statistics_.deadlock) statistics.program = program_.counts();
-  statistics.program.messages = smpi_messages().messages;
-  statistics.program.message_bytes = smpi_messages().bytes;
+  MessageTotals messages = smpi_messages();
+  if (program_messages_) messages += program_messages_->sent();
+  statistics.program.messages = messages.messages;
+  statistics.program.message_bytes = messages.bytes;
   statistics.panel_counts = counts_.until_marks();
   statistics.energy = energy_totals_;
   if (energy_) statistics.panel_states = energy_->at_marks();

@@ -14,6 +14,7 @@
 #include "polling.hpp"
 #include "probes.hpp"
 #include "program.hpp"
+#include "program_messages.hpp"
 #include "progress_file.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
@@ -44,6 +45,8 @@ class Runtime {
   Activity& activity() { return activity_; }
   /// Null: messages go through SMPI, because the platform is not ours or HPLCAST_MESSAGES says so.
   Messages* messages() { return messages_ ? &*messages_ : nullptr; }
+  /// Those of programs other than HPL; null where messages() is.
+  ProgramMessages* program_messages();
   /// Only with messages().
   Probes& probes() { return *probes_; }
   /// Null in exact mode.
@@ -80,6 +83,7 @@ class Runtime {
   ProgressFile progress_;
   PanelMarks panel_marks_;
   std::optional<Messages> messages_;
+  std::optional<ProgramMessages> program_messages_;  ///< when asked for
   std::optional<Probes> probes_;
   std::optional<ColumnMeetings> columns_;
 };

@@ -56,7 +56,7 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
                          {"HPLCAST_SEED", std::to_string(request.seed)},
                          {"HPLCAST_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
-                         {"HPLCAST_MESSAGES", "smpi"},
+                         {"HPLCAST_MESSAGES", request.direct_messages ? "direct" : "smpi"},
                          {"HPLCAST_REST", to_string(request.rest)},
                          {"HPLCAST_SHARE_ABOVE", std::to_string(static_cast<std::uint64_t>(request.share_above_bytes))},
                          {"HPLCAST_STATS", (folder / "statistics.json").string()}};

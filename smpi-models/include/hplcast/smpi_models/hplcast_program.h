@@ -13,8 +13,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Number of the routine `name` ("dgemv/T"), for hplcast_routine_call(). A name that cluster.json does not have takes the
- * model of `base` ("dgemv") there, among the routines of the program or else among HPL's kernels. */
+/* Number of the routine `name` ("dgemv/T"), for hplcast_routine_call(). A name that cluster.json does not have takes
+ * the model of `base` ("dgemv") there, among the routines of the program or else among HPL's kernels. */
 int hplcast_routine(const char* name, const char* base);
 
 /* The calling rank spends the time of one call with the sizes m, n, k (1: it has no such size); a size <= 0 is no call.
@@ -32,6 +32,8 @@ void hplcast_region_leave(const char* name);
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
  * benched; after the call the rest is benched again. Around every MPI call and clock read. Nothing outside of ranks. */
 void hplcast_before_mpi(void);
+/* Likewise, but the delay stays pending: before calls that neither send nor wait nor tell a time. */
+void hplcast_enter_mpi(void);
 void hplcast_after_mpi(void);
 
 /* Ends the simulation with this message and exit code 3. */
@@ -43,6 +45,8 @@ void* hplcast_share(size_t size);
 /* Bytes of what hplcast_share() has given; 0 for any other address. */
 size_t hplcast_shared_size(const void* memory);
 void hplcast_unshare(void* memory);
+/* Whether what is there is shared between ranks, so that it means nothing. */
+int hplcast_is_shared(const void* address);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

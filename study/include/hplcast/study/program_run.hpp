@@ -29,6 +29,7 @@ struct ProgramRunRequest {
   std::uint64_t seed = 1;
   bool noise = true;
   RestMode rest = RestMode::zero;
+  bool direct_messages = true;   ///< false: all messages take SMPI's way
   double share_above_bytes = 0;  ///< allocations of at least that many bytes share their memory; 0: none
   double timeout_s = 0;          ///< 0: none
   std::string smpirun;           ///< empty: that of the SimGrid hplcast was built with
