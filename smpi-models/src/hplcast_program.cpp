@@ -1,6 +1,7 @@
 #include "hplcast/smpi_models/hplcast_program.h"
 
 #include "c_boundary.hpp"
+#include "real_blas.hpp"
 #include "runtime.hpp"
 #include "settings.hpp"
 #include "shared_memory.hpp"
@@ -38,25 +39,49 @@ void hplcast_region_leave(const char* name) {
   guarded([&] { Runtime::instance().program().leave(Runtime::rank(), name); });
 }
 
+int hplcast_numerics(void) {
+  return guarded([] { return Runtime::instance().program().has_numerics() ? 1 : 0; });
+}
+
+void hplcast_numerics_begin(void) {
+  guarded([] { Runtime::instance().program().pause(Runtime::rank()); });
+}
+
+void hplcast_numerics_end(void) {
+  guarded([] { Runtime::instance().program().resume(Runtime::rank()); });
+}
+
+void* hplcast_real_routine(const char* name) {
+  return guarded([&] {
+    static const auto* const blas = new hplcast::smpi_models::RealBlas(hplcast::smpi_models::read_settings().real_blas);
+    return blas->routine(name);
+  });
+}
+
 void hplcast_stop(const char* message) {
   hplcast::smpi_models::end_simulation(message, hplcast::core::ExitCode::bad_input);
 }
 
 // What blocks is called outside of guarded().
 
-void hplcast_before_mpi(void) {
+void hplcast_enter_mpi(const char* function) {
   if (!in_a_rank()) return;
-  Rank& rank = guarded([]() -> Rank& {
+  Rank& rank = guarded([&]() -> Rank& {
     Runtime& runtime = Runtime::instance();
-    runtime.program().pause(Runtime::rank());
+    runtime.tell_progress();
+    runtime.program().enter_mpi(Runtime::rank(), function);
     return Runtime::rank();
   });
   rank.clock.flush();
 }
 
+void hplcast_before_mpi(void) {
+  hplcast_enter_mpi("clock");
+}
+
 void hplcast_after_mpi(void) {
   if (!in_a_rank()) return;
-  guarded([] { Runtime::instance().program().resume(Runtime::rank()); });
+  guarded([] { Runtime::instance().program().leave_mpi(Runtime::rank()); });
 }
 
 namespace {

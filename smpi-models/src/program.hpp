@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "program_counts.hpp"
+#include "program_times.hpp"
 #include "rank.hpp"
 #include "settings.hpp"
 #include "table_model.hpp"
@@ -16,8 +17,8 @@ namespace hplcast::smpi_models {
 /// What the code of a program between its MPI calls costs: routines by their free names, regions, and the rest.
 class Program {
  public:
-  /// Both references must outlive this. No model: every routine is without one.
-  Program(const Settings& settings, const std::optional<Model>& model);
+  /// The references must outlive this. No model: every routine is without one. `activity` says what is to be noted.
+  Program(const Settings& settings, const std::optional<Model>& model, Activity& activity);
 
   /// Of rank `rank`, the number `local_rank` of its host. Ranks come in the order of their numbers.
   void add_rank(const Rank& rank, int local_rank);
@@ -36,8 +37,21 @@ class Program {
   void pause(Rank& rank);
   void resume(const Rank& rank);
 
+  /// Whether everything is executed, and takes the time that it would take if it were not.
+  bool has_numerics() const { return settings_.numerics; }
+
+  /// The rank comes to an MPI function or a clock, whose name must live on; what it has pending is still to be spent.
+  void enter_mpi(Rank& rank, const char* function);
+  void leave_mpi(Rank& rank);
+
+  /// When the rank was seen last, in its own time.
+  double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
+  /// Those that are in an MPI function.
+  std::vector<BlockedRank> blocked() const;
   /// @throws Error for a region that has not ended.
   ProgramCounts counts() const;
+  /// Tells the trace what it does not have yet.
+  void finish_trace() { times_.finish(); }
 
  private:
   /// Watts are known for kernels of HPL: other routines and code count as its dgemm.
@@ -56,6 +70,7 @@ class Program {
     const core::RegionModel* model = nullptr;
     core::KernelShape shape;
     double time_s = 0;
+    double begin_s = 0;  ///< own time of the rank
   };
   /// Of one rank.
   struct State {
@@ -63,14 +78,29 @@ class Program {
     double benched_from_s = -1;        ///< CPU time of this thread; negative: nothing is benched
     std::vector<std::uint64_t> calls;  ///< draws taken, by routine
     std::vector<Entered> regions;      ///< entered and not left, the last one last
+    struct Call {
+      const char* function;
+      double begin_s, slept_s;
+    };
+    std::vector<Call> mpi;  ///< functions that it is in
+    double last_s = 0;
+  };
+  using Part = ProgramTimes::Part;
+  /// What a rank spends its time in: for ProgramTimes.
+  struct Where {
+    Part part;
+    const std::string& name;
+    core::KernelShape shape{};
   };
 
   const core::KernelModel* model_of(const std::string& name, const std::string& base, bool& of_hpl) const;
   /// Of call number `call` by the model; at least 0.
   double drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape, std::uint32_t rank,
                  std::uint32_t stream, std::uint64_t call) const;
-  void spend(Rank& rank, double duration_s, core::KernelId as = other_work);
+  void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
   bool benches(const State& state) const;
+  /// Whether the rank is in a region whose model has the time of all that is in it.
+  bool is_paid(const State& state) const;
 
   const Settings& settings_;
   const std::optional<Model>& model_;
@@ -80,6 +110,7 @@ class Program {
   std::vector<State> states_;  // by rank
   std::unordered_map<std::string, int> host_index_;
   ProgramCounts counts_;
+  ProgramTimes times_;
 };
 
 }  // namespace hplcast::smpi_models

@@ -30,9 +30,19 @@ int hplcast_region_enter(const char* name, double m, double n, double k);
 void hplcast_region_leave(const char* name);
 
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
- * benched; after the call the rest is benched again. Around every MPI call and clock read. Nothing outside of ranks. */
-void hplcast_before_mpi(void);
+ * benched; after the call the rest is benched again. Around every MPI call, whose name must live on, and clock read.
+ * Nothing outside of ranks. */
+void hplcast_enter_mpi(const char* function);
+void hplcast_before_mpi(void); /* of a clock */
 void hplcast_after_mpi(void);
+
+/* Whether routines are to be executed, too (--numerics run): then a routine calls that of a real BLAS between the other
+ * two, so that it is not benched. */
+int hplcast_numerics(void);
+void hplcast_numerics_begin(void);
+void hplcast_numerics_end(void);
+/* The function of that name in a real BLAS, which is loaded at the first call. */
+void* hplcast_real_routine(const char* name);
 
 /* Ends the simulation with this message and exit code 3. */
 void hplcast_stop(const char* message);
