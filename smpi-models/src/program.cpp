@@ -47,7 +47,7 @@ Moment moment_of(const Rank& rank) {
 }
 
 /// A core that asks again and again does as HPL's does in its polling loops.
-core::CoreState state_in(const std::string& function) {
+core::CoreState state_in(const char* function) {
   return polls(function) ? core::CoreState::polling : core::CoreState::messages;
 }
 
@@ -202,6 +202,11 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
     const auto found = program_->regions.find(name);
     if (found != program_->regions.end()) entered.model = &found->second;
   }
+  if (is_paid(state)) {  // by the one around it
+    entered.model = nullptr;
+    state.regions.push_back(std::move(entered));
+    return true;
+  }
   RegionCount& count = counts_.regions[name];
   count.has_model = entered.model != nullptr;
   const std::uint64_t call = count.calls++;
@@ -231,7 +236,7 @@ void Program::leave(Rank& rank, const std::string& name) {
             "; expected regions that do not overlap: each ends before the one around it");
   }
   const Entered& region = state.regions.back();
-  counts_.regions[name].time_s += region.time_s;
+  if (region.time_s > 0) counts_.regions[name].time_s += region.time_s;
   if (times_.measures()) times_.region_ends(static_cast<int>(rank.number), name, {region.begin_s, rank.clock.now_s()});
   state.regions.pop_back();
   resume(rank);
@@ -250,7 +255,7 @@ void Program::leave_mpi(Rank& rank) {
   const State::Call call = state.mpi.back();
   state.mpi.pop_back();
   rank.clock.resume();  // of a detour that came meanwhile the rest
-  rank.clock.tell(state_in(call.function));
+  if (rank.clock.meter() != nullptr) rank.clock.tell(state_in(call.function));
   const Moment now = moment_of(rank);
   state.last_s = now.now_s;
   if (times_.measures()) times_.leave(static_cast<int>(rank.number), rank.clock.slept_s() - call.slept_s, now);

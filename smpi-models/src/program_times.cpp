@@ -12,9 +12,9 @@ std::string name_in_files(ProgramTimes::Part part, const std::string& name) {
 
 }  // namespace
 
-bool polls(const std::string& function) {
+bool polls(std::string_view function) {
   for (const char* part : {"_Iprobe", "_iprobe", "_Test", "_test", "clock"})
-    if (function.find(part) != std::string::npos) return true;
+    if (function.find(part) != std::string_view::npos) return true;
   return false;
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace hplcast::smpi_models {
 
 /// Whether loops call this function of MPI, or clock, until there is something.
-bool polls(const std::string& function);
+bool polls(std::string_view function);
 
 /// Times of all ranks in a part of a program, by rank.
 struct NamedTimes {

@@ -65,6 +65,21 @@ TEST(Numerics, TakeTheTimeThatTheyTakeWhenTheyAreNotExecuted) {
   EXPECT_EQ(executed.regions.at("fill").time_s, 0.002) << "skipped by the models, and executed";
 }
 
+TEST(Numerics, TakeNoTimeInsideOfARegionThatHasItsOwn) {
+  ProgramRunRequest request = tests::program_request("odd-smpi", 1, {"nested"});
+  request.cluster.program->routines["daxpy"] = tests::exact_model({{0, 1, 0}}, {1e-2});
+  request.cluster.program->regions["outer"] = {core::RegionMode::skip, 1, {}, 1, 0.5};
+  request.cluster.program->regions["inner"] = {core::RegionMode::skip, 1, {}, 1, 0.25};
+  const ProgramRun modelled = run_program(request);
+  EXPECT_THAT(modelled.output, HasSubstr("result 0,"));
+  request.numerics = true;
+  const ProgramRun executed = run_program(request);
+  EXPECT_THAT(executed.output, HasSubstr("result 42,"));
+  EXPECT_EQ(executed.time_s, modelled.time_s);
+  EXPECT_EQ(executed.regions.count("inner"), 0u);
+  EXPECT_THAT(doubts(executed, request.cluster), testing::IsEmpty());
+}
+
 TEST(Numerics, TellContentsThatStopAnAlgorithmAsTheRealRunDoes) {
   ProgramRunRequest request = request_of(1, {"20", "ones"});
   request.numerics = true;
