@@ -31,6 +31,17 @@ void hplcast_routine_call(int routine, double m, double n, double k, double flop
   });
 }
 
+int hplcast_lapack_begin(int routine, double m, double n, double k, double flop) {
+  return guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    return runtime.program().begin_composed(Runtime::rank(), routine, {m, n, k}, flop);
+  });
+}
+
+void hplcast_lapack_end(void) {
+  guarded([] { Runtime::instance().program().end_composed(Runtime::rank()); });
+}
+
 int hplcast_region_enter(const char* name, double m, double n, double k) {
   return guarded([&] { return Runtime::instance().program().enter(Runtime::rank(), name, {m, n, k}); });
 }

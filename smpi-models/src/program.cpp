@@ -6,6 +6,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/smpi_models/hplcast_program.h"
 
 namespace hplcast::smpi_models {
 
@@ -122,11 +123,24 @@ void Program::spend(Rank& rank, double duration_s, const Where& where, core::Ker
     times_.code(number, where.part, where.name, begin, now);
 }
 
+Program::Routine& Program::at(int routine) {
+  if (routine < 0 || static_cast<std::size_t>(routine) >= routines_.size())
+    throw core::DomainError("routine", routine, "a number that hplcast_routine() has given");
+  return routines_[static_cast<std::size_t>(routine)];
+}
+
+int Program::begin_composed(Rank& rank, int number, const core::KernelShape& shape, double flop) {
+  State& state = states_[rank.number];
+  if (at(number).model == nullptr || is_paid(state)) return HPLCAST_EXECUTED;
+  call(rank, number, shape, flop, false);
+  if (!has_numerics()) return HPLCAST_NOT_EXECUTED;
+  ++state.composed;
+  return HPLCAST_EXECUTED_FREE;
+}
+
 void Program::call(Rank& rank, int number, const core::KernelShape& shape, double flop, bool executed) {
-  if (number < 0 || static_cast<std::size_t>(number) >= routines_.size())
-    throw core::DomainError("routine", number, "a number that hplcast_routine() has given");
+  Routine& routine = at(number);
   if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return;
-  Routine& routine = routines_[static_cast<std::size_t>(number)];
   State& state = states_[rank.number];
   if (is_paid(state)) return;
   ++routine.count.calls;
@@ -156,8 +170,8 @@ bool is_modelled(const core::RegionModel* model) {
 }  // namespace
 
 bool Program::is_paid(const State& state) const {
-  return std::any_of(state.regions.begin(), state.regions.end(),
-                     [](const Entered& one) { return is_modelled(one.model); });
+  return state.composed > 0 || std::any_of(state.regions.begin(), state.regions.end(),
+                                           [](const Entered& one) { return is_modelled(one.model); });
 }
 
 bool Program::benches(const State& state) const {
@@ -277,7 +291,8 @@ ProgramCounts Program::counts() const {
   for (const State& state : states_) counts.end_s = std::max(counts.end_s, state.last_s);
   counts.end_s = std::max(counts.end_s, simgrid::s4u::Engine::get_clock());
   if (times_.measures()) counts.times = times_.until(counts.end_s);
-  for (const Routine& routine : routines_) counts.routines[routine.name] = routine.count;
+  for (const Routine& routine : routines_)
+    if (routine.count.calls > 0 || routine.model != nullptr) counts.routines[routine.name] = routine.count;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (states_[i].regions.empty()) continue;
     throw core::Error(core::ExitCode::bad_input,

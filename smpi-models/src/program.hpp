@@ -28,6 +28,10 @@ class Program {
   /// As hplcast_routine_call(). @throws DomainError for a number that routine() has not given.
   void call(Rank& rank, int routine, const core::KernelShape& shape, double flop, bool executed);
 
+  /// As hplcast_lapack_begin(), hplcast_lapack_end(). @throws likewise.
+  int begin_composed(Rank& rank, int routine, const core::KernelShape& shape, double flop);
+  void end_composed(const Rank& rank) { --states_[rank.number].composed; }
+
   /// As hplcast_region_enter(), hplcast_region_leave(). @throws Error for a region that is not the last one entered, or
   /// is entered twice.
   bool enter(Rank& rank, const std::string& name, const core::KernelShape& shape);
@@ -83,6 +87,7 @@ class Program {
       double begin_s, slept_s;
     };
     std::vector<Call> mpi;  ///< functions that it is in
+    int composed = 0;       ///< routines that it is in, and has paid for
     double last_s = 0;
   };
   using Part = ProgramTimes::Part;
@@ -93,13 +98,15 @@ class Program {
     core::KernelShape shape{};
   };
 
+  /// @throws DomainError for a number that routine() has not given.
+  Routine& at(int routine);
   const core::KernelModel* model_of(const std::string& name, const std::string& base, bool& of_hpl) const;
   /// Of call number `call` by the model; at least 0.
   double drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape, std::uint32_t rank,
                  std::uint32_t stream, std::uint64_t call) const;
   void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
   bool benches(const State& state) const;
-  /// Whether the rank is in a region whose model has the time of all that is in it.
+  /// Whether the rank is in a region or routine whose model has the time of all that is in it.
   bool is_paid(const State& state) const;
 
   const Settings& settings_;

@@ -22,6 +22,13 @@ int hplcast_routine(const char* name, const char* base);
  * without a model takes no time and is counted as such. */
 void hplcast_routine_call(int routine, double m, double n, double k, double flop, int executed);
 
+/* As hplcast_routine_call(), of a routine that is made of others. One with a model takes its time, and is not executed; or
+ * it is, because numerics are, and what it calls takes none until hplcast_lapack_end(). Without a model it is executed, and
+ * what it calls takes its time. */
+enum { HPLCAST_NOT_EXECUTED, HPLCAST_EXECUTED, HPLCAST_EXECUTED_FREE };
+int hplcast_lapack_begin(int routine, double m, double n, double k, double flop);
+void hplcast_lapack_end(void);
+
 /* A region begins: not 0 if its code is to be executed (modes factor and bench). The region's time is spent at its end,
  * or here if it is not executed (modes model and skip). A region that cluster.json does not have is executed and takes
  * no time of its own. */
