@@ -13,7 +13,8 @@
       __attribute__((weak));                                                                                         \
   long __wrap_##NAME(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, \
                      long m, long n) {                                                                               \
-    hplcast_enter_mpi(#NAME);                                                                                        \
+    hplcast_announce_mpi(#NAME);                                                                                     \
+    hplcast_before_mpi();                                                                                            \
     const long result = __real_##NAME(a, b, c, d, e, f, g, h, i, j, k, l, m, n);                                     \
     hplcast_after_mpi();                                                                                             \
     return result;                                                                                                   \

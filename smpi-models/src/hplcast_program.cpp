@@ -1,5 +1,7 @@
 #include "hplcast/smpi_models/hplcast_program.h"
 
+#include <utility>
+
 #include "c_boundary.hpp"
 #include "real_blas.hpp"
 #include "runtime.hpp"
@@ -13,12 +15,19 @@ using hplcast::smpi_models::Runtime;
 
 namespace {
 
+/// What the rank that runs is about to call. No other runs in between.
+const char* announced = "clock";
+
 /// Clocks are read and memory is allocated before the simulation begins, too.
 bool in_a_rank() {
   return simgrid::s4u::Actor::self() != nullptr;
 }
 
 }  // namespace
+
+void hplcast_announce_mpi(const char* function) {
+  announced = function;
+}
 
 int hplcast_routine(const char* name, const char* base) {
   return guarded([&] { return Runtime::instance().program().routine(name, base); });
@@ -75,19 +84,15 @@ void hplcast_stop(const char* message) {
 
 // What blocks is called outside of guarded().
 
-void hplcast_enter_mpi(const char* function) {
+void hplcast_before_mpi(void) {
   if (!in_a_rank()) return;
   Rank& rank = guarded([&]() -> Rank& {
     Runtime& runtime = Runtime::instance();
     runtime.tell_progress();
-    runtime.program().enter_mpi(Runtime::rank(), function);
+    runtime.program().enter_mpi(Runtime::rank(), std::exchange(announced, "clock"));
     return Runtime::rank();
   });
   rank.clock.flush();
-}
-
-void hplcast_before_mpi(void) {
-  hplcast_enter_mpi("clock");
 }
 
 void hplcast_after_mpi(void) {

@@ -265,7 +265,7 @@ void Program::enter_mpi(Rank& rank, const char* function) {
 
 void Program::leave_mpi(Rank& rank) {
   State& state = states_[rank.number];
-  if (state.mpi.empty()) return;
+  if (state.mpi.empty()) return resume(rank);
   const State::Call call = state.mpi.back();
   state.mpi.pop_back();
   rank.clock.resume();  // of a detour that came meanwhile the rest

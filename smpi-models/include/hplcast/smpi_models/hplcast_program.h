@@ -36,11 +36,11 @@ int hplcast_region_enter(const char* name, double m, double n, double k);
 /* The region ends. Ends the simulation for another region than the one that began last. */
 void hplcast_region_leave(const char* name);
 
+/* The name of what hplcast_before_mpi() comes before, which must live on; none: a clock. */
+void hplcast_announce_mpi(const char* function);
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
- * benched; after the call the rest is benched again. Around every MPI call, whose name must live on, and clock read.
- * Nothing outside of ranks. */
-void hplcast_enter_mpi(const char* function);
-void hplcast_before_mpi(void); /* of a clock */
+ * benched; after the call the rest is benched again. Around every MPI call and clock read. Nothing outside of ranks. */
+void hplcast_before_mpi(void);
 void hplcast_after_mpi(void);
 
 /* Whether routines are to be executed, too (--numerics run): then a routine calls that of a real BLAS between the other
