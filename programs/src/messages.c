@@ -10,7 +10,7 @@
 /* SMPI's own function. */
 #define SMPI(NAME, ...)                                 \
   __extension__({                                       \
-    hplcast_before_mpi();                               \
+    hplcast_before_mpi(#NAME);                          \
     const int smpi_result = __real_##NAME(__VA_ARGS__); \
     hplcast_after_mpi();                                \
     smpi_result;                                        \
@@ -51,7 +51,7 @@ int __wrap_MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_
   extern int __real_##NAME(const void*, int, MPI_Datatype, int, int, MPI_Comm);                                   \
   int __wrap_##NAME(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
     if (!hplcast_messages()) return SMPI(NAME, buffer, count, type, peer, tag, communicator);                     \
-    hplcast_enter_mpi();                                                                                          \
+    hplcast_enter_mpi(#NAME);                                                                                     \
     const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);                                 \
     hplcast_mpi_send(&end, synchronous);                                                                          \
     hplcast_after_mpi();                                                                                          \
@@ -68,7 +68,7 @@ SEND(MPI_Bsend, 0)
   int __wrap_##NAME(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, \
                     MPI_Request* request) {                                                                     \
     if (!hplcast_messages()) return SMPI(NAME, buffer, count, type, peer, tag, communicator, request);          \
-    hplcast_enter_mpi();                                                                                        \
+    hplcast_enter_mpi(#NAME);                                                                                   \
     const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);                               \
     *request = make;                                                                                            \
     hplcast_after_mpi();                                                                                        \
@@ -89,15 +89,15 @@ extern int __real_MPI_Recv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Sta
 int __wrap_MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator,
                     MPI_Status* status) {
   if (!hplcast_messages()) return SMPI(MPI_Recv, buffer, count, type, peer, tag, communicator, status);
-  hplcast_enter_mpi();
+  hplcast_enter_mpi("MPI_Recv");
   const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);
   hplcast_mpi_receive(&end, status);
   hplcast_after_mpi();
   return MPI_SUCCESS;
 }
 
-static void exchange(const hplcast_end* out, const hplcast_end* in, MPI_Status* status) {
-  hplcast_enter_mpi();
+static void exchange(const char* name, const hplcast_end* out, const hplcast_end* in, MPI_Status* status) {
+  hplcast_enter_mpi(name);
   MPI_Request sent = hplcast_mpi_isend(out, 0), received = hplcast_mpi_ireceive(in);
   hplcast_mpi_wait(&received, status);
   hplcast_mpi_wait(&sent, MPI_STATUS_IGNORE);
@@ -114,7 +114,7 @@ int __wrap_MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, i
                 status);
   const hplcast_end sent = end_of(out, out_count, out_type, to, out_tag, communicator);
   const hplcast_end received = end_of(in, in_count, in_type, from, in_tag, communicator);
-  exchange(&sent, &received, status);
+  exchange("MPI_Sendrecv", &sent, &received, status);
   return MPI_SUCCESS;
 }
 
@@ -131,23 +131,27 @@ int __wrap_MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int 
   MPI_Pack(buffer, count, type, out, size, &packed, communicator);
   const hplcast_end sent = end_of(out, size, MPI_BYTE, to, out_tag, communicator);
   const hplcast_end received = end_of(buffer, count, type, from, in_tag, communicator);
-  exchange(&sent, &received, status);
+  exchange("MPI_Sendrecv_replace", &sent, &received, status);
   free(out);
   return MPI_SUCCESS;
 }
 
 extern int __real_MPI_Start(MPI_Request*);
-int __wrap_MPI_Start(MPI_Request* request) {
+static int start(const char* name, MPI_Request* request) {
   if (!hplcast_is_request(*request)) return SMPI(MPI_Start, request);
-  hplcast_enter_mpi();
+  hplcast_enter_mpi(name);
   hplcast_mpi_start(*request);
   hplcast_after_mpi();
   return MPI_SUCCESS;
 }
 
+int __wrap_MPI_Start(MPI_Request* request) {
+  return start("MPI_Start", request);
+}
+
 int __wrap_MPI_Startall(int count, MPI_Request* requests) {
   int result = MPI_SUCCESS;
-  for (int i = 0; i < count && result == MPI_SUCCESS; ++i) result = __wrap_MPI_Start(&requests[i]);
+  for (int i = 0; i < count && result == MPI_SUCCESS; ++i) result = start("MPI_Startall", &requests[i]);
   return result;
 }
 
@@ -156,7 +160,7 @@ int __wrap_MPI_Startall(int count, MPI_Request* requests) {
 extern int __real_MPI_Probe(int, int, MPI_Comm, MPI_Status*);
 int __wrap_MPI_Probe(int peer, int tag, MPI_Comm communicator, MPI_Status* status) {
   if (!hplcast_messages()) return SMPI(MPI_Probe, peer, tag, communicator, status);
-  hplcast_enter_mpi();
+  hplcast_enter_mpi("MPI_Probe");
   const hplcast_end end = end_of(NULL, 0, MPI_BYTE, peer, tag, communicator);
   hplcast_mpi_probe(&end, 1, status);
   hplcast_after_mpi();
@@ -166,7 +170,7 @@ int __wrap_MPI_Probe(int peer, int tag, MPI_Comm communicator, MPI_Status* statu
 extern int __real_MPI_Iprobe(int, int, MPI_Comm, int*, MPI_Status*);
 int __wrap_MPI_Iprobe(int peer, int tag, MPI_Comm communicator, int* found, MPI_Status* status) {
   if (!hplcast_messages()) return SMPI(MPI_Iprobe, peer, tag, communicator, found, status);
-  hplcast_enter_mpi();
+  hplcast_enter_mpi("MPI_Iprobe");
   const hplcast_end end = end_of(NULL, 0, MPI_BYTE, peer, tag, communicator);
   *found = hplcast_mpi_probe(&end, 0, status);
   hplcast_after_mpi();
@@ -190,31 +194,40 @@ static int is_active(MPI_Request request) {
   return request != MPI_REQUEST_NULL && (!hplcast_is_request(request) || hplcast_is_active(request));
 }
 
+/* `name`: on behalf of which function. */
 extern int __real_MPI_Wait(MPI_Request*, MPI_Status*);
-int __wrap_MPI_Wait(MPI_Request* request, MPI_Status* status) {
+static int wait_for(const char* name, MPI_Request* request, MPI_Status* status) {
   if (!hplcast_is_request(*request)) return SMPI(MPI_Wait, request, status);
   if (!hplcast_is_active(*request)) {
     empty(status);
     return MPI_SUCCESS;
   }
-  hplcast_enter_mpi();
+  hplcast_enter_mpi(name);
   hplcast_mpi_wait(request, status);
   hplcast_after_mpi();
   return MPI_SUCCESS;
 }
 
+int __wrap_MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return wait_for("MPI_Wait", request, status);
+}
+
 extern int __real_MPI_Test(MPI_Request*, int*, MPI_Status*);
-int __wrap_MPI_Test(MPI_Request* request, int* ended, MPI_Status* status) {
+static int test(const char* name, MPI_Request* request, int* ended, MPI_Status* status) {
   if (!hplcast_is_request(*request)) return SMPI(MPI_Test, request, ended, status);
   *ended = 1;
   if (!hplcast_is_active(*request)) {
     empty(status);
     return MPI_SUCCESS;
   }
-  hplcast_enter_mpi();
+  hplcast_enter_mpi(name);
   *ended = hplcast_mpi_test(request, status);
   hplcast_after_mpi();
   return MPI_SUCCESS;
+}
+
+int __wrap_MPI_Test(MPI_Request* request, int* ended, MPI_Status* status) {
+  return test("MPI_Test", request, ended, status);
 }
 
 extern int __real_MPI_Waitall(int, MPI_Request*, MPI_Status*);
@@ -225,7 +238,7 @@ int __wrap_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   char done[few] = {0};
   int result = MPI_SUCCESS;
   for (int left = count <= few ? count : 0; left > 1; --left) {
-    hplcast_enter_mpi();
+    hplcast_enter_mpi("MPI_Waitall");
     const int place = hplcast_mpi_wait_next(count, requests);
     if (place >= 0) {
       hplcast_mpi_wait(&requests[place], status_of(statuses, place));
@@ -236,7 +249,7 @@ int __wrap_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   }
   for (int i = 0; i < count; ++i) {
     if (count <= few && done[i]) continue;
-    const int one = __wrap_MPI_Wait(&requests[i], status_of(statuses, i));
+    const int one = wait_for("MPI_Waitall", &requests[i], status_of(statuses, i));
     if (one != MPI_SUCCESS) result = one;
   }
   return result;
@@ -259,7 +272,7 @@ int __wrap_MPI_Waitany(int count, MPI_Request* requests, int* place, MPI_Status*
   *place = MPI_UNDEFINED;
   empty(status);
   if (active_ones(count, requests, "MPI_Waitany with requests of collective operations") == 0) return MPI_SUCCESS;
-  hplcast_enter_mpi();
+  hplcast_enter_mpi("MPI_Waitany");
   *place = hplcast_mpi_wait_any(count, requests);
   hplcast_mpi_wait(&requests[*place], status);
   hplcast_after_mpi();
@@ -274,7 +287,7 @@ int __wrap_MPI_Testany(int count, MPI_Request* requests, int* place, int* ended,
   empty(status);
   for (int i = 0; i < count; ++i) {
     if (!is_active(requests[i])) continue;
-    const int result = __wrap_MPI_Test(&requests[i], ended, status);
+    const int result = test("MPI_Testany", &requests[i], ended, status);
     if (*ended) *place = i;
     if (*ended || result != MPI_SUCCESS) return result;
   }
@@ -290,7 +303,7 @@ int __wrap_MPI_Testsome(int count, MPI_Request* requests, int* ended_count, int*
     if (!is_active(requests[i])) continue;
     ++active;
     int ended = 0;
-    const int result = __wrap_MPI_Test(&requests[i], &ended, status_of(statuses, *ended_count));
+    const int result = test("MPI_Testsome", &requests[i], &ended, status_of(statuses, *ended_count));
     if (result != MPI_SUCCESS) return result;
     if (ended) places[(*ended_count)++] = i;
   }
@@ -316,7 +329,7 @@ int __wrap_MPI_Testall(int count, MPI_Request* requests, int* ended, MPI_Status*
       const int result = SMPI(MPI_Test, &requests[i], ended, status_of(statuses, i));
       if (result != MPI_SUCCESS) return result;
     } else if (is_active(requests[i])) {
-      __wrap_MPI_Test(&requests[i], ended, status_of(statuses, i));
+      test("MPI_Testall", &requests[i], ended, status_of(statuses, i));
     }
   }
   return MPI_SUCCESS;

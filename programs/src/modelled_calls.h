@@ -23,6 +23,12 @@ static inline void hplcast_spend_by(struct hplcast_variant* variant, double m, d
   hplcast_routine_call(variant->number, m, n, k, flop, executed);
 }
 
+/* Of a routine of LAPACK that begins: HPLCAST_NOT_EXECUTED and so on. */
+static inline int hplcast_begin_lapack(struct hplcast_variant* variant, double m, double n, double k, double flop) {
+  if (variant->number < 0) variant->number = hplcast_routine(variant->name, variant->base);
+  return hplcast_lapack_begin(variant->number, m, n, k, flop);
+}
+
 static inline void hplcast_spend(struct hplcast_variant* variant, double m, double n, double k, double flop) {
   hplcast_spend_by(variant, m, n, k, flop, 0);
 }

@@ -23,15 +23,15 @@
     return result;                                                                                                   \
   }
 
-#define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(), )
-#define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(), )
-#define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(#NAME); hplcast_before_mpi(), )
+#define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(#NAME), )
+#define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(#NAME), )
+#define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(#NAME); hplcast_before_mpi(#NAME), )
 /* `child`: the argument that is the new communicator. */
 #define HPLCAST_WRAP_CREATING_C(NAME, child)                           \
-  HPLCAST_WRAP(NAME, const MPI_Comm parent = (MPI_Comm)a; hplcast_before_mpi(), \
+  HPLCAST_WRAP(NAME, const MPI_Comm parent = (MPI_Comm)a; hplcast_before_mpi(#NAME), \
                if (hplcast_messages()) hplcast_communicator_made(parent, *(MPI_Comm*)child))
 #define HPLCAST_WRAP_CREATING_FORTRAN(NAME, child)                                     \
-  HPLCAST_WRAP(NAME, const MPI_Comm parent = MPI_Comm_f2c(*(MPI_Fint*)a); hplcast_before_mpi(), \
+  HPLCAST_WRAP(NAME, const MPI_Comm parent = MPI_Comm_f2c(*(MPI_Fint*)a); hplcast_before_mpi(#NAME), \
                if (hplcast_messages()) hplcast_communicator_made(parent, MPI_Comm_f2c(*(MPI_Fint*)child)))
 
 /* Functions whose requests or communicators would be SMPI's, where messages are not. */

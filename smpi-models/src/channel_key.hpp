@@ -13,12 +13,12 @@ inline bool same_ends(const hplcast_channel& a, const hplcast_channel& b) noexce
 }
 
 /// As source or tag of what is wanted: any.
-constexpr int any = std::numeric_limits<int>::min();
+constexpr int any_value = std::numeric_limits<int>::min();
 
 /// Whether a message that was sent on one channel is one that is wanted or probed on another, which may have wildcards.
 inline bool matches(const hplcast_channel& sent, const hplcast_channel& wanted) noexcept {
-  return (sent.source == wanted.source || wanted.source == any) && sent.destination == wanted.destination &&
-         (sent.tag == wanted.tag || wanted.tag == any) && sent.context == wanted.context;
+  return (sent.source == wanted.source || wanted.source == any_value) && sent.destination == wanted.destination &&
+         (sent.tag == wanted.tag || wanted.tag == any_value) && sent.context == wanted.context;
 }
 
 /// Channels as keys of hash tables.

@@ -65,10 +65,10 @@ hplcast_message ProgramMessages::message(Rank& rank, const ProgramRequest& reque
   if (end.peer != MPI_ANY_SOURCE && (end.peer < 0 || end.peer >= ranks.size))
     stop(rank, "names rank " + std::to_string(end.peer) + " in a communicator of " + std::to_string(ranks.size));
   const int here = static_cast<int>(rank.number);
-  const int peer = end.peer == MPI_ANY_SOURCE ? any : ranks.world_ranks[end.peer];
+  const int peer = end.peer == MPI_ANY_SOURCE ? any_value : ranks.world_ranks[end.peer];
   hplcast_message result{};
   result.channel = {request.receives ? peer : here, request.receives ? here : peer,
-                    end.tag == MPI_ANY_TAG ? any : end.tag, request.communicator->context};
+                    end.tag == MPI_ANY_TAG ? any_value : end.tag, request.communicator->context};
   result.bytes = static_cast<double>(packed_bytes(end.count, end.type));
   return result;
 }

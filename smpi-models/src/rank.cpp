@@ -126,6 +126,7 @@ void RankClock::sleep() {
   LOG("falls asleep at %.12g s", slept_at_s_);
   bell_->acquire();
   LOG("wakes up after %g s", now_s() - slept_at_s_);
+  slept_s_ += now_s() - slept_at_s_;
   state_ = State::running;
 }
 

@@ -59,6 +59,8 @@ class Runtime {
   void panel_begins(Rank& rank, const hplcast_window& window, int index);
   /// The part of HPL that is timed begins for a rank, or ends.
   void timed_part(Rank& rank, bool begins, double now_s);
+  /// Of a program: tells now and then how far it is.
+  void tell_progress();
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
  private:
@@ -73,13 +75,13 @@ class Runtime {
   Statistics statistics_;
   PanelCounts counts_;
   Kernels kernels_;
+  Activity activity_;
   Program program_;
   std::optional<EnergyAccount> energy_;
   std::optional<EnergyTotals> energy_totals_;  ///< at the end
   std::deque<Rank> ranks_;                     // by number in MPI_COMM_WORLD
   std::optional<Communicator> world_;
   std::optional<Polling> polling_;
-  Activity activity_;
   ProgressFile progress_;
   PanelMarks panel_marks_;
   std::optional<Messages> messages_;

@@ -22,6 +22,13 @@ int hplcast_routine(const char* name, const char* base);
  * without a model takes no time and is counted as such. */
 void hplcast_routine_call(int routine, double m, double n, double k, double flop, int executed);
 
+/* As hplcast_routine_call(), of a routine that is made of others. One with a model takes its time, and is not executed; or
+ * it is, because numerics are, and what it calls takes none until hplcast_lapack_end(). Without a model it is executed, and
+ * what it calls takes its time. */
+enum { HPLCAST_NOT_EXECUTED, HPLCAST_EXECUTED, HPLCAST_EXECUTED_FREE };
+int hplcast_lapack_begin(int routine, double m, double n, double k, double flop);
+void hplcast_lapack_end(void);
+
 /* A region begins: not 0 if its code is to be executed (modes factor and bench). The region's time is spent at its end,
  * or here if it is not executed (modes model and skip). A region that cluster.json does not have is executed and takes
  * no time of its own. */
@@ -30,11 +37,20 @@ int hplcast_region_enter(const char* name, double m, double n, double k);
 void hplcast_region_leave(const char* name);
 
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
- * benched; after the call the rest is benched again. Around every MPI call and clock read. Nothing outside of ranks. */
-void hplcast_before_mpi(void);
+ * benched; after the call the rest is benched again. Around every MPI call and clock read: `function` is its name, which must
+ * live on, or "clock". Nothing outside of ranks. */
+void hplcast_before_mpi(const char* function);
 /* Likewise, but the delay stays pending: before calls that neither send nor wait nor tell a time. */
-void hplcast_enter_mpi(void);
+void hplcast_enter_mpi(const char* function);
 void hplcast_after_mpi(void);
+
+/* Whether routines are to be executed, too (--numerics run): then a routine calls that of a real BLAS between the other
+ * two, so that it is not benched. */
+int hplcast_numerics(void);
+void hplcast_numerics_begin(void);
+void hplcast_numerics_end(void);
+/* The function of that name in a real BLAS, which is loaded at the first call. */
+void* hplcast_real_routine(const char* name);
 
 /* Ends the simulation with this message and exit code 3. */
 void hplcast_stop(const char* message);
