@@ -144,7 +144,7 @@ void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
                            " s: threads are not observed and not simulated; run it with one thread per rank "
                            "(OMP_NUM_THREADS=1)");
   }
-  if (seen.routines.empty())
+  if (seen.routines.empty() && seen.regions.empty())
     fit.warnings.push_back(
         "no routine of BLAS was seen: is it linked statically? The observer sees shared libraries only");
 }
