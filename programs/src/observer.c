@@ -4,6 +4,7 @@
  *
  *     rank-R.calls.csv    routine,m,n,k,duration_s,calls   a sample of calls; each stands for so many
  *     rank-R.times.csv    what,name,calls,time_s,flop      sums: routine, mpi, region, total, rest, threads
+ *     rank-R.reach.csv    as the first: what reach.c measures then, with HPLCAST_OBSERVE_REACH bytes of memory
  *
  * Only the thread that loaded us is observed. Calls of many flop are timed by its CPU time, which other programs on the
  * machine do not stretch; short ones by the clock of the wall, which is read in a tenth of the time. */
@@ -260,6 +261,15 @@ static void write_calls(FILE* file, const char* kind, const struct hplcast_obser
   }
 }
 
+/* As asked for, but at most a quarter of what is free, shared with the other ranks of this host. */
+static size_t memory_for_reach(void) {
+  const char *const asked = getenv("HPLCAST_OBSERVE_REACH"), *const ranks = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (asked == NULL) return 0;
+  const double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double most = free_bytes / 4 / (ranks != NULL && atoi(ranks) > 0 ? atoi(ranks) : 1), bytes = atof(asked);
+  return (size_t)(bytes < most ? bytes : most);
+}
+
 static void write_files(void) {
   const char* const folder = getenv("HPLCAST_OBSERVE_DIR");
   /* Not of a launcher or a shell on the way to the program, nor of what the program starts. */
@@ -294,6 +304,12 @@ static void write_files(void) {
   fprintf(times, "preempted,,%llu,0,0\n", (unsigned long long)preempted_calls);
   fprintf(times, "threads,,%llu,%.9g,0\n", (unsigned long long)foreign_calls, (double)(process_ns - now) * 1e-9);
   if (fclose(calls) != 0 || fclose(times) != 0) stop("cannot write into %s", folder);
+  const size_t reach_bytes = memory_for_reach();
+  if (reach_bytes == 0) return;
+  FILE* const reach = open_file(folder, rank_of_process(), "reach");
+  fputs("routine,m,n,k,duration_s,calls\n", reach);
+  hplcast_write_reach(reach, routines, total_s, reach_bytes);
+  if (fclose(reach) != 0) stop("cannot write into %s", folder);
 }
 
 /* --- begin and end ------------------------------------------------------------------------------------------------- */
