@@ -201,7 +201,8 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
       warnings.push_back(
           percent(unmodelled) +
           " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
-          "this simulation; --rest model or bench, or regions (docs/any-program.md)");
+          "this simulation: rates and times that the program prints of such code (loops of its own, STREAM) are far "
+          "too good; --rest model or bench, or regions (docs/any-program.md)");
   }
   return warnings;
 }
