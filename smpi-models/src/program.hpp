@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collective_waits.hpp"
 #include "program_counts.hpp"
 #include "program_times.hpp"
 #include "rank.hpp"
@@ -21,7 +22,7 @@ class Program {
   Program(const Settings& settings, const std::optional<Model>& model, Activity& activity);
 
   /// Of rank `rank`, the number `local_rank` of its host. Ranks come in the order of their numbers.
-  void add_rank(const Rank& rank, int local_rank);
+  void add_rank(Rank& rank, int local_rank);
 
   /// As hplcast_routine().
   int routine(const std::string& name, const std::string& base);
@@ -46,6 +47,8 @@ class Program {
 
   /// The rank comes to an MPI function or a clock, whose name must live on; what it has pending is still to be spent.
   void enter_mpi(Rank& rank, const char* function);
+  /// The function that a rank comes to next is this operation.
+  void meet(const CollectiveWaits::Call& call) { next_meeting_ = call; }
   void leave_mpi(Rank& rank);
 
   /// When the rank was seen last, in its own time.
@@ -84,7 +87,8 @@ class Program {
     std::vector<Entered> regions;      ///< entered and not left, the last one last
     struct Call {
       const char* function;
-      double begin_s, slept_s;
+      double begin_s, blocked_s;
+      bool meets = false;
     };
     std::vector<Call> mpi;  ///< functions that it is in
     int composed = 0;       ///< routines that it is in, and has paid for
@@ -106,6 +110,8 @@ class Program {
                  std::uint32_t stream, std::uint64_t call) const;
   void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
   bool benches(const State& state) const;
+  /// What it did in a call that is over.
+  void tell_state(Rank& rank, const State::Call& call);
   /// Whether the rank is in a region or routine whose model has the time of all that is in it.
   bool is_paid(const State& state) const;
 
@@ -118,6 +124,8 @@ class Program {
   std::unordered_map<std::string, int> host_index_;
   ProgramCounts counts_;
   ProgramTimes times_;
+  CollectiveWaits waits_;
+  std::optional<CollectiveWaits::Call> next_meeting_;
 };
 
 }  // namespace hplcast::smpi_models

@@ -68,6 +68,27 @@ TEST_F(ProgramObservation, TimesOfEachRankAddUpToTheTimeOfTheRun) {
   EXPECT_EQ(phase_of(run, "MPI_Barrier").kernels_s, 0);
 }
 
+TEST_F(ProgramObservation, TellsWaitingForOthersFromMessages) {
+  ProgramRunRequest request = program_request("odd-smpi", 2, {"waits"});
+  request.cluster.program->regions["work"] = {core::RegionMode::skip, 1, {}, 1, 1};
+  request.observation.phases = true;
+  request.observation.energy = true;
+  core::PowerModel::Values power;
+  power.states = {{"default", 50}, {"messages", 20}, {"blocked", 10}, {"polling", 5}};
+  request.cluster.power = core::PowerModel::make(power);
+  const ProgramRun run = run_program(request);
+  // Means over two ranks, of which one waits for a second of work.
+  for (const char* function :
+       {"MPI_Recv", "MPI_Probe", "MPI_Waitall", "MPI_Waitany", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce"}) {
+    EXPECT_NEAR(phase_of(run, function).waiting_s, 0.5, 1e-4) << function;
+    EXPECT_LT(phase_of(run, function).messages_s, 1e-4) << function;
+  }
+  double blocked_s = 0;
+  for (const core::StateEnergy& state : run.energy->states)
+    if (state.name == "blocked") blocked_s = state.time_s;
+  EXPECT_NEAR(blocked_s, 7 * 0.5, 1e-3);
+}
+
 TEST_F(ProgramObservation, ChangesNoDigitOfTheResult) {
   ProgramRunRequest request = program_request("solver-smpi", 4, {"100", "3"});
   request.cluster.program->rest_s_per_call = 1e-5;
