@@ -26,9 +26,22 @@ Rank& this_rank() {
   return guarded([]() -> Rank& { return Runtime::rank(); });
 }
 
+int in_world(const hplcast_end& end, const hplcast::smpi_models::Communicator& ranks) {
+  return end.peer >= 0 && end.peer < ranks.size ? ranks.world_ranks[end.peer] : -1;
+}
+
 /// Communicators that are not known end the simulation here, where nothing blocks.
 void check(const hplcast_end& end) {
-  guarded([&] { messages().communicators().find(Runtime::rank().number, end.communicator); });
+  guarded([&] {
+    const Rank& rank = Runtime::rank();
+    const auto& communicator = messages().communicators().find(rank.number, end.communicator);
+    Runtime::instance().program().note_message(rank, [&] {
+      int bytes = 0;
+      PMPI_Type_size(end.type, &bytes);
+      return hplcast::smpi_models::TracedMessage{in_world(end, communicator->ranks), end.tag,
+                                                 static_cast<double>(bytes) * end.count};
+    });
+  });
 }
 
 MPI_Request handle(ProgramRequest* request) {

@@ -51,6 +51,13 @@ class Program {
   void meet(const CollectiveWaits::Call& call) { next_meeting_ = call; }
   void leave_mpi(Rank& rank);
 
+  /// What the function that it is in sends or receives; `describe`: the core::TracedMessage, if there is a trace.
+  template <typename Describe>
+  void note_message(const Rank& rank, const Describe& describe) {
+    const int number = static_cast<int>(rank.number);
+    if (times_.measures() && times_.is_traced(number)) times_.note(number, describe());
+  }
+
   /// When the rank was seen last, in its own time.
   double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
   /// Those that are in an MPI function.

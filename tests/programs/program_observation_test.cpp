@@ -130,6 +130,22 @@ TEST_F(ProgramObservation, TracesRoutinesRegionsAndMpiCallsOfTheRanksAskedFor) {
   EXPECT_NEAR(dgemm_us, 2 * 3 * 50, 0.01) << "a trace has nanoseconds";
 }
 
+TEST_F(ProgramObservation, TracesWhereMessagesGo) {
+  ProgramRunRequest request = program_request("odd-smpi", 2, {"messages"});
+  request.observation.trace = folder_.path() / "trace.json";
+  run_program(request);
+  std::ifstream in(request.observation.trace);
+  std::map<std::string, double> bytes;
+  const auto trace = nlohmann::json::parse(in);
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") != "X" || (event.at("name") != "MPI_Send" && event.at("name") != "MPI_Recv")) continue;
+    bytes[event.at("name").get<std::string>()] += event.at("args").at("bytes").get<double>();
+    EXPECT_EQ(event.at("args").at("peer").get<int>(), 1 - event.at("tid").get<int>());
+    EXPECT_EQ(event.at("args").at("tag"), 0);
+  }
+  EXPECT_EQ(bytes.at("MPI_Recv"), 1111111);
+}
+
 TEST_F(ProgramObservation, ALoopThatAsksIsOneEvent) {
   ProgramRunRequest request = program_request("odd-smpi", 1, {"tick"});
   request.observation.trace = folder_.path() / "trace.json";
