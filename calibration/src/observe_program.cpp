@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hplcast/calibration/archive.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/host_and_time.hpp"
@@ -43,13 +44,15 @@ std::string observe_program(const ObserveRequest& request) {
   require_archive_name(request.archive);
   const core::TemporaryFolder work("hplcast-observe");
   core::MpiLaunch launch = request.launch;
-  launch.exported.insert(launch.exported.end(), {"HPLCAST_OBSERVE_DIR", "LD_PRELOAD", "OMP_NUM_THREADS"});
+  launch.exported.insert(launch.exported.end(),
+                         {"HPLCAST_OBSERVE_DIR", "HPLCAST_OBSERVE_REACH", "LD_PRELOAD", "OMP_NUM_THREADS"});
   // mpirun itself is not observed: only the ranks get the library.
   core::Command command = core::mpirun_command(launch, request.program);
   for (std::string& argument : command.arguments)
     if (argument == "LD_PRELOAD") argument += "=" + request.observer.string();
   command.arguments.insert(command.arguments.end(), request.arguments.begin(), request.arguments.end());
   command.environment["HPLCAST_OBSERVE_DIR"] = work.path().string();
+  command.environment["HPLCAST_OBSERVE_REACH"] = core::shortest(request.reach_bytes);
   command.environment["OMP_NUM_THREADS"] = "1";
   command.purpose = "the observed run of " + request.program.filename().string();
   command.output = work.path() / "program.out";

@@ -37,6 +37,10 @@ std::string add_archive(const std::string& path, fit::ProgramObservation& observ
   const auto files = calibration::read_archive(path);
   for (const auto& [name, text] : files) {
     const std::string where = path + ":" + name;
+    if (core::ends_with(name, ".reach.csv")) {
+      std::istringstream reach_in(text);
+      fit::read_reach({reach_in, where}, observation);
+    }
     const std::string ending = ".times.csv";
     if (core::ends_with(name, ending)) {
       const std::string calls_name = name.substr(0, name.size() - ending.size()) + ".calls.csv";

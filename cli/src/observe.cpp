@@ -64,6 +64,13 @@ void setup_observe(CLI::App& app) {
   command.add_option("--mpirun", request.launch.mpirun, "Open MPI's mpirun, or srun")->type_name("PATH");
   command.add_flag("!--no-bind", request.launch.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.launch.oversubscribe, "allow more ranks than cores");
+  command
+      .add_option(
+          "--reach", request.reach_bytes,
+          "memory of each rank to measure longer vectors and larger strides in, when the run is over; 0: do not")
+      ->transform(as_bytes())
+      ->type_name("BYTES")
+      ->default_str("256MiB");
   command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
       ->transform(as_time_limit());
   command.callback([options] { run_observe(*options); });

@@ -43,15 +43,27 @@ KernelFitOptions form(std::vector<Monomial> terms) {
   return options;
 }
 
-/// Vectors whose elements are k apart: the time per element grows with the memory that they span, n k, from cache to
-/// cache; at most that of the slowest memory, so pieces are there, too.
+/// Vectors whose elements are k apart: the time per element grows with the memory that they span, n k, and the pages
+/// that they are in; at most to that of the slowest memory, so pieces are there, too.
 std::vector<KernelFitOptions> strided_forms() {
-  const Monomial n{0, 1, 0}, span{0, 1, 1}, by_span{0, 2, 1};
+  const Monomial n{0, 1, 0}, span{0, 1, 1}, by_length{0, 2, 0}, by_span{0, 2, 1};
   KernelFitOptions pieces = form({n});
   pieces.level = "M'";
   pieces.split = span;
   pieces.max_pieces = 4;
-  return {form({n}), form({n, by_span}), pieces};
+  KernelFitOptions by_both = form({n, span});
+  by_both.level = "M'";
+  by_both.split = span;
+  by_both.max_pieces = 4;
+  return {form({n}), form({n, by_span}), form({n, span, by_length}), pieces, by_both};
+}
+
+/// Calls at sizes that no observed call had, in any of its sizes.
+std::vector<ObservedCall> beyond(const core::ShapeRange& seen, const std::vector<ObservedCall>& reach) {
+  std::vector<ObservedCall> calls;
+  for (const ObservedCall& one : reach)
+    if (one.shape.n > seen.max.n || one.shape.k > seen.max.k) calls.push_back(one);
+  return calls;
 }
 
 /// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
@@ -98,7 +110,10 @@ KernelFit simplest_fit(const KernelTable& table, const std::vector<KernelFitOpti
   return fit_kernel(table, constant);
 }
 
-KernelFit fit_routine(const std::string& name, const std::vector<ObservedCall>& calls, bool matters) {
+KernelFit fit_routine(const std::string& name, std::vector<ObservedCall> calls, bool matters,
+                      const std::vector<ObservedCall>& reach = {}) {
+  const std::vector<ObservedCall> more = beyond(table_of(calls).range(), reach);
+  calls.insert(calls.end(), more.begin(), more.end());
   const KernelTable table = table_of(calls);
   const bool strided = core::ends_with(name, "/strided") && table.range().max.k > 1;
   const std::vector<KernelFitOptions> forms = strided ? strided_forms() : forms_of(table.range());
@@ -144,7 +159,7 @@ void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
                            " s: threads are not observed and not simulated; run it with one thread per rank "
                            "(OMP_NUM_THREADS=1)");
   }
-  if (seen.routines.empty())
+  if (seen.routines.empty() && seen.regions.empty())
     fit.warnings.push_back(
         "no routine of BLAS was seen: is it linked statically? The observer sees shared libraries only");
 }
@@ -227,6 +242,15 @@ void read_observed_rank(const NamedInput& calls, const NamedInput& times, Progra
   read_times(times, observation);
 }
 
+void read_reach(const NamedInput& file, ProgramObservation& observation) {
+  core::CsvReader rows(file.in, file.name);
+  const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
+                    duration = rows.column("duration_s"), calls = rows.column("calls");
+  while (rows.next())
+    observation.reach[std::string(rows.text(routine))].push_back(
+        {{rows.positive(m), rows.positive(n), rows.positive(k)}, rows.positive(duration), rows.positive(calls)});
+}
+
 ProgramFit fit_program(const ProgramObservation& observation, double least_share) {
   if (!(observation.executed_s > 0))
     throw core::Error(core::ExitCode::bad_input, "no CPU time was observed; expected what `hplcast observe` wrote");
@@ -238,7 +262,9 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     routines_s += sum.time_s;
     const auto calls = observation.calls.find(name);
     if (calls == observation.calls.end()) continue;
-    KernelFit one = fit_routine(name, calls->second, sum.time_s > least_share * observation.executed_s);
+    const auto reach = observation.reach.find(name);
+    KernelFit one = fit_routine(name, calls->second, sum.time_s > least_share * observation.executed_s,
+                                reach == observation.reach.end() ? std::vector<ObservedCall>{} : reach->second);
     if (one.ok()) {
       program.routines.emplace(name, one.model);
     } else {

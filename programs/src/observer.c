@@ -4,6 +4,7 @@
  *
  *     rank-R.calls.csv    routine,m,n,k,duration_s,calls   a sample of calls; each stands for so many
  *     rank-R.times.csv    what,name,calls,time_s,flop      sums: routine, mpi, region, total, rest, threads
+ *     rank-R.reach.csv    as the first: what reach.c measures then, with HPLCAST_OBSERVE_REACH bytes of memory
  *
  * Only the thread that loaded us is observed. Calls of many flop are timed by its CPU time, which other programs on the
  * machine do not stretch; short ones by the clock of the wall, which is read in a tenth of the time. */
@@ -36,6 +37,7 @@ static int64_t wall_from;
 static double wall_overhead_ns, cpu_overhead_ns;  /* of one pair of reads, part of what they measure */
 static double call_overhead_ns[2];                /* of timing one call, by clock */
 static uint64_t timed_calls[2];
+static uint64_t marks;         /* of regions, and calls of MPI: one read of CPU time of each counts as the program's */
 static uint64_t foreign_calls;
 static uint64_t preempted_calls; /* left out: too few to matter for the time of a routine */
 static struct hplcast_observed* routines;
@@ -49,6 +51,7 @@ struct region {
   double time_s;
   int64_t from_ns;
   double routines_before_s;
+  double overhead_before_s;
   int open;
   struct hplcast_observed sizes; /* its durations by sizes */
 };
@@ -147,9 +150,19 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
 int hplcast_mpi_begin(void) {
   if (!is_observed_thread || depth++ > 0) return 0;
   const int64_t now = cpu_ns();
-  if (!paused) executed_ns += now - executing_from;
+  if (!paused) {
+    executed_ns += now - executing_from;
+    ++marks;
+  }
   executing_from = now;
   return 1;
+}
+
+/* What reading clocks and keeping samples took of the program's own time so far, without what is taken off calls. */
+static double overhead_s(void) {
+  return ((double)timed_calls[0] * call_overhead_ns[0] + (double)timed_calls[1] * call_overhead_ns[1] +
+          (double)marks * cpu_overhead_ns) *
+         1e-9;
 }
 
 void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function) {
@@ -191,6 +204,8 @@ void hplcast_observed_region_begin(const char* name, double m, double n, double 
   region->k = k;
   region->routines_before_s = routines_s;
   mpi_before_ns[region - regions] = in_mpi_ns;
+  if (!paused) ++marks;
+  region->overhead_before_s = overhead_s();
   region->from_ns = cpu_ns();
 }
 
@@ -207,8 +222,10 @@ void hplcast_observed_region_end(const char* name) {
   region->open = 0;
   if (paused) return;
   const int64_t elapsed_ns = now - region->from_ns - (in_mpi_ns - mpi_before_ns[region - regions]);
-  double time_s = (double)elapsed_ns * 1e-9 - (routines_s - region->routines_before_s);
+  double time_s = ((double)elapsed_ns - cpu_overhead_ns) * 1e-9 - (routines_s - region->routines_before_s) -
+                  (overhead_s() - region->overhead_before_s);
   if (time_s < 0) time_s = 0;
+  ++marks;
   ++region->calls;
   region->time_s += time_s;
   keep(&region->sizes, region->m, region->n, region->k, time_s);
@@ -244,8 +261,13 @@ static void write_calls(FILE* file, const char* kind, const struct hplcast_obser
   }
 }
 
-static double thread_overhead_s(void) {
-  return ((double)timed_calls[0] * call_overhead_ns[0] + (double)timed_calls[1] * call_overhead_ns[1]) * 1e-9;
+/* As asked for, but at most a quarter of what is free, shared with the other ranks of this host. */
+static size_t memory_for_reach(void) {
+  const char *const asked = getenv("HPLCAST_OBSERVE_REACH"), *const ranks = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (asked == NULL) return 0;
+  const double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double most = free_bytes / 4 / (ranks != NULL && atoi(ranks) > 0 ? atoi(ranks) : 1), bytes = atof(asked);
+  return (size_t)(bytes < most ? bytes : most);
 }
 
 static void write_files(void) {
@@ -273,7 +295,7 @@ static void write_files(void) {
   }
   for (const struct hplcast_mpi_observed* one = functions; one != NULL; one = one->next)
     fprintf(times, "mpi,%s,%llu,%.9g,0\n", one->name, (unsigned long long)one->calls, one->time_s);
-  const double total_s = (double)executed_ns * 1e-9 - thread_overhead_s();
+  const double total_s = (double)executed_ns * 1e-9 - overhead_s();
   const double rest_s = total_s - routines_s - in_regions_s;
   const int64_t process_ns = read_clock(CLOCK_PROCESS_CPUTIME_ID);
   fprintf(times, "total,,0,%.9g,0\n", total_s > 0 ? total_s : 0);
@@ -282,6 +304,12 @@ static void write_files(void) {
   fprintf(times, "preempted,,%llu,0,0\n", (unsigned long long)preempted_calls);
   fprintf(times, "threads,,%llu,%.9g,0\n", (unsigned long long)foreign_calls, (double)(process_ns - now) * 1e-9);
   if (fclose(calls) != 0 || fclose(times) != 0) stop("cannot write into %s", folder);
+  const size_t reach_bytes = memory_for_reach();
+  if (reach_bytes == 0) return;
+  FILE* const reach = open_file(folder, rank_of_process(), "reach");
+  fputs("routine,m,n,k,duration_s,calls\n", reach);
+  hplcast_write_reach(reach, routines, total_s, reach_bytes);
+  if (fclose(reach) != 0) stop("cannot write into %s", folder);
 }
 
 /* --- begin and end ------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
@@ -51,6 +52,37 @@ TEST(ProgramFit, ExtrapolatesASizeThatNeverVaried) {
   const ProgramFit fit = fit_program(observation_of("dgemm", updates(5e-11, 0)));
   const double expected_s = 5e-11 * 4000 * 4000 * 128;
   EXPECT_NEAR(predicted_s(fit, "dgemm", {4000, 4000, 128}), expected_s, 1e-3 * expected_s);
+}
+
+// Rows of larger matrices cost more per element than any that the run swapped.
+TEST(ProgramFit, FollowsWhatWasMeasuredBeyondTheSizesOfTheRun) {
+  const auto duration_s = [](double n, double k) { return n * (1e-9 + 2e-12 * k + 4e-12 * n); };
+  std::vector<ObservedCall> calls;
+  for (double n = 100; n <= 1500; n += 50) calls.push_back({{1, n, 1500}, duration_s(n, 1500), 10});
+  ProgramObservation seen = observation_of("dswap/strided", calls);
+  for (double k = 1500; k <= 9000; k += 1500) {
+    for (double n = 100; n <= k; n *= 2) seen.reach["dswap/strided"].push_back({{1, n, k}, duration_s(n, k), 64});
+  }
+  const double expected_s = duration_s(4000, 4000);
+  EXPECT_NEAR(predicted_s(fit_program(seen), "dswap/strided", {1, 4000, 4000}), expected_s, 0.02 * expected_s);
+  // At sizes that the run had, what was measured later does not count.
+  for (ObservedCall& one : seen.reach["dswap/strided"])
+    if (one.shape.k <= 1500) one.duration_s *= 100;
+  EXPECT_NEAR(predicted_s(fit_program(seen), "dswap/strided", {1, 4000, 4000}), expected_s, 0.02 * expected_s);
+  seen.reach.clear();
+  EXPECT_GT(std::abs(predicted_s(fit_program(seen), "dswap/strided", {1, 4000, 4000}) / expected_s - 1), 0.05)
+      << "else the rows would not be needed";
+}
+
+TEST(ProgramFit, NamesTheRowOfReachThatIsWrong) {
+  std::istringstream file("routine,m,n,k,duration_s,calls\ndswap/strided,1,10,20,0,64\n");
+  ProgramObservation seen;
+  try {
+    read_reach({file, "rank-0.reach.csv"}, seen);
+    FAIL() << "expected an error";
+  } catch (const core::ParseError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rank-0.reach.csv"));
+  }
 }
 
 TEST(ProgramFit, AddsFacesWhereTheyMatter) {

@@ -62,6 +62,13 @@ TEST(Compilers, PassOnWhatTheCompilerSays) {
   EXPECT_THAT(compile(nothing, "--help", "hplcast-fc").output, HasSubstr("Usage: hplcast-fc"));
 }
 
+TEST(Compilers, FindMainInAnArchive) {
+  const auto result = compile(nothing, "-c main.c && ar rc libmain.a main.o && " HPLCAST_BINARY_DIR
+                                       "/bin/hplcast-cc libmain.a -o main && nm -D --defined-only main");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr(" T main")) << "else: could not resolve entry point";
+}
+
 TEST(Compilers, ProvideWhatBlacsNeeds) {
   const auto result = compile(
       "#include <mpi.h>\nint main(int argc, char** argv) { MPI_Datatype t; MPI_Init(&argc, &argv); MPI_Pcontrol(0);"

@@ -97,6 +97,31 @@ TEST(Observe, KeepsBoundedSamplesThatStandForAllCalls) {
   EXPECT_NEAR(stands_for, 3000, 1e-3);
 }
 
+TEST(Observe, MeasuresLongerVectorsWhenTheRunIsOver) {
+  calibration::ObserveRequest request = request_of(2, {});
+  request.program = HPLCAST_BINARY_DIR "/tests/programs_swaps";
+  request.reach_bytes = 8 << 20;
+  calibration::observe_program(request);
+  const auto files = calibration::read_archive(request.archive);
+  for (const char* name : {"rank-0.reach.csv", "rank-1.reach.csv"}) {
+    std::istringstream reach(files.at(name));
+    fit::ProgramObservation seen;
+    fit::read_reach({reach, name}, seen);
+    // The program swaps rows of 300 elements, 300 apart; strides are up to eight times that, and memory is bounded.
+    double longest = 0, farthest = 0;
+    for (const fit::ObservedCall& one : seen.reach.at("dswap/strided")) {
+      longest = std::max(longest, one.shape.n);
+      farthest = std::max(farthest, one.shape.k);
+      EXPECT_LE(one.shape.n * one.shape.k * 8, 8 << 20);
+    }
+    EXPECT_EQ(longest, 900);
+    EXPECT_EQ(farthest, 2400);
+  }
+  request.reach_bytes = 0;
+  calibration::observe_program(request);
+  EXPECT_EQ(calibration::read_archive(request.archive).count("rank-0.reach.csv"), 0u);
+}
+
 TEST(Observe, LeadsToAPredictionOfTheSameRun) {
   const calibration::ObserveRequest observed = request_of(1, {"400", "20"});
   calibration::observe_program(observed);

@@ -17,12 +17,14 @@ struct ObserveRequest {
   std::filesystem::path observer;  ///< libhplcast-observe.so, on all hosts
   std::filesystem::path archive;   ///< to be written: .zip, .tar.gz or .tar.zst
   double timeout_s = 0;            ///< 0: none
+  double reach_bytes = 0x1p28;     ///< memory of a rank for longer vectors and strides (programs/src/reach.c); 0: none
   std::function<void()> while_running = {};
 };
 
-/// Runs the program and writes what its ranks did into the archive: rank-R.calls.csv, rank-R.times.csv, program.json
-/// and program.out, which is what it printed. @throws core::ExternalError if it fails; core::Error if it left nothing:
-/// it is linked statically, or is no MPI program. @return what it printed.
+/// Runs the program and writes what its ranks did into the archive: rank-R.calls.csv, rank-R.times.csv,
+/// rank-R.reach.csv (with reach_bytes), program.json and program.out, which is what it printed. @throws
+/// core::ExternalError if it fails; core::Error if it left nothing: it is linked statically, or is no MPI program.
+/// @return what it printed.
 std::string observe_program(const ObserveRequest& request);
 
 }  // namespace hplcast::calibration

@@ -27,6 +27,7 @@ struct ObservedSum {
 /// What `hplcast observe` saw in one or more runs.
 struct ProgramObservation {
   std::map<std::string, std::vector<ObservedCall>> calls;  ///< by routine
+  std::map<std::string, std::vector<ObservedCall>> reach;  ///< measured after the run, at sizes that it did not have
   std::map<std::string, ObservedSum> routines, regions, mpi;
   /// Of one rank: what its rest goes with.
   struct RankRest {
@@ -49,6 +50,10 @@ struct NamedInput {
 /// @throws core::ParseError
 void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation);
 
+/// Adds what a rank measured beyond the sizes of its calls: columns routine,m,n,k,duration_s,calls.
+/// @throws core::ParseError
+void read_reach(const NamedInput& file, ProgramObservation& observation);
+
 /// The models of a program and what was noticed.
 struct ProgramFit {
   core::ProgramModel program;
@@ -57,7 +62,8 @@ struct ProgramFit {
 };
 
 /// A model for each routine: terms are products of the sizes that it was called with, the simplest set that does
-/// (hpl_kernels.hpp), by weighted least squares in which the time of the calls counts. Routines that took less than
+/// (hpl_kernels.hpp), by weighted least squares in which the time of the calls counts. Sizes that no run had count as
+/// measured in `reach`. Routines that took less than
 /// `least_share` of the CPU time get the mean time per size. @throws core::Error if nothing was observed.
 ProgramFit fit_program(const ProgramObservation& observation, double least_share = 1e-4);
 

@@ -1,0 +1,189 @@
+/* What the observed run cannot show: the vector routines of BLAS at lengths and strides beyond those of its calls, where
+ * rows of a larger matrix lie in more pages and farther from the caches. When the program is over, each rank calls the
+ * same routines of the same library on matrices of random numbers, all ranks at about the same time:
+ *
+ *     strided   rows of n columns of a matrix whose columns have k elements: 64 neighbouring rows in turn, each with a
+ *               random one below it, which is how pivots swap rows; of routines other than swaps, a row and a vector
+ *     others    columns of a panel of 64, just written, each with a vector anywhere
+ *
+ * Rows: routine,m,n,k,duration_s,calls, as of observed calls; durations are means of the calls of a row. */
+#define _GNU_SOURCE
+#include "observed_calls.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BLOCK = 64, MOST_POINTS = 512 };
+
+/* Arguments in Fortran after n: x incx | alpha x incx | x incx y incy | alpha x incx y incy. */
+enum shape { ONE, SCALED, TWO, SCALED_TWO };
+struct routine {
+  const char* name; /* without the letter of the type */
+  enum shape shape;
+};
+static const struct routine known[] = {{"swap", TWO}, {"copy", TWO}, {"axpy", SCALED_TWO}, {"scal", SCALED}};
+
+struct point {
+  const struct hplcast_observed* observed;
+  void (*function)(void*, ...); /* cast before it is called */
+  enum shape shape;
+  size_t element_bytes;
+  int swaps, strided;
+  int n, k;
+};
+
+static uint64_t random_state = 2463534242u;
+
+static uint64_t next_random(void) { /* xorshift64, Marsaglia 2003 */
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return random_state;
+}
+
+static double cpu_s(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void call(const struct point* point, const void* alpha, void* x, const int* incx, void* y, const int* incy) {
+  const int* const n = &point->n;
+  switch (point->shape) {
+    case ONE: ((void (*)(const int*, void*, const int*))point->function)(n, x, incx); break;
+    case SCALED: ((void (*)(const int*, const void*, void*, const int*))point->function)(n, alpha, x, incx); break;
+    case TWO: ((void (*)(const int*, void*, const int*, void*, const int*))point->function)(n, x, incx, y, incy); break;
+    case SCALED_TWO:
+      ((void (*)(const int*, const void*, void*, const int*, void*, const int*))point->function)(n, alpha, x, incx, y,
+                                                                                                incy);
+      break;
+  }
+}
+
+/* Mean time of the calls of a block: where in the memory it lies is drawn, so that nothing of it is in a cache near by. */
+static double measured_s(const struct point* point, char* memory, size_t elements) {
+  static const double alpha[2] = {1 + 0x1p-20, 0}; /* 1 is a case of its own in some libraries */
+  static const float single_alpha[2] = {1 + 0x1p-20f, 0};
+  const char type = point->observed->name[0];
+  const void* const factor = type == 's' || type == 'c' ? (const void*)single_alpha : (const void*)alpha;
+  const int one = 1, stride = point->strided ? point->k : 1;
+  const size_t n = (size_t)point->n, rows = (size_t)point->k, bytes = point->element_bytes;
+  char *xs[BLOCK], *ys[BLOCK];
+  const size_t column = (size_t)next_random() % (elements / rows - n + 1);
+  const size_t first = rows > 2 * BLOCK ? (size_t)next_random() % (rows - BLOCK) : 0;
+  for (size_t i = 0; i < BLOCK; ++i) {
+    if (point->strided) {
+      const size_t below = first + i < rows ? rows - first - i : 1;
+      xs[i] = memory + bytes * (column * rows + (first + i) % rows);
+      ys[i] = memory + bytes * (point->swaps ? column * rows + (first + i + (size_t)next_random() % below) % rows : 0);
+    } else { /* a column of a panel, which another routine has just written, and one of a matrix */
+      xs[i] = memory + bytes * n * i;
+      ys[i] = memory + bytes * ((size_t)next_random() % (elements - n + 1));
+    }
+  }
+  if (!point->strided)
+    for (size_t i = 0; i < bytes * n * BLOCK; i += 32) ++*(volatile unsigned char*)(memory + i);
+  const int other = point->swaps ? stride : 1;
+  const double begin_s = cpu_s();
+  for (size_t i = 0; i < BLOCK; ++i) call(point, factor, xs[i], &stride, ys[i], &other);
+  return (cpu_s() - begin_s) / BLOCK;
+}
+
+/* --- which ones ----------------------------------------------------------------------------------------------------- */
+
+/* False: none of ours. */
+static int describe(const struct hplcast_observed* observed, struct point* point) {
+  const char* const slash = strchr(observed->name, '/');
+  const size_t length = slash == NULL ? strlen(observed->name) : (size_t)(slash - observed->name);
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    if (length != strlen(known[i].name) + 1 || strncmp(observed->name + 1, known[i].name, length - 1) != 0) continue;
+    const char type = observed->name[0];
+    char symbol[32];
+    snprintf(symbol, sizeof symbol, "%.*s_", (int)length, observed->name);
+    *(void**)&point->function = dlsym(RTLD_NEXT, symbol);
+    if (point->function == NULL) return 0;
+    point->observed = observed;
+    point->shape = known[i].shape;
+    point->swaps = strcmp(known[i].name, "swap") == 0;
+    point->strided = slash != NULL;
+    point->element_bytes = type == 's' ? 4 : type == 'z' ? 16 : 8;
+    return 1;
+  }
+  return 0;
+}
+
+static void largest_sizes(const struct hplcast_observed* observed, double* n, double* k) {
+  *n = *k = 1;
+  for (int i = 0; i < HPLCAST_CLASSES; ++i) {
+    const struct hplcast_class* const kept = observed->classes[i];
+    if (kept == NULL) continue;
+    const uint64_t samples = kept->calls < HPLCAST_SAMPLES ? kept->calls : HPLCAST_SAMPLES;
+    for (uint64_t j = 0; j < samples; ++j) {
+      if (kept->samples[j].n > *n) *n = kept->samples[j].n;
+      if (kept->samples[j].k > *k) *k = kept->samples[j].k;
+    }
+  }
+}
+
+/* Strides up to eight times the largest that was seen; lengths up to as many times the longest. */
+static int add_points(const struct point* kind, size_t most_bytes, struct point* points, int count) {
+  static const double factors[] = {1, 1.5, 2, 3, 4, 6, 8};
+  double longest, farthest;
+  largest_sizes(kind->observed, &longest, &farthest);
+  for (size_t i = 0; i < sizeof factors / sizeof *factors; ++i) {
+    const double rows = kind->strided ? farthest * factors[i] : 1;
+    for (double n = longest * factors[i]; n >= BLOCK; n /= 2) {
+      if (n * (kind->strided ? rows : BLOCK) * (double)kind->element_bytes > (double)most_bytes) continue;
+      if (!kind->strided && n <= longest) break;
+      if (count == MOST_POINTS) return count;
+      points[count] = *kind;
+      points[count].n = (int)n;
+      points[count++].k = (int)rows;
+      if (!kind->strided) break;
+    }
+  }
+  return count;
+}
+
+void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, double executed_s, size_t most_bytes) {
+  const double least_share = 0.005; /* of the time: what matters little stays as it is */
+  static struct point points[MOST_POINTS];
+  int count = 0;
+  size_t bytes = most_bytes < 67108864 ? most_bytes : 67108864; /* more than caches near by hold */
+  for (const struct hplcast_observed* one = routines; one != NULL; one = one->next) {
+    struct point kind;
+    if (one->time_s > least_share * executed_s && describe(one, &kind)) count = add_points(&kind, most_bytes, points, count);
+  }
+  for (int i = 0; i < count; ++i) {
+    const size_t columns = points[i].strided ? (size_t)points[i].k : BLOCK;
+    const size_t of_point = (size_t)points[i].n * columns * points[i].element_bytes;
+    if (of_point > bytes) bytes = of_point;
+  }
+  if (count == 0) return;
+  char* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  for (size_t i = 0; i + 8 <= bytes; i += 8) { /* neither zeros nor denormal numbers, whatever the type */
+    const float pair[2] = {1.0f + (float)(next_random() >> 48), 1.0f + (float)(next_random() >> 48)};
+    memcpy(memory + i, pair, sizeof pair);
+  }
+  const double most_s = 3, begin_s = cpu_s();
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    for (int i = count - 1; i > 0; --i) { /* in random order */
+      const int other = (int)(next_random() % (uint64_t)(i + 1));
+      const struct point kept = points[i];
+      points[i] = points[other];
+      points[other] = kept;
+    }
+    for (int i = 0; i < count && cpu_s() - begin_s < most_s; ++i) {
+      const struct point* const point = &points[i];
+      const double duration_s = measured_s(point, memory, bytes / point->element_bytes);
+      fprintf(file, "%s,1,%d,%d,%.9g,%d\n", point->observed->name, point->n, point->strided ? point->k : 1, duration_s, BLOCK);
+    }
+  }
+  munmap(memory, bytes);
+}
