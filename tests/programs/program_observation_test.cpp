@@ -68,6 +68,20 @@ TEST_F(ProgramObservation, TimesOfEachRankAddUpToTheTimeOfTheRun) {
   EXPECT_EQ(phase_of(run, "MPI_Barrier").kernels_s, 0);
 }
 
+TEST_F(ProgramObservation, PutsTimesIntoGroupsThatAddUpToTheSame) {
+  ProgramRunRequest request = program_request("solver-smpi", 4, {"100", "3"});
+  request.cluster.program->regions["fill"] = {core::RegionMode::skip, 1, {}, 1, 0.002};
+  request.observation.phases = true;
+  request.phases_by_group = true;
+  const ProgramRun run = run_program(request);
+  EXPECT_NEAR(4 * phase_of(run, "routines").elapsed_s, run.routines_s(), rounding_s);
+  EXPECT_NEAR(4 * phase_of(run, "regions").elapsed_s, run.regions_s(), rounding_s);
+  EXPECT_GT(phase_of(run, "MPI").waiting_s, 0);
+  double sum_s = 0;
+  for (const core::PhaseSummary& phase : run.phases) sum_s += phase.elapsed_s;
+  EXPECT_NEAR(sum_s, run.time_s, rounding_s);
+}
+
 TEST_F(ProgramObservation, TellsWaitingForOthersFromMessages) {
   ProgramRunRequest request = program_request("odd-smpi", 2, {"waits"});
   request.cluster.program->regions["work"] = {core::RegionMode::skip, 1, {}, 1, 1};
