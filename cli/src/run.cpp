@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "checks.hpp"
+#include "choice.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "energy_options.hpp"
@@ -107,13 +108,17 @@ void run_run(RunOptions& options) {
   write_table(std::cout, run);
 }
 
-void add_observation(CLI::App& command, study::Observation& observation) {
+void add_observation(CLI::App& command, study::ProgramRunRequest& request) {
+  study::Observation& observation = request.observation;
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
     return command.add_option(name, value, description)->type_name(type)->group("Observation");
   };
   command.add_flag("--phases", observation.phases, "print the time per routine, region and MPI function")
       ->group("Observation");
   add("--phases-csv", observation.phases_csv, "the same of every rank", "FILE");
+  add_choice<bool>(command, "--phases-by", request.phases_by_group, {{"name", false}, {"group", true}},
+                   "group: all routines, regions and MPI functions together")
+      ->group("Observation");
   add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
   add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
       ->needs("--trace")
@@ -168,7 +173,7 @@ void setup_run(CLI::App& app) {
       .add_option("--detours", options->detours, "off: nothing takes the cores away, even if cluster.json has detours")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
-  add_observation(command, request.observation);
+  add_observation(command, request);
   add_energy(command, request.observation);
   add_seed(command, request.seed, "of the simulation");
   command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)")

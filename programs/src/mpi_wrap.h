@@ -26,6 +26,14 @@
 #define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(#NAME), )
 #define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(#NAME), )
 #define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(#NAME); hplcast_before_mpi(#NAME), )
+#define HPLCAST_WRAP_COLLECTIVE_C(NAME, meets, communicator) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, -1, (MPI_Comm)communicator), )
+#define HPLCAST_WRAP_COLLECTIVE_FORTRAN(NAME, meets, communicator) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, -1, MPI_Comm_f2c(*(MPI_Fint*)communicator)), )
+#define HPLCAST_WRAP_ROOTED_C(NAME, meets, root, communicator) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, (int)root, (MPI_Comm)communicator), )
+#define HPLCAST_WRAP_ROOTED_FORTRAN(NAME, meets, root, communicator) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, *(MPI_Fint*)root, MPI_Comm_f2c(*(MPI_Fint*)communicator)), )
 /* `child`: the argument that is the new communicator. */
 #define HPLCAST_WRAP_CREATING_C(NAME, child)                           \
   HPLCAST_WRAP(NAME, const MPI_Comm parent = (MPI_Comm)a; hplcast_before_mpi(#NAME), \

@@ -107,7 +107,7 @@ class Activity {
   /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
   const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }
   /// Null: this rank is not in a trace.
-  TraceFile* trace_of(int rank) { return ranks_[static_cast<std::size_t>(rank)].traced ? trace_.get() : nullptr; }
+  TraceFile* trace_of(int rank) const { return ranks_[static_cast<std::size_t>(rank)].traced ? trace_.get() : nullptr; }
   /// A curve in the trace, if there is one.
   void counter(const char* name, double time_s, double value);
   /// The ranks that are in an MPI call, in order.

@@ -1,8 +1,10 @@
 #include "hplcast/smpi_models/hplcast_program_messages.h"
 
+#include <array>
 #include <vector>
 
 #include "c_boundary.hpp"
+#include "hplcast/smpi_models/hplcast_program.h"
 #include "program_messages.hpp"
 #include "runtime.hpp"
 
@@ -24,9 +26,22 @@ Rank& this_rank() {
   return guarded([]() -> Rank& { return Runtime::rank(); });
 }
 
+int in_world(const hplcast_end& end, const hplcast::smpi_models::Communicator& ranks) {
+  return end.peer >= 0 && end.peer < ranks.size ? ranks.world_ranks[end.peer] : -1;
+}
+
 /// Communicators that are not known end the simulation here, where nothing blocks.
 void check(const hplcast_end& end) {
-  guarded([&] { messages().communicators().find(Runtime::rank().number, end.communicator); });
+  guarded([&] {
+    const Rank& rank = Runtime::rank();
+    const auto& communicator = messages().communicators().find(rank.number, end.communicator);
+    Runtime::instance().program().note_message(rank, [&] {
+      int bytes = 0;
+      PMPI_Type_size(end.type, &bytes);
+      return hplcast::smpi_models::TracedMessage{in_world(end, communicator->ranks), end.tag,
+                                                 static_cast<double>(bytes) * end.count};
+    });
+  });
 }
 
 MPI_Request handle(ProgramRequest* request) {
@@ -54,6 +69,22 @@ void hplcast_communicator_made_by_group(MPI_Comm parent, int tag, MPI_Comm child
 
 void hplcast_communicator_freed(MPI_Comm communicator) {
   guarded([&] { messages().communicators().freed(Runtime::rank().number, communicator); });
+}
+
+void hplcast_before_collective(const char* function, hplcast_meets meets, int root, MPI_Comm communicator) {
+  using hplcast::smpi_models::Meets;
+  if (hplcast_messages()) {
+    guarded([&] {
+      const Rank& rank = Runtime::rank();
+      const auto known = messages().communicators().find_if_known(rank.number, communicator);
+      if (known == nullptr) return;
+      const hplcast::smpi_models::Communicator& ranks = known->ranks;
+      const bool is_root = root >= 0 && root < ranks.size && ranks.world_ranks[root] == static_cast<int>(rank.number);
+      constexpr std::array all = {Meets::all, Meets::from, Meets::to};
+      Runtime::instance().program().meet({known->context, ranks.size, all[meets], is_root});
+    });
+  }
+  hplcast_before_mpi(function);
 }
 
 void hplcast_mpi_send(const hplcast_end* end, int synchronous) {

@@ -39,12 +39,13 @@ bool is_just_beginning(const MessageRequest* request) {
   return request->receives && sent != nullptr && sent->flow == nullptr;
 }
 
-/// Blocks until the flow of one of them begins; all of them are of one rank.
-void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clock, const s4u::SemaphorePtr& bell) {
+/// Blocks until the flow of one of them begins; all of them are of one rank. `state`: what it does meanwhile.
+void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clock, const s4u::SemaphorePtr& bell,
+                   core::CoreState state = core::CoreState::blocked) {
   for (MessageRequest* const request : not_begun) alarm_of(*request) = bell;
   clock.tell(core::CoreState::messages);
   bell->acquire();
-  clock.tell(core::CoreState::blocked);
+  clock.tell(state);
   for (MessageRequest* const request : not_begun) alarm_of(*request) = nullptr;
 }
 
@@ -232,7 +233,9 @@ void Messages::wait_any(const std::vector<MessageRequest*>& requests) {
     std::for_each(begun, not_begun.end(),
                   [&](const MessageRequest* request) { port::release_at_end(request->message->flow, bell); });
     not_begun.erase(begun, not_begun.end());
-    wait_for_bell(not_begun, rank_of(*requests.front()).clock, bell);
+    const bool waits = not_begun.size() == requests.size();
+    wait_for_bell(not_begun, rank_of(*requests.front()).clock, bell,
+                  waits ? core::CoreState::blocked : core::CoreState::messages);
   }
 }
 
@@ -248,9 +251,8 @@ void Messages::wait_next(const std::vector<MessageRequest*>& requests) {
   std::vector<port::Flow> flows;
   std::transform(begun, waiting.end(), std::back_inserter(flows),
                  [](const MessageRequest* request) { return request->message->flow; });
-  clock.tell(core::CoreState::messages);
   port::wait_for_any(flows);
-  clock.tell(core::CoreState::blocked);
+  clock.tell(core::CoreState::messages);
 }
 
 Rank& Messages::rank_of(const MessageRequest& request) {

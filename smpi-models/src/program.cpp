@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
@@ -62,7 +63,8 @@ Program::Program(const Settings& settings, const std::optional<Model>& model, Ac
     host_index_.emplace(name, static_cast<int>(host_index_.size()));
 }
 
-void Program::add_rank(const Rank& rank, int local_rank) {
+void Program::add_rank(Rank& rank, int local_rank) {
+  if (times_.measures() || rank.clock.meter() != nullptr) rank.clock.watch();
   State& state = states_.emplace_back();
   times_.add_rank();
   if (!model_) return;
@@ -259,7 +261,9 @@ void Program::leave(Rank& rank, const std::string& name) {
 void Program::enter_mpi(Rank& rank, const char* function) {
   pause(rank);
   const Moment now = moment_of(rank);
-  states_[rank.number].mpi.push_back({function, now.now_s, rank.clock.slept_s()});
+  const std::optional<CollectiveWaits::Call> meeting = std::exchange(next_meeting_, std::nullopt);
+  states_[rank.number].mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value()});
+  if (meeting) waits_.enter(static_cast<int>(rank.number), *meeting, now.now_s);
   if (times_.measures()) times_.enter(static_cast<int>(rank.number), function, now);
 }
 
@@ -269,11 +273,20 @@ void Program::leave_mpi(Rank& rank) {
   const State::Call call = state.mpi.back();
   state.mpi.pop_back();
   rank.clock.resume();  // of a detour that came meanwhile the rest
-  if (rank.clock.meter() != nullptr) rank.clock.tell(state_in(call.function));
+  tell_state(rank, call);
   const Moment now = moment_of(rank);
   state.last_s = now.now_s;
-  if (times_.measures()) times_.leave(static_cast<int>(rank.number), rank.clock.slept_s() - call.slept_s, now);
+  if (times_.measures()) times_.leave(static_cast<int>(rank.number), rank.clock.blocked_s() - call.blocked_s, now);
   resume(rank);
+}
+
+void Program::tell_state(Rank& rank, const State::Call& call) {
+  const double waited_s = call.meets ? waits_.leave(static_cast<int>(rank.number), rank.clock.now_s()) : 0;
+  if (rank.clock.meter() == nullptr && !times_.measures()) return;
+  // SMPI's messages tell nothing; an operation of the program may have.
+  if (waited_s > 0 && rank.clock.told_s() <= call.begin_s)
+    rank.clock.tell(core::CoreState::blocked, call.begin_s + waited_s);
+  rank.clock.tell(state_in(call.function));
 }
 
 std::vector<BlockedRank> Program::blocked() const {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collective_waits.hpp"
 #include "program_counts.hpp"
 #include "program_times.hpp"
 #include "rank.hpp"
@@ -21,7 +22,7 @@ class Program {
   Program(const Settings& settings, const std::optional<Model>& model, Activity& activity);
 
   /// Of rank `rank`, the number `local_rank` of its host. Ranks come in the order of their numbers.
-  void add_rank(const Rank& rank, int local_rank);
+  void add_rank(Rank& rank, int local_rank);
 
   /// As hplcast_routine().
   int routine(const std::string& name, const std::string& base);
@@ -46,7 +47,16 @@ class Program {
 
   /// The rank comes to an MPI function or a clock, whose name must live on; what it has pending is still to be spent.
   void enter_mpi(Rank& rank, const char* function);
+  /// The function that a rank comes to next is this operation.
+  void meet(const CollectiveWaits::Call& call) { next_meeting_ = call; }
   void leave_mpi(Rank& rank);
+
+  /// What the function that it is in sends or receives; `describe`: the core::TracedMessage, if there is a trace.
+  template <typename Describe>
+  void note_message(const Rank& rank, const Describe& describe) {
+    const int number = static_cast<int>(rank.number);
+    if (times_.measures() && times_.is_traced(number)) times_.note(number, describe());
+  }
 
   /// When the rank was seen last, in its own time.
   double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
@@ -84,7 +94,8 @@ class Program {
     std::vector<Entered> regions;      ///< entered and not left, the last one last
     struct Call {
       const char* function;
-      double begin_s, slept_s;
+      double begin_s, blocked_s;
+      bool meets = false;
     };
     std::vector<Call> mpi;  ///< functions that it is in
     int composed = 0;       ///< routines that it is in, and has paid for
@@ -106,6 +117,8 @@ class Program {
                  std::uint32_t stream, std::uint64_t call) const;
   void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
   bool benches(const State& state) const;
+  /// What it did in a call that is over.
+  void tell_state(Rank& rank, const State::Call& call);
   /// Whether the rank is in a region or routine whose model has the time of all that is in it.
   bool is_paid(const State& state) const;
 
@@ -118,6 +131,8 @@ class Program {
   std::unordered_map<std::string, int> host_index_;
   ProgramCounts counts_;
   ProgramTimes times_;
+  CollectiveWaits waits_;
+  std::optional<CollectiveWaits::Call> next_meeting_;
 };
 
 }  // namespace hplcast::smpi_models

@@ -51,6 +51,11 @@ const ProgramCommunicators::Pointer& ProgramCommunicators::find(std::size_t rank
   return known(rank, handle).communicator;
 }
 
+ProgramCommunicators::Pointer ProgramCommunicators::find_if_known(std::size_t rank, MPI_Comm handle) {
+  const bool is_known = handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF || known_[rank].count(handle) > 0;
+  return is_known ? find(rank, handle) : nullptr;
+}
+
 ProgramCommunicators::Pointer ProgramCommunicators::agree(const std::string& name, MPI_Comm child) {
   Agreed& agreed = agreed_[name];
   if (agreed.communicator == nullptr)

@@ -33,6 +33,8 @@ class ProgramCommunicators {
   using Pointer = std::shared_ptr<const ProgramCommunicator>;
   /// Of the calling rank. @throws Error for a communicator whose making was not told.
   const Pointer& find(std::size_t rank, MPI_Comm handle);
+  /// Likewise; null for one whose making was not told.
+  Pointer find_if_known(std::size_t rank, MPI_Comm handle);
   /// All ranks of `parent` have made `child` by one call, which gave the rank none if it is MPI_COMM_NULL.
   void made(std::size_t rank, MPI_Comm parent, MPI_Comm child);
   /// Likewise, but only the ranks of `child` have called (MPI_Comm_create_group).

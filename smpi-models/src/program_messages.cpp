@@ -163,6 +163,7 @@ bool ProgramMessages::probe(Rank& rank, const hplcast_end& end, bool waits, MPI_
   auto found = std::find_if(sent.begin(), sent.end(), finds);
   if (found == sent.end() && waits) {
     Probes::sleep_until_sent(rank, wanted);
+    rank.clock.tell(core::CoreState::blocked);
     rank.clock.resume();
     found = std::find_if(sent.begin(), sent.end(), finds);
   }

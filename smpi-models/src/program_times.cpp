@@ -72,6 +72,10 @@ void ProgramTimes::enter(int rank, const char* function, const Moment& now) {
   at(rank).calls.push_back({function, now.now_s});
 }
 
+void ProgramTimes::note(int rank, const TracedMessage& message) {
+  if (!at(rank).calls.empty()) at(rank).calls.back().message = message;
+}
+
 void ProgramTimes::leave(int number, double waited_s, const Moment& now) {
   Rank& rank = at(number);
   if (rank.calls.empty()) return;
@@ -87,10 +91,15 @@ void ProgramTimes::leave(int number, double waited_s, const Moment& now) {
     return;
   }
   release(number);
-  if (polls(call.function))
+  if (polls(call.function)) {
     held = {call.function, waited_s, {call.begin_s, now.now_s}};
-  else
+  } else if (call.message) {
+    TracedMessage message = *call.message;
+    message.waited_s = waited_s;
+    trace->message(number, call.function, message, {call.begin_s, now.now_s});
+  } else {
     trace->call(number, call.function, waited_s, {call.begin_s, now.now_s});
+  }
 }
 
 void ProgramTimes::release(int number) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,9 @@ class ProgramTimes {
 
   /// `function` must outlive the call. A function may be called inside another, by an operation of the program.
   void enter(int rank, const char* function, const Moment& now);
+  /// What the function that it is in sends or receives, for the trace.
+  void note(int rank, const TracedMessage& message);
+  bool is_traced(int rank) const { return activity_.trace_of(rank) != nullptr; }
   /// The last one that was entered. `waited_s`: since then, for others.
   void leave(int rank, double waited_s, const Moment& now);
 
@@ -55,6 +59,7 @@ class ProgramTimes {
   struct Call {
     const char* function;
     double begin_s;
+    std::optional<TracedMessage> message = std::nullopt;
   };
   /// A loop that asks again and again is one event.
   struct HeldCall {

@@ -30,6 +30,7 @@ void RankClock::add(Work what, double duration_s, core::CoreState state) {
   }
   if (loads_host_) pieces_.push_back({what, ahead_s_ - ahead_s});
   if (notes_) (what == Work::kernel ? noted_.kernels_s : noted_.other_s) += duration_s;
+  if (watches_) told_s_ = now_s();
   if (meter_ != nullptr) meter_->spent(state, duration_s, now_s());
   if (state_ == State::catching_up && !replays_ && ahead_s_ >= 0) state_ = State::running;
 }
@@ -126,7 +127,6 @@ void RankClock::sleep() {
   LOG("falls asleep at %.12g s", slept_at_s_);
   bell_->acquire();
   LOG("wakes up after %g s", now_s() - slept_at_s_);
-  slept_s_ += now_s() - slept_at_s_;
   state_ = State::running;
 }
 

@@ -100,8 +100,6 @@ class RankClock {
   void count_detours(double duration_s) { taken_s_ += duration_s; }
   /// By how much detours have stretched what the rank spent, in s.
   double detours_s() const { return taken_s_; }
-  /// How long it has slept until somebody woke it, in s.
-  double slept_s() const { return slept_s_; }
 
   /// From now on kernels load the host while they run. Not for ranks that catch up or note.
   void load_host() { loads_host_ = true; }
@@ -110,10 +108,21 @@ class RankClock {
   void set_meter(StateMeter* meter) { meter_ = meter; }
   /// Null: nobody asks.
   StateMeter* meter() const { return meter_; }
-  /// All its time since the meter was told last was `state`.
+  /// All its time since it was told last was `state`.
   void tell(core::CoreState state) {
-    if (meter_ != nullptr) meter_->until(state, now_s());
+    if (meter_ != nullptr || watches_) tell(state, now_s());
   }
+  /// Likewise until a date that is not after its own time.
+  void tell(core::CoreState state, double date_s) {
+    if (state == core::CoreState::blocked) blocked_s_ += date_s - told_s_;
+    told_s_ = date_s;
+    if (meter_ != nullptr) meter_->until(state, date_s);
+  }
+  /// From now on it counts how long it is blocked, also without a meter.
+  void watch() { watches_ = true; }
+  double blocked_s() const { return blocked_s_; }
+  /// When it was told last, or has spent something.
+  double told_s() const { return told_s_; }
   /// From here on, what it does between kernels.
   void is_between_kernels(core::CoreState state) {
     tell(between_kernels_);
@@ -129,7 +138,6 @@ class RankClock {
   State state_ = State::running;
   double ahead_s_ = 0;
   double slept_at_s_ = 0;
-  double slept_s_ = 0;
   bool worked_ = false;
   bool replays_ = false;
   bool notes_ = false;
@@ -143,6 +151,8 @@ class RankClock {
   bool loads_host_ = false;
   std::vector<Piece> pieces_;  // of what it is ahead, if kernels load the host
   StateMeter* meter_ = nullptr;
+  bool watches_ = false;
+  double told_s_ = 0, blocked_s_ = 0;
   core::CoreState between_kernels_ = core::CoreState::messages;
   simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
 };

@@ -17,6 +17,7 @@
 #include "linked_libraries.hpp"
 #include "observed_simulation.hpp"
 #include "predicted_energy.hpp"
+#include "program_phases.hpp"
 #include "program_statistics.hpp"
 #include "simulation_files.hpp"
 
@@ -94,8 +95,9 @@ ProgramStatistics statistics_of(const core::Command& command, const ProgramRunRe
 /// What was asked for beside the result.
 void take_observations(const ProgramRunRequest& request, const Statistics& counted, ProgramRun& run) {
   const Observation& observation = request.observation;
-  if (observation.phases) run.phases = summarised(counted.phases);
-  if (!observation.phases_csv.empty()) write_phases_csv(observation.phases_csv, counted.phases);
+  const std::vector<RankPhases> phases = request.phases_by_group ? grouped(counted.phases) : counted.phases;
+  if (observation.phases) run.phases = summarised(phases);
+  if (!observation.phases_csv.empty()) write_phases_csv(observation.phases_csv, phases);
   if (!observation.energy || !counted.energy) return;
   const double gflops = run.time_s > 0 ? run.flop() / run.time_s / 1e9 : 0;
   run.energy = added_energy(request.cluster, request.ranks, run.time_s, gflops, counted.energy->energy);

@@ -52,6 +52,29 @@ int main(int argc, char** argv) {
     HPLCAST_REGION_END("work")
     printf("executed %d, time %.12g\n", executed, MPI_Wtime());
   }
+  if (strcmp(what, "waits") == 0) { /* rank 1 waits for rank 0 in many ways, and the other way round in one */
+    double x = 0, y = 0;
+    MPI_Request requests[2];
+    int place;
+    for (int way = 0; way < 7; ++way) {
+      if (way == 2 || way == 3) { /* before the work of the other one */
+        if (rank == 1) MPI_Irecv(&x, 1, MPI_DOUBLE, 0, way, MPI_COMM_WORLD, requests);
+      }
+      if (rank == (way == 6)) {
+        HPLCAST_REGION_BEGIN("work", 1, 1, 1)
+        HPLCAST_REGION_END("work")
+      }
+      if (rank == 0 && way <= 3) MPI_Send(&x, 1, MPI_DOUBLE, 1, way, MPI_COMM_WORLD);
+      if (rank == 1 && way == 0) MPI_Recv(&x, 1, MPI_DOUBLE, 0, way, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank == 1 && way == 1) MPI_Probe(0, way, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank == 1 && way == 1) MPI_Recv(&x, 1, MPI_DOUBLE, 0, way, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank == 1 && way == 2) MPI_Waitall(1, requests, MPI_STATUSES_IGNORE);
+      if (rank == 1 && way == 3) MPI_Waitany(1, requests, &place, MPI_STATUS_IGNORE);
+      if (way == 4) MPI_Barrier(MPI_COMM_WORLD);
+      if (way == 5) MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+      if (way == 6) MPI_Reduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    }
+  }
   if (strcmp(what, "nested") == 0) {
     const int n = 10, one = 1;
     double x[10] = {1}, y[10] = {0}, alpha = 2;

@@ -68,6 +68,41 @@ TEST_F(ProgramObservation, TimesOfEachRankAddUpToTheTimeOfTheRun) {
   EXPECT_EQ(phase_of(run, "MPI_Barrier").kernels_s, 0);
 }
 
+TEST_F(ProgramObservation, PutsTimesIntoGroupsThatAddUpToTheSame) {
+  ProgramRunRequest request = program_request("solver-smpi", 4, {"100", "3"});
+  request.cluster.program->regions["fill"] = {core::RegionMode::skip, 1, {}, 1, 0.002};
+  request.observation.phases = true;
+  request.phases_by_group = true;
+  const ProgramRun run = run_program(request);
+  EXPECT_NEAR(4 * phase_of(run, "routines").elapsed_s, run.routines_s(), rounding_s);
+  EXPECT_NEAR(4 * phase_of(run, "regions").elapsed_s, run.regions_s(), rounding_s);
+  EXPECT_GT(phase_of(run, "MPI").waiting_s, 0);
+  double sum_s = 0;
+  for (const core::PhaseSummary& phase : run.phases) sum_s += phase.elapsed_s;
+  EXPECT_NEAR(sum_s, run.time_s, rounding_s);
+}
+
+TEST_F(ProgramObservation, TellsWaitingForOthersFromMessages) {
+  ProgramRunRequest request = program_request("odd-smpi", 2, {"waits"});
+  request.cluster.program->regions["work"] = {core::RegionMode::skip, 1, {}, 1, 1};
+  request.observation.phases = true;
+  request.observation.energy = true;
+  core::PowerModel::Values power;
+  power.states = {{"default", 50}, {"messages", 20}, {"blocked", 10}, {"polling", 5}};
+  request.cluster.power = core::PowerModel::make(power);
+  const ProgramRun run = run_program(request);
+  // Means over two ranks, of which one waits for a second of work.
+  for (const char* function :
+       {"MPI_Recv", "MPI_Probe", "MPI_Waitall", "MPI_Waitany", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce"}) {
+    EXPECT_NEAR(phase_of(run, function).waiting_s, 0.5, 1e-4) << function;
+    EXPECT_LT(phase_of(run, function).messages_s, 1e-4) << function;
+  }
+  double blocked_s = 0;
+  for (const core::StateEnergy& state : run.energy->states)
+    if (state.name == "blocked") blocked_s = state.time_s;
+  EXPECT_NEAR(blocked_s, 7 * 0.5, 1e-3);
+}
+
 TEST_F(ProgramObservation, ChangesNoDigitOfTheResult) {
   ProgramRunRequest request = program_request("solver-smpi", 4, {"100", "3"});
   request.cluster.program->rest_s_per_call = 1e-5;
@@ -107,6 +142,22 @@ TEST_F(ProgramObservation, TracesRoutinesRegionsAndMpiCallsOfTheRanksAskedFor) {
   EXPECT_EQ(events["region fill"], 2);
   EXPECT_EQ(events["mpi MPI_Barrier"], 2 * 4);
   EXPECT_NEAR(dgemm_us, 2 * 3 * 50, 0.01) << "a trace has nanoseconds";
+}
+
+TEST_F(ProgramObservation, TracesWhereMessagesGo) {
+  ProgramRunRequest request = program_request("odd-smpi", 2, {"messages"});
+  request.observation.trace = folder_.path() / "trace.json";
+  run_program(request);
+  std::ifstream in(request.observation.trace);
+  std::map<std::string, double> bytes;
+  const auto trace = nlohmann::json::parse(in);
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") != "X" || (event.at("name") != "MPI_Send" && event.at("name") != "MPI_Recv")) continue;
+    bytes[event.at("name").get<std::string>()] += event.at("args").at("bytes").get<double>();
+    EXPECT_EQ(event.at("args").at("peer").get<int>(), 1 - event.at("tid").get<int>());
+    EXPECT_EQ(event.at("args").at("tag"), 0);
+  }
+  EXPECT_EQ(bytes.at("MPI_Recv"), 1111111);
 }
 
 TEST_F(ProgramObservation, ALoopThatAsksIsOneEvent) {

@@ -23,6 +23,11 @@ void hplcast_communicator_made(MPI_Comm parent, MPI_Comm child);
 void hplcast_communicator_made_by_group(MPI_Comm parent, int tag, MPI_Comm child);
 void hplcast_communicator_freed(MPI_Comm communicator);
 
+/* hplcast_before_mpi() of a collective operation: who waits for whom in it, everybody for the last one, all for the root, or
+ * the root for all. Only what is told of waiting depends on it. */
+typedef enum hplcast_meets { HPLCAST_ALL, HPLCAST_FROM, HPLCAST_TO } hplcast_meets;
+void hplcast_before_collective(const char* function, hplcast_meets meets, int root, MPI_Comm communicator);
+
 /* One end of a message. */
 typedef struct hplcast_end {
   void* buffer;

@@ -39,6 +39,7 @@ struct ProgramRunRequest {
   double timeout_s = 0;          ///< 0: none
   std::string smpirun;           ///< empty: that of the SimGrid hplcast was built with
   std::filesystem::path keep;    ///< folder for the files of the simulation; empty: a temporary one
+  bool phases_by_group = false;  ///< times of routines, regions, MPI in place of those by name
   Observation observation;       ///< without `paje` and `log`
   std::function<void()> while_running = {};
   std::function<void(const SimulationProgress&)> on_progress = {};
