@@ -11,6 +11,7 @@
 
 #include "checks.hpp"
 #include "commands.hpp"
+#include "compare_programs.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -33,6 +34,7 @@ struct CompareOptions {
   bool json = false;
   std::string output;
   std::string worst;
+  std::string time_from, match_from;  ///< of programs other than HPL
   double max_error = 0;
 };
 
@@ -230,6 +232,11 @@ void run_compare(CompareOptions options, bool limited) {
     require_writable(path);
     for (const auto* inputs : {&options.real, &options.predicted}) require_other_file(path, *inputs);
   }
+  if (!options.time_from.empty()) {
+    compare_program_runs({options.real, options.predicted, options.time_from, options.match_from, options.json,
+                          options.output, limited ? options.max_error : -1});
+    return;
+  }
   const study::Comparison comparison = compare_files(options);
   report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
                    all_of(comparison, comparison.unmatched_predicted));
@@ -270,12 +277,23 @@ void setup_compare(CLI::App& app) {
                   "predictions (JSON of hplcast predict, or database of hplcast sweep)")
       ->required()
       ->type_name("PRED");
+  CLI::Option* time_from =
+      command.add_option("--time-from", options->time_from,
+                         "a program other than HPL: where its output has its time, 'time ([0-9.]+) s'; or run: all of "
+                         "its time. REAL: outputs, archives of observe; PRED: JSON of hplcast run");
+  time_from->type_name("REGEX");
+  command
+      .add_option("--match-from", options->match_from,
+                  "what tells configurations apart in outputs, 'N=([0-9]+)' (default: there is one)")
+      ->needs(time_from)
+      ->type_name("REGEX");
   command.add_flag("--json", options->json, "write JSON (docs/compare.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command
       .add_option("--worst", options->worst,
                   "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(time_from);
   CLI::Option* limit =
       command.add_option("--max-error", options->max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5");
   limit->transform(as_ratio());

@@ -10,12 +10,12 @@ namespace hplcast::cli {
 namespace {
 
 /// The states that take the most energy; the small ones together.
-std::vector<core::StateEnergy> largest_states(const core::Prediction& prediction) {
+std::vector<core::StateEnergy> largest_states(const core::Energy& energy, double time_s) {
   constexpr double small = 0.005;
   std::vector<core::StateEnergy> large;
   core::StateEnergy rest{"others", 0, 0};
-  for (const core::StateEnergy& state : prediction.energy->states) {
-    if (state.time_s >= small * prediction.time_s || state.energy_j >= small * prediction.energy->energy_j) {
+  for (const core::StateEnergy& state : energy.states) {
+    if (state.time_s >= small * time_s || state.energy_j >= small * energy.energy_j) {
       large.push_back(state);
     } else {
       rest.time_s += state.time_s;
@@ -48,22 +48,25 @@ void write_levels(std::ostream& out, const core::Prediction& prediction) {
 
 }  // namespace
 
-void write_energy(std::ostream& out, const core::Prediction& prediction) {
-  const core::Energy& energy = *prediction.energy;
+void write_energy(std::ostream& out, const std::string& of, const core::Energy& energy, double run_s) {
   constexpr double large_j = 1e5;
   const bool large = energy.energy_j >= large_j;
-  out << "\nEnergy by what draws it, " << core::to_string(prediction.parameters) << " seed=" << prediction.seed << '\n';
+  out << "\nEnergy by what draws it, " << of << '\n';
   TextTable table({"what", "time [s]", "share", large ? "energy [kJ]" : "energy [J]", "share"});
   const auto add = [&](const std::string& what, double time_s, double energy_j) {
-    table.add({what, significant(time_s), percent(time_s / prediction.time_s),
-               significant(large ? energy_j / 1e3 : energy_j),
+    table.add({what, significant(time_s), percent(time_s / run_s), significant(large ? energy_j / 1e3 : energy_j),
                percent(energy.energy_j > 0 ? energy_j / energy.energy_j : 0)});
   };
-  add("hosts, idle", prediction.time_s, energy.idle_j);
-  add("hosts, awake", energy.awake_share * prediction.time_s, energy.awake_j);
-  if (energy.network_j > 0) add("network", prediction.time_s, energy.network_j);
-  for (const core::StateEnergy& state : largest_states(prediction)) add(state.name, state.time_s, state.energy_j);
+  add("hosts, idle", run_s, energy.idle_j);
+  add("hosts, awake", energy.awake_share * run_s, energy.awake_j);
+  if (energy.network_j > 0) add("network", run_s, energy.network_j);
+  for (const core::StateEnergy& state : largest_states(energy, run_s)) add(state.name, state.time_s, state.energy_j);
   table.write(out);
+}
+
+void write_energy(std::ostream& out, const core::Prediction& prediction) {
+  write_energy(out, core::to_string(prediction.parameters) + " seed=" + std::to_string(prediction.seed),
+               *prediction.energy, prediction.time_s);
   write_levels(out, prediction);
 }
 

@@ -50,6 +50,13 @@ std::string progress_line(double fraction, double elapsed_s, const std::string& 
   return line.substr(0, static_cast<std::size_t>(std::max(width, 1)));
 }
 
+std::string running_line(double simulated_s, double elapsed_s, double messages, int width) {
+  char text[120];
+  std::snprintf(text, sizeof text, "%.4g s simulated in %s, %.3g messages/s", simulated_s,
+                duration_text(elapsed_s).c_str(), elapsed_s > 0 ? messages / elapsed_s : 0);
+  return std::string(text).substr(0, static_cast<std::size_t>(std::max(width, 1)));
+}
+
 Progress::Progress()
     : on_terminal_(isatty(STDERR_FILENO) == 1 && !is_quiet() && !is_verbose()),
       start_(Clock::now()),
@@ -60,6 +67,10 @@ Progress::~Progress() {
 }
 
 void Progress::update(double fraction, const std::string& detail) {
+  update([&](double elapsed_s, int width) { return progress_line(fraction, elapsed_s, detail, width); });
+}
+
+void Progress::update(const std::function<std::string(double elapsed_s, int width)>& line) {
   if (!on_terminal_) return;
   const auto now = Clock::now();
   if (drawn_ && now - last_draw_ < std::chrono::milliseconds(100)) return;
@@ -67,7 +78,7 @@ void Progress::update(double fraction, const std::string& detail) {
   drawn_ = true;
   const double elapsed_s = std::chrono::duration<double>(now - start_).count();
   // One column stays free: a full line would wrap, and the carriage return would go to its second half.
-  std::fprintf(stderr, "\r\033[K%s", progress_line(fraction, elapsed_s, detail, terminal_width() - 1).c_str());
+  std::fprintf(stderr, "\r\033[K%s", line(elapsed_s, terminal_width() - 1).c_str());
   std::fflush(stderr);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 namespace hplcast::cli {
@@ -11,6 +12,9 @@ std::string duration_text(double seconds);
 /// One line of progress, at most `width` characters: bar, percentage, time left, detail. `fraction` is the share of the
 /// work that is done, 0 to 1; the time left supposes that the rest goes at the same speed.
 std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width);
+
+/// Of work of which nobody knows how much there is: simulated and real time, messages per second of real time.
+std::string running_line(double simulated_s, double elapsed_s, double messages, int width);
 
 /// A progress bar on stderr with the time left; nothing at all if stderr is not a terminal, or with --quiet or
 /// --verbose. The line is wiped at the end.
@@ -23,6 +27,8 @@ class Progress {
 
   /// `fraction` of the work is done. Draws at most ten times per second.
   void update(double fraction, const std::string& detail = "");
+  /// The same with the line that `line` makes of the time passed in s and the width.
+  void update(const std::function<std::string(double elapsed_s, int width)>& line);
   /// Wipes the line, so that a message can be written; the next update draws again.
   void clear();
 

@@ -4,10 +4,14 @@
 #include "checks.hpp"
 #include "cluster_file.hpp"
 #include "commands.hpp"
+#include "energy_options.hpp"
+#include "energy_table.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/program_run.hpp"
 #include "output.hpp"
+#include "prediction_table.hpp"
 #include "program.hpp"
+#include "progress.hpp"
 #include "quantities.hpp"
 #include "seed_option.hpp"
 #include "talk.hpp"
@@ -21,6 +25,9 @@ struct RunOptions {
   std::string cluster;
   std::string rest = "zero";
   std::string noise = "on";
+  std::string messages = "direct";
+  std::string detours = "on";
+  std::string numerics = "model";
   bool bench_regions = false;
   bool json = false;
   std::string output;
@@ -44,16 +51,35 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
   for (const auto& [name, use] : run.regions) add("region " + name, use);
   table.add({std::string("the rest (") + study::to_string(run.rest) + ")", "", significant(run.rest_s),
              share(run.rest_s), "", ""});
-  const double waiting_s = all_s - run.routines_s() - run.regions_s() - run.rest_s;
+  if (run.detours_s > 0) table.add({"detours", "", significant(run.detours_s), share(run.detours_s), "", ""});
+  const double waiting_s = all_s - run.routines_s() - run.regions_s() - run.rest_s - run.detours_s;
   table.add({"MPI and waiting", "", significant(waiting_s), share(waiting_s), "", ""});
   table.write(out);
+  if (!run.phases.empty()) write_phases(out, run.command, run.phases);
+  if (run.energy) write_energy(out, run.command, *run.energy, run.time_s);
+}
+
+/// Nobody knows how long a program is: the line says how fast it goes.
+study::ProgramRun run_with_progress(study::ProgramRunRequest request) {
+  Progress progress;
+  request.on_progress = [&](const study::SimulationProgress& now) {
+    progress.update(
+        [&](double elapsed_s, int width) { return running_line(now.simulated_s, elapsed_s, now.messages, width); });
+  };
+  return study::run_program(request);
 }
 
 void run_run(RunOptions& options) {
   study::ProgramRunRequest& request = options.request;
   unify_json_output(options.json, options.output);
   require_writable(options.output);
+  const study::Observation& observation = request.observation;
+  for (const auto* path : {&observation.trace, &observation.phases_csv, &observation.power_trace}) {
+    require_writable(*path);
+    require_other_file(*path, {options.cluster, request.program.string()});
+  }
   require_other_file(options.output, {options.cluster, request.program.string()});
+  const PowerTraceFile power_trace(request.observation);
   core::catch_interrupts();
   request.cluster = read_cluster_file(options.cluster);
   if (options.bench_regions && request.cluster.program) {
@@ -61,10 +87,14 @@ void run_run(RunOptions& options) {
   }
   request.rest = study::rest_mode_from_name(options.rest);
   request.noise = options.noise == "on";
+  request.direct_messages = options.messages == "direct";
+  request.numerics = options.numerics == "run";
+  if (options.detours == "off") request.cluster.detours.clear();
   const auto warn = [](const std::string& warning) { std::cerr << "hplcast run: warning: " << warning << '\n'; };
   std::vector<std::string> warnings = study::check(request);
   for (const std::string& warning : warnings) warn(warning);
-  const study::ProgramRun run = study::run_program(request);
+  const study::ProgramRun run = run_with_progress(request);
+  power_trace.finish();
   for (const std::string& doubt : study::doubts(run, request.cluster)) {
     warn(doubt);
     warnings.push_back(doubt);
@@ -75,6 +105,19 @@ void run_run(RunOptions& options) {
   if (options.json) return;
   if (!is_quiet()) std::cout << run.output;
   write_table(std::cout, run);
+}
+
+void add_observation(CLI::App& command, study::Observation& observation) {
+  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
+    return command.add_option(name, value, description)->type_name(type)->group("Observation");
+  };
+  command.add_flag("--phases", observation.phases, "print the time per routine, region and MPI function")
+      ->group("Observation");
+  add("--phases-csv", observation.phases_csv, "the same of every rank", "FILE");
+  add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
+  add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
+      ->needs("--trace")
+      ->check(first_to_last());
 }
 
 }  // namespace
@@ -98,6 +141,11 @@ void setup_run(CLI::App& app) {
           "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here")
       ->check(CLI::IsMember({"zero", "model", "bench"}))
       ->capture_default_str();
+  command
+      .add_option("--numerics", options->numerics,
+                  "run: routines and regions are executed, too, and take the same time")
+      ->check(CLI::IsMember({"model", "run"}))
+      ->capture_default_str();
   command.add_flag("--bench-regions", options->bench_regions,
                    "execute all regions and bench them, for `fit program --factors-from`");
   command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory")
@@ -106,6 +154,17 @@ void setup_run(CLI::App& app) {
   command.add_option("--noise", options->noise, "off: everything takes its expected time")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
+  command
+      .add_option("--messages", options->messages,
+                  "sends and receives: hplcast's own (the same times for less work), or all by SMPI")
+      ->check(CLI::IsMember({"direct", "smpi"}))
+      ->capture_default_str();
+  command
+      .add_option("--detours", options->detours, "off: nothing takes the cores away, even if cluster.json has detours")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  add_observation(command, request.observation);
+  add_energy(command, request.observation);
   add_seed(command, request.seed, "of the simulation");
   command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)")
       ->transform(as_time_limit());

@@ -2,6 +2,16 @@
 
 #include <array>
 
+#include "hplcast/core/energy_text.hpp"
+
+namespace hplcast::core {
+
+std::string energy_text(const Energy& energy) {
+  return detail::to_json(energy).dump();
+}
+
+}  // namespace hplcast::core
+
 namespace hplcast::core::detail {
 
 namespace {

@@ -21,6 +21,17 @@ Error cannot_write(const std::string& path) {
   return {ExitCode::bad_input, "cannot write the trace " + path + ": " + std::strerror(errno)};
 }
 
+/// As JSON has it inside of quotes.
+std::string quoted(const std::string& text) {
+  std::string result;
+  for (const char letter : text) {
+    if (static_cast<unsigned char>(letter) < ' ') continue;
+    if (letter == '"' || letter == '\\') result += '\\';
+    result += letter;
+  }
+  return result;
+}
+
 }  // namespace
 
 TraceFile::TraceFile(const std::string& path)
@@ -62,8 +73,22 @@ void TraceFile::phase(int rank, const char* name, TimeSpan span) {
 }
 
 void TraceFile::kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span) {
-  begin_event("kernel", to_string(kernel), rank, span);
+  routine(rank, to_string(kernel), shape, span);
+}
+
+void TraceFile::routine(int rank, const std::string& name, const KernelShape& shape, TimeSpan span) {
+  begin_event("kernel", name.c_str(), rank, span);
   (void)std::fprintf(file_.get(), ",\"args\":{\"m\":%.0f,\"n\":%.0f,\"k\":%.0f}}", shape.m, shape.n, shape.k);
+}
+
+void TraceFile::region(int rank, const std::string& name, TimeSpan span) {
+  begin_event("region", quoted(name).c_str(), rank, span);
+  (void)std::fputc('}', file_.get());
+}
+
+void TraceFile::call(int rank, const std::string& function, double waited_s, TimeSpan span) {
+  begin_event("mpi", function.c_str(), rank, span);
+  (void)std::fprintf(file_.get(), ",\"args\":{\"waited_us\":%.3f}}", waited_s * us_per_s);
 }
 
 void TraceFile::message(int rank, const char* operation, const TracedMessage& message, TimeSpan span) {

@@ -1,7 +1,9 @@
 /* Times one routine of ScaLAPACK in double precision: the same source for real runs and for simulations.
  *
- *     scalapack_bench getrf|potrf|geqrf|gemm N NB P Q
+ *     scalapack_bench getrf|potrf|geqrf|gemm N NB P Q [check]
  *
+ * check: after getrf also solves for N right hand sides, and prints what the pivots and the solutions come to, to the last
+ * digit: the same in real runs and in simulations with --numerics run. The time has that in it.
  * Prints "time S", and the CPU time of the first rank, which other programs do not stretch (with several ranks it has the
  * waiting in it). Linked with libscalapack.a of get-scalapack. */
 #define _GNU_SOURCE
@@ -22,6 +24,8 @@ int numroc_(const int* n, const int* nb, const int* process, const int* source, 
 void descinit_(int* desc, const int* m, const int* n, const int* mb, const int* nb, const int* row, const int* column,
                const int* context, const int* lld, int* info);
 void pdgetrf_(const int* m, const int* n, double* a, const int* ia, const int* ja, const int* desc, int* pivots, int* info);
+void pdgetrs_(const char* trans, const int* n, const int* columns, const double* a, const int* ia, const int* ja,
+              const int* desca, const int* pivots, double* b, const int* ib, const int* jb, const int* descb, int* info);
 void pdpotrf_(const char* uplo, const int* n, double* a, const int* ia, const int* ja, const int* desc, int* info);
 void pdgeqrf_(const int* m, const int* n, double* a, const int* ia, const int* ja, const int* desc, double* tau, double* work,
               const int* length, int* info);
@@ -72,12 +76,32 @@ static void fill(struct matrix* a, int definite) {
   }
 }
 
+/* All ranks; the first one prints. */
+static void check(const struct matrix* a, const struct matrix* b, const int* pivots) {
+  const int one = 1;
+  int info = 0, rank;
+  pdgetrs_("N", &a->n, &a->n, a->values, &one, &one, a->desc, pivots, b->values, &one, &one, b->desc, &info);
+  unsigned long hash = 0, all = 0;
+  for (int i = 0; i < a->rows; ++i) hash = hash * 31 + (unsigned long)pivots[i];
+  for (size_t i = 0; i < (size_t)b->rows * (size_t)b->columns; ++i) {
+    unsigned long bits;
+    memcpy(&bits, &b->values[i], sizeof bits);
+    hash = hash * 31 + bits;
+  }
+  MPI_Allreduce(&hash, &all, 1, MPI_UNSIGNED_LONG, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0)
+    printf("check: info %d, first solution %.17g, pivots and solutions %lx\n", info, b->values[0], all);
+}
+
+/* `b` has values: right hand sides to check getrf with. */
 static int factor(const char* what, struct matrix* a, struct matrix* b, struct matrix* c) {
   const int one = 1;
   int info = 0;
   if (strcmp(what, "getrf") == 0) {
     int* const pivots = malloc((size_t)(a->rows + a->nb) * sizeof *pivots);
     pdgetrf_(&a->n, &a->n, a->values, &one, &one, a->desc, pivots, &info);
+    if (b->values != NULL) check(a, b, pivots);
     free(pivots);
   } else if (strcmp(what, "potrf") == 0) {
     pdpotrf_("L", &a->n, a->values, &one, &one, a->desc, &info);
@@ -106,9 +130,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* const routines[] = {"getrf", "potrf", "geqrf", "gemm"};
   int known = 0;
-  for (size_t i = 0; argc == 6 && i < sizeof routines / sizeof *routines; ++i) known |= strcmp(argv[1], routines[i]) == 0;
+  const int checks = argc == 7 && strcmp(argv[1], "getrf") == 0 && strcmp(argv[6], "check") == 0;
+  for (size_t i = 0; (argc == 6 || checks) && i < sizeof routines / sizeof *routines; ++i) known |= strcmp(argv[1], routines[i]) == 0;
   if (!known) {
-    fprintf(stderr, "usage: scalapack_bench getrf|potrf|geqrf|gemm N NB P Q\n");
+    fprintf(stderr, "usage: scalapack_bench getrf|potrf|geqrf|gemm N NB P Q, or getrf N NB P Q check\n");
     exit(2);
   }
   const int n = atoi(argv[2]), nb = atoi(argv[3]);
@@ -123,6 +148,10 @@ int main(int argc, char** argv) {
     c = new_matrix(n, nb, context);
     fill(&b, 0);
     fill(&c, 0);
+  }
+  if (checks) {
+    b = new_matrix(n, nb, context);
+    fill(&b, 1);  /* another matrix than a */
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = MPI_Wtime(), begin_cpu_s = cpu_s();

@@ -13,7 +13,7 @@
 extern double __real_MPI_Wtime(void) __attribute__((weak));
 
 double __wrap_MPI_Wtime(void) {
-  hplcast_before_mpi();
+  hplcast_before_mpi("clock");
   const double now_s = __real_MPI_Wtime();
   hplcast_after_mpi();
   return now_s;

@@ -23,6 +23,12 @@ static inline void hplcast_spend_by(struct hplcast_variant* variant, double m, d
   hplcast_routine_call(variant->number, m, n, k, flop, executed);
 }
 
+/* Of a routine of LAPACK that begins: HPLCAST_NOT_EXECUTED and so on. */
+static inline int hplcast_begin_lapack(struct hplcast_variant* variant, double m, double n, double k, double flop) {
+  if (variant->number < 0) variant->number = hplcast_routine(variant->name, variant->base);
+  return hplcast_lapack_begin(variant->number, m, n, k, flop);
+}
+
 static inline void hplcast_spend(struct hplcast_variant* variant, double m, double n, double k, double flop) {
   hplcast_spend_by(variant, m, n, k, flop, 0);
 }
@@ -36,8 +42,13 @@ static inline char* hplcast_first(void* x, size_t size, int n, int inc) {
   return (char*)x + (inc < 0 ? (ptrdiff_t)(1 - n) * inc * (ptrdiff_t)size : 0);
 }
 
+/* Moving what means nothing is left out. */
+static inline int hplcast_both_shared(const void* x, const void* y) {
+  return hplcast_is_shared(x) && hplcast_is_shared(y);
+}
+
 static inline void HPLCAST_COPY(size_t size, int n, void* x, int incx, void* y, int incy) {
-  if (n <= 0) return;
+  if (n <= 0 || hplcast_both_shared(x, y)) return;
   if (incx == 1 && incy == 1) {
     memmove(y, x, (size_t)n * size);
     return;
@@ -47,7 +58,7 @@ static inline void HPLCAST_COPY(size_t size, int n, void* x, int incx, void* y, 
 }
 
 static inline void HPLCAST_SWAP(size_t size, int n, void* x, int incx, void* y, int incy) {
-  if (n <= 0) return;
+  if (n <= 0 || hplcast_both_shared(x, y)) return;
   char *one = hplcast_first(x, size, n, incx), *other = hplcast_first(y, size, n, incy);
   for (int i = 0; i < n; ++i, one += (ptrdiff_t)size * incx, other += (ptrdiff_t)size * incy) {
     char kept[16]; /* the longest element: double complex */
@@ -61,16 +72,16 @@ static inline void HPLCAST_SWAP(size_t size, int n, void* x, int incx, void* y, 
  * where there is none. */
 #define HPLCAST_DRAW_PIVOT(real, parts, n, x, incx) hplcast_draw_##real(parts, n, x, incx)
 
-#define HPLCAST_DEFINE_DRAW(real)                                                 \
-  static inline int hplcast_draw_##real(int parts, int n, void* x, int inc) {     \
-    int index = 0;                                                                \
-    if (n < 1 || inc < 1) return -1;                                              \
-    real* element = (real*)x;                                                     \
-    const real value = (real)hplcast_pivot(n, &index);                            \
-    element += (ptrdiff_t)index * inc * parts;                                    \
-    element[0] = value;                                                           \
-    if (parts == 2) element[1] = 0;                                               \
-    return index;                                                                 \
+#define HPLCAST_DEFINE_DRAW(real)                                             \
+  static inline int hplcast_draw_##real(int parts, int n, void* x, int inc) { \
+    int index = 0;                                                            \
+    if (n < 1 || inc < 1) return -1;                                          \
+    real* element = (real*)x;                                                 \
+    const real value = (real)hplcast_pivot(n, &index);                        \
+    element += (ptrdiff_t)index * inc * parts;                                \
+    element[0] = value;                                                       \
+    if (parts == 2) element[1] = 0;                                           \
+    return index;                                                             \
   }
 HPLCAST_DEFINE_DRAW(float)
 HPLCAST_DEFINE_DRAW(double)

@@ -135,8 +135,8 @@ void Activity::call_begin(int rank, const MpiCall& made, const Moment& now) {
   Call& call = state.call;
   call.inside = true;
   call.operation = made.operation;
-  call.channel =
-      sends(made.operation) ? hplcast_channel{rank, made.peer, made.tag} : hplcast_channel{made.peer, rank, made.tag};
+  call.channel = sends(made.operation) ? hplcast_channel{rank, made.peer, made.tag, 0}
+                                       : hplcast_channel{made.peer, rank, made.tag, 0};
   call.bytes = made.bytes;
   call.begin_s = now.now_s;
   call.detours_before_s = now.detours_s;

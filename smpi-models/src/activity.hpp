@@ -71,7 +71,7 @@ using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
 struct BlockedRank {
   int rank = 0;
   const char* operation = "";
-  hplcast_channel channel{-1, -1, 0};  ///< source and destination -1: not known
+  hplcast_channel channel{-1, -1, 0, 0};  ///< source and destination -1: not known
   double since_s = 0;
   const char* phase = "";
 };
@@ -106,6 +106,8 @@ class Activity {
   RankPhaseTimes phase_times() const;
   /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
   const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }
+  /// Null: this rank is not in a trace.
+  TraceFile* trace_of(int rank) { return ranks_[static_cast<std::size_t>(rank)].traced ? trace_.get() : nullptr; }
   /// A curve in the trace, if there is one.
   void counter(const char* name, double time_s, double value);
   /// The ranks that are in an MPI call, in order.
@@ -129,7 +131,7 @@ class Activity {
   struct Call {
     bool inside = false;
     hplcast_mpi operation = HPLCAST_MPI_SEND;
-    hplcast_channel channel{-1, -1, 0};
+    hplcast_channel channel{-1, -1, 0, 0};
     double bytes = 0;
     double begin_s = 0;
     double detours_before_s = 0;

@@ -94,7 +94,7 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     const auto [source, destination, scope] = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
     if (scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
-    const MessageName name = meetings_.messages_.next_name({source, destination, column_.tag});
+    const MessageName name = meetings_.messages_.next_name({source, destination, column_.tag, 0});
     return {costs.overhead_s(core::MessageCost::send, scope, bytes, name),
             std::max(0.0, costs.transfer_s(scope, bytes, name) + excess_s_),
             costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};

@@ -1,6 +1,7 @@
 #include "hplcast/smpi_models/hplcast_program.h"
 
 #include "c_boundary.hpp"
+#include "real_blas.hpp"
 #include "runtime.hpp"
 #include "settings.hpp"
 #include "shared_memory.hpp"
@@ -9,6 +10,7 @@
 using hplcast::smpi_models::guarded;
 using hplcast::smpi_models::Rank;
 using hplcast::smpi_models::Runtime;
+using hplcast::smpi_models::shared_memory;
 
 namespace {
 
@@ -30,6 +32,17 @@ void hplcast_routine_call(int routine, double m, double n, double k, double flop
   });
 }
 
+int hplcast_lapack_begin(int routine, double m, double n, double k, double flop) {
+  return guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    return runtime.program().begin_composed(Runtime::rank(), routine, {m, n, k}, flop);
+  });
+}
+
+void hplcast_lapack_end(void) {
+  guarded([] { Runtime::instance().program().end_composed(Runtime::rank()); });
+}
+
 int hplcast_region_enter(const char* name, double m, double n, double k) {
   return guarded([&] { return Runtime::instance().program().enter(Runtime::rank(), name, {m, n, k}); });
 }
@@ -38,37 +51,50 @@ void hplcast_region_leave(const char* name) {
   guarded([&] { Runtime::instance().program().leave(Runtime::rank(), name); });
 }
 
+int hplcast_numerics(void) {
+  return guarded([] { return Runtime::instance().program().has_numerics() ? 1 : 0; });
+}
+
+void hplcast_numerics_begin(void) {
+  guarded([] { Runtime::instance().program().pause(Runtime::rank()); });
+}
+
+void hplcast_numerics_end(void) {
+  guarded([] { Runtime::instance().program().resume(Runtime::rank()); });
+}
+
+void* hplcast_real_routine(const char* name) {
+  return guarded([&] {
+    static const auto* const blas = new hplcast::smpi_models::RealBlas(hplcast::smpi_models::read_settings().real_blas);
+    return blas->routine(name);
+  });
+}
+
 void hplcast_stop(const char* message) {
   hplcast::smpi_models::end_simulation(message, hplcast::core::ExitCode::bad_input);
 }
 
 // What blocks is called outside of guarded().
 
-void hplcast_before_mpi(void) {
+void hplcast_before_mpi(const char* function) {
   if (!in_a_rank()) return;
-  Rank& rank = guarded([]() -> Rank& {
+  hplcast_enter_mpi(function);
+  guarded([]() -> Rank& { return Runtime::rank(); }).clock.flush();
+}
+
+void hplcast_enter_mpi(const char* function) {
+  if (!in_a_rank()) return;
+  guarded([&] {
     Runtime& runtime = Runtime::instance();
-    runtime.program().pause(Runtime::rank());
-    return Runtime::rank();
+    runtime.tell_progress();
+    runtime.program().enter_mpi(Runtime::rank(), function);
   });
-  rank.clock.flush();
 }
 
 void hplcast_after_mpi(void) {
   if (!in_a_rank()) return;
-  guarded([] { Runtime::instance().program().resume(Runtime::rank()); });
+  guarded([] { Runtime::instance().program().leave_mpi(Runtime::rank()); });
 }
-
-namespace {
-
-/// Made at the first allocation, which may come before there are ranks.
-hplcast::smpi_models::SharedMemory& shared_memory() {
-  static auto* const memory = new hplcast::smpi_models::SharedMemory(
-      guarded([] { return hplcast::smpi_models::read_settings().share_above_bytes; }));
-  return *memory;
-}
-
-}  // namespace
 
 void* hplcast_share(size_t size) {
   return shared_memory().allocate(size);
@@ -80,4 +106,8 @@ size_t hplcast_shared_size(const void* memory) {
 
 void hplcast_unshare(void* memory) {
   shared_memory().release(memory);
+}
+
+int hplcast_is_shared(const void* address) {
+  return shared_memory().shares(address);
 }

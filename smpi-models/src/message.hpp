@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -10,27 +11,49 @@
 #include "network_costs.hpp"
 #include "simgrid_port/simgrid_port.hpp"
 
+struct hplcast_end;
+
 namespace hplcast::smpi_models {
+
+/// Of a message, packed.
+struct MessageContent {
+  std::unique_ptr<char[]> bytes;  ///< null: nobody looks at it
+  std::size_t size = 0;
+};
 
 /// A message from its sending to its receiving.
 struct SentMessage {
   hplcast_message message;
   MessageName name;
-  double sent_s = 0;           ///< when its sender called
-  bool detached = false;       ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
-  std::vector<char> copy;      ///< its content: the sender may go on before the receiver looks
-  core::MessageFlow as;        ///< in the network
-  bool starts_alone = false;   ///< without the receiver
-  bool sender_sleeps = false;  ///< until the flow begins
-  port::Flow flow;             ///< null: it has not begun
+  double sent_s = 0;      ///< when its sender called
+  bool detached = false;  ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
+  const hplcast_end* from = nullptr;  ///< where its content is; null: nobody asks, or it is in `copy`
+  MessageContent copy;                ///< of a sender that goes on before the receiver looks
+  core::MessageFlow as;               ///< in the network
+  bool starts_alone = false;          ///< without the receiver
+  bool sender_sleeps = false;         ///< until the flow begins
+  simgrid::s4u::SemaphorePtr alarm;   ///< of a sender that waits for any of several: the flow has begun
+  port::Flow flow;                    ///< null: it has not begun
 };
 
 /// A receive or a sending that does not block; what MPI_Request is for.
 struct MessageRequest {
   bool receives = false;
-  hplcast_message wanted;                ///< of a receive
+  hplcast_message wanted{};              ///< of a receive
+  const hplcast_end* into = nullptr;     ///< of a receive: where its content is to be put
   std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
   bool receiver_sleeps = false;          ///< until a message was sent, and its flow has begun
+  simgrid::s4u::SemaphorePtr alarm;      ///< of a rank that waits for any of several: its flow has begun
+};
+
+/// How Messages moves contents of which it knows only the ends.
+class ContentMover {
+ public:
+  virtual ~ContentMover() = default;
+  /// The sender and the receiver have met: from `sent` to `request.into`.
+  virtual void move(SentMessage& sent, const MessageRequest& request) = 0;
+  /// The sender goes on before they meet: from `sent.from` to `sent.copy`.
+  virtual void keep(SentMessage& sent) = 0;
 };
 
 /// The messages of one rank that are not over yet.

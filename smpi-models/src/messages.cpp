@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "probes.hpp"
 #include "simgrid_port/log.hpp"
@@ -25,7 +26,34 @@ void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
       std::min(from.content_first + from.content_bytes, wanted.content_first + wanted.content_bytes);
   if (end <= first) return;
   std::memcpy(static_cast<char*>(wanted.content) + (first - wanted.content_first),
-              sent.copy.data() + (first - from.content_first), end - first);
+              sent.copy.bytes.get() + (first - from.content_first), end - first);
+}
+
+s4u::SemaphorePtr& alarm_of(MessageRequest& request) {
+  return request.receives ? request.alarm : request.message->alarm;
+}
+
+/// Its sender has called, and will begin the flow before anything else happens.
+bool is_just_beginning(const MessageRequest* request) {
+  const SentMessage* const sent = request->message.get();
+  return request->receives && sent != nullptr && sent->flow == nullptr;
+}
+
+/// Blocks until the flow of one of them begins; all of them are of one rank.
+void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clock, const s4u::SemaphorePtr& bell) {
+  for (MessageRequest* const request : not_begun) alarm_of(*request) = bell;
+  clock.tell(core::CoreState::messages);
+  bell->acquire();
+  clock.tell(core::CoreState::blocked);
+  for (MessageRequest* const request : not_begun) alarm_of(*request) = nullptr;
+}
+
+/// Those whose flow has begun go to the end, of which the begin is returned.
+std::vector<MessageRequest*>::iterator let_begin(std::vector<MessageRequest*>& requests) {
+  while (std::any_of(requests.begin(), requests.end(), is_just_beginning)) s4u::this_actor::yield();
+  return std::partition(requests.begin(), requests.end(), [](const MessageRequest* request) {
+    return request->message == nullptr || request->message->flow == nullptr;
+  });
 }
 
 }  // namespace
@@ -60,17 +88,19 @@ FlowShape Messages::shape_of(const SentMessage& sent) const {
   return {at(channel.source).host, at(channel.destination).host, wire_bytes(sent), sent.as};
 }
 
-std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous,
-                                               core::MessageCost cost) {
+std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
+                                               const hplcast_end* from) {
   auto sent = std::make_shared<SentMessage>();
   sent->message = message;
   const hplcast_channel& channel = message.channel;
   sent->name = next_name(channel);
   sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, sent->name);
   sent->detached = !synchronous && message.bytes < detached_bytes_;
+  sent->from = from;
   if (message.content_bytes > 0) {
-    const char* content = static_cast<const char*>(message.content);
-    sent->copy.assign(content, content + message.content_bytes);
+    const char* bytes = static_cast<const char*>(message.content);
+    sent->copy = {std::make_unique<char[]>(message.content_bytes), message.content_bytes};
+    std::memcpy(sent->copy.bytes.get(), bytes, message.content_bytes);
   }
   Rank& source = at(channel.source);
   // A sender that waits for the end of the transfer has no cost of its own.
@@ -90,21 +120,24 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
 bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
   std::vector<MessageRequest*>& posted = at(sent->message.channel.destination).mail.posted;
   const auto found = std::find_if(posted.begin(), posted.end(), [&](const MessageRequest* request) {
-    return same_ends(request->wanted.channel, sent->message.channel);
+    return matches(sent->message.channel, request->wanted.channel);
   });
   if (found == posted.end()) return false;
   MessageRequest& request = **found;
   posted.erase(found);
   request.message = sent;
+  if (sent->from != nullptr) mover_->move(*sent, request);
   const bool sleeps = request.receiver_sleeps;
   sent->flow = port::begin_flow(shape_of(*sent));
   if (sleeps) at(sent->message.channel.destination).clock.wake();
+  if (request.alarm != nullptr) request.alarm->release();
   return true;
 }
 
 void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   const hplcast_message& message = sent->message;
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
+  if (sent->from != nullptr && sent->detached) mover_->keep(*sent);
   Rank& destination = at(message.channel.destination);
   destination.mail.sent.push_back(sent);
   if (sent->starts_alone) sent->flow = port::begin_flow(shape_of(*sent));
@@ -124,8 +157,8 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
   }
 }
 
-void Messages::send(const hplcast_message& message, bool synchronous) {
-  const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send);
+void Messages::send(const hplcast_message& message, bool synchronous, const hplcast_end* from) {
+  const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send, from);
   if (!sent->detached) let_opposite_pass(message.channel);
   if (!match_posted(sent)) publish(sent);
   wait_for_end(*sent);
@@ -145,24 +178,26 @@ void Messages::wait_for_end(SentMessage& sent) {
   at(sent.message.channel.source).clock.resume();
 }
 
-std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous) {
+std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous,
+                                                const hplcast_end* from) {
   auto request = std::make_unique<MessageRequest>();
-  request->message = prepare(message, synchronous, core::MessageCost::isend);
+  request->message = prepare(message, synchronous, core::MessageCost::isend, from);
   if (!match_posted(request->message)) publish(request->message);
   return request;
 }
 
-std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
+std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, const hplcast_end* into) {
   auto request = std::make_unique<MessageRequest>();
   request->receives = true;
   request->wanted = wanted;
+  request->into = into;
   Rank& rank = at(wanted.channel.destination);
   rank.clock.flush();
   LOG("wants a message of rank %d, tag %d", wanted.channel.source, wanted.channel.tag);
   Mail& mail = rank.mail;
   mail.receiving.push_back(request.get());
   const auto found = std::find_if(mail.sent.begin(), mail.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
-    return same_ends(sent->message.channel, wanted.channel);
+    return matches(sent->message.channel, wanted.channel);
   });
   if (found == mail.sent.end()) {
     mail.posted.push_back(request.get());
@@ -171,14 +206,59 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted) {
   request->message = *found;
   mail.sent.erase(found);
   SentMessage& sent = *request->message;
+  if (into != nullptr) mover_->move(sent, *request);
   if (sent.starts_alone) return request;
   sent.flow = port::begin_flow(shape_of(sent));
   if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();
+  if (sent.alarm != nullptr) sent.alarm->release();
   return request;
 }
 
+bool Messages::has_ended(const MessageRequest& request) const {
+  const SentMessage* const sent = request.message.get();
+  if (sent == nullptr) return false;
+  if (!request.receives && sent->detached) return true;
+  return sent->flow != nullptr && sent->flow->test();
+}
+
+void Messages::wait_any(const std::vector<MessageRequest*>& requests) {
+  const auto is_over = [this](const MessageRequest* request) { return has_ended(*request); };
+  rank_of(*requests.front()).clock.flush();
+  // Flows that have begun ring at their end, others when they begin.
+  const s4u::SemaphorePtr bell = s4u::Semaphore::create(0);
+  std::vector<MessageRequest*> not_begun = requests;
+  while (std::none_of(requests.begin(), requests.end(), is_over)) {
+    const auto begun = let_begin(not_begun);
+    std::for_each(begun, not_begun.end(),
+                  [&](const MessageRequest* request) { port::release_at_end(request->message->flow, bell); });
+    not_begun.erase(begun, not_begun.end());
+    wait_for_bell(not_begun, rank_of(*requests.front()).clock, bell);
+  }
+}
+
+void Messages::wait_next(const std::vector<MessageRequest*>& requests) {
+  RankClock& clock = rank_of(*requests.front()).clock;
+  clock.flush();
+  std::vector<MessageRequest*> waiting = requests;
+  auto begun = let_begin(waiting);
+  if (begun == waiting.end()) {
+    wait_for_bell(waiting, clock, s4u::Semaphore::create(0));
+    begun = let_begin(waiting);
+  }
+  std::vector<port::Flow> flows;
+  std::transform(begun, waiting.end(), std::back_inserter(flows),
+                 [](const MessageRequest* request) { return request->message->flow; });
+  clock.tell(core::CoreState::messages);
+  port::wait_for_any(flows);
+  clock.tell(core::CoreState::blocked);
+}
+
+Rank& Messages::rank_of(const MessageRequest& request) {
+  return at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
+}
+
 void Messages::wait(MessageRequest& request) {
-  Rank& rank = at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
+  Rank& rank = rank_of(request);
   rank.clock.flush();
   if (!request.receives) {
     wait_for_end(*request.message);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "message.hpp"
 #include "rank.hpp"
@@ -14,21 +15,30 @@ namespace hplcast::smpi_models {
 /// of SMPI to rounding (a test compares). What a call costs (os, ois, or) joins the delay of the rank and is spent with
 /// it.
 ///
-/// Messages match by source, destination and tag, in order; there are no wildcards. Only bytes that both sides declare
-/// as content are copied.
+/// Messages match by source, destination, tag and context, in order. Only bytes that both sides declare as content are
+/// copied, or what a ContentMover moves.
 class Messages {
  public:
   /// Reads thresholds from SMPI's settings. `ranks`: of MPI_COMM_WORLD, by number. Both must outlive this.
   Messages(const NetworkCosts& costs, std::deque<Rank>& ranks);
 
   /// Blocks as MPI_Send does, or MPI_Ssend.
-  void send(const hplcast_message& message, bool synchronous);
+  void send(const hplcast_message& message, bool synchronous, const hplcast_end* from = nullptr);
   /// As MPI_Isend or MPI_Issend.
-  std::unique_ptr<MessageRequest> isend(const hplcast_message& message, bool synchronous);
+  std::unique_ptr<MessageRequest> isend(const hplcast_message& message, bool synchronous,
+                                        const hplcast_end* from = nullptr);
   /// As MPI_Irecv. The request must stay where it is until wait().
-  std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted);
+  std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted, const hplcast_end* into = nullptr);
   /// As MPI_Wait.
   void wait(MessageRequest& request);
+  /// Whether wait() would not wait.
+  bool has_ended(const MessageRequest& request) const;
+  /// Blocks until one of them, which are all of one rank, has ended; wait() is still to be called.
+  void wait_any(const std::vector<MessageRequest*>& requests);
+  /// Likewise; of those whose flows have begun, if there are any.
+  void wait_next(const std::vector<MessageRequest*>& requests);
+  /// For messages with `from` and `into`, which must stay where they are while their rank waits. It must outlive this.
+  void set_mover(ContentMover* mover) { mover_ = mover; }
   double async_small_bytes() const { return async_small_bytes_; }
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
@@ -37,7 +47,8 @@ class Messages {
   MessageName next_name(const hplcast_channel& channel);
 
  private:
-  std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost);
+  std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
+                                       const hplcast_end* from);
   bool match_posted(const std::shared_ptr<SentMessage>& sent);
   void publish(const std::shared_ptr<SentMessage>& sent);
   FlowShape shape_of(const SentMessage& sent) const;
@@ -47,11 +58,13 @@ class Messages {
   double overhead_s(core::MessageCost which, const SentMessage& sent) const;
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  Rank& rank_of(const MessageRequest& request);
 
   const NetworkCosts& costs_;
   std::deque<Rank>& ranks_;
   double async_small_bytes_;
   double detached_bytes_;
+  ContentMover* mover_ = nullptr;
 };
 
 }  // namespace hplcast::smpi_models

@@ -32,7 +32,7 @@ class Callbacks {
   }
 
   NetworkCosts& costs() { return costs_; }
-  const SmpiMessages& smpi_messages() const { return smpi_messages_; }
+  const MessageTotals& smpi_messages() const { return smpi_messages_; }
 
   /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
   /// another one.
@@ -45,8 +45,7 @@ class Callbacks {
     const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes);
     const core::MessageFlow flow = announced ? *announced : smpi_flow(asked, latency_count);
     if (!announced) {
-      ++smpi_messages_.messages;
-      smpi_messages_.bytes += std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes);
+      smpi_messages_.add(std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes));
     }
     return smpi_models::latency_factor(costs_.topology(), flow, asked.links);
   }
@@ -83,7 +82,7 @@ class Callbacks {
   }
 
   NetworkCosts costs_;
-  SmpiMessages smpi_messages_;
+  MessageTotals smpi_messages_;
   std::unordered_map<const s4u::Host*, Counts> hosts_;
 };
 
@@ -135,8 +134,8 @@ NetworkCosts* platform_costs() {
   return built_costs;
 }
 
-SmpiMessages smpi_messages() {
-  return built_callbacks != nullptr ? built_callbacks->smpi_messages() : SmpiMessages();
+MessageTotals smpi_messages() {
+  return built_callbacks != nullptr ? built_callbacks->smpi_messages() : MessageTotals();
 }
 
 }  // namespace hplcast::smpi_models

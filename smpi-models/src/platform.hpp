@@ -1,5 +1,7 @@
 #pragma once
 
+#include "message_totals.hpp"
+
 namespace simgrid::s4u {
 class Engine;
 }
@@ -10,13 +12,8 @@ class NetworkCosts;
 /// The message costs of the platform that hplcast_build_platform() built; null if it did not.
 NetworkCosts* platform_costs();
 
-/// Messages that went through SMPI itself until now, those of collectives among them.
-struct SmpiMessages {
-  double messages = 0;
-  double bytes = 0;
-};
-/// None without the platform library.
-SmpiMessages smpi_messages();
+/// What went through SMPI itself until now, messages of collectives among them. None without the platform library.
+MessageTotals smpi_messages();
 }  // namespace hplcast::smpi_models
 
 /// Builds the platform of HPLCAST_CLUSTER and installs its message costs as callbacks; for load_platform() of the

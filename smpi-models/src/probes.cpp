@@ -43,7 +43,7 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
 }
 
 void Probes::wake(Rank& rank, const hplcast_channel& channel) {
-  if (rank.mail.probed == nullptr || !same_ends(*rank.mail.probed, channel)) return;
+  if (rank.mail.probed == nullptr || !matches(channel, *rank.mail.probed)) return;
   rank.mail.probed = nullptr;
   rank.clock.wake();
 }

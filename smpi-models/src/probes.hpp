@@ -22,9 +22,10 @@ class Probes {
   bool probe(Rank& rank, const hplcast_channel& channel);
   /// To be called when something was sent to `rank`: it may be asleep.
   static void wake(Rank& rank, const hplcast_channel& channel);
+  /// Blocks until then; the channel, which may have wildcards, must stay where it is.
+  static void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
 
  private:
-  static void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
   bool reach_end(Rank& rank, const hplcast_channel& channel);
   bool end_in_the_past(Rank& rank);
   static bool end_replayed(Rank& rank);

@@ -1,10 +1,12 @@
 #include "program.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/smpi_models/hplcast_program.h"
 
 namespace hplcast::smpi_models {
 
@@ -39,9 +41,21 @@ std::string base_of(const std::string& name) {
   return name.substr(0, name.find('/'));
 }
 
+const std::string rest_name = "the rest";
+
+Moment moment_of(const Rank& rank) {
+  return {rank.clock.now_s(), rank.clock.detours_s()};
+}
+
+/// A core that asks again and again does as HPL's does in its polling loops.
+core::CoreState state_in(const char* function) {
+  return polls(function) ? core::CoreState::polling : core::CoreState::messages;
+}
+
 }  // namespace
 
-Program::Program(const Settings& settings, const std::optional<Model>& model) : settings_(settings), model_(model) {
+Program::Program(const Settings& settings, const std::optional<Model>& model, Activity& activity)
+    : settings_(settings), model_(model), times_(activity) {
   if (!model_) return;
   if (model_->cluster.program) program_ = &*model_->cluster.program;
   for (const std::string& name : model_->cluster.hosts.names())
@@ -50,6 +64,7 @@ Program::Program(const Settings& settings, const std::optional<Model>& model) : 
 
 void Program::add_rank(const Rank& rank, int local_rank) {
   State& state = states_.emplace_back();
+  times_.add_rank();
   if (!model_) return;
   const auto host = host_index_.find(rank.host->get_name());
   state.host = host == host_index_.end() ? 0 : host->second;
@@ -94,16 +109,40 @@ double Program::drawn_s(const State& state, const core::KernelModel& model, cons
   return duration_s > 0 ? duration_s : 0;
 }
 
-void Program::spend(Rank& rank, double duration_s, core::KernelId as) {
-  if (duration_s > 0) rank.clock.work(as, duration_s);
+void Program::spend(Rank& rank, double duration_s, const Where& where, core::KernelId as) {
+  if (!(duration_s > 0)) return;
+  const Moment begin = moment_of(rank);
+  rank.clock.work(as, duration_s);
+  const Moment now = moment_of(rank);
+  states_[rank.number].last_s = now.now_s;
+  if (!times_.measures()) return;
+  const int number = static_cast<int>(rank.number);
+  if (where.part == Part::routine)
+    times_.routine(number, where.name, where.shape, begin, now);
+  else
+    times_.code(number, where.part, where.name, begin, now);
+}
+
+Program::Routine& Program::at(int routine) {
+  if (routine < 0 || static_cast<std::size_t>(routine) >= routines_.size())
+    throw core::DomainError("routine", routine, "a number that hplcast_routine() has given");
+  return routines_[static_cast<std::size_t>(routine)];
+}
+
+int Program::begin_composed(Rank& rank, int number, const core::KernelShape& shape, double flop) {
+  State& state = states_[rank.number];
+  if (at(number).model == nullptr || is_paid(state)) return HPLCAST_EXECUTED;
+  call(rank, number, shape, flop, false);
+  if (!has_numerics()) return HPLCAST_NOT_EXECUTED;
+  ++state.composed;
+  return HPLCAST_EXECUTED_FREE;
 }
 
 void Program::call(Rank& rank, int number, const core::KernelShape& shape, double flop, bool executed) {
-  if (number < 0 || static_cast<std::size_t>(number) >= routines_.size())
-    throw core::DomainError("routine", number, "a number that hplcast_routine() has given");
+  Routine& routine = at(number);
   if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return;
-  Routine& routine = routines_[static_cast<std::size_t>(number)];
   State& state = states_[rank.number];
+  if (is_paid(state)) return;
   ++routine.count.calls;
   routine.count.flop += flop;
   if (routine.model == nullptr || (executed && benches(state))) return;
@@ -118,10 +157,25 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
   const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
   const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
   counts_.rest_s += rest_s;
-  spend(rank, drawn + rest_s, routine.watts_of);
+  spend(rank, drawn, {Part::routine, routine.name, shape}, routine.watts_of);
+  spend(rank, rest_s, {Part::rest, rest_name});
+}
+
+namespace {
+
+bool is_modelled(const core::RegionModel* model) {
+  return model != nullptr && (model->mode == core::RegionMode::model || model->mode == core::RegionMode::skip);
+}
+
+}  // namespace
+
+bool Program::is_paid(const State& state) const {
+  return state.composed > 0 || std::any_of(state.regions.begin(), state.regions.end(),
+                                           [](const Entered& one) { return is_modelled(one.model); });
 }
 
 bool Program::benches(const State& state) const {
+  if (is_paid(state)) return false;
   if (state.regions.empty()) return settings_.rest == Settings::Rest::bench;
   const core::RegionModel* region = state.regions.back().model;
   if (region == nullptr) return settings_.rest == Settings::Rest::bench;
@@ -137,10 +191,11 @@ void Program::pause(Rank& rank) {
   if (region != nullptr && region->model != nullptr) {
     if (region->model->mode == core::RegionMode::factor) spent_s *= region->model->factor;
     region->time_s += spent_s;
+    spend(rank, spent_s, {Part::region, region->name});
   } else {
     counts_.rest_s += spent_s;
+    spend(rank, spent_s, {Part::rest, rest_name});
   }
-  spend(rank, spent_s);
 }
 
 void Program::resume(const Rank& rank) {
@@ -156,17 +211,22 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
       throw core::Error(core::ExitCode::bad_input,
                         "region " + name + " begins inside of itself; expected its end first");
   }
-  Entered entered{name, nullptr, shape, 0};
+  Entered entered{name, nullptr, shape, 0, rank.clock.now_s()};
   if (program_ != nullptr) {
     const auto found = program_->regions.find(name);
     if (found != program_->regions.end()) entered.model = &found->second;
+  }
+  if (is_paid(state)) {  // by the one around it
+    entered.model = nullptr;
+    state.regions.push_back(std::move(entered));
+    return true;
   }
   RegionCount& count = counts_.regions[name];
   count.has_model = entered.model != nullptr;
   const std::uint64_t call = count.calls++;
   const core::RegionModel* const model = entered.model;
   state.regions.push_back(std::move(entered));
-  if (model == nullptr || model->mode == core::RegionMode::bench || model->mode == core::RegionMode::factor) {
+  if (!is_modelled(model)) {
     resume(rank);
     return true;
   }
@@ -175,8 +235,8 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
                              ? mean_s
                              : drawn_s(state, model->model, shape, rank.number, hash_of("region " + name), call);
   state.regions.back().time_s = spent_s;
-  spend(rank, spent_s);
-  return false;
+  spend(rank, spent_s, {Part::region, name});
+  return has_numerics();
 }
 
 void Program::leave(Rank& rank, const std::string& name) {
@@ -189,14 +249,50 @@ void Program::leave(Rank& rank, const std::string& name) {
             (state.regions.empty() ? std::string("none has begun") : state.regions.back().name + " is open") +
             "; expected regions that do not overlap: each ends before the one around it");
   }
-  counts_.regions[name].time_s += state.regions.back().time_s;
+  const Entered& region = state.regions.back();
+  if (region.time_s > 0) counts_.regions[name].time_s += region.time_s;
+  if (times_.measures()) times_.region_ends(static_cast<int>(rank.number), name, {region.begin_s, rank.clock.now_s()});
   state.regions.pop_back();
   resume(rank);
 }
 
+void Program::enter_mpi(Rank& rank, const char* function) {
+  pause(rank);
+  const Moment now = moment_of(rank);
+  states_[rank.number].mpi.push_back({function, now.now_s, rank.clock.slept_s()});
+  if (times_.measures()) times_.enter(static_cast<int>(rank.number), function, now);
+}
+
+void Program::leave_mpi(Rank& rank) {
+  State& state = states_[rank.number];
+  if (state.mpi.empty()) return resume(rank);
+  const State::Call call = state.mpi.back();
+  state.mpi.pop_back();
+  rank.clock.resume();  // of a detour that came meanwhile the rest
+  if (rank.clock.meter() != nullptr) rank.clock.tell(state_in(call.function));
+  const Moment now = moment_of(rank);
+  state.last_s = now.now_s;
+  if (times_.measures()) times_.leave(static_cast<int>(rank.number), rank.clock.slept_s() - call.slept_s, now);
+  resume(rank);
+}
+
+std::vector<BlockedRank> Program::blocked() const {
+  std::vector<BlockedRank> list;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].mpi.empty()) continue;
+    const State::Call& call = states_[i].mpi.back();
+    list.push_back({static_cast<int>(i), call.function, {-1, -1, 0, 0}, call.begin_s, ""});
+  }
+  return list;
+}
+
 ProgramCounts Program::counts() const {
   ProgramCounts counts = counts_;
-  for (const Routine& routine : routines_) counts.routines[routine.name] = routine.count;
+  for (const State& state : states_) counts.end_s = std::max(counts.end_s, state.last_s);
+  counts.end_s = std::max(counts.end_s, simgrid::s4u::Engine::get_clock());
+  if (times_.measures()) counts.times = times_.until(counts.end_s);
+  for (const Routine& routine : routines_)
+    if (routine.count.calls > 0 || routine.model != nullptr) counts.routines[routine.name] = routine.count;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (states_[i].regions.empty()) continue;
     throw core::Error(core::ExitCode::bad_input,

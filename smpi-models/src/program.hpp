@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "program_counts.hpp"
+#include "program_times.hpp"
 #include "rank.hpp"
 #include "settings.hpp"
 #include "table_model.hpp"
@@ -16,8 +17,8 @@ namespace hplcast::smpi_models {
 /// What the code of a program between its MPI calls costs: routines by their free names, regions, and the rest.
 class Program {
  public:
-  /// Both references must outlive this. No model: every routine is without one.
-  Program(const Settings& settings, const std::optional<Model>& model);
+  /// The references must outlive this. No model: every routine is without one. `activity` says what is to be noted.
+  Program(const Settings& settings, const std::optional<Model>& model, Activity& activity);
 
   /// Of rank `rank`, the number `local_rank` of its host. Ranks come in the order of their numbers.
   void add_rank(const Rank& rank, int local_rank);
@@ -26,6 +27,10 @@ class Program {
   int routine(const std::string& name, const std::string& base);
   /// As hplcast_routine_call(). @throws DomainError for a number that routine() has not given.
   void call(Rank& rank, int routine, const core::KernelShape& shape, double flop, bool executed);
+
+  /// As hplcast_lapack_begin(), hplcast_lapack_end(). @throws likewise.
+  int begin_composed(Rank& rank, int routine, const core::KernelShape& shape, double flop);
+  void end_composed(const Rank& rank) { --states_[rank.number].composed; }
 
   /// As hplcast_region_enter(), hplcast_region_leave(). @throws Error for a region that is not the last one entered, or
   /// is entered twice.
@@ -36,8 +41,21 @@ class Program {
   void pause(Rank& rank);
   void resume(const Rank& rank);
 
+  /// Whether everything is executed, and takes the time that it would take if it were not.
+  bool has_numerics() const { return settings_.numerics; }
+
+  /// The rank comes to an MPI function or a clock, whose name must live on; what it has pending is still to be spent.
+  void enter_mpi(Rank& rank, const char* function);
+  void leave_mpi(Rank& rank);
+
+  /// When the rank was seen last, in its own time.
+  double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
+  /// Those that are in an MPI function.
+  std::vector<BlockedRank> blocked() const;
   /// @throws Error for a region that has not ended.
   ProgramCounts counts() const;
+  /// Tells the trace what it does not have yet.
+  void finish_trace() { times_.finish(); }
 
  private:
   /// Watts are known for kernels of HPL: other routines and code count as its dgemm.
@@ -56,6 +74,7 @@ class Program {
     const core::RegionModel* model = nullptr;
     core::KernelShape shape;
     double time_s = 0;
+    double begin_s = 0;  ///< own time of the rank
   };
   /// Of one rank.
   struct State {
@@ -63,14 +82,32 @@ class Program {
     double benched_from_s = -1;        ///< CPU time of this thread; negative: nothing is benched
     std::vector<std::uint64_t> calls;  ///< draws taken, by routine
     std::vector<Entered> regions;      ///< entered and not left, the last one last
+    struct Call {
+      const char* function;
+      double begin_s, slept_s;
+    };
+    std::vector<Call> mpi;  ///< functions that it is in
+    int composed = 0;       ///< routines that it is in, and has paid for
+    double last_s = 0;
+  };
+  using Part = ProgramTimes::Part;
+  /// What a rank spends its time in: for ProgramTimes.
+  struct Where {
+    Part part;
+    const std::string& name;
+    core::KernelShape shape{};
   };
 
+  /// @throws DomainError for a number that routine() has not given.
+  Routine& at(int routine);
   const core::KernelModel* model_of(const std::string& name, const std::string& base, bool& of_hpl) const;
   /// Of call number `call` by the model; at least 0.
   double drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape, std::uint32_t rank,
                  std::uint32_t stream, std::uint64_t call) const;
-  void spend(Rank& rank, double duration_s, core::KernelId as = other_work);
+  void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
   bool benches(const State& state) const;
+  /// Whether the rank is in a region or routine whose model has the time of all that is in it.
+  bool is_paid(const State& state) const;
 
   const Settings& settings_;
   const std::optional<Model>& model_;
@@ -80,6 +117,7 @@ class Program {
   std::vector<State> states_;  // by rank
   std::unordered_map<std::string, int> host_index_;
   ProgramCounts counts_;
+  ProgramTimes times_;
 };
 
 }  // namespace hplcast::smpi_models

@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
+
+#include "program_times.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -25,9 +28,11 @@ struct RegionCount {
 struct ProgramCounts {
   std::map<std::string, RoutineCount> routines;
   std::map<std::string, RegionCount> regions;
-  double messages = 0;       ///< that SMPI sent, those of collectives among them; 0 without the platform library
-  double message_bytes = 0;  ///< in them
-  double rest_s = 0;         ///< simulated time of code that is neither routine nor region, summed over ranks
+  double messages = 0;            ///< that SMPI sent, those of collectives among them; 0 without the platform library
+  double message_bytes = 0;       ///< in them
+  double end_s = 0;               ///< when the last rank ended, in its own time
+  std::vector<NamedTimes> times;  ///< ProgramTimes::until(); empty if nobody asks
+  double rest_s = 0;              ///< simulated time of code that is neither routine nor region, summed over ranks
 };
 
 }  // namespace hplcast::smpi_models

@@ -23,8 +23,22 @@ void ProgressFile::update(double fraction, double simulated_s) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(200);
   fraction_ = fraction;
-  std::array<char, 64> line{};
-  const int length = std::snprintf(line.data(), line.size(), "%.6e %.12e\n", fraction, simulated_s);
+  write(simulated_s, 0);
+}
+
+void ProgressFile::tell(double simulated_s, double messages) {
+  constexpr unsigned clock_every = 64;
+  if (descriptor_ < 0 || ++skipped_ < clock_every) return;
+  skipped_ = 0;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(200);
+  write(simulated_s, messages);
+}
+
+void ProgressFile::write(double simulated_s, double messages) {
+  std::array<char, 80> line{};
+  const int length = std::snprintf(line.data(), line.size(), "%.6e %.12e %.12e\n", fraction_, simulated_s, messages);
   if (length > 0 && ::pwrite(descriptor_, line.data(), static_cast<std::size_t>(length), 0) < 0) {
     (void)::close(descriptor_);
     descriptor_ = -1;

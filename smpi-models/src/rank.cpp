@@ -15,7 +15,7 @@ namespace hplcast::smpi_models {
 
 bool Mail::has(const hplcast_channel& channel) const {
   return std::any_of(sent.begin(), sent.end(), [&](const std::shared_ptr<SentMessage>& message) {
-    return same_ends(message->message.channel, channel);
+    return matches(message->message.channel, channel);
   });
 }
 
@@ -126,6 +126,7 @@ void RankClock::sleep() {
   LOG("falls asleep at %.12g s", slept_at_s_);
   bell_->acquire();
   LOG("wakes up after %g s", now_s() - slept_at_s_);
+  slept_s_ += now_s() - slept_at_s_;
   state_ = State::running;
 }
 

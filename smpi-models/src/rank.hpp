@@ -100,6 +100,8 @@ class RankClock {
   void count_detours(double duration_s) { taken_s_ += duration_s; }
   /// By how much detours have stretched what the rank spent, in s.
   double detours_s() const { return taken_s_; }
+  /// How long it has slept until somebody woke it, in s.
+  double slept_s() const { return slept_s_; }
 
   /// From now on kernels load the host while they run. Not for ranks that catch up or note.
   void load_host() { loads_host_ = true; }
@@ -127,6 +129,7 @@ class RankClock {
   State state_ = State::running;
   double ahead_s_ = 0;
   double slept_at_s_ = 0;
+  double slept_s_ = 0;
   bool worked_ = false;
   bool replays_ = false;
   bool notes_ = false;

@@ -57,8 +57,8 @@ Runtime& Runtime::instance() {
 Runtime::Runtime()
     : settings_(session().settings),
       kernels_(settings_, load_model(), counts_),
-      program_(settings_, kernels_.model()),
       activity_(read_activity_settings(std::getenv)),
+      program_(settings_, kernels_.model(), activity_),
       progress_(activity_.settings().progress_path) {
   statistics_.simulator = port::simulator_name();
   statistics_.seed = settings_.seed;
@@ -90,6 +90,7 @@ void Runtime::add_ranks() {
     if (energy_) {
       const Kernels::Place place = kernels_.place_of(rank, local_rank);
       rank.clock.set_meter(&energy_->add_rank(place.host, place.cpu));
+      if (settings_.program) energy_->begin(*rank.clock.meter(), 0);
     }
     program_.add_rank(rank, local_rank);
   }
@@ -112,12 +113,14 @@ void Runtime::add_ranks() {
 
 void Runtime::begin_account() {
   if (!kernels_.model()) throw core::DomainError("HPLCAST_ENERGY", "on", "a model with power (HPLCAST_CLUSTER)");
-  if (platform_costs() == nullptr || !settings_.direct_messages)
+  if (!settings_.program && (platform_costs() == nullptr || !settings_.direct_messages))
     throw core::DomainError("HPLCAST_ENERGY", "on", "the platform library, and HPLCAST_MESSAGES=direct");
   energy_.emplace(kernels_.model()->cluster, settings_.energy);
 }
 
 void Runtime::end_account() {
+  if (settings_.program)
+    for (Rank& rank : ranks_) rank.clock.meter()->end(core::CoreState::messages, program_.last_s(rank));
   energy_totals_ = energy_->end();
   core::PowerTrace& trace = energy_totals_->trace;
   for (std::size_t i = 0; i < trace.bins_j.size(); ++i)
@@ -133,6 +136,12 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
     energy_->begin(*meter, now_s);
   else
     meter->end(core::CoreState::messages, now_s);
+}
+
+ProgramMessages* Runtime::program_messages() {
+  if (!messages_) return nullptr;
+  if (!program_messages_) program_messages_.emplace(*messages_, ranks_, *world_);
+  return &*program_messages_;
 }
 
 Rank& Runtime::rank() {
@@ -181,6 +190,10 @@ void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) 
   progress_.update(static_cast<double>(index) / window.count, s4u::Engine::get_clock());
 }
 
+void Runtime::tell_progress() {
+  if (progress_.is_told()) progress_.tell(s4u::Engine::get_clock(), smpi_messages().messages);
+}
+
 double Runtime::pivot(Rank& rank, int rows, int& row) const {
   if (rows < 1) throw core::DomainError("rows of hplcast_pivot", rows, "at least 1");
   const core::StreamName stream{settings_.seed, core::stream_pivot, rank.number, 0};
@@ -199,20 +212,26 @@ void Runtime::check() const {
 
 void Runtime::write() {
   if (energy_) end_account();
+  ProgramCounts program;
+  if (!statistics_.deadlock) program = program_.counts();
+  program_.finish_trace();
   activity_.finish();
   if (activity_.settings().checks && !statistics_.deadlock) check();
   if (settings_.stats_path.empty()) return;
   Statistics statistics = statistics_;
   const ActivitySettings& observed = activity_.settings();
-  if (observed.phases || !observed.trace_path.empty()) statistics.phases = activity_.phase_times();
-  if (statistics.deadlock) statistics.blocked = activity_.blocked();
-  statistics.end_s = s4u::Engine::get_clock();
+  if (!settings_.program && (observed.phases || !observed.trace_path.empty()))
+    statistics.phases = activity_.phase_times();
+  if (statistics.deadlock) statistics.blocked = settings_.program ? program_.blocked() : activity_.blocked();
+  statistics.end_s = std::max(s4u::Engine::get_clock(), settings_.program ? program.end_s : 0.0);
   statistics.window = panel_marks_.window();
   statistics.panel_marks_s = panel_marks_.means_s();
   statistics.counts = counts_.total();
-  if (!statistics_.deadlock) statistics.program = program_.counts();
-  statistics.program.messages = smpi_messages().messages;
-  statistics.program.message_bytes = smpi_messages().bytes;
+  statistics.program = std::move(program);
+  MessageTotals messages = smpi_messages();
+  if (program_messages_) messages += program_messages_->sent();
+  statistics.program.messages = messages.messages;
+  statistics.program.message_bytes = messages.bytes;
   statistics.panel_counts = counts_.until_marks();
   statistics.energy = energy_totals_;
   if (energy_) statistics.panel_states = energy_->at_marks();

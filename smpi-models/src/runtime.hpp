@@ -14,6 +14,7 @@
 #include "polling.hpp"
 #include "probes.hpp"
 #include "program.hpp"
+#include "program_messages.hpp"
 #include "progress_file.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
@@ -44,6 +45,8 @@ class Runtime {
   Activity& activity() { return activity_; }
   /// Null: messages go through SMPI, because the platform is not ours or HPLCAST_MESSAGES says so.
   Messages* messages() { return messages_ ? &*messages_ : nullptr; }
+  /// Those of programs other than HPL; null where messages() is.
+  ProgramMessages* program_messages();
   /// Only with messages().
   Probes& probes() { return *probes_; }
   /// Null in exact mode.
@@ -56,6 +59,8 @@ class Runtime {
   void panel_begins(Rank& rank, const hplcast_window& window, int index);
   /// The part of HPL that is timed begins for a rank, or ends.
   void timed_part(Rank& rank, bool begins, double now_s);
+  /// Of a program: tells now and then how far it is.
+  void tell_progress();
   void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
 
  private:
@@ -70,16 +75,17 @@ class Runtime {
   Statistics statistics_;
   PanelCounts counts_;
   Kernels kernels_;
+  Activity activity_;
   Program program_;
   std::optional<EnergyAccount> energy_;
   std::optional<EnergyTotals> energy_totals_;  ///< at the end
   std::deque<Rank> ranks_;                     // by number in MPI_COMM_WORLD
   std::optional<Communicator> world_;
   std::optional<Polling> polling_;
-  Activity activity_;
   ProgressFile progress_;
   PanelMarks panel_marks_;
   std::optional<Messages> messages_;
+  std::optional<ProgramMessages> program_messages_;  ///< when asked for
   std::optional<Probes> probes_;
   std::optional<ColumnMeetings> columns_;
 };

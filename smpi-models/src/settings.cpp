@@ -97,6 +97,9 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   choose("HPLCAST_POWER_HOSTS", "on", "off", settings.energy.hosts);
   if (const std::string text = value("HPLCAST_POWER_BIN"); !text.empty())
     settings.energy.bin_s = parse_seconds("HPLCAST_POWER_BIN", text);
+  choose("HPLCAST_PROGRAM", "on", "off", settings.program);
+  choose("HPLCAST_NUMERICS", "run", "model", settings.numerics);
+  settings.real_blas = value("HPLCAST_REAL_BLAS");
   if (const std::string text = value("HPLCAST_REST"); !text.empty()) settings.rest = parse_rest(text);
   if (const std::string text = value("HPLCAST_SHARE_ABOVE"); !text.empty())
     settings.share_above_bytes = parse_whole("HPLCAST_SHARE_ABOVE", text, 0, SIZE_MAX);

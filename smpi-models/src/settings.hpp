@@ -50,9 +50,12 @@ struct Settings {
   bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
   bool load = false;            ///< HPLCAST_LOAD: on or off; on: kernels load the simulated hosts
   EnergySettings energy;  ///< HPLCAST_ENERGY: on or off; HPLCAST_POWER_BIN: seconds; HPLCAST_POWER_HOSTS: on or off
+  bool program = false;   ///< HPLCAST_PROGRAM: on or off; on: a program other than HPL, all of whose run is timed
   /// HPLCAST_REST: code that is neither routine nor region (docs/any-program.md). zero: takes no time; model: as much
   /// of the time in routines as observed; bench: its CPU time here.
   enum class Rest { zero, model, bench } rest = Rest::zero;
+  bool numerics = false;  ///< HPLCAST_NUMERICS: run or model; run: routines are executed, too
+  std::string real_blas;  ///< HPLCAST_REAL_BLAS: path of the library that executes them; empty: that of the system
   std::size_t share_above_bytes = 0;  ///< HPLCAST_SHARE_ABOVE: larger allocations share their memory; 0: none
 };
 

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "c_boundary.hpp"
+#include "settings.hpp"
+
 namespace hplcast::smpi_models {
 
 namespace {
@@ -62,17 +65,30 @@ void* SharedMemory::allocate(std::size_t bytes) {
   return whole;
 }
 
+bool SharedMemory::shares(const void* address) const {
+  const char* const at = static_cast<const char*>(address);
+  auto next = sizes_.upper_bound(at);
+  if (next == sizes_.begin()) return false;
+  const auto& [begin, bytes] = *--next;
+  return at >= begin + private_bytes && at < begin + bytes - private_bytes;
+}
+
 std::size_t SharedMemory::size_of(const void* memory) const {
   if (sizes_.empty()) return 0;
-  const auto found = sizes_.find(memory);
+  const auto found = sizes_.find(static_cast<const char*>(memory));
   return found == sizes_.end() ? 0 : found->second;
 }
 
 void SharedMemory::release(void* memory) {
-  const auto found = sizes_.find(memory);
+  const auto found = sizes_.find(static_cast<const char*>(memory));
   if (found == sizes_.end()) return;
   munmap(memory, found->second);
   sizes_.erase(found);
+}
+
+SharedMemory& shared_memory() {
+  static auto* const memory = new SharedMemory(guarded([] { return read_settings().share_above_bytes; }));
+  return *memory;
 }
 
 }  // namespace hplcast::smpi_models

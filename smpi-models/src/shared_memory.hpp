@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <map>
-#include <unordered_map>
 
 namespace hplcast::smpi_models {
 
@@ -16,6 +15,8 @@ class SharedMemory {
 
   /// Null if it is too small to share, or the system has no more maps.
   void* allocate(std::size_t bytes);
+  /// Whether others write there, too.
+  bool shares(const void* address) const;
   /// 0 for memory that is not shared.
   std::size_t size_of(const void* memory) const;
   void release(void* memory);
@@ -26,7 +27,10 @@ class SharedMemory {
 
   std::size_t least_bytes_;
   std::map<std::size_t, int> blocks_;  // by size
-  std::unordered_map<const void*, std::size_t> sizes_;
+  std::map<const char*, std::size_t> sizes_;
 };
+
+/// That of the simulation (HPLCAST_SHARE_ABOVE), made at the first allocation, which may come before there are ranks.
+SharedMemory& shared_memory();
 
 }  // namespace hplcast::smpi_models

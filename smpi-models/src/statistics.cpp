@@ -25,6 +25,13 @@ Json phases_json(const Statistics& statistics) {
   return phases;
 }
 
+Json phases_of_program(const std::vector<NamedTimes>& parts, bool detours) {
+  Json phases = Json::object();
+  for (const NamedTimes& part : parts)
+    for (const PhaseTime& time : part.ranks) append(phases[part.name], time, detours);
+  return phases;
+}
+
 Json phases_at_marks(const Statistics& statistics) {
   Json phases = Json::object();
   const bool detours = !statistics.detours_s.empty();
@@ -173,6 +180,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
   if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;
   if (statistics.energy) json["energy"] = energy_json(*statistics.energy);
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
+  if (!program.times.empty()) json["phases"] = phases_of_program(program.times, !statistics.detours_s.empty());
   if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);
   out << json.dump(2) << '\n';
 }

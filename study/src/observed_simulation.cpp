@@ -42,7 +42,7 @@ void observe(core::Command& command, const Observation& observation) {
 std::optional<SimulationProgress> progress_of(const core::Command& command) {
   std::ifstream in(command.environment.at("HPLCAST_PROGRESS"));
   SimulationProgress progress;
-  if (in >> progress.fraction >> progress.simulated_s) return progress;
+  if (in >> progress.fraction >> progress.simulated_s >> progress.messages) return progress;
   return std::nullopt;
 }
 

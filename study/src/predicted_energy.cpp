@@ -10,12 +10,15 @@
 
 namespace hplcast::study {
 
+void require_power(const core::ClusterModel& cluster) {
+  if (cluster.power) return;
+  throw core::DomainError("power of cluster " + cluster.name, "missing", "watts of its hosts",
+                          "the energy of a run needs `power` in cluster.json: docs/energy.md");
+}
+
 void check_energy(const PredictionRequest& request) {
   if (!request.observation.energy) return;
-  if (!request.cluster.power) {
-    throw core::DomainError("power of cluster " + request.cluster.name, "missing", "watts of its hosts",
-                            "the energy of a run needs `power` in cluster.json: docs/energy.md");
-  }
+  require_power(request.cluster);
   constexpr double most_bins = 1e7;  // as in the runtime
   const double peak_flop_per_s = 1e9 * dgemm_peak_gflops(request.cluster, request.parameters.P * request.parameters.Q);
   const double least_s = core::hpl_flop(static_cast<double>(request.parameters.N)) / peak_flop_per_s;
@@ -32,25 +35,35 @@ void check_energy(const PredictionRequest& request) {
   }
 }
 
-std::vector<std::string> energy_warnings(const PredictionRequest& request) {
-  if (!request.observation.energy || !request.cluster.power) return {};
+std::vector<std::string> power_warnings(const core::ClusterModel& cluster) {
+  if (!cluster.power) return {};
   std::string names;
-  for (const core::CoreState state : core::unstated(*request.cluster.power))
+  for (const core::CoreState state : core::unstated(*cluster.power))
     names += (names.empty() ? "" : ", ") + std::string(core::to_string(state));
   if (names.empty()) return {};
-  return {"power of " + request.cluster.name + " does not say what a core adds while it is in: " + names +
+  return {"power of " + cluster.name + " does not say what a core adds while it is in: " + names +
           "; taken as 0 W, which real cores do not have: waiting alone was 9 to 17 % of a node's power "
           "(docs/energy.md)"};
 }
 
+std::vector<std::string> energy_warnings(const PredictionRequest& request) {
+  if (!request.observation.energy) return {};
+  return power_warnings(request.cluster);
+}
+
+core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double time_s, double gflops,
+                          core::Energy counted) {
+  for (core::StateEnergy& state : counted.states) state.time_s /= ranks;
+  counted.add_up(time_s, gflops);
+  for (const core::CoreState state : core::unstated(*cluster.power))
+    counted.unstated.emplace_back(core::to_string(state));
+  return counted;
+}
+
 core::Energy energy_of(const PredictionRequest& request, const core::Prediction& prediction,
                        const SimulatedEnergy& counted, bool whole) {
-  core::Energy energy = counted.energy;
-  const int ranks = request.parameters.P * request.parameters.Q;
-  for (core::StateEnergy& state : energy.states) state.time_s /= ranks;
-  energy.add_up(prediction.time_s, prediction.gflops);
-  for (const core::CoreState state : core::unstated(*request.cluster.power))
-    energy.unstated.emplace_back(core::to_string(state));
+  core::Energy energy = added_energy(request.cluster, request.parameters.P * request.parameters.Q, prediction.time_s,
+                                     prediction.gflops, counted.energy);
   if (whole) energy.levels = core::power_levels(counted.trace);
   return energy;
 }

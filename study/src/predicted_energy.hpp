@@ -13,6 +13,16 @@ namespace hplcast::study {
 /// it.
 void check_energy(const PredictionRequest& request);
 
+/// @throws core::DomainError for a cluster without power.
+void require_power(const core::ClusterModel& cluster);
+
+/// What the power model of a cluster does not say, if it has one.
+std::vector<std::string> power_warnings(const core::ClusterModel& cluster);
+
+/// The parts that the runtime counted, with states as means over the ranks, added up.
+core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double time_s, double gflops,
+                          core::Energy counted);
+
 /// What the power model does not say, if energy is asked for.
 std::vector<std::string> energy_warnings(const PredictionRequest& request);
 

@@ -15,6 +15,8 @@
 #include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
 #include "linked_libraries.hpp"
+#include "observed_simulation.hpp"
+#include "predicted_energy.hpp"
 #include "program_statistics.hpp"
 #include "simulation_files.hpp"
 
@@ -56,13 +58,18 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
                          {"HPLCAST_SEED", std::to_string(request.seed)},
                          {"HPLCAST_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
-                         {"HPLCAST_MESSAGES", "smpi"},
+                         {"HPLCAST_MESSAGES", request.direct_messages ? "direct" : "smpi"},
+                         {"HPLCAST_PROGRAM", "on"},
+                         {"HPLCAST_NUMERICS", request.numerics ? "run" : "model"},
                          {"HPLCAST_REST", to_string(request.rest)},
                          {"HPLCAST_SHARE_ABOVE", std::to_string(static_cast<std::uint64_t>(request.share_above_bytes))},
                          {"HPLCAST_STATS", (folder / "statistics.json").string()}};
+  if (request.numerics) command.environment["OPENBLAS_NUM_THREADS"] = "1";  // a rank is one core
   command.purpose = "the simulation of " + request.program.filename().string();
   command.output = folder / "program.out";
   command.timeout_s = request.timeout_s;
+  observe(command, request.observation);
+  command.environment["HPLCAST_PROGRESS"] = (folder / "progress").string();
   return command;
 }
 
@@ -75,8 +82,20 @@ ProgramStatistics statistics_of(const core::Command& command, const ProgramRunRe
                   [&](std::istream& in, const std::string& name) { statistics = read_program_statistics(in, name); });
   if (statistics.deadlock)
     throw core::program_failure(command, 0,
-                                "the simulated ranks deadlocked at " + core::shortest(statistics.run.time_s) + " s");
+                                "the simulated ranks deadlocked at " + core::shortest(statistics.run.time_s) + " s",
+                                blocked_text(statistics.counted));
   return statistics;
+}
+
+/// What was asked for beside the result.
+void take_observations(const ProgramRunRequest& request, const Statistics& counted, ProgramRun& run) {
+  const Observation& observation = request.observation;
+  if (observation.phases) run.phases = summarised(counted.phases);
+  if (!observation.phases_csv.empty()) write_phases_csv(observation.phases_csv, counted.phases);
+  if (!observation.energy || !counted.energy) return;
+  const double gflops = run.time_s > 0 ? run.flop() / run.time_s / 1e9 : 0;
+  run.energy = added_energy(request.cluster, request.ranks, run.time_s, gflops, counted.energy->energy);
+  if (!observation.power_trace.empty()) write_power_csv(observation.power_trace, counted.energy->trace);
 }
 
 ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
@@ -87,9 +106,12 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   command.while_running = [&](int pid) {
     memory.sample(pid);
     if (request.while_running) request.while_running();
+    if (!request.on_progress) return;
+    if (const auto progress = progress_of(command)) request.on_progress(*progress);
   };
   const core::CommandResult result = core::run_checked(command);
-  ProgramRun run = statistics_of(command, request).run;
+  const ProgramStatistics statistics = statistics_of(command, request);
+  ProgramRun run = statistics.run;
   run.command = request.program.filename().string();
   for (const std::string& argument : request.arguments) run.command += " " + argument;
   run.cluster = request.cluster.name;
@@ -103,6 +125,7 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   if (run.model_sha256 != asked)
     throw core::program_failure(command, 0,
                                 "it used the model " + run.model_sha256 + ", not the one asked for, " + asked);
+  take_observations(request, statistics.counted, run);
   return run;
 }
 
@@ -140,6 +163,12 @@ double ProgramRun::regions_s() const {
   return sum_s;
 }
 
+double ProgramRun::flop() const {
+  double sum = 0;
+  for (const auto& [name, use] : routines) sum += use.flop;
+  return sum;
+}
+
 std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
   const int cores = request.cluster.hosts.total_cores();
@@ -147,6 +176,10 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
     throw core::DomainError("-np", request.ranks,
                             "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
                             "`hplcast transform --add-nodes` makes a larger one, if messages between hosts are known");
+  if (request.observation.energy) require_power(request.cluster);
+  if (request.numerics && request.share_above_bytes > 0)
+    throw core::UsageError(
+        "--numerics run beside --share-above: shared memory has nothing that could be computed with");
   std::vector<std::string> warnings = check_linked_libraries(request.program);
   require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
   require_plain("path of the program", fs::absolute(request.program).string());
@@ -156,6 +189,8 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
     throw core::DomainError("-np", request.ranks,
                             "at most " + std::to_string(request.cluster.hosts.values().cores) +
                                 ", the cores of one host: messages between hosts were not measured");
+  if (request.observation.energy)
+    for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
   if (!request.cluster.program) {
     warnings.push_back("cluster " + request.cluster.name +
                        " has no routines of an observed program (hplcast fit program): only kernels of HPL take time");
@@ -185,7 +220,7 @@ ProgramRun run_program(const ProgramRunRequest& request) {
   }
   fs::create_directories(request.keep);
   std::error_code error;
-  fs::remove(request.keep / "statistics.json", error);
+  for (const char* stale : {"statistics.json", "progress"}) fs::remove(request.keep / stale, error);
   return run_in(request, fs::absolute(request.keep));
 }
 

@@ -3,7 +3,9 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
+#include "hplcast/core/energy_text.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 
@@ -39,13 +41,18 @@ Json json_of(const std::map<std::string, RoutineUse>& uses) {
 
 ProgramStatistics read_program_statistics(std::istream& in, const std::string& name) {
   ProgramStatistics statistics;
+  const std::string text = core::read_json_text(in, name);
+  std::istringstream again(text);
+  statistics.counted = read_statistics(again, name);
   try {
-    const Json json = Json::parse(core::read_json_text(in, name));
+    const Json json = Json::parse(text);
     ProgramRun& run = statistics.run;
     run.simulator = json.at("simulator").get<std::string>();
     run.model_sha256 = json.at("model_sha256").get<std::string>();
     run.time_s = json.at("end_s").get<double>();
     statistics.deadlock = json.at("deadlock").get<bool>();
+    if (json.contains("detours_s"))
+      for (const double detours_s : json.at("detours_s").get<std::vector<double>>()) run.detours_s += detours_s;
     if (!json.contains("program")) return statistics;
     const Json& program = json.at("program");
     for (const auto& [routine, use] : program.at("routines").items()) run.routines[routine] = use_from(use);
@@ -60,26 +67,31 @@ ProgramStatistics read_program_statistics(std::istream& in, const std::string& n
 }
 
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings) {
-  const Json json = {{"schema_version", 1},
-                     {"command", run.command},
-                     {"cluster", run.cluster},
-                     {"model_sha256", run.model_sha256},
-                     {"simulator", run.simulator},
-                     {"ranks", run.ranks},
-                     {"seed", run.seed},
-                     {"rest", to_string(run.rest)},
-                     {"time_s", run.time_s},
-                     {"wall_s", run.wall_s},
-                     {"peak_pss_bytes", run.peak_pss_bytes},
-                     {"routines_s", run.routines_s()},
-                     {"regions_s", run.regions_s()},
-                     {"rest_s", run.rest_s},
-                     {"messages", run.messages},
-                     {"message_bytes", run.message_bytes},
-                     {"routines", json_of(run.routines)},
-                     {"regions", json_of(run.regions)},
-                     {"warnings", warnings},
-                     {"output", run.output}};
+  Json json = {{"schema_version", 1},
+               {"command", run.command},
+               {"cluster", run.cluster},
+               {"model_sha256", run.model_sha256},
+               {"simulator", run.simulator},
+               {"ranks", run.ranks},
+               {"seed", run.seed},
+               {"rest", to_string(run.rest)},
+               {"time_s", run.time_s},
+               {"wall_s", run.wall_s},
+               {"peak_pss_bytes", run.peak_pss_bytes},
+               {"routines_s", run.routines_s()},
+               {"regions_s", run.regions_s()},
+               {"rest_s", run.rest_s},
+               {"detours_s", run.detours_s},
+               {"messages", run.messages},
+               {"message_bytes", run.message_bytes},
+               {"routines", json_of(run.routines)},
+               {"regions", json_of(run.regions)},
+               {"warnings", warnings},
+               {"output", run.output}};
+  for (const core::PhaseSummary& phase : run.phases)
+    for (const core::PhaseField& field : core::phase_fields)
+      if (field.required || phase.*field.member != 0) json["phases"][phase.name][field.name] = phase.*field.member;
+  if (run.energy) json["energy"] = Json::parse(core::energy_text(*run.energy));
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hplcast/study/program_run.hpp"
+#include "statistics.hpp"
 
 namespace hplcast::study {
 
@@ -11,6 +12,7 @@ namespace hplcast::study {
 struct ProgramStatistics {
   ProgramRun run;
   bool deadlock = false;
+  Statistics counted;  ///< what programs have in common with HPL: phases, energy, ranks that are blocked
 };
 
 /// @throws core::ParseError if it is not what the runtime writes.

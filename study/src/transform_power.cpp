@@ -180,17 +180,52 @@ void set_overrides(std::vector<core::PowerOverride>& overrides, const Frequencie
   overrides.erase(std::remove_if(overrides.begin(), overrides.end(), is_empty), overrides.end());
 }
 
+double mean(const Frequencies& factors) {
+  double sum = 0, count = 0;
+  for (const std::vector<double>& host : factors)
+    for (const double factor : host) {
+      sum += factor;
+      ++count;
+    }
+  return sum / count;
+}
+
+/// FrequencyModel::time_factor() of code that is no kernel of HPL: the share of `default`.
+double other_factor(const core::FrequencyModel& frequency, double from_hz, double to_hz) {
+  const auto found = frequency.scaling.find(core::default_state);
+  const double share = found == frequency.scaling.end() ? 1 : found->second;
+  const double reference_hz = frequency.scaling_hz.value_or(frequency.hz);
+  return (share * reference_hz / to_hz + 1 - share) / (share * reference_hz / from_hz + 1 - share);
+}
+
+/// `slower(name)`: how much longer code of that name takes on each CPU.
+template <typename Slower>
+void slow_program(core::ProgramModel& program, Slower slower) {
+  for (auto& [name, model] : program.routines) model = slowed_on_cpus(model, slower(name.substr(0, name.find('/'))));
+  const Frequencies code = slower("");
+  for (auto& [name, region] : program.regions) {
+    if (region.mode == core::RegionMode::model) region.model = slowed_on_cpus(region.model, code);
+    if (region.mode == core::RegionMode::factor) region.factor *= mean(code);
+    region.time_s *= mean(code);
+  }
+  program.rest_s_per_call *= mean(code);
+  program.rest_s_per_element *= mean(code);
+}
+
 ClusterModel with_frequencies(ClusterModel cluster, const Frequencies& frequencies) {
   const core::PowerModel power = *cluster.power;
   core::PowerModel::Values values = power.values();
-  for (auto& [name, model] : cluster.kernels) {
+  const auto slower = [&](const std::string& name) {
     const auto kernel = core::kernel_from_name(name);
-    if (!kernel) continue;
-    model = slowed_on_cpus(model, for_each_cpu(cluster.hosts, [&](int host, int cpu) {
-                             return values.frequency->time_factor(*kernel, *power.frequency_hz(host, cpu),
-                                                                  at(frequencies, host, cpu));
-                           }));
-  }
+    return for_each_cpu(cluster.hosts, [&](int host, int cpu) {
+      const double from_hz = *power.frequency_hz(host, cpu), to_hz = at(frequencies, host, cpu);
+      return kernel ? values.frequency->time_factor(*kernel, from_hz, to_hz)
+                    : other_factor(*values.frequency, from_hz, to_hz);
+    });
+  };
+  for (auto& [name, model] : cluster.kernels)
+    if (core::kernel_from_name(name)) model = slowed_on_cpus(model, slower(name));
+  if (cluster.program) slow_program(*cluster.program, slower);
   const auto equal = common(frequencies);
   double slowest = at(frequencies, 0, 0);
   for (const auto& host : frequencies) slowest = std::min(slowest, *std::min_element(host.begin(), host.end()));

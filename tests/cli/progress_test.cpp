@@ -26,5 +26,11 @@ TEST(Progress, LinesNeverGrowBeyondTheTerminal) {
   EXPECT_EQ(progress_line(7, 10, "", 80), "[########################] 100%, 0s left");
 }
 
+TEST(RunningLine, SaysHowFastWorkOfUnknownLengthGoes) {
+  EXPECT_EQ(running_line(12.3456, 90, 4.5e6, 80), "12.35 s simulated in 1m30s, 5e+04 messages/s");
+  EXPECT_EQ(running_line(0, 0, 0, 80), "0 s simulated in 0s, 0 messages/s");
+  EXPECT_EQ(running_line(12.3456, 90, 4.5e6, 10), "12.35 s si");
+}
+
 }  // namespace
 }  // namespace hplcast::cli

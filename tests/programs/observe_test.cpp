@@ -67,6 +67,25 @@ TEST(Observe, CountsTheCallsThatTheProgramMakes) {
               0.02 * seen.executed_s + 1e-4);
 }
 
+TEST(Observe, SeesLapackAndNotWhatItCalls) {
+  calibration::ObserveRequest request = request_of(1, {"200", "3"});
+  request.program = HPLCAST_BINARY_DIR "/tests/programs_lapack";
+  calibration::observe_program(request);
+  const fit::ProgramObservation seen = read(request);
+  EXPECT_EQ(seen.routines.at("dgesv").calls, 3);
+  EXPECT_EQ(seen.routines.at("dgeqrf").calls, 3) << "without that which asks for the size of its memory";
+  EXPECT_EQ(seen.routines.size(), 2u);
+  EXPECT_EQ(seen.calls.at("dgesv").front().shape.k, 200 + 3 * 2);
+}
+
+TEST(Observe, SeesRegionsOfFortran) {
+  calibration::ObserveRequest request = request_of(1, {});
+  request.program = HPLCAST_BINARY_DIR "/tests/programs_regions";
+  calibration::observe_program(request);
+  const fit::ProgramObservation seen = read(request);
+  for (const char* name : {"work", "plain", "real", "long"}) EXPECT_EQ(seen.regions.at(name).calls, 1) << name;
+}
+
 TEST(Observe, KeepsBoundedSamplesThatStandForAllCalls) {
   const calibration::ObserveRequest request = request_of(1, {"20", "3000"});
   calibration::observe_program(request);

@@ -52,6 +52,17 @@ int main(int argc, char** argv) {
     HPLCAST_REGION_END("work")
     printf("executed %d, time %.12g\n", executed, MPI_Wtime());
   }
+  if (strcmp(what, "nested") == 0) {
+    const int n = 10, one = 1;
+    double x[10] = {1}, y[10] = {0}, alpha = 2;
+    HPLCAST_REGION_BEGIN("outer", 1, 1, 1)
+    daxpy_(&n, &alpha, x, &one, y, &one);
+    HPLCAST_REGION_BEGIN("inner", 1, 1, 1)
+    y[0] += 40;
+    HPLCAST_REGION_END("inner")
+    HPLCAST_REGION_END("outer")
+    printf("result %g, time %.12g\n", y[0], MPI_Wtime());
+  }
   if (strcmp(what, "work") == 0) { /* something that takes real CPU time */
     double sum = 0;
     for (long i = 1; i < 30000000; ++i) sum += 1.0 / (double)i;

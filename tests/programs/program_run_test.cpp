@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "hplcast/core/errors.hpp"
-#include "programs/program_cluster.hpp"
+#include "programs/program_runs.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -16,22 +16,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::string programs = HPLCAST_BINARY_DIR "/tests/programs_";
+using tests::number_after;
+using tests::solver_s;
 
 ProgramRunRequest request_of(const std::string& program, int ranks, std::vector<std::string> arguments = {}) {
-  ProgramRunRequest request;
-  request.cluster = tests::program_cluster();
-  request.ranks = ranks;
-  request.program = programs + program;
-  request.arguments = std::move(arguments);
-  request.timeout_s = 120;
-  return request;
-}
-
-double number_after(const std::string& text, const std::string& word) {
-  const std::size_t at = text.find(word);
-  if (at == std::string::npos) ADD_FAILURE() << word << " is not in: " << text;
-  return at == std::string::npos ? 0 : std::stod(text.substr(at + word.size()));
+  return tests::program_request(program, ranks, std::move(arguments));
 }
 
 std::string message_of(const ProgramRunRequest& request) {
@@ -41,12 +30,6 @@ std::string message_of(const ProgramRunRequest& request) {
     return error.what();
   }
   return "it ended well";
-}
-
-// What a solver of order N spends in each repetition, by the models of program_cluster().
-double solver_s(double n) {
-  const double half = n / 2;
-  return 1e-10 * n * half * n + 2e-10 * n * half * half + 3e-9 * half * n + 1e-8 * half;
 }
 
 TEST(ProgramRun, TakesTheSumOfTheModelsOfItsRoutines) {
@@ -179,6 +162,22 @@ TEST(ProgramRun, GivesRegionsTheTimeOfTheirMode) {
 
   region = {core::RegionMode::factor, 1000, {}, 4, 2.0};
   EXPECT_THAT(run_program(request).output, HasSubstr("executed 1"));
+}
+
+TEST(ProgramRun, GivesRegionsOfFortranTheTimeOfTheirMode) {
+  ProgramRunRequest request = request_of("regions-smpi", 1);
+  EXPECT_THAT(run_program(request).output, HasSubstr("executed 1111,"));
+  request.cluster.program->regions["work"] = {core::RegionMode::model, 1, tests::exact_model({{1, 1, 1}}, {1e-3}), 1,
+                                              1};
+  request.cluster.program->regions["real"] = {core::RegionMode::model, 1, tests::exact_model({{1, 1, 1}}, {1e-2}), 1,
+                                              1};
+  request.cluster.program->regions["long"] = {core::RegionMode::model, 1, tests::exact_model({{1, 0, 0}}, {1e-11}), 1,
+                                              1};
+  request.cluster.program->regions["plain"] = {core::RegionMode::skip, 1, {}, 1, 0.05};
+  const ProgramRun run = run_program(request);
+  EXPECT_THAT(run.output, HasSubstr("executed 0,"));
+  EXPECT_NEAR(run.regions.at("work").time_s, 1e-3 * 10 * 20, 1e-12);
+  EXPECT_NEAR(number_after(run.output, "time "), 0.2 + 1e-2 * 24 + 0.1 + 0.05, 1e-4);
 }
 
 TEST(ProgramRun, SharesLargeAllocations) {

@@ -109,7 +109,7 @@ static void together(int rank, int count, char** texts) {
 /* Rank 0 sends to rank 1 after `after_s`, rank 1 polls: the time at which it finds the message, and the number of
  * probes. */
 static void polling(int rank, double after_s) {
-  hplcast_channel channel = {0, 1, 5};
+  hplcast_channel channel = {0, 1, 5, 0};
   char data = 0;
   if (rank == 0 && after_s < 0) {
     return; /* nobody sends */
@@ -151,7 +151,7 @@ static void working(int rank, double after_s, double piece_s, int leaves) {
     hplcast_polling_loop(HPLCAST_LOOP_WORKS_BETWEEN, 0);
     while (!hplcast_probe(&message.channel)) {
       if (leaves) {
-        const hplcast_channel back = {1, 0, 6};
+        const hplcast_channel back = {1, 0, 6, 0};
         message.channel = back;
         hplcast_send(&message, 0);
       }

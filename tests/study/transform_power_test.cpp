@@ -63,6 +63,30 @@ TEST(Frequency, StretchesEveryKernelByTheShareThatGoesWithTheClock) {
   EXPECT_EQ(after.power->frequency_hz(1, 0), 1.4e9);
 }
 
+TEST(Frequency, StretchesTheCodeOfAnObservedProgram) {
+  core::ClusterModel before = cluster_of(watts());
+  core::ProgramModel program;
+  program.routines["dgemm"] = kernel(1e-10);
+  program.routines["zherk/N"] = kernel(1e-10);
+  program.regions["modelled"] = {core::RegionMode::model, 1, kernel(1e-10), 1, 1};
+  program.regions["executed"] = {core::RegionMode::factor, 2, {}, 1, 1};
+  program.regions["skipped"] = {core::RegionMode::skip, 1, {}, 4, 2};
+  program.rest_s_per_call = 1e-6;
+  before.program = program;
+  const core::ClusterModel after = at_frequency(before, 1.4e9);
+  const auto mean_s = [](const core::KernelModel& model) { return model.law(1, 1).at(shape).mean_s(shape); };
+  const double gemm_s = mean_s(program.routines.at("dgemm"));
+  const core::ProgramModel& slow = *after.program;
+  EXPECT_NEAR(mean_s(slow.routines.at("dgemm")) / gemm_s, 0.9 * 1.5 + 0.1, 1e-12);
+  constexpr double other = 0.5 * 1.5 + 0.5;  // `default` of watts()
+  EXPECT_NEAR(mean_s(slow.routines.at("zherk/N")) / gemm_s, other, 1e-12);
+  EXPECT_NEAR(mean_s(slow.regions.at("modelled").model) / gemm_s, other, 1e-12);
+  EXPECT_NEAR(slow.regions.at("executed").factor, 2 * other, 1e-12);
+  EXPECT_NEAR(slow.regions.at("skipped").time_s, 2 * other, 1e-12);
+  EXPECT_NEAR(slow.rest_s_per_call, 1e-6 * other, 1e-18);
+  EXPECT_NEAR(at_frequency(after, 2.1e9).program->rest_s_per_call, 1e-6, 1e-18) << "and back";
+}
+
 TEST(Frequency, DoesNotDependOnTheWayThere) {
   const core::ClusterModel before = cluster_of(watts());
   const core::ClusterModel straight = at_frequency(before, 1.7e9);

@@ -22,12 +22,12 @@ static inline int in_world(int rank, MPI_Comm comm) {
 
 /* The two ends of a message as the runtime knows them: of one that the caller sends, or receives. */
 static inline hplcast_channel channel_to(int destination, int tag, MPI_Comm comm) {
-  const hplcast_channel result = {hplcast_world_rank(), in_world(destination, comm), tag};
+  const hplcast_channel result = {hplcast_world_rank(), in_world(destination, comm), tag, 0};
   return result;
 }
 
 static inline hplcast_channel channel_from(int source, int tag, MPI_Comm comm) {
-  const hplcast_channel result = {in_world(source, comm), hplcast_world_rank(), tag};
+  const hplcast_channel result = {in_world(source, comm), hplcast_world_rank(), tag, 0};
   return result;
 }
 

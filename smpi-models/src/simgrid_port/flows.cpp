@@ -45,6 +45,28 @@ void wait_for_end(const Flow& flow) {
 #endif
 }
 
+void wait_for_any(const std::vector<Flow>& flows) {
+  const std::vector<s4u::ActivityPtr> activities(flows.begin(), flows.end());
+#if SIMGRID_VERSION >= 40000
+  s4u::ActivitySet(activities).wait_any();
+#else
+  s4u::Activity::wait_any_for(activities, -1);
+#endif
+}
+
+void release_at_end(const Flow& flow, const s4u::SemaphorePtr& bell) {
+  const auto wait = [flow, bell] {
+    wait_for_end(flow);
+    bell->release();
+  };
+  s4u::Host* const host = s4u::this_actor::get_host();
+#if SIMGRID_VERSION >= 40100
+  host->add_actor("waits for a message", wait);
+#else
+  s4u::Actor::create("waits for a message", host, wait);
+#endif
+}
+
 void set_factors(s4u::NetZone* zone, const Factor& latency, const Factor& bandwidth) {
   const auto answer = [](const Factor& factor) {
     return [factor](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,

@@ -58,6 +58,9 @@ using Flow = s4u::CommPtr;
 Flow begin_flow(const FlowShape& shape, bool nobody_waits = false);
 /// Blocks until the flow has ended.
 void wait_for_end(const Flow& flow);
+void wait_for_any(const std::vector<Flow>& flows);
+/// Does not block: the semaphore is released then.
+void release_at_end(const Flow& flow, const s4u::SemaphorePtr& bell);
 
 /// A speed for each of its frequency states, at least one.
 s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, const std::vector<double>& flop_per_s);

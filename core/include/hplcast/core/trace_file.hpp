@@ -36,6 +36,11 @@ class TraceFile {
   void name_row(int row, int process, const std::string& process_name, const std::string& row_name);
   void phase(int rank, const char* name, TimeSpan span);
   void kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span);
+  /// The same of programs other than HPL: names are free.
+  void routine(int rank, const std::string& name, const KernelShape& shape, TimeSpan span);
+  void region(int rank, const std::string& name, TimeSpan span);
+  /// An MPI call of which only this is known.
+  void call(int rank, const std::string& function, double waited_s, TimeSpan span);
   void message(int rank, const char* operation, const TracedMessage& message, TimeSpan span);
   /// A curve of its own, not of a rank: from `time_s` on it has `value`.
   void counter(const char* name, double time_s, double value);

@@ -13,14 +13,21 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Number of the routine `name` ("dgemv/T"), for hplcast_routine_call(). A name that cluster.json does not have takes the
- * model of `base` ("dgemv") there, among the routines of the program or else among HPL's kernels. */
+/* Number of the routine `name` ("dgemv/T"), for hplcast_routine_call(). A name that cluster.json does not have takes
+ * the model of `base` ("dgemv") there, among the routines of the program or else among HPL's kernels. */
 int hplcast_routine(const char* name, const char* base);
 
 /* The calling rank spends the time of one call with the sizes m, n, k (1: it has no such size); a size <= 0 is no call.
  * `executed`: the program also executes it, so it takes no time of its model where executed code is benched. A routine
  * without a model takes no time and is counted as such. */
 void hplcast_routine_call(int routine, double m, double n, double k, double flop, int executed);
+
+/* As hplcast_routine_call(), of a routine that is made of others. One with a model takes its time, and is not executed; or
+ * it is, because numerics are, and what it calls takes none until hplcast_lapack_end(). Without a model it is executed, and
+ * what it calls takes its time. */
+enum { HPLCAST_NOT_EXECUTED, HPLCAST_EXECUTED, HPLCAST_EXECUTED_FREE };
+int hplcast_lapack_begin(int routine, double m, double n, double k, double flop);
+void hplcast_lapack_end(void);
 
 /* A region begins: not 0 if its code is to be executed (modes factor and bench). The region's time is spent at its end,
  * or here if it is not executed (modes model and skip). A region that cluster.json does not have is executed and takes
@@ -30,9 +37,20 @@ int hplcast_region_enter(const char* name, double m, double n, double k);
 void hplcast_region_leave(const char* name);
 
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
- * benched; after the call the rest is benched again. Around every MPI call and clock read. Nothing outside of ranks. */
-void hplcast_before_mpi(void);
+ * benched; after the call the rest is benched again. Around every MPI call and clock read: `function` is its name, which must
+ * live on, or "clock". Nothing outside of ranks. */
+void hplcast_before_mpi(const char* function);
+/* Likewise, but the delay stays pending: before calls that neither send nor wait nor tell a time. */
+void hplcast_enter_mpi(const char* function);
 void hplcast_after_mpi(void);
+
+/* Whether routines are to be executed, too (--numerics run): then a routine calls that of a real BLAS between the other
+ * two, so that it is not benched. */
+int hplcast_numerics(void);
+void hplcast_numerics_begin(void);
+void hplcast_numerics_end(void);
+/* The function of that name in a real BLAS, which is loaded at the first call. */
+void* hplcast_real_routine(const char* name);
 
 /* Ends the simulation with this message and exit code 3. */
 void hplcast_stop(const char* message);
@@ -43,6 +61,8 @@ void* hplcast_share(size_t size);
 /* Bytes of what hplcast_share() has given; 0 for any other address. */
 size_t hplcast_shared_size(const void* memory);
 void hplcast_unshare(void* memory);
+/* Whether what is there is shared between ranks, so that it means nothing. */
+int hplcast_is_shared(const void* address);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

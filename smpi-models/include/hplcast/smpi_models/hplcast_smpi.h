@@ -84,6 +84,7 @@ double hplcast_pivot(int rows, int* row);
  * than by polling. Ranks are those in MPI_COMM_WORLD. */
 typedef struct {
   int source, destination, tag;
+  int context; /* messages match within one; 0 in programs whose tags tell all of them apart */
 } hplcast_channel;
 
 /* Activity of the calling rank beside its probes. Outside of the two kinds of loops every probe is simulated, because
@@ -114,7 +115,7 @@ void hplcast_message_taken(const hplcast_channel* channel);
 int hplcast_direct_messages(void);
 
 typedef struct {
-  hplcast_channel channel; /* no wildcards */
+  hplcast_channel channel; /* of one that is sent without wildcards */
   double bytes;
   void* content; /* the bytes to copy: `content_bytes` from byte `content_first` of the message on */
   size_t content_first;

@@ -28,6 +28,7 @@ bool is_observed(const Observation& observation);
 struct SimulationProgress {
   double fraction = 0;     ///< of its work, 0 to 1
   double simulated_s = 0;  ///< simulated time
+  double messages = 0;     ///< of a program other than HPL, whose fraction is not known
 };
 
 }  // namespace hplcast::study

@@ -5,10 +5,13 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/prediction.hpp"
+#include "hplcast/study/observation.hpp"
 
 namespace hplcast::study {
 
@@ -29,11 +32,15 @@ struct ProgramRunRequest {
   std::uint64_t seed = 1;
   bool noise = true;
   RestMode rest = RestMode::zero;
+  bool direct_messages = true;   ///< false: all messages take SMPI's way
+  bool numerics = false;         ///< routines and regions are executed, too, and take the same time
   double share_above_bytes = 0;  ///< allocations of at least that many bytes share their memory; 0: none
   double timeout_s = 0;          ///< 0: none
   std::string smpirun;           ///< empty: that of the SimGrid hplcast was built with
   std::filesystem::path keep;    ///< folder for the files of the simulation; empty: a temporary one
+  Observation observation;       ///< without `paje` and `log`
   std::function<void()> while_running = {};
+  std::function<void(const SimulationProgress&)> on_progress = {};
 };
 
 /// Calls of a routine or region, summed over ranks.
@@ -59,13 +66,17 @@ struct ProgramRun {
   double peak_pss_bytes = 0;
   std::map<std::string, RoutineUse> routines;
   std::map<std::string, RoutineUse> regions;
-  double rest_s = 0;  ///< of all ranks
+  double rest_s = 0;     ///< of all ranks
+  double detours_s = 0;  ///< by which they stretched all of these, of all ranks
   double messages = 0;
   double message_bytes = 0;
-  std::string output;  ///< what it printed
+  std::vector<core::PhaseSummary> phases;  ///< by routine, region, MPI function ...; if asked for
+  std::optional<core::Energy> energy;      ///< if asked for
+  std::string output;                      ///< what it printed
 
   double routines_s() const;
   double regions_s() const;
+  double flop() const;  ///< of all routines
 };
 
 /// What can be told before the run. @throws core::Error for a program that hplcast-cc did not link, that needs a shared

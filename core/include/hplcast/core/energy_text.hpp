@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "hplcast/core/energy.hpp"
+
+namespace hplcast::core {
+
+/// As JSON, with the keys of `energy` in prediction.json (docs/energy.md).
+std::string energy_text(const Energy& energy);
+
+}  // namespace hplcast::core

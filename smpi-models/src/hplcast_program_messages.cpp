@@ -1,0 +1,147 @@
+#include "hplcast/smpi_models/hplcast_program_messages.h"
+
+#include <vector>
+
+#include "c_boundary.hpp"
+#include "program_messages.hpp"
+#include "runtime.hpp"
+
+using hplcast::smpi_models::guarded;
+using hplcast::smpi_models::ProgramMessages;
+using hplcast::smpi_models::ProgramRequest;
+using hplcast::smpi_models::Rank;
+using hplcast::smpi_models::Runtime;
+
+// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
+
+namespace {
+
+ProgramMessages& messages() {
+  return *Runtime::instance().program_messages();
+}
+
+Rank& this_rank() {
+  return guarded([]() -> Rank& { return Runtime::rank(); });
+}
+
+/// Communicators that are not known end the simulation here, where nothing blocks.
+void check(const hplcast_end& end) {
+  guarded([&] { messages().communicators().find(Runtime::rank().number, end.communicator); });
+}
+
+MPI_Request handle(ProgramRequest* request) {
+  return reinterpret_cast<MPI_Request>(request);
+}
+
+ProgramRequest& request_of(MPI_Request handle) {
+  return *messages().find(handle);
+}
+
+}  // namespace
+
+int hplcast_messages(void) {
+  if (simgrid::s4u::Actor::self() == nullptr) return 0;
+  return guarded([] { return Runtime::instance().program_messages() != nullptr; });
+}
+
+void hplcast_communicator_made(MPI_Comm parent, MPI_Comm child) {
+  guarded([&] { messages().communicators().made(Runtime::rank().number, parent, child); });
+}
+
+void hplcast_communicator_made_by_group(MPI_Comm parent, int tag, MPI_Comm child) {
+  guarded([&] { messages().communicators().made_by_group(Runtime::rank().number, parent, tag, child); });
+}
+
+void hplcast_communicator_freed(MPI_Comm communicator) {
+  guarded([&] { messages().communicators().freed(Runtime::rank().number, communicator); });
+}
+
+void hplcast_mpi_send(const hplcast_end* end, int synchronous) {
+  check(*end);
+  messages().send(this_rank(), *end, synchronous != 0);
+}
+
+void hplcast_mpi_receive(const hplcast_end* end, MPI_Status* status) {
+  check(*end);
+  messages().receive(this_rank(), *end, status);
+}
+
+MPI_Request hplcast_mpi_isend(const hplcast_end* end, int synchronous) {
+  check(*end);
+  return handle(messages().isend(this_rank(), *end, synchronous != 0));
+}
+
+MPI_Request hplcast_mpi_ireceive(const hplcast_end* end) {
+  check(*end);
+  return handle(messages().ireceive(this_rank(), *end));
+}
+
+MPI_Request hplcast_mpi_prepare(const hplcast_end* end, int receives, int synchronous) {
+  return guarded([&] { return handle(messages().prepare(Runtime::rank(), *end, receives != 0, synchronous != 0)); });
+}
+
+void hplcast_mpi_start(MPI_Request request) {
+  messages().start(this_rank(), request_of(request));
+}
+
+int hplcast_mpi_probe(const hplcast_end* end, int waits, MPI_Status* status) {
+  check(*end);
+  return messages().probe(this_rank(), *end, waits != 0, status);
+}
+
+int hplcast_is_request(MPI_Request request) {
+  return hplcast_messages() && messages().find(request) != nullptr;
+}
+
+void hplcast_mpi_wait(MPI_Request* request, MPI_Status* status) {
+  if (messages().wait(request_of(*request), status)) *request = MPI_REQUEST_NULL;
+}
+
+int hplcast_mpi_test(MPI_Request* request, MPI_Status* status) {
+  const ProgramMessages::Tested tested = messages().test(this_rank(), request_of(*request), status);
+  if (tested == ProgramMessages::Tested::gone) *request = MPI_REQUEST_NULL;
+  return tested != ProgramMessages::Tested::open;
+}
+
+namespace {
+
+/// Place of one that has ended; -1: none is active.
+template <typename Wait>
+int place_of_ended(int count, MPI_Request* requests, const Wait& wait) {
+  std::vector<ProgramRequest*> active;
+  std::vector<int> places;
+  for (int i = 0; i < count; ++i) {
+    if (!hplcast_is_active(requests[i])) continue;
+    active.push_back(&request_of(requests[i]));
+    places.push_back(i);
+  }
+  return active.empty() ? -1 : places[wait(active)];
+}
+
+}  // namespace
+
+int hplcast_mpi_wait_any(int count, MPI_Request* requests) {
+  return place_of_ended(count, requests, [](const auto& active) { return messages().wait_any(active); });
+}
+
+int hplcast_mpi_wait_next(int count, MPI_Request* requests) {
+  return place_of_ended(count, requests, [](const auto& active) { return messages().wait_next(active); });
+}
+
+int hplcast_is_active(MPI_Request request) {
+  const ProgramRequest* const found = messages().find(request);
+  return found != nullptr && found->active;
+}
+
+void hplcast_mpi_request_free(MPI_Request* request) {
+  messages().free(request_of(*request));
+  *request = MPI_REQUEST_NULL;
+}
+
+int hplcast_request_number(MPI_Request request) {
+  return guarded([&] { return messages().number(request_of(request)); });
+}
+
+MPI_Request hplcast_request_of_number(int number) {
+  return hplcast_messages() ? handle(messages().of_number(number)) : MPI_REQUEST_NULL;
+}

@@ -1,0 +1,77 @@
+! Messages of Fortran: prints "wrong COUNT". An even number of ranks, four or more.
+program messages
+  implicit none
+  include 'mpif.h'
+  integer :: rank, ranks, error, request(2), status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 2), half, place, wrong, all, i
+  double precision :: out(100), in(100), more(100)
+  logical :: ended
+
+  call MPI_Init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+  wrong = 0
+  out = [(rank * 1000d0 + i, i = 1, 100)]
+  call MPI_Irecv(in, 100, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, request(1), error)
+  call MPI_Isend(out, 100, MPI_DOUBLE_PRECISION, mod(rank + 1, ranks), 1, MPI_COMM_WORLD, request(2), error)
+  call MPI_Waitall(2, request, statuses, error)
+  call expect(statuses(MPI_SOURCE, 1) == before(rank), 'source')
+  call expect(in(100) == before(rank) * 1000d0 + 100, 'content')
+  call expect(all_null(request), 'null requests')
+
+  call MPI_Irecv(in, 100, MPI_DOUBLE_PRECISION, before(rank), 2, MPI_COMM_WORLD, request(1), error)
+  call MPI_Irecv(more, 100, MPI_DOUBLE_PRECISION, rank, 3, MPI_COMM_WORLD, request(2), error)
+  call MPI_Send(out, 100, MPI_DOUBLE_PRECISION, rank, 3, MPI_COMM_WORLD, error)
+  call MPI_Waitany(2, request, place, status, error)
+  call expect(place == 2 .and. status(MPI_TAG) == 3, 'the second has come')
+  call MPI_Send(out, 50, MPI_DOUBLE_PRECISION, mod(rank + 1, ranks), 2, MPI_COMM_WORLD, error)
+  ended = .false.
+  do while (.not. ended)
+    call MPI_Test(request(1), ended, status, error)
+  end do
+  call expect(in(50) == before(rank) * 1000d0 + 50, 'MPI_Test')
+
+  call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, half, error)
+  call MPI_Sendrecv(out, 1, MPI_DOUBLE_PRECISION, 0, 4, in, 1, MPI_DOUBLE_PRECISION, 0, 4, MPI_COMM_SELF, status, error)
+  call expect(in(1) == out(1), 'MPI_COMM_SELF')
+  call MPI_Comm_rank(half, place, error)
+  call MPI_Sendrecv(out, 1, MPI_DOUBLE_PRECISION, mod(place + 1, ranks / 2), 5, in, 1, MPI_DOUBLE_PRECISION, &
+                    mod(place + ranks / 2 - 1, ranks / 2), 5, half, status, error)
+  call expect(in(1) == mod(rank + ranks - 2, ranks) * 1000d0 + 1, 'a half')
+  call expect(status(MPI_SOURCE) == mod(place + ranks / 2 - 1, ranks / 2), 'its source')
+  call MPI_Comm_free(half, error)
+
+  call MPI_Recv_init(in, 100, MPI_DOUBLE_PRECISION, rank, 6, MPI_COMM_WORLD, request(1), error)
+  call MPI_Start(request(1), error)
+  call MPI_Send(out, 100, MPI_DOUBLE_PRECISION, rank, 6, MPI_COMM_WORLD, error)
+  call MPI_Wait(request(1), MPI_STATUS_IGNORE, error)
+  call expect(in(100) == out(100), 'MPI_Start')
+  call MPI_Request_free(request(1), error)
+
+  call MPI_Reduce(wrong, all, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, error)
+  if (rank == 0) print '(a, i0)', 'wrong ', all
+  call MPI_Finalize(error)
+
+contains
+
+  integer function before(r)
+    integer, intent(in) :: r
+    before = mod(r + ranks - 1, ranks)
+  end function
+
+  logical function all_null(list)
+    integer, intent(in) :: list(:)
+    integer :: j
+    all_null = .true.
+    do j = 1, size(list)
+      if (list(j) /= MPI_REQUEST_NULL) all_null = .false.
+    end do
+  end function
+
+  subroutine expect(truth, what)
+    logical, intent(in) :: truth
+    character(*), intent(in) :: what
+    if (truth) return
+    wrong = wrong + 1
+    print *, 'rank', rank, what
+  end subroutine
+end program

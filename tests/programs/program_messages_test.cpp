@@ -1,0 +1,93 @@
+// Messages of programs that do not go through SMPI: what arrives is what was sent, at the time at which SMPI has it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/program_run.hpp"
+#include "programs/program_cluster.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using testing::HasSubstr;
+
+/// Six ranks on two hosts.
+ProgramRunRequest request_of(const std::string& program, bool direct, std::vector<std::string> arguments = {}) {
+  ProgramRunRequest request;
+  request.cluster = tests::program_cluster();
+  core::RegionModel wait;
+  wait.mode = core::RegionMode::model;
+  wait.model = tests::exact_model({{1, 0, 0}}, {1e-3});
+  request.cluster.program->regions["wait"] = wait;
+  request.ranks = 6;
+  request.program = HPLCAST_BINARY_DIR "/tests/programs_" + program;
+  request.arguments = std::move(arguments);
+  request.direct_messages = direct;
+  request.timeout_s = 120;
+  return request;
+}
+
+struct Part {
+  int wrong;
+  double time_s;
+};
+
+std::map<std::string, Part> parts_of(const std::string& output) {
+  std::map<std::string, Part> parts;
+  static const std::regex line(R"(([a-z ]+): wrong (\d+), ([0-9.]+) s)");
+  for (std::sregex_iterator i(output.begin(), output.end(), line), end; i != end; ++i)
+    parts[(*i)[1]] = {std::stoi((*i)[2]), std::stod((*i)[3])};
+  return parts;
+}
+
+TEST(ProgramMessages, ArriveAsTheyWereSent) {
+  const std::map<std::string, Part> parts = parts_of(run_program(request_of("messages-smpi", true)).output);
+  EXPECT_EQ(parts.size(), 13u);
+  for (const auto& [name, part] : parts) EXPECT_EQ(part.wrong, 0) << name;
+}
+
+TEST(ProgramMessages, TakeTheTimeThatTheyTakeBySmpi) {
+  // SMPI 3.32 deadlocks if a persistent send is started again.
+  ProgramRunRequest request = request_of("messages-smpi", true, {"not_persistent"});
+  // All on one host: where messages share a link, SMPI's get another part of it.
+  request.cluster.hosts = core::Hosts::make({"n-[1-2]", 6, 1, {}, 0});
+  const ProgramRun direct = run_program(request);
+  request.direct_messages = false;
+  const ProgramRun smpi = run_program(request);
+  const std::map<std::string, Part> times = parts_of(smpi.output);
+  EXPECT_EQ(times.size(), 12u);
+  for (const auto& [name, part] : parts_of(direct.output)) {
+    if (name == "polling") continue;     // failed polls grow by rank, in SMPI for all ranks together
+    if (name == "collective") continue;  // of requests of both kinds, ours are waited for first
+    // What is printed.
+    EXPECT_NEAR(part.time_s, times.at(name).time_s, 1.5e-9) << name;
+  }
+  EXPECT_EQ(direct.messages, smpi.messages);
+  EXPECT_EQ(direct.message_bytes, smpi.message_bytes);
+}
+
+TEST(ProgramMessages, OfFortranArriveAsTheyWereSent) {
+  for (const bool direct : {true, false})
+    EXPECT_THAT(run_program(request_of("fortran_messages-smpi", direct)).output, HasSubstr("wrong 0")) << direct;
+}
+
+TEST(ProgramMessages, RefuseWhatCannotBeServed) {
+  const auto message_of = [](const std::string& what) -> std::string {
+    try {
+      run_program(request_of("messages-smpi", true, {what}));
+    } catch (const core::Error& error) {
+      return error.what();
+    }
+    return "it ended well";
+  };
+  EXPECT_THAT(message_of("too_long"),
+              HasSubstr("rank 1 received a message of 160 bytes with tag 5; expected at most 80"));
+  EXPECT_THAT(message_of("no_rank"), HasSubstr("names rank 6 in a communicator of 6"));
+  EXPECT_THAT(message_of("cancel"), HasSubstr("MPI_Cancel is not among the functions"));
+}
+
+}  // namespace
+}  // namespace hplcast::study

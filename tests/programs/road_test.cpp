@@ -1,0 +1,76 @@
+// The way of a user through the commands: a real program is observed, fitted, run on the simulator, and compared.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "hplcast/core/files.hpp"
+#include "support/run_hplcast.hpp"
+
+namespace hplcast {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string solver = HPLCAST_BINARY_DIR "/tests/programs_solver";
+
+class ProgramRoad : public ::testing::Test {
+ protected:
+  std::string done(std::vector<std::string> arguments) {
+    const test::Outcome outcome = test::run_hplcast_words(arguments, folder_.path().string());
+    EXPECT_EQ(outcome.status, 0) << testing::PrintToString(arguments) << outcome.output;
+    return outcome.output;
+  }
+  nlohmann::json json_of(const std::string& name) const {
+    std::ifstream in(folder_.path() / name);
+    return nlohmann::json::parse(in);
+  }
+  core::TemporaryFolder folder_{"hplcast-road-test"};
+};
+
+TEST_F(ProgramRoad, LeadsFromARealProgramToAComparedPrediction) {
+  for (const char* size : {"100", "300"})
+    done({"observe", "-np", "1", "--oversubscribe", "-o", std::string(size) + ".zip", "--", solver, size, "20"});
+  done({"fit", "program", "100.zip", "300.zip", "--cluster", HPLCAST_SOURCE_DIR "/examples/dahu-like.json", "-o",
+        "solver.json"});
+  const std::string told =
+      done({"run", solver + "-smpi", "--cluster", "solver.json", "-np", "1", "-o", "run.json", "--phases", "--energy",
+            "--power-trace", "power.csv", "--trace", "trace.json", "--", "300", "20"});
+  EXPECT_THAT(told, HasSubstr("Time per phase in s"));
+  EXPECT_THAT(told, HasSubstr("Energy by what draws it"));
+  const nlohmann::json run = json_of("run.json");
+  double phases_s = 0;
+  for (const auto& [name, phase] : run.at("phases").items()) phases_s += phase.at("elapsed_s").get<double>();
+  EXPECT_NEAR(phases_s, run.at("time_s").get<double>(), 1e-9);
+  EXPECT_GT(run.at("energy").at("energy_j").get<double>(), 0);
+  EXPECT_FALSE(json_of("trace.json").at("traceEvents").empty());
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "power.csv"));
+
+  const std::string time_from = "elapsed ([0-9.e+-]+) s";
+  EXPECT_THAT(done({"compare", "300.zip", "--predicted", "run.json", "--time-from", time_from}),
+              HasSubstr("1 configuration"));
+  done({"compare", "300.zip", "--predicted", "run.json", "--time-from", "run", "-o", "compare.json"});
+  const nlohmann::json compared = json_of("compare.json");
+  EXPECT_EQ(compared.at("rows").at(0).at("predicted_s"), run.at("time_s"));
+  EXPECT_EQ(compared.at("rows").at(0).at("real_runs"), 1);
+}
+
+TEST_F(ProgramRoad, DrawsThePowerOfARunAndLeavesDetoursOut) {
+  done({"transform", HPLCAST_SOURCE_DIR "/examples/dahu-like.json", "--add-detours", "1ms:500us", "-o", "noisy.json"});
+  const std::vector<std::string> run = {"run", solver + "-smpi", "--cluster", "noisy.json", "-np", "1", "--json"};
+  auto with = run, without = run;
+  with.insert(with.end(), {"--power-trace", "power.svg", "--", "300", "20"});
+  without.insert(without.end(), {"--detours", "off", "--", "300", "20"});
+  const auto json_in = [](const std::string& text) {
+    return nlohmann::json::parse(text.substr(text.find("\n{\n") + 1));
+  };
+  const nlohmann::json noisy = json_in("\n" + done(with)), quiet = json_in("\n" + done(without));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "power.svg"));
+  EXPECT_NEAR(noisy.at("time_s").get<double>() / quiet.at("time_s").get<double>(), 2, 0.1) << "half of the time";
+  EXPECT_GT(noisy.at("detours_s").get<double>(), 0);
+  EXPECT_EQ(quiet.at("detours_s").get<double>(), 0);
+}
+
+}  // namespace
+}  // namespace hplcast

@@ -1,0 +1,69 @@
+#include "program_times.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hplcast::smpi_models {
+namespace {
+
+using Part = ProgramTimes::Part;
+
+class TimesOfTwoRanks : public ::testing::Test {
+ protected:
+  TimesOfTwoRanks() {
+    for (const int rank : {0, 1}) {
+      activity_.add_rank(rank, "host");
+      times_.add_rank();
+    }
+  }
+  static ActivitySettings with_phases() {
+    ActivitySettings settings;
+    settings.phases = true;
+    return settings;
+  }
+  PhaseTime of(const std::string& name, std::size_t rank, double end_s) const {
+    for (const NamedTimes& part : times_.until(end_s))
+      if (part.name == name) return part.ranks[rank];
+    return {};
+  }
+
+  Activity activity_{with_phases()};
+  ProgramTimes times_{activity_};
+};
+
+TEST_F(TimesOfTwoRanks, BelongToWhatEndedThem) {
+  times_.routine(0, "dgemm", {1, 1, 1}, 1, 3);
+  times_.enter(0, "MPI_Recv", 3);
+  times_.leave(0, 4, 8);
+  times_.code(0, Part::region, "loop", 8, 9);
+  times_.code(1, Part::rest, "the rest", 0, 10);
+  EXPECT_EQ(of("other", 0, 10).elapsed_s, 1) << "before its first call";
+  EXPECT_EQ(of("dgemm", 0, 10).kernels_s, 2);
+  EXPECT_EQ(of("MPI_Recv", 0, 10).elapsed_s, 5);
+  EXPECT_EQ(of("MPI_Recv", 0, 10).waiting_s, 4);
+  EXPECT_EQ(of("MPI_Recv", 0, 10).messages_s, 1);
+  EXPECT_EQ(of("region loop", 0, 10).elapsed_s, 1);
+  EXPECT_EQ(of("ended", 0, 10).waiting_s, 1) << "until the last rank ends";
+  EXPECT_EQ(of("the rest", 1, 10).elapsed_s, 10);
+}
+
+TEST_F(TimesOfTwoRanks, KeepDetoursApart) {
+  times_.routine(0, "dgemm", {1, 1, 1}, {0, 0}, {3, 1});
+  times_.enter(0, "MPI_Send", {3, 1});
+  times_.leave(0, 0, {4, 1.25});
+  EXPECT_EQ(of("dgemm", 0, 4).elapsed_s, 3);
+  EXPECT_EQ(of("dgemm", 0, 4).kernels_s, 2);
+  EXPECT_EQ(of("dgemm", 0, 4).detours_s, 1);
+  EXPECT_EQ(of("MPI_Send", 0, 4).messages_s, 0.75);
+}
+
+TEST_F(TimesOfTwoRanks, ARoutineInsideOfAnMpiCallIsNotTheCall) {
+  times_.enter(0, "MPI_Reduce", 0);
+  times_.routine(0, "daxpy", {1, 1, 1}, 2, 3);
+  times_.leave(0, 0, 4);
+  EXPECT_EQ(of("daxpy", 0, 4).elapsed_s, 1) << "an operation of the program";
+  EXPECT_EQ(of("MPI_Reduce", 0, 4).elapsed_s, 3);
+}
+
+}  // namespace
+}  // namespace hplcast::smpi_models

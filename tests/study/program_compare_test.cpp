@@ -1,0 +1,99 @@
+#include "hplcast/study/program_compare.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ProgramOutput output(const std::string& text) {
+  return {"out.txt", text, std::nullopt};
+}
+
+std::string message_of(const ProgramOutput& one, const std::string& time_from) {
+  try {
+    time_in(one, {time_from, ""});
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+const std::string pattern = "time ([^ ]+) s";
+
+TEST(TimeFrom, TakesTheGroupOfTheOneMatch) {
+  EXPECT_EQ(time_in(output("solving\ntime 1.25e-3 s for N=100\n"), {pattern, ""}), 1.25e-3);
+  EXPECT_EQ(time_in({"run.json", "nothing", 7.5}, {}), 7.5) << "of the whole run";
+}
+
+TEST(TimeFrom, TellsWhatIsWrongWithAPatternOrAnOutput) {
+  EXPECT_THAT(message_of(output("done\n"), pattern), AllOf(HasSubstr("out.txt"), HasSubstr("found no match")));
+  EXPECT_THAT(message_of(output("time 1 s\n\ntime 2 s\n"), pattern),
+              AllOf(HasSubstr("found 2 matches, the first in line 1"), HasSubstr("out.txt:3")));
+  EXPECT_THAT(message_of(output("time 1 s, time 2 s\n"), pattern), HasSubstr("found 2 matches"));
+  for (const char* text : {"fast", "1,5", "0", "-1", "inf", "nan", "1s"})
+    EXPECT_THAT(message_of(output("time " + std::string(text) + " s"), pattern),
+                AllOf(HasSubstr("found '" + std::string(text) + "'"), HasSubstr("number of seconds above 0")));
+  EXPECT_THAT(message_of(output("time 1 s"), "time ([0-9"), HasSubstr("expected a regular expression"));
+  EXPECT_THAT(message_of(output("time 1 s"), "time [0-9]+ s"), HasSubstr("expected one group"));
+  EXPECT_THAT(message_of(output("time 1 s"), "(time) ([0-9]+) s"), HasSubstr("expected one group"));
+  EXPECT_THAT(message_of(output("time 1 s"), ""), HasSubstr("says nothing of the time of the whole run"));
+}
+
+TEST(TimeFrom, SurvivesLongOutputs) {
+  std::string text(1000000, 'x');
+  for (std::size_t i = 0; i < text.size(); i += 100) text[i] = '\n';
+  EXPECT_EQ(time_in(output(text + "\ntime 2 s\n"), {"^.*time ([0-9]+)", ""}), 2);
+}
+
+TEST(ComparePrograms, MatchesConfigurationsAndTakesMedians) {
+  const OutputPatterns patterns{pattern, "N=([0-9]+) on (\\d+x\\d+)"};
+  const std::vector<ProgramOutput> real = {output("time 1 s N=100 on 1x2"), output("time 1.2 s N=100 on 1x2"),
+                                           output("time 1.1 s N=100 on 1x2"), output("time 4 s N=200 on 1x2"),
+                                           output("time 9 s N=300 on 1x2")};
+  const std::vector<ProgramOutput> predicted = {output("time 1.21 s N=100 on 1x2"), output("time 3 s N=200 on 1x2"),
+                                                output("time 1 s N=100 on 2x1")};
+  const ProgramComparison comparison = compare_programs(real, predicted, patterns);
+  ASSERT_EQ(comparison.rows.size(), 2u);
+  EXPECT_EQ(comparison.rows[0].configuration, "100 1x2");
+  EXPECT_EQ(comparison.rows[0].real_median_s, 1.1);
+  EXPECT_NEAR(comparison.rows[0].real_spread, 0.2 / 1.1, 1e-15);
+  EXPECT_NEAR(comparison.rows[0].error, 0.1, 1e-15) << "predicted to be too slow";
+  EXPECT_EQ(comparison.rows[1].error, -0.25);
+  EXPECT_NEAR(comparison.median_abs_error, 0.175, 1e-15);
+  EXPECT_EQ(comparison.max_abs_error, 0.25);
+  EXPECT_NEAR(comparison.bias, -0.075, 1e-15);
+  EXPECT_THAT(comparison.unmatched_real, ElementsAre("300 1x2"));
+  EXPECT_THAT(comparison.unmatched_predicted, ElementsAre("100 2x1"));
+}
+
+TEST(ComparePrograms, TakesAllForOneConfigurationWithoutAPattern) {
+  const ProgramComparison comparison =
+      compare_programs({output("time 1 s"), output("time 3 s")}, {output("time 2 s")}, {pattern, ""});
+  ASSERT_EQ(comparison.rows.size(), 1u);
+  EXPECT_EQ(comparison.rows[0].error, 0);
+}
+
+TEST(ComparePrograms, RefusesConfigurationsOfWhichNoneIsOnBothSides) {
+  EXPECT_THROW(compare_programs({output("time 1 s N=1")}, {output("time 1 s N=2")}, {pattern, "N=(\\d)"}), core::Error);
+  EXPECT_THROW(compare_programs({output("time 1 s N=1")}, {output("time 1 s N=1")}, {pattern, "N=\\d"}),
+               core::UsageError);
+}
+
+TEST(ComparePrograms, ReadsWhatRunWrites) {
+  std::istringstream in(R"({"time_s": 2.5, "output": "time 1 s\n"})"), other(R"({"predictions": []})");
+  const ProgramOutput read = read_program_output(in, "run.json");
+  EXPECT_EQ(read.time_s, 2.5);
+  EXPECT_EQ(read.text, "time 1 s\n");
+  EXPECT_THROW(read_program_output(other, "predictions.json"), core::ParseError);
+}
+
+}  // namespace
+}  // namespace hplcast::study
