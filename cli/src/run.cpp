@@ -160,6 +160,11 @@ void setup_run(CLI::App& app) {
       ->check(CLI::IsMember({"direct", "smpi"}))
       ->capture_default_str();
   command
+      .add_option("--collectives", request.collectives,
+                  "algorithms of collective operations: those of Open MPI, MPICH, Intel MPI, MVAPICH2")
+      ->check(CLI::IsMember({"ompi", "mpich", "impi", "mvapich2"}))
+      ->capture_default_str();
+  command
       .add_option("--detours", options->detours, "off: nothing takes the cores away, even if cluster.json has detours")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();

@@ -45,6 +45,12 @@ int SharedMemory::block(std::size_t bytes) {
 
 void* SharedMemory::allocate(std::size_t bytes) {
   if (least_bytes_ == 0 || bytes < std::max(least_bytes_, 4 * private_bytes)) return nullptr;
+  if (const auto found = released_.find(bytes); found != released_.end()) {
+    void* const again = found->second;
+    released_.erase(found);
+    sizes_.emplace(static_cast<const char*>(again), bytes);
+    return again;
+  }
   const std::size_t one = block_bytes(bytes);
   const int file = block(one);
   if (file < 0) return nullptr;
@@ -82,7 +88,11 @@ std::size_t SharedMemory::size_of(const void* memory) const {
 void SharedMemory::release(void* memory) {
   const auto found = sizes_.find(static_cast<const char*>(memory));
   if (found == sizes_.end()) return;
-  munmap(memory, found->second);
+  constexpr std::size_t most_kept = 128;
+  if (released_.size() < most_kept)
+    released_.emplace(found->second, memory);
+  else
+    munmap(memory, found->second);
   sizes_.erase(found);
 }
 

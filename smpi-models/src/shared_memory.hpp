@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <unordered_map>
 
 namespace hplcast::smpi_models {
 
@@ -13,7 +14,8 @@ class SharedMemory {
   /// Allocations of at least `least_bytes` share; 0: none.
   explicit SharedMemory(std::size_t least_bytes) : least_bytes_(least_bytes) {}
 
-  /// Null if it is too small to share, or the system has no more maps.
+  /// Null if it is too small to share, or the system has no more maps. It may hold what was left in one that was
+  /// released.
   void* allocate(std::size_t bytes);
   /// Whether others write there, too.
   bool shares(const void* address) const;
@@ -28,6 +30,8 @@ class SharedMemory {
   std::size_t least_bytes_;
   std::map<std::size_t, int> blocks_;  // by size
   std::map<const char*, std::size_t> sizes_;
+  /// Released ones, by size: programs ask for the same again, on all ranks. To map memory takes longer than to use it.
+  std::unordered_multimap<std::size_t, void*> released_;
 };
 
 /// That of the simulation (HPLCAST_SHARE_ABOVE), made at the first allocation, which may come before there are ranks.

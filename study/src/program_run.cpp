@@ -52,6 +52,7 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
     const bool privatization = option.rfind("--cfg=smpi/privatization", 0) == 0;
     command.arguments.push_back(privatization ? "--cfg=smpi/privatization:dlopen" : option);
   }
+  command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
   command.arguments.push_back(fs::absolute(request.program).string());
   for (const std::string& argument : request.arguments) command.arguments.push_back(argument);
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
@@ -228,11 +229,11 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
   std::vector<std::string> list;
   const double all_s = run.routines_s() + run.regions_s() + run.rest_s;
   for (const auto& [name, use] : run.routines) {
-    constexpr double much = 0.01;  // of the time
+    constexpr double much = 0.01;  // of the time, or of the calls
     if (!use.has_model && use.calls > 0) {
       list.push_back(name + ": " + core::shortest(use.calls) + " calls took no time, because cluster " + cluster.name +
                      " has no model of it; observe a run that calls it");
-    } else if (use.outside_range > 0 && share(use.time_s, all_s) > much) {
+    } else if (share(use.outside_range, use.calls) > much && share(use.time_s, all_s) > much) {
       list.push_back(name + ": " + percent(share(use.outside_range, use.calls)) +
                      " of its calls have sizes outside of those observed");
     }

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Scripts, GetPrograms,
                          testing::Values(Script{"get-scalapack", "SCALAPACK_SOURCE", "SRC/pdgetrf.f"},
                                          Script{"get-nas", "NAS_SOURCE", "EP/ep.f"},
                                          Script{"get-hpcc", "HPCC_SOURCE", "hpl/lib/arch/build/Makefile.hpcc"}),
-                         [](const auto& one) { return one.param.source_variable; });
+                         [](const auto& script) { return script.param.source_variable; });
 
 class GetNas : public GetPrograms {};
 
