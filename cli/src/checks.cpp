@@ -67,6 +67,13 @@ std::pair<int, int> first_and_last(const std::string& text) {
   return {std::stoi(text), std::stoi(text.substr(text.find('-') + 1))};
 }
 
+void require_begins_below(const std::string& option, int first, long long count, const std::string& run,
+                          const std::string& things) {
+  if (first < count) return;
+  throw core::UsageError(option + " begins with " + std::to_string(first) + "; " + run + " has the " + things + " 0-" +
+                         std::to_string(count - 1));
+}
+
 CLI::Validator host_names() {
   return CLI::Validator(
       [](std::string& text) {

@@ -44,6 +44,10 @@ CLI::Validator at_least_zero();
 CLI::Validator first_to_last();
 /// Of a text that it has passed.
 std::pair<int, int> first_and_last(const std::string& text);
+/// @throws core::UsageError if `run` does not have what a value of `option` begins with: it has the `things` 0 to
+/// `count` - 1.
+void require_begins_below(const std::string& option, int first, long long count, const std::string& run,
+                          const std::string& things);
 
 /// For options of CLI11: names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
 CLI::Validator host_names();

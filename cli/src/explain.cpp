@@ -94,10 +94,9 @@ void run_explain(ExplainOptions& options) {
   request.runs = study::observed_runs(options.real);
   request.prediction = prediction_of_runs(options.prediction, request.runs);
   keep_runs_of(request.prediction, request.runs);
-  const int ranks = request.prediction.parameters.P * request.prediction.parameters.Q;
-  if (request.first_rank >= ranks)
-    throw core::UsageError("--ranks begins with " + std::to_string(request.first_rank) +
-                           "; the runs have the ranks 0-" + std::to_string(ranks - 1));
+  const core::HplParameters& p = request.prediction.parameters;
+  require_begins_below("--ranks", request.first_rank, p.P * p.Q, core::to_string(p), "ranks");
+  require_begins_below("--panels", request.first_panel, (p.N + p.NB - 1) / p.NB, core::to_string(p), "panels");
   request.cluster =
       study::at_levels(read_cluster_file(options.cluster), study::levels_of(request.prediction.model_levels));
   if (options.counterfactuals != Counterfactuals::automatic)

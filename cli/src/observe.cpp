@@ -7,6 +7,7 @@
 #include "hplcast/calibration/observe_program.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/program_run.hpp"
 #include "hplcast/study/workspace.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -29,6 +30,7 @@ void run_observe(ObserveOptions& options) {
   require_writable(request.archive);
   core::catch_interrupts();
   request.program = study::located_program(options.command.front(), "the program to observe, after --");
+  study::require_real_program(request.program);
   request.arguments.assign(options.command.begin() + 1, options.command.end());
   request.observer = study::own_library("libhplcast-observe.so", "HPLCAST_OBSERVE_LIBRARY");
   if (request.observer.empty())

@@ -48,11 +48,11 @@ std::vector<core::HplParameters> without_repeats(const std::vector<core::HplPara
 }
 
 /// @throws core::UsageError for chosen ranks that no configuration has: the trace would be empty.
-void check_ranks(const study::RealRunRequest& request) {
+void check_ranges(const study::RealRunRequest& request) {
   for (const core::HplParameters& p : request.configurations) {
-    if (request.observation.ranks.first >= p.P * p.Q)
-      throw core::UsageError("--trace-ranks begins with " + std::to_string(request.observation.ranks.first) + "; " +
-                             core::to_string(p) + " has the ranks 0-" + std::to_string(p.P * p.Q - 1));
+    require_begins_below("--trace-ranks", request.observation.ranks.first, p.P * p.Q, core::to_string(p), "ranks");
+    require_begins_below("--trace-panels", request.observation.panels.first, (p.N + p.NB - 1) / p.NB,
+                         core::to_string(p), "panels");
   }
 }
 
@@ -112,7 +112,7 @@ void run_run_real(RunRealOptions& options) {
     throw core::Error(core::ExitCode::bad_input, "--trace " + observation.traces.string() +
                                                      " is a file; expected a folder: each run has a trace of its own");
   require_other_file(observation.traces, {options.configurations});
-  check_ranks(options.request);
+  check_ranges(options.request);
   const std::unique_ptr<SensorRecorder> recorder = recorder_of(options);
   options.request.power = recorder.get();
   Progress progress;

@@ -6,6 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/program_run.hpp"
 
 namespace hplcast::study {
 
@@ -32,7 +33,26 @@ bool matches(const std::string& library, const char* pattern) {
   return std::regex_search(library, std::regex(pattern));
 }
 
+bool is_simulated(const std::vector<std::string>& libraries) {
+  return std::any_of(libraries.begin(), libraries.end(),
+                     [](const std::string& one) { return matches(one, "^lib(hplcast-smpi|simgrid)\\.so"); });
+}
+
 }  // namespace
+
+void require_real_program(const fs::path& program) {
+  std::vector<std::string> libraries;
+  try {
+    libraries = needed_libraries(program);
+  } catch (const core::ExternalError&) {
+    return;  // without binutils it cannot be told
+  }
+  if (is_simulated(libraries))
+    throw core::Error(core::ExitCode::bad_input,
+                      program.string() +
+                          ": linked for the simulator\n  hint: real runs are observed: the program that "
+                          "mpicc or mpif90 has linked");
+}
 
 std::vector<std::string> check_linked_libraries(const fs::path& program) {
   const auto refuse = [&](const std::string& why, const std::string& hint) {
@@ -42,9 +62,7 @@ std::vector<std::string> check_linked_libraries(const fs::path& program) {
   if (!fs::is_regular_file(program, error))
     refuse("there is no such file", "the program is the first word after the options");
   const std::vector<std::string> libraries = needed_libraries(program);
-  const bool ours = std::any_of(libraries.begin(), libraries.end(),
-                                [](const std::string& one) { return matches(one, "^libhplcast-smpi\\.so"); });
-  if (!ours)
+  if (!is_simulated(libraries))
     refuse("not a program for the simulator: it is not linked with libhplcast-smpi.so",
            "compile and link it with hplcast-cc, hplcast-cxx or hplcast-fc (docs/any-program.md)");
   std::vector<std::string> warnings;

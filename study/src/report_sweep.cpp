@@ -115,6 +115,16 @@ std::string SweepReport::summary_html() const {
   return html + most_per_watt_html() + findings_html() + orders_html() + gaps_html();
 }
 
+/// How many others are as good, of factors that make no difference.
+std::string SweepReport::ties_with(const SweepResult& best) const {
+  constexpr double rounding = 1e-9;
+  const double most = per_watt_response.of(best.prediction);
+  const auto ties = std::count_if(results_.begin(), results_.end(), [&](const SweepResult& one) {
+    return per_watt_response.of(one.prediction) >= most * (1 - rounding);
+  });
+  return ties > 1 ? "; " + std::to_string(ties - 1) + (ties == 2 ? " other is" : " others are") + " as good" : "";
+}
+
 /// The best use of energy, which is rarely the fastest.
 std::string SweepReport::most_per_watt_html() const {
   if (!have_energy(results_)) return "";
@@ -124,7 +134,7 @@ std::string SweepReport::most_per_watt_html() const {
   return "<p class=\"lead\">Most Gflop/s per W: " + readable(per_watt_response.of(best.prediction)) + " with " +
          code(described(best, names_)) + ", at " + readable(best.prediction.gflops) + " Gflop/s (" +
          percent(best.prediction.gflops / by_rate_.front()->prediction.gflops - 1) + " of the fastest) and " +
-         readable(best.prediction.energy->mean_power_w / 1e3) + " kW.</p>\n";
+         readable(best.prediction.energy->mean_power_w / 1e3) + " kW" + ties_with(best) + ".</p>\n";
 }
 
 std::string SweepReport::findings_html() const {

@@ -26,6 +26,7 @@ class SweepReport {
 
  private:
   std::string most_per_watt_html() const;
+  std::string ties_with(const SweepResult& best) const;
   std::string findings_html() const;
   std::string orders_html() const;
   std::string gaps_html() const;

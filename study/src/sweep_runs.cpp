@@ -99,6 +99,8 @@ class Clusters {
                                                : transformed(cluster, {{change.factor, change.value}});
       }
       cluster = at_levels(std::move(cluster), levels);
+    } catch (const TransformationFormError&) {
+      throw;  // wrong for any cluster
     } catch (const core::DomainError& error) {
       return {"", error.what(), {}};
     }

@@ -34,7 +34,7 @@ class Argument {
     if (!text.empty() && text.back() == separator) parts_.emplace_back();  // getline() drops it
   }
 
-  [[noreturn]] void fail() const { throw core::DomainError(info_.name, text_, info_.argument); }
+  [[noreturn]] void fail() const { throw TransformationFormError(info_.name, text_, info_.argument); }
   const Argument& sized(std::size_t least, std::size_t most) const {
     if (parts_.size() < least || parts_.size() > most) fail();
     return *this;
@@ -92,7 +92,12 @@ struct Entry {
 Entry of_number(TransformationInfo info, std::function<ClusterModel(const ClusterModel&, double)> apply) {
   return {std::move(info),
           [apply](const ClusterModel& cluster, const TransformationInfo& self, const std::string& text) {
-            return apply(cluster, Argument(self, text).sized(1, 1).number(0));
+            const double number = Argument(self, text).sized(1, 1).number(0);
+            // No machine differs by that much: it is a slip of the pen, or a quantity in place of a factor.
+            constexpr double most = 1e6;
+            if (self.argument == "FACTOR" && number > 0 && (number > most || number < 1 / most))
+              throw TransformationFormError(self.name, text, "a factor from 1e-6 to 1e6");
+            return apply(cluster, number);
           }};
 }
 

@@ -54,6 +54,9 @@ struct RoutineUse {
   bool has_model = false;
 };
 
+/// For a program that is to run on real MPI. @throws core::Error if it is linked for the simulator.
+void require_real_program(const std::filesystem::path& program);
+
 /// What a simulated program did.
 struct ProgramRun {
   std::string command;

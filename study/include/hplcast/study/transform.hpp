@@ -4,8 +4,15 @@
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/errors.hpp"
 
 namespace hplcast::study {
+
+/// The argument of a transformation that no cluster could be transformed by. Exit code bad_input.
+class TransformationFormError : public core::DomainError {
+ public:
+  using core::DomainError::DomainError;
+};
 
 /// A what-if change by name, as it stands in plans and on the command line: {"remove-nodes", "4:slowest"}.
 struct Transformation {
