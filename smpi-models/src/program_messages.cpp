@@ -270,6 +270,8 @@ void ProgramMessages::free(ProgramRequest& request) {
   if (request.receives && request.message != nullptr)
     end_simulation("MPI_Request_free of a receive that has not ended; `hplcast run --messages smpi` leaves it to SMPI",
                    core::ExitCode::bad_input);
+  // A sending that goes on without its request.
+  if (request.message != nullptr && request.message->message->from != nullptr) keep(*request.message->message);
   if (request.owns_type) PMPI_Type_free(&request.end.type);
   if (request.number >= 0) by_number_[static_cast<std::size_t>(request.number)] = nullptr;
   requests_.erase(&request);

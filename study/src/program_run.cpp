@@ -67,6 +67,9 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
                          {"HPLCAST_SHARE_ABOVE", std::to_string(static_cast<std::uint64_t>(request.share_above_bytes))},
                          {"HPLCAST_STATS", (folder / "statistics.json").string()}};
   if (request.numerics) command.environment["OPENBLAS_NUM_THREADS"] = "1";  // a rank is one core
+  // Programs allocate and free the same sizes all the time: glibc would give memory back, and page it in anew.
+  command.environment["MALLOC_TRIM_THRESHOLD_"] = "268435456";
+  command.environment["MALLOC_MMAP_THRESHOLD_"] = "33554432";
   command.purpose = "the simulation of " + request.program.filename().string();
   command.output = folder / "program.out";
   command.timeout_s = request.timeout_s;

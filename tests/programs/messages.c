@@ -309,6 +309,16 @@ static void nobody(void) {
   MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
 }
 
+/* A sending whose request is freed before it has ended. */
+static void forgotten(void) {
+  MPI_Request request;
+  fill(out, big, 6);
+  MPI_Isend(out, big, MPI_DOUBLE, right(), 13, MPI_COMM_WORLD, &request);
+  MPI_Request_free(&request);
+  MPI_Recv(in, big, MPI_DOUBLE, left(), 13, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  expect_from(in, big, left(), 6, "MPI_Request_free");
+}
+
 /* What polls: its times depend on who polls how often. */
 static void polling(void) {
   MPI_Request requests[3];
@@ -403,6 +413,7 @@ int main(int argc, char** argv) {
     part("types", types);
     part("communicators", communicators);
     part("nobody", nobody);
+    if (argc == 1) part("forgotten", forgotten);
     part("collective", collective);
     part("polling", polling);
   }
