@@ -76,6 +76,7 @@ void hplcast_before_collective(const char* function, hplcast_meets meets, int ro
   if (hplcast_messages()) {
     guarded([&] {
       const Rank& rank = Runtime::rank();
+      if (!rank.clock.is_watched()) return;
       const auto known = messages().communicators().find_if_known(rank.number, communicator);
       if (known == nullptr) return;
       const hplcast::smpi_models::Communicator& ranks = known->ranks;

@@ -282,7 +282,7 @@ void Program::leave_mpi(Rank& rank) {
 
 void Program::tell_state(Rank& rank, const State::Call& call) {
   const double waited_s = call.meets ? waits_.leave(static_cast<int>(rank.number), rank.clock.now_s()) : 0;
-  if (rank.clock.meter() == nullptr && !times_.measures()) return;
+  if (!rank.clock.is_watched()) return;
   // SMPI's messages tell nothing; an operation of the program may have.
   if (waited_s > 0 && rank.clock.told_s() <= call.begin_s)
     rank.clock.tell(core::CoreState::blocked, call.begin_s + waited_s);

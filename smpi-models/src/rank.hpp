@@ -120,6 +120,7 @@ class RankClock {
   }
   /// From now on it counts how long it is blocked, also without a meter.
   void watch() { watches_ = true; }
+  bool is_watched() const { return watches_; }
   double blocked_s() const { return blocked_s_; }
   /// When it was told last, or has spent something.
   double told_s() const { return told_s_; }

@@ -191,7 +191,13 @@ void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) 
 }
 
 void Runtime::tell_progress() {
-  if (progress_.is_told()) progress_.tell(s4u::Engine::get_clock(), smpi_messages().messages);
+  if (progress_.is_told()) progress_.tell(s4u::Engine::get_clock(), program_totals().messages);
+}
+
+MessageTotals Runtime::program_totals() const {
+  MessageTotals totals = smpi_messages();
+  if (program_messages_) totals += program_messages_->sent();
+  return totals;
 }
 
 double Runtime::pivot(Rank& rank, int rows, int& row) const {
@@ -228,8 +234,7 @@ void Runtime::write() {
   statistics.panel_marks_s = panel_marks_.means_s();
   statistics.counts = counts_.total();
   statistics.program = std::move(program);
-  MessageTotals messages = smpi_messages();
-  if (program_messages_) messages += program_messages_->sent();
+  const MessageTotals messages = program_totals();
   statistics.program.messages = messages.messages;
   statistics.program.message_bytes = messages.bytes;
   statistics.panel_counts = counts_.until_marks();

@@ -68,6 +68,7 @@ class Runtime {
   void add_ranks();
   void begin_account();
   void end_account();
+  MessageTotals program_totals() const;
   void check() const;
   void write();
 
