@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "c_boundary.hpp"
 #include "runtime.hpp"
@@ -73,6 +74,14 @@ int hplcast_rank_in(const hplcast_communicator* part) {
 
 void hplcast_free(const hplcast_communicator* part) {
   communicator(part).free();
+}
+
+void hplcast_require_interface(int compiled_with) {
+  if (compiled_with == HPLCAST_INTERFACE) return;
+  const std::string text = "the program was linked for another version of hplcast (interface " +
+                           std::to_string(compiled_with) + ", here " + std::to_string(HPLCAST_INTERFACE) +
+                           "); compile and link it again";
+  hplcast::smpi_models::end_simulation(text.c_str(), core::ExitCode::bad_input);
 }
 
 void hplcast_delay(double duration_s) {

@@ -8,6 +8,8 @@
 
 #include "hplcast/region.h"
 
+void hplcast_require_interface(int compiled_with);
+
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void daxpy_(const int* n, const double* alpha, const double* x, const int* incx, double* y, const int* incy);
 
@@ -25,6 +27,9 @@ int main(int argc, char** argv) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* const what = argc > 1 ? argv[1] : "";
+#ifdef HPLCAST_SIMULATED
+  if (strcmp(what, "interface") == 0) hplcast_require_interface(1);
+#endif
   if (strcmp(what, "tick") == 0) wait_for_tick();
   if (strcmp(what, "abort") == 0 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);
   if (strcmp(what, "messages") == 0) {

@@ -226,5 +226,10 @@ TEST(ProgramRun, RefusesWhatItCannotSimulate) {
   EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"two words"})), HasSubstr("without spaces"));
 }
 
+TEST(ProgramRun, RefusesAProgramThatWasLinkedForAnotherVersion) {
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"interface"})),
+              HasSubstr("linked for another version of hplcast (interface 1, here"));
+}
+
 }  // namespace
 }  // namespace hplcast::study

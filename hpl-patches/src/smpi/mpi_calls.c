@@ -178,3 +178,6 @@ WRAP(int, MPI_Finalize, void) {
   hplcast_flush();
   return PMPI_Finalize();
 }
+
+/* A program that was linked for another version of the runtime is told, in place of going wrong. */
+__attribute__((constructor)) static void require_interface(void) { hplcast_require_interface(HPLCAST_INTERFACE); }

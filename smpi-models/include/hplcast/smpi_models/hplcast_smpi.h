@@ -34,6 +34,12 @@ typedef enum { HPLCAST_MPI_OPERATIONS(HPLCAST_MPI_NUMBER) HPLCAST_MPI_COUNT } hp
 const char* hplcast_kernel_name(hplcast_kernel kernel);
 const char* hplcast_mpi_name(hplcast_mpi operation);
 
+/* Number of this interface. It grows when a function or a type here, in hplcast_program.h or in
+ * hplcast_program_messages.h changes in a way that programs notice that were linked before. */
+#define HPLCAST_INTERFACE 2
+/* For a program that begins, with the HPLCAST_INTERFACE that it was compiled with. Another one ends it with a message. */
+void hplcast_require_interface(int compiled_with);
+
 /* Hands over the tables of a generated model.h; before the first kernel call, for example from a constructor. Further
  * calls with the same model (one per privatised copy of the program) change nothing. HPLCAST_CLUSTER wins over it. */
 void hplcast_register_model(const hplcast_model_table* table);
