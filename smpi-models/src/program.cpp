@@ -37,6 +37,10 @@ core::KernelShape shape_of_hpl(const std::string& base, core::KernelShape shape)
   return shape;
 }
 
+bool is_clock(const char* function) {
+  return std::string_view(function) == "clock";
+}
+
 std::string base_of(const std::string& name) {
   return name.substr(0, name.find('/'));
 }
@@ -259,6 +263,13 @@ void Program::leave(Rank& rank, const std::string& name) {
 void Program::enter_mpi(Rank& rank, const char* function) {
   pause(rank);
   const Moment now = moment_of(rank);
+  if (is_clock(function)) {
+    const double untimed_s = intervals_.comes_to_clock(rank.number, now.now_s, cpu_time_s());
+    counts_.untimed_s += untimed_s;
+    if (untimed_s > 0) ++counts_.untimed_intervals;
+  } else {
+    intervals_.other_function();
+  }
   states_[rank.number].mpi.push_back({function, now.now_s, rank.clock.slept_s()});
   if (times_.measures()) times_.enter(static_cast<int>(rank.number), function, now);
 }
@@ -272,6 +283,7 @@ void Program::leave_mpi(Rank& rank) {
   if (rank.clock.meter() != nullptr) rank.clock.tell(state_in(call.function));
   const Moment now = moment_of(rank);
   state.last_s = now.now_s;
+  if (is_clock(call.function)) intervals_.leaves_clock(rank.number, now.now_s, cpu_time_s());
   if (times_.measures()) times_.leave(static_cast<int>(rank.number), rank.clock.slept_s() - call.slept_s, now);
   resume(rank);
 }

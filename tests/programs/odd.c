@@ -26,6 +26,13 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* const what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "tick") == 0) wait_for_tick();
+  if (strcmp(what, "timed-loop") == 0 || strcmp(what, "loop") == 0) {
+    const int timed = strcmp(what, "loop") != 0;
+    const double begin_s = timed ? MPI_Wtime() : 0;
+    volatile double sum = 0;
+    for (int i = 0; i < 1000000; ++i) sum += i;
+    if (timed) printf("%g sums per second\n", 1e6 / (MPI_Wtime() - begin_s));
+  }
   if (strcmp(what, "abort") == 0 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);
   if (strcmp(what, "messages") == 0) {
     static char bytes[1000000];
