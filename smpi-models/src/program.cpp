@@ -38,6 +38,10 @@ core::KernelShape shape_of_hpl(const std::string& base, core::KernelShape shape)
   return shape;
 }
 
+bool is_clock(const char* function) {
+  return std::string_view(function) == "clock";
+}
+
 std::string base_of(const std::string& name) {
   return name.substr(0, name.find('/'));
 }
@@ -261,6 +265,13 @@ void Program::leave(Rank& rank, const std::string& name) {
 void Program::enter_mpi(Rank& rank, const char* function) {
   pause(rank);
   const Moment now = moment_of(rank);
+  if (is_clock(function)) {
+    const double untimed_s = intervals_.comes_to_clock(rank.number, now.now_s, cpu_time_s());
+    counts_.untimed_s += untimed_s;
+    if (untimed_s > 0) ++counts_.untimed_intervals;
+  } else {
+    intervals_.other_function();
+  }
   const std::optional<CollectiveWaits::Call> meeting = std::exchange(next_meeting_, std::nullopt);
   states_[rank.number].mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value()});
   if (meeting) waits_.enter(static_cast<int>(rank.number), *meeting, now.now_s);
@@ -276,6 +287,7 @@ void Program::leave_mpi(Rank& rank) {
   tell_state(rank, call);
   const Moment now = moment_of(rank);
   state.last_s = now.now_s;
+  if (is_clock(call.function)) intervals_.leaves_clock(rank.number, now.now_s, cpu_time_s());
   if (times_.measures()) times_.leave(static_cast<int>(rank.number), rank.clock.blocked_s() - call.blocked_s, now);
   resume(rank);
 }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "clock_intervals.hpp"
 #include "collective_waits.hpp"
 #include "program_counts.hpp"
 #include "program_times.hpp"
@@ -130,6 +131,7 @@ class Program {
   std::vector<State> states_;  // by rank
   std::unordered_map<std::string, int> host_index_;
   ProgramCounts counts_;
+  ClockIntervals intervals_;
   ProgramTimes times_;
   CollectiveWaits waits_;
   std::optional<CollectiveWaits::Call> next_meeting_;

@@ -122,6 +122,8 @@ Json program_json(const ProgramCounts& program) {
   Json json = {{"routines", Json::object()},
                {"regions", Json::object()},
                {"rest_s", program.rest_s},
+               {"untimed_s", program.untimed_s},
+               {"untimed_intervals", program.untimed_intervals},
                {"messages", program.messages},
                {"message_bytes", program.message_bytes}};
   for (const auto& [name, count] : program.routines) {
@@ -174,7 +176,8 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
     if (!statistics.panel_phases.empty()) json["panels"]["phases"] = phases_at_marks(statistics);
   }
   const ProgramCounts& program = statistics.program;
-  if (!program.routines.empty() || !program.regions.empty() || program.rest_s > 0 || program.messages > 0)
+  if (!program.routines.empty() || !program.regions.empty() || program.rest_s > 0 || program.messages > 0 ||
+      program.untimed_s > 0)
     json["program"] = program_json(program);
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;

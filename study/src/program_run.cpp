@@ -11,6 +11,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/predict.hpp"
 #include "hplcast/study/process_memory.hpp"
 #include "hplcast/study/simgrid_parts.hpp"
@@ -245,6 +246,12 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
   }
   for (const auto& [name, use] : run.regions)
     if (!use.has_model) list.push_back("region " + name + ": was not observed, took no time of its own");
+  constexpr double much_s = 1e-4;  // less is between reads of clocks of any program
+  if (run.untimed_s > much_s)
+    list.push_back("the program timed code that takes no time here, " + core::shortest(run.untimed_intervals) +
+                   " times (" + core::printed("%.2g", run.untimed_s) +
+                   " s of CPU time on this machine): the times and rates that it prints of that (STREAM: of memory) "
+                   "mean nothing; --rest bench, or regions");
   if (all_s <= 0)
     list.push_back(
         "nothing but messages took time: the program calls no BLAS that is modelled, or its contents stopped its "

@@ -58,6 +58,8 @@ ProgramStatistics read_program_statistics(std::istream& in, const std::string& n
     for (const auto& [routine, use] : program.at("routines").items()) run.routines[routine] = use_from(use);
     for (const auto& [region, use] : program.at("regions").items()) run.regions[region] = use_from(use);
     run.rest_s = program.at("rest_s").get<double>();
+    run.untimed_s = program.at("untimed_s").get<double>();
+    run.untimed_intervals = program.at("untimed_intervals").get<double>();
     run.messages = program.at("messages").get<double>();
     run.message_bytes = program.at("message_bytes").get<double>();
   } catch (const nlohmann::json::exception& error) {
@@ -82,6 +84,8 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
                {"regions_s", run.regions_s()},
                {"rest_s", run.rest_s},
                {"detours_s", run.detours_s},
+               {"untimed_s", run.untimed_s},
+               {"untimed_intervals", run.untimed_intervals},
                {"messages", run.messages},
                {"message_bytes", run.message_bytes},
                {"routines", json_of(run.routines)},

@@ -31,6 +31,13 @@ int main(int argc, char** argv) {
   if (strcmp(what, "interface") == 0) hplcast_require_interface(1);
 #endif
   if (strcmp(what, "tick") == 0) wait_for_tick();
+  if (strcmp(what, "timed-loop") == 0 || strcmp(what, "loop") == 0) {
+    const int timed = strcmp(what, "loop") != 0;
+    const double begin_s = timed ? MPI_Wtime() : 0;
+    volatile double sum = 0;
+    for (int i = 0; i < 1000000; ++i) sum += i;
+    if (timed) printf("%g sums per second\n", 1e6 / (MPI_Wtime() - begin_s));
+  }
   if (strcmp(what, "abort") == 0 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);
   if (strcmp(what, "messages") == 0) {
     static char bytes[1000000];

@@ -12,6 +12,7 @@
 namespace hplcast::study {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -43,6 +44,22 @@ TEST(ProgramRun, TakesTheSumOfTheModelsOfItsRoutines) {
   EXPECT_EQ(run.routines.at("dgemv/N").calls, 3) << "CBLAS by rows, transposed";
   EXPECT_EQ(run.routines.at("dcopy/strided").calls, 3);
   EXPECT_THAT(doubts(run, tests::program_cluster()), ElementsAre(HasSubstr("region fill"))) << "it was not observed";
+}
+
+// A program that measures loops of its own prints nonsense, and that is told; what it does not measure is nobody's
+// concern.
+TEST(ProgramRun, TellsWhenTheProgramTimesCodeThatTakesNoTime) {
+  const ProgramRunRequest request = request_of("odd-smpi", 2, {"timed-loop"});
+  const ProgramRun run = run_program(request);
+  EXPECT_EQ(run.untimed_intervals, 2) << "on each rank";
+  EXPECT_GT(run.untimed_s, 1e-4);
+  EXPECT_THAT(doubts(run, request.cluster), Contains(HasSubstr("timed code that takes no time here, 2 times")));
+  EXPECT_LT(run_program(request_of("odd-smpi", 2, {"loop"})).untimed_s, 1e-4);
+  EXPECT_LT(run_program(request_of("odd-smpi", 1, {"tick"})).untimed_s, 1e-4);
+  EXPECT_LT(run_program(request_of("solver-smpi", 2, {"100", "3"})).untimed_s, 1e-4);
+  ProgramRunRequest benched = request;
+  benched.rest = RestMode::bench;
+  EXPECT_LT(run_program(benched).untimed_s, 1e-4);
 }
 
 TEST(ProgramRun, ExecutesCopiesAndDrawsIndices) {

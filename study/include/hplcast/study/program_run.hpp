@@ -32,15 +32,15 @@ struct ProgramRunRequest {
   std::uint64_t seed = 1;
   bool noise = true;
   RestMode rest = RestMode::zero;
-  bool direct_messages = true;   ///< false: all messages take SMPI's way
+  bool direct_messages = true;       ///< false: all messages take SMPI's way
   std::string collectives = "ompi";  ///< whose algorithms for collective operations: a selector of SMPI
-  bool numerics = false;         ///< routines and regions are executed, too, and take the same time
-  double share_above_bytes = 0;  ///< allocations of at least that many bytes share their memory; 0: none
-  double timeout_s = 0;          ///< 0: none
-  std::string smpirun;           ///< empty: that of the SimGrid hplcast was built with
-  std::filesystem::path keep;    ///< folder for the files of the simulation; empty: a temporary one
-  bool phases_by_group = false;  ///< times of routines, regions, MPI in place of those by name
-  Observation observation;       ///< without `paje` and `log`
+  bool numerics = false;             ///< routines and regions are executed, too, and take the same time
+  double share_above_bytes = 0;      ///< allocations of at least that many bytes share their memory; 0: none
+  double timeout_s = 0;              ///< 0: none
+  std::string smpirun;               ///< empty: that of the SimGrid hplcast was built with
+  std::filesystem::path keep;        ///< folder for the files of the simulation; empty: a temporary one
+  bool phases_by_group = false;      ///< times of routines, regions, MPI in place of those by name
+  Observation observation;           ///< without `paje` and `log`
   std::function<void()> while_running = {};
   std::function<void(const SimulationProgress&)> on_progress = {};
 };
@@ -72,7 +72,9 @@ struct ProgramRun {
   std::map<std::string, RoutineUse> routines;
   std::map<std::string, RoutineUse> regions;
   double rest_s = 0;     ///< of all ranks
-  double detours_s = 0;  ///< by which they stretched all of these, of all ranks
+  double untimed_s = 0;  ///< CPU time of this machine between reads of a clock that show the same simulated time
+  double untimed_intervals = 0;  ///< how often
+  double detours_s = 0;          ///< by which they stretched all of these, of all ranks
   double messages = 0;
   double message_bytes = 0;
   std::vector<core::PhaseSummary> phases;  ///< by routine, region, MPI function ...; if asked for
