@@ -26,14 +26,33 @@
 #define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(#NAME), )
 #define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(#NAME), )
 #define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(#NAME); hplcast_before_mpi(#NAME), )
-#define HPLCAST_WRAP_COLLECTIVE_C(NAME, meets, communicator) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, -1, (MPI_Comm)communicator), )
-#define HPLCAST_WRAP_COLLECTIVE_FORTRAN(NAME, meets, communicator) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, -1, MPI_Comm_f2c(*(MPI_Fint*)communicator)), )
-#define HPLCAST_WRAP_ROOTED_C(NAME, meets, root, communicator) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, (int)root, (MPI_Comm)communicator), )
-#define HPLCAST_WRAP_ROOTED_FORTRAN(NAME, meets, root, communicator) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, *(MPI_Fint*)root, MPI_Comm_f2c(*(MPI_Fint*)communicator)), )
+#define HPLCAST_WRAP_COLLECTIVE_C(NAME, meets, communicator, alone) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, -1, (MPI_Comm)communicator); alone, )
+#define HPLCAST_WRAP_COLLECTIVE_FORTRAN(NAME, meets, communicator, alone) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, -1, MPI_Comm_f2c(*(MPI_Fint*)communicator)); alone, )
+#define HPLCAST_WRAP_ROOTED_C(NAME, meets, root, communicator, alone) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, (int)root, (MPI_Comm)communicator); alone, )
+#define HPLCAST_WRAP_ROOTED_FORTRAN(NAME, meets, root, communicator, alone) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, *(MPI_Fint*)root, MPI_Comm_f2c(*(MPI_Fint*)communicator)); alone, )
+/* What does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and those of
+ * Intel MPI wait for ever. Scan has the arguments of allreduce, gather those of allgather and a root. */
+#define HPLCAST_ALONE(communicator, call)               \
+  if (hplcast_ranks_of((MPI_Comm)(communicator)) == 1) { \
+    const long alone_result = call;                     \
+    hplcast_after_mpi();                                \
+    return alone_result;                                \
+  }
+#define HPLCAST_SCAN_C(communicator) \
+  HPLCAST_ALONE(communicator, __real_MPI_Scan(a, b, c, d, e, communicator, 0, 0, 0, 0, 0, 0, 0, 0))
+#define HPLCAST_SCAN_FORTRAN(communicator, error)             \
+  HPLCAST_ALONE(MPI_Comm_f2c(*(MPI_Fint*)communicator), \
+                __real_mpi_scan_(a, b, c, d, e, communicator, error, 0, 0, 0, 0, 0, 0, 0))
+#define HPLCAST_GATHER_C(communicator) \
+  HPLCAST_ALONE(communicator, __real_MPI_Gather(a, b, c, d, e, f, 0, communicator, 0, 0, 0, 0, 0, 0))
+#define HPLCAST_GATHER_FORTRAN(communicator, error)           \
+  static MPI_Fint root = 0;                                   \
+  HPLCAST_ALONE(MPI_Comm_f2c(*(MPI_Fint*)communicator), \
+                __real_mpi_gather_(a, b, c, d, e, f, (long)&root, communicator, error, 0, 0, 0, 0, 0))
 /* `child`: the argument that is the new communicator. */
 #define HPLCAST_WRAP_CREATING_C(NAME, child)                           \
   HPLCAST_WRAP(NAME, const MPI_Comm parent = (MPI_Comm)a; hplcast_before_mpi(#NAME), \
@@ -41,6 +60,19 @@
 #define HPLCAST_WRAP_CREATING_FORTRAN(NAME, child)                                     \
   HPLCAST_WRAP(NAME, const MPI_Comm parent = MPI_Comm_f2c(*(MPI_Fint*)a); hplcast_before_mpi(#NAME), \
                if (hplcast_messages()) hplcast_communicator_made(parent, MPI_Comm_f2c(*(MPI_Fint*)child)))
+
+#define HPLCAST_DECLARE_REAL(NAME)                                                                               \
+  extern long __real_##NAME(long, long, long, long, long, long, long, long, long, long, long, long, long, long) \
+      __attribute__((weak));
+HPLCAST_DECLARE_REAL(MPI_Scan)
+HPLCAST_DECLARE_REAL(mpi_scan_)
+HPLCAST_DECLARE_REAL(MPI_Gather)
+HPLCAST_DECLARE_REAL(mpi_gather_)
+
+static inline int hplcast_ranks_of(MPI_Comm communicator) {
+  int ranks = 0;
+  return PMPI_Comm_size(communicator, &ranks) == MPI_SUCCESS ? ranks : 0;
+}
 
 /* Functions whose requests or communicators would be SMPI's, where messages are not. */
 void hplcast_refuse(const char* name);

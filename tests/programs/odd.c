@@ -38,6 +38,14 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 1000000; ++i) sum += i;
     if (timed) printf("%g sums per second\n", 1e6 / (MPI_Wtime() - begin_s));
   }
+  if (strcmp(what, "alone") == 0) {
+    double mine[2] = {3, 4}, sums[2] = {0}, all[2] = {0}, gathered[2] = {0};
+    MPI_Reduce(mine, sums, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_SELF);
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    MPI_Allgather(mine, 2, MPI_DOUBLE, gathered, 2, MPI_DOUBLE, MPI_COMM_SELF);
+    MPI_Reduce(MPI_IN_PLACE, mine, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_SELF);
+    printf("alone %g %g %g %g\n", sums[1], all[1], gathered[1], mine[1]);
+  }
   if (strcmp(what, "abort") == 0 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);
   if (strcmp(what, "messages") == 0) {
     static char bytes[1000000];

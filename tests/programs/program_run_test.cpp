@@ -62,6 +62,15 @@ TEST(ProgramRun, TellsWhenTheProgramTimesCodeThatTakesNoTime) {
   EXPECT_LT(run_program(benched).untimed_s, 1e-4);
 }
 
+// ScaLAPACK's QR reduces over rows of one process.
+TEST(ProgramRun, ReducesOnCommunicatorsOfOneRank) {
+  for (const char* collectives : {"ompi", "mpich", "impi", "mvapich2"}) {
+    ProgramRunRequest request = request_of("odd-smpi", 2, {"alone"});
+    request.collectives = collectives;
+    EXPECT_THAT(run_program(request).output, HasSubstr("alone 4 4 4 4")) << collectives;
+  }
+}
+
 TEST(ProgramRun, ExecutesCopiesAndDrawsIndices) {
   const ProgramRun run = run_program(request_of("solver-smpi", 4, {"64", "1"}));
   EXPECT_THAT(run.output, HasSubstr("index in range 1, copied on 4 ranks, dot 0"));
