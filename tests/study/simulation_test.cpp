@@ -126,6 +126,7 @@ TEST_F(Simulation, SmpisOwnTraceIsOfTheSameRun) {
 }
 
 TEST_F(Simulation, ReportsItsMemory) {
+  request_.parameters.N = 30000;  // it is sampled about every 100 ms: the simulation must last longer
   const auto prediction = predict(request_);
   EXPECT_GT(prediction.peak_pss_bytes, 5e6);  // SimGrid alone is more
   EXPECT_LT(prediction.peak_pss_bytes, 500e6);
