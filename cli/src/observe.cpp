@@ -1,5 +1,7 @@
+#include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "checks.hpp"
 #include "commands.hpp"
@@ -37,6 +39,11 @@ void run_observe(ObserveOptions& options) {
     throw core::Error(core::ExitCode::bad_input,
                       "libhplcast-observe.so is missing; expected in ../lib beside hplcast, or where "
                       "HPLCAST_OBSERVE_LIBRARY says");
+  const unsigned cores = std::thread::hardware_concurrency();
+  const bool here = request.launch.hostfile.empty() && std::getenv("SLURM_JOB_ID") == nullptr;
+  if (here && !request.launch.oversubscribe && cores > 0 && static_cast<unsigned>(request.launch.ranks) > cores)
+    throw core::UsageError("-np " + std::to_string(request.launch.ranks) + " on " + std::to_string(cores) +
+                           " cores; expected at most one rank per core, other hosts (--hostfile), or --oversubscribe");
   const std::string output = calibration::observe_program(request);
   if (!is_quiet()) std::cout << output;
   std::cerr << "hplcast observe: " << request.launch.ranks << (request.launch.ranks == 1 ? " rank" : " ranks")

@@ -27,20 +27,36 @@ std::string command_name(const CLI::App& app) {
   return app.get_name() + (given.empty() ? "" : " " + command_name(*given.front()));
 }
 
+std::string no_option(const CLI::App& command, const std::string& name) {
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command.get_options())
+    if (option->nonpositional()) options.push_back(option->get_name());
+  const std::string hint = core::name_hint(name, options);
+  return "there is no option " + name + (hint.empty() ? "" : "; " + hint);
+}
+
+/// What is wrong where words are left over: an option before `--` that the command does not have, or what CLI11 says. It
+/// says only what comes after `--`.
+std::string left_over(const CLI::App& app, int argc, const char* const* argv, const CLI::ExtrasError& error) {
+  const CLI::App& deepest = deepest_command(app);
+  for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    const bool is_option = name.size() > 2 ? name.rfind("--", 0) == 0 : name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
+    if (is_option && deepest.get_option_no_throw(name) == nullptr) return no_option(deepest, name);
+  }
+  return error.what();
+}
+
 /// What is wrong where something required is missing: a misspelt option, perhaps, or a word in the place of a command.
 std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
   const CLI::App& deepest = deepest_command(app);
   const std::vector<std::string> words = deepest.remaining();
   if (deepest.get_require_subcommand_min() > 0 && !words.empty() && words.front().rfind('-', 0) != 0)
     return "there is no command `" + words.front() + "`";
-  std::vector<std::string> options;
-  for (const CLI::Option* option : deepest.get_options())
-    if (option->nonpositional()) options.push_back(option->get_name());
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
     if (name.rfind("--", 0) != 0 || name.size() == 2) continue;
-    const std::string hint = core::name_hint(name, options);
-    return "there is no option " + name + (hint.empty() ? "" : "; " + hint);
+    return no_option(deepest, name);
   }
   return error.what();
 }
@@ -124,6 +140,8 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
     return app.exit(request, out, err);
   } catch (const CLI::RequiredError& error) {
     return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
+  } catch (const CLI::ExtrasError& error) {
+    return fail(core::ExitCode::wrong_usage, in_our_words(left_over(app, argc, argv, error)) + hint());
   } catch (const CLI::ParseError& error) {
     return fail(core::ExitCode::wrong_usage, in_our_words(error.what()) + hint());
   } catch (const core::Error& error) {

@@ -34,17 +34,23 @@ struct RunOptions {
   std::string output;
 };
 
+std::string count_text(double count) {
+  return std::to_string(static_cast<long long>(count));
+}
+
 /// Of the time of all ranks.
 void write_table(std::ostream& out, const study::ProgramRun& run) {
   const double all_s = run.time_s * run.ranks;
   const auto share = [&](double part_s) { return all_s > 0 ? percent(part_s / all_s) : std::string("-"); };
   out << "time " << significant(run.time_s, 6) << " s on " << run.ranks << (run.ranks == 1 ? " rank" : " ranks")
-      << " of " << run.cluster << "; simulated in " << significant(run.wall_s, 3) << " s, "
-      << significant(run.peak_pss_bytes / 1e6, 3) << " MB\n"
-      << significant(run.messages) << " messages, " << significant(run.message_bytes / 1e6) << " MB\n";
+      << " of " << run.cluster << "; simulated in " << significant(run.wall_s, 3) << " s";
+  constexpr double sampled_s = 0.5;  // memory is looked at every 100 ms
+  if (run.wall_s > sampled_s) out << ", " << significant(run.peak_pss_bytes / 1e6, 3) << " MB";
+  out << '\n'
+      << count_text(run.messages) << " messages, " << significant(run.message_bytes / 1e6) << " MB\n";
   TextTable table({"what", "calls", "time of all ranks [s]", "share", "not observed", "model"});
   const auto add = [&](const std::string& name, const study::RoutineUse& use) {
-    table.add({name, significant(use.calls), significant(use.time_s), share(use.time_s),
+    table.add({name, count_text(use.calls), significant(use.time_s), share(use.time_s),
                use.calls > 0 && use.has_model ? percent(use.outside_range / use.calls) : "-",
                use.has_model ? "yes" : "no"});
   };
@@ -57,7 +63,10 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
   table.add({"MPI and waiting", "", significant(waiting_s), share(waiting_s), "", ""});
   table.write(out);
   if (!run.phases.empty()) write_phases(out, run.command, run.phases);
-  if (run.energy) write_energy(out, run.command, *run.energy, run.time_s);
+  if (!run.energy) return;
+  write_energy(out, run.command, *run.energy, run.time_s);
+  out << significant(run.energy->energy_j, 5) << " J, on average " << significant(run.energy->mean_power_w, 5)
+      << " W\n";
 }
 
 /// Nobody knows how long a program is: the line says how fast it goes.
@@ -91,6 +100,9 @@ void run_run(RunOptions& options) {
   request.direct_messages = options.messages == "direct";
   request.numerics = options.numerics == "run";
   if (options.detours == "off") request.cluster.detours.clear();
+  if (!observation.trace_ranks.empty())
+    require_begins_below("--trace-ranks", first_and_last(observation.trace_ranks).first, request.ranks, "the run",
+                         "ranks");
   const auto warn = [](const std::string& warning) { std::cerr << "hplcast run: warning: " << warning << '\n'; };
   std::vector<std::string> warnings = study::check(request);
   for (const std::string& warning : warnings) warn(warning);

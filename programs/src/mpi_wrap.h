@@ -10,7 +10,7 @@
 #include "hplcast/smpi_models/hplcast_program.h"
 #include "hplcast/smpi_models/hplcast_program_messages.h"
 
-/* The longest: mpi_get_accumulate_ with 13, mpi_dist_graph_create_adjacent_ with 11. `before` and `after`: statements. */
+/* HPLCAST_LABEL: the name of the function in C. The longest: mpi_get_accumulate_ with 13, mpi_dist_graph_create_adjacent_ with 11. `before` and `after`: statements. */
 #define HPLCAST_WRAP(NAME, before, after)                                                                            \
   extern long __real_##NAME(long, long, long, long, long, long, long, long, long, long, long, long, long, long)      \
       __attribute__((weak));                                                                                         \
@@ -23,17 +23,17 @@
     return result;                                                                                                   \
   }
 
-#define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(#NAME), )
-#define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(#NAME), )
-#define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(#NAME); hplcast_before_mpi(#NAME), )
+#define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(HPLCAST_LABEL), )
+#define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(HPLCAST_LABEL), )
+#define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_COLLECTIVE_C(NAME, meets, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, -1, (MPI_Comm)communicator); alone, )
+  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, -1, (MPI_Comm)communicator); alone, )
 #define HPLCAST_WRAP_COLLECTIVE_FORTRAN(NAME, meets, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, -1, MPI_Comm_f2c(*(MPI_Fint*)communicator)); alone, )
+  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, -1, MPI_Comm_f2c(*(MPI_Fint*)communicator)); alone, )
 #define HPLCAST_WRAP_ROOTED_C(NAME, meets, root, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, (int)root, (MPI_Comm)communicator); alone, )
+  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, (int)root, (MPI_Comm)communicator); alone, )
 #define HPLCAST_WRAP_ROOTED_FORTRAN(NAME, meets, root, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(#NAME, meets, *(MPI_Fint*)root, MPI_Comm_f2c(*(MPI_Fint*)communicator)); alone, )
+  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, *(MPI_Fint*)root, MPI_Comm_f2c(*(MPI_Fint*)communicator)); alone, )
 /* What does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and those of
  * Intel MPI wait for ever. Scan has the arguments of allreduce, gather those of allgather and a root. */
 #define HPLCAST_ALONE(communicator, call)               \
@@ -55,10 +55,10 @@
                 __real_mpi_gather_(a, b, c, d, e, f, (long)&root, communicator, error, 0, 0, 0, 0, 0))
 /* `child`: the argument that is the new communicator. */
 #define HPLCAST_WRAP_CREATING_C(NAME, child)                           \
-  HPLCAST_WRAP(NAME, const MPI_Comm parent = (MPI_Comm)a; hplcast_before_mpi(#NAME), \
+  HPLCAST_WRAP(NAME, const MPI_Comm parent = (MPI_Comm)a; hplcast_before_mpi(HPLCAST_LABEL), \
                if (hplcast_messages()) hplcast_communicator_made(parent, *(MPI_Comm*)child))
 #define HPLCAST_WRAP_CREATING_FORTRAN(NAME, child)                                     \
-  HPLCAST_WRAP(NAME, const MPI_Comm parent = MPI_Comm_f2c(*(MPI_Fint*)a); hplcast_before_mpi(#NAME), \
+  HPLCAST_WRAP(NAME, const MPI_Comm parent = MPI_Comm_f2c(*(MPI_Fint*)a); hplcast_before_mpi(HPLCAST_LABEL), \
                if (hplcast_messages()) hplcast_communicator_made(parent, MPI_Comm_f2c(*(MPI_Fint*)child)))
 
 #define HPLCAST_DECLARE_REAL(NAME)                                                                               \

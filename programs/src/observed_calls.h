@@ -60,11 +60,12 @@ int hplcast_mpi_begin(void);
 void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
 
 /* As HPLCAST_WRAP_MPI of mpi_wrap.h: one shape does for all. */
+/* HPLCAST_LABEL: the name of the function in C. */
 #define HPLCAST_OBSERVE_MPI(NAME)                                                                                    \
   long NAME(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, long m,  \
             long n) {                                                                                                \
     static long (*real)(long, long, long, long, long, long, long, long, long, long, long, long, long, long);         \
-    static struct hplcast_mpi_observed observed = {#NAME, 0, 0, 0};                                                  \
+    static struct hplcast_mpi_observed observed = {HPLCAST_LABEL, 0, 0, 0};                                          \
     if (!real) *(void**)&real = hplcast_real_function(#NAME);                                                        \
     const int outermost = hplcast_mpi_begin();                                                                       \
     const long result = real(a, b, c, d, e, f, g, h, i, j, k, l, m, n);                                              \

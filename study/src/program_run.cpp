@@ -31,11 +31,27 @@ namespace {
 constexpr std::array rest_names = {std::pair{RestMode::zero, "zero"}, std::pair{RestMode::model, "model"},
                                    std::pair{RestMode::bench, "bench"}};
 
+bool is_plain(const std::string& text) {
+  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
+}
+
 /// smpirun takes words apart, and gives the program's arguments to a shell.
 void require_plain(const std::string& what, const std::string& text) {
-  if (text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos) return;
+  if (is_plain(text)) return;
   throw core::DomainError(what, text, "a text without spaces and characters that a shell takes apart",
                           "smpirun hands it to a shell");
+}
+
+/// A path that smpirun does not take apart: of the program, or of a link to it in `folder`.
+std::string plain_path(const fs::path& program, const fs::path& folder) {
+  const fs::path path = fs::absolute(program);
+  if (is_plain(path.string())) return path.string();
+  const fs::path link = fs::absolute(folder) / "program";
+  std::error_code error;
+  fs::remove(link, error);
+  fs::create_symlink(path, link);
+  require_plain("folder of the simulation", link.string());
+  return link.string();
 }
 
 core::Command command_of(const ProgramRunRequest& request, const fs::path& folder) {
@@ -55,7 +71,7 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
     command.arguments.push_back(privatization ? "--cfg=smpi/privatization:dlopen" : option);
   }
   command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
-  command.arguments.push_back(fs::absolute(request.program).string());
+  command.arguments.push_back(plain_path(request.program, folder));
   for (const std::string& argument : request.arguments) command.arguments.push_back(argument);
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
@@ -189,7 +205,6 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
         "--numerics run beside --share-above: shared memory has nothing that could be computed with");
   std::vector<std::string> warnings = check_linked_libraries(request.program);
   require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
-  require_plain("path of the program", fs::absolute(request.program).string());
   for (const std::string& argument : request.arguments) require_plain("argument of the program", argument);
   const bool several_hosts = request.ranks > request.cluster.hosts.values().cores;
   if (several_hosts && !request.cluster.network.values().remote)
@@ -231,6 +246,34 @@ ProgramRun run_program(const ProgramRunRequest& request) {
   return run_in(request, fs::absolute(request.keep));
 }
 
+namespace {
+
+/// A program that calls less than half of what it called when it was observed has taken another way: contents, often.
+std::string missing_calls(const ProgramRun& run, const core::ClusterModel& cluster) {
+  if (!cluster.program) return "";
+  const auto called = [](const auto& uses, const std::string& name) {
+    const auto found = uses.find(name);
+    return found != uses.end() && found->second.calls > 0;
+  };
+  std::vector<std::string> missing;
+  for (const auto& [name, model] : cluster.program->routines)
+    if (!called(run.routines, name)) missing.push_back(name);
+  for (const auto& [name, region] : cluster.program->regions)
+    if (!called(run.regions, name)) missing.push_back("region " + name);
+  const std::size_t observed = cluster.program->routines.size() + cluster.program->regions.size();
+  if (2 * missing.size() <= observed) return "";
+  constexpr std::size_t most = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(most, missing.size()); ++i) names += (i == 0 ? "" : ", ") + missing[i];
+  if (missing.size() > most) names += " ...";
+  return std::to_string(missing.size()) + " of " + std::to_string(observed) +
+         " observed routines and regions are not called here (" + names +
+         "): is it the same program, and did its contents end it early? Products are 0 and norms 1 (--numerics run "
+         "computes them)";
+}
+
+}  // namespace
+
 std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster) {
   std::vector<std::string> list;
   const double all_s = run.routines_s() + run.regions_s() + run.rest_s;
@@ -252,6 +295,7 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
                    " times (" + core::printed("%.2g", run.untimed_s) +
                    " s of CPU time on this machine): the times and rates that it prints of that (STREAM: of memory) "
                    "mean nothing; --rest bench, or regions");
+  if (const std::string lost = missing_calls(run, cluster); !lost.empty()) list.push_back(lost);
   if (all_s <= 0)
     list.push_back(
         "nothing but messages took time: the program calls no BLAS that is modelled, or its contents stopped its "
