@@ -27,22 +27,26 @@ std::string command_name(const CLI::App& app) {
   return app.get_name() + (given.empty() ? "" : " " + command_name(*given.front()));
 }
 
-std::string no_option(const CLI::App& command, const std::string& name) {
+/// `word`: with what was given to it, --name=value.
+std::string no_option(const CLI::App& command, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
   std::vector<std::string> options;
   for (const CLI::Option* option : command.get_options())
     if (option->nonpositional()) options.push_back(option->get_name());
   const std::string hint = core::name_hint(name, options);
-  return "there is no option " + name + (hint.empty() ? "" : "; " + hint);
+  return "there is no option " + name + (word == name ? "" : ": `" + word + "`") + (hint.empty() ? "" : "; " + hint);
 }
 
-/// What is wrong where words are left over: an option before `--` that the command does not have, or what CLI11 says. It
-/// says only what comes after `--`.
+/// What is wrong where words are left over: an option before `--` that the command does not have, or what CLI11 says.
+/// It says only what comes after `--`.
 std::string left_over(const CLI::App& app, int argc, const char* const* argv, const CLI::ExtrasError& error) {
   const CLI::App& deepest = deepest_command(app);
   for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
     const std::string word = argv[i], name = word.substr(0, word.find('='));
-    const bool is_option = name.size() > 2 ? name.rfind("--", 0) == 0 : name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
-    if (is_option && deepest.get_option_no_throw(name) == nullptr) return no_option(deepest, name);
+    const bool is_option =
+        name.size() > 2 ? name.rfind("--", 0) == 0
+                        : name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
+    if (is_option && deepest.get_option_no_throw(name) == nullptr) return no_option(deepest, word);
   }
   return error.what();
 }
@@ -56,7 +60,7 @@ std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
     if (name.rfind("--", 0) != 0 || name.size() == 2) continue;
-    return no_option(deepest, name);
+    return no_option(deepest, word);
   }
   return error.what();
 }

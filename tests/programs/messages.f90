@@ -3,7 +3,8 @@ program messages
   implicit none
   include 'mpif.h'
   integer :: rank, ranks, error, request(2), status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 2), half, place, wrong, all, i
-  double precision :: out(100), in(100), more(100)
+  double precision :: out(100)
+  double precision, volatile :: in(100), more(100)  ! they change after MPI_Irecv has returned
   logical :: ended
 
   call MPI_Init(error)
