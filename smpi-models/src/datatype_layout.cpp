@@ -112,6 +112,16 @@ std::size_t packed_bytes(int count, MPI_Datatype type) {
   return count > 0 ? static_cast<std::size_t>(count) * size_of(type) : 0;
 }
 
+/// Content of shared memory in private memory: ones, as a block that is shared has at first. What was there before may be
+/// zeros, on which factorisations stop.
+void put_ones(std::size_t bytes, const hplcast_end& into) {
+  MessageContent ones{std::unique_ptr<char[]>(new char[bytes]), bytes};
+  constexpr double one = 1;
+  for (std::size_t at = 0; at < bytes; at += sizeof one)
+    std::memcpy(ones.bytes.get() + at, &one, std::min(sizeof one, bytes - at));
+  unpack(ones, into);
+}
+
 MessageContent pack(const hplcast_end& from) {
   MessageContent content{nullptr, packed_bytes(from.count, from.type)};
   if (content.size == 0 || is_left_out(from)) return content;
@@ -127,7 +137,8 @@ MessageContent pack(const hplcast_end& from) {
 }
 
 void unpack(const MessageContent& content, const hplcast_end& into) {
-  if (content.bytes == nullptr || is_left_out(into)) return;
+  if (content.size == 0 || is_left_out(into)) return;
+  if (content.bytes == nullptr) return put_ones(content.size, into);
   const std::size_t elements = content.size / size_of(into.type);
   if (const auto layout = layout_of(into.type)) {
     scatter(content.bytes.get(), elements, *layout, into.buffer);
@@ -139,10 +150,10 @@ void unpack(const MessageContent& content, const hplcast_end& into) {
 }
 
 void copy_content(const hplcast_end& from, const hplcast_end& into) {
-  if (is_left_out(from) || is_left_out(into)) return;
   const std::size_t bytes = packed_bytes(from.count, from.type);
+  if (bytes == 0 || is_left_out(into)) return;
+  if (is_left_out(from)) return put_ones(bytes, into);
   const auto source = layout_of(from.type), target = layout_of(into.type);
-  if (bytes == 0) return;
   if (target && target->is_contiguous() && source) {
     gather(*source, from, static_cast<char*>(into.buffer));
   } else if (source && source->is_contiguous() && target) {

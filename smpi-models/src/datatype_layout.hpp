@@ -28,7 +28,7 @@ std::optional<DatatypeLayout> layout_of(MPI_Datatype type);
 std::size_t packed_bytes(int count, MPI_Datatype type);
 
 // Contents of messages. SMPI packs types of which the layout is not known. Memory that ranks share (SharedMemory) is
-// neither read nor written: what is in it means nothing.
+// neither read nor written: what is in it means nothing, and arrives as ones.
 
 /// What is at an end, side by side; without bytes if that is in shared memory.
 MessageContent pack(const hplcast_end& from);

@@ -54,6 +54,18 @@ int main(int argc, char** argv) {
       if (rank == 1) MPI_Recv(bytes, size, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
   }
+  if (strcmp(what, "shared") == 0) { /* from memory that ranks share into memory of the rank, detached and not */
+    const int counts[] = {10, 100000};
+    double* const matrix = malloc(4 << 20);
+    double* const buffer = calloc(100000, sizeof(double));
+    for (int i = 0; i < 2; ++i) {
+      if (rank == 0) MPI_Send(matrix + 100000, counts[i], MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+      if (rank == 1) MPI_Recv(buffer, counts[i], MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank == 1) printf("received %g to %g\n", buffer[0], buffer[counts[i] - 1]);
+    }
+    free(matrix);
+    free(buffer);
+  }
   if (strcmp(what, "unmodelled") == 0) {
     const int n = 10, one = 1;
     double x[10] = {0}, y[10] = {0}, alpha = 2;

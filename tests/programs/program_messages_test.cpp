@@ -74,6 +74,14 @@ TEST(ProgramMessages, OfFortranArriveAsTheyWereSent) {
     EXPECT_THAT(run_program(request_of("fortran_messages-smpi", direct)).output, HasSubstr("wrong 0")) << direct;
 }
 
+// Zeros would stop factorisations.
+TEST(ProgramMessages, OfSharedMemoryArriveAsOnes) {
+  ProgramRunRequest request = request_of("odd-smpi", true, {"shared"});
+  request.ranks = 2;
+  request.share_above_bytes = 1 << 20;
+  EXPECT_THAT(run_program(request).output, HasSubstr("received 1 to 1\nreceived 1 to 1\n"));
+}
+
 TEST(ProgramMessages, RefuseWhatCannotBeServed) {
   const auto message_of = [](const std::string& what) -> std::string {
     try {
