@@ -159,9 +159,13 @@ void run_fit_program(const FitProgramOptions& options) {
   }
   fit::ProgramFit fit = fit::fit_program(observation);
   fit.program.command = command;
-  if (!options.factors_from.empty()) set_factors(options.factors_from, fit.program);
+  if (!options.factors_from.empty()) {
+    set_factors(options.factors_from, fit.program);
+    for (const auto& [name, region] : fit.program.regions) fit.errors.erase("region:" + name);  // their models are gone
+  }
   if (!is_quiet()) write_table(std::cerr, observation, fit);
   tell_doubts(observation, fit);
+  for (const std::string& warning : fit::far_off(observation, fit.errors)) fit.warnings.push_back(warning);
   for (const std::string& warning : fit.warnings) std::cerr << "hplcast fit program: warning: " << warning << '\n';
   cluster.program = std::move(fit.program);
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });

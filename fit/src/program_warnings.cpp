@@ -5,7 +5,9 @@
 
 #include "hplcast/core/csv.hpp"
 
-namespace hplcast::fit::detail {
+namespace hplcast::fit {
+
+namespace detail {
 
 namespace {
 
@@ -34,27 +36,9 @@ void add_starved(const ProgramObservation& seen, ProgramFit& fit) {
       "too long; see `hplcast doctor`, and observe again on an idle machine");
 }
 
-/// Half of the sizes wrong by a factor is nothing where the time is, and all of it where a prediction goes.
-void add_errors(const ProgramObservation& seen, ProgramFit& fit) {
-  constexpr double matters = 0.01, much = 0.15;
-  for (const auto& [name, error] : fit.errors) {
-    const bool is_region = name.rfind(region_prefix, 0) == 0;
-    const std::string its_name = is_region ? name.substr(region_prefix.size()) : name;
-    const ObservedSum& sum = is_region ? seen.regions.at(its_name) : seen.routines.at(its_name);
-    if (sum.time_s < matters * seen.executed_s || error.by_time < much) continue;
-    fit.warnings.push_back((is_region ? "region " : "") + its_name + ": its model is off by " +
-                           percent(error.by_time, 1) + " of the time of the observed calls, " +
-                           percent(error.by_size, 1) +
-                           " if all ranges of sizes count alike: observe runs of more sizes, among them those of the "
-                           "prediction" +
-                           (is_region ? ", and give the region the sizes that its time goes with" : ""));
-  }
-}
-
 }  // namespace
 
 void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
-  add_errors(seen, fit);
   constexpr double much = 0.05;
   if (seen.rest_s > much * seen.executed_s) {
     fit.warnings.push_back(percent(seen.rest_s, seen.executed_s) +
@@ -77,4 +61,24 @@ void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
   add_starved(seen, fit);
 }
 
-}  // namespace hplcast::fit::detail
+}  // namespace detail
+
+std::vector<std::string> far_off(const ProgramObservation& seen, const std::map<std::string, ModelError>& errors) {
+  constexpr double matters = 0.01, much = 0.15;
+  std::vector<std::string> texts;
+  for (const auto& [name, error] : errors) {
+    const bool is_region = name.rfind(detail::region_prefix, 0) == 0;
+    const std::string its_name = is_region ? name.substr(detail::region_prefix.size()) : name;
+    const ObservedSum& sum = is_region ? seen.regions.at(its_name) : seen.routines.at(its_name);
+    if (sum.time_s < matters * seen.executed_s || error.by_time < much) continue;
+    texts.push_back((is_region ? "region " : "") + its_name + ": its model is off by " +
+                    detail::percent(error.by_time, 1) + " of the observed time, by " +
+                    detail::percent(error.by_size, 1) +
+                    " if all ranges of sizes count alike: observe runs of more sizes, among them those of the "
+                    "prediction" +
+                    (is_region ? ", and give the region the sizes that its time goes with" : ""));
+  }
+  return texts;
+}
+
+}  // namespace hplcast::fit

@@ -78,4 +78,9 @@ struct ProgramFit {
 /// time per size. @throws core::Error if nothing was observed.
 ProgramFit fit_program(const ProgramObservation& observation, double least_share = 1e-4);
 
+/// A sentence about each model that is off by more than 15 % by time, of what took more than 1 % of the CPU time.
+/// `errors` are of fit_program() for `observation`, or some of them.
+std::vector<std::string> far_off(const ProgramObservation& observation,
+                                 const std::map<std::string, ModelError>& errors);
+
 }  // namespace hplcast::fit
