@@ -1,6 +1,7 @@
 #include "hplcast/fit/program_fit.hpp"
 
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -30,11 +31,13 @@ struct FitProgramOptions {
   std::string output;
 };
 
+/// What is in an archive, by the names of its files.
+using ArchiveFiles = std::map<std::string, std::string>;
+
 /// The run of one archive. @return the command that was observed.
-std::string add_archive(const std::string& path, fit::ProgramObservation& observation) {
+std::string add_archive(const std::string& path, const ArchiveFiles& files, fit::ProgramObservation& observation) {
   std::string command;
   bool found = false;
-  const auto files = calibration::read_archive(path);
   for (const auto& [name, text] : files) {
     const std::string where = path + ":" + name;
     if (core::ends_with(name, ".reach.csv")) {
@@ -93,25 +96,31 @@ void set_factors(const std::string& path, core::ProgramModel& program) {
 /// Where the observed time went: the routines that took most, and the sums.
 void write_table(std::ostream& out, const fit::ProgramObservation& seen, const fit::ProgramFit& fit) {
   const core::ObservedTime& observed = fit.program.observed;
-  TextTable table({"what", "model", "calls", "time s", "share", "error"});
+  TextTable table({"what", "model", "calls", "time s", "share", "error", "by size"});
   const double executed_s = observed.total_s - observed.mpi_s;
   const auto add = [&](const std::string& name, const std::string& model, const fit::ObservedSum& sum,
-                       const std::string& error) {
-    table.add({name, model, significant(sum.calls), significant(sum.time_s), percent(sum.time_s / executed_s), error});
+                       const std::string& key) {
+    const auto error = fit.errors.find(key);
+    const bool has_error = error != fit.errors.end();
+    table.add({name, model, significant(sum.calls), significant(sum.time_s), percent(sum.time_s / executed_s),
+               has_error ? percent(error->second.by_time) : "", has_error ? percent(error->second.by_size) : ""});
   };
   for (const auto& [name, sum] : seen.routines) {
     const auto one = fit.fits.find(name);
     const bool ok = one != fit.fits.end() && one->second.ok();
-    add(name, ok ? one->second.model.level() : "none", sum,
-        ok ? percent(one->second.model.quality().mean_abs_relative_error) : "");
+    add(name, ok ? one->second.model.level() : "none", sum, name);
   }
   for (const auto& [name, sum] : seen.regions) {
     const auto one = fit.program.regions.find(name);
-    add("region " + name, one == fit.program.regions.end() ? "none" : core::to_string(one->second.mode), sum, "");
+    add("region " + name, one == fit.program.regions.end() ? "none" : core::to_string(one->second.mode), sum,
+        "region:" + name);
   }
   add("the rest", "none", {0, observed.rest_s, 0}, "");
   table.write(out);
-  out << "MPI took " << significant(observed.mpi_s) << " s of CPU time beside that, and is simulated\n";
+  out << "share: of the CPU time outside of MPI; error: mean |predicted / observed - 1| of the ranges of sizes "
+         "observed "
+         "(factors of 2) by their time; by size: if all ranges count alike\n"
+      << "MPI took " << significant(observed.mpi_s) << " s of CPU time beside that, and is simulated\n";
 }
 
 /// What is doubtful in models of routines that matter.
@@ -136,18 +145,27 @@ void run_fit_program(const FitProgramOptions& options) {
   core::ClusterModel cluster = read_cluster_file(options.cluster);
   fit::ProgramObservation observation;
   std::string command;
+  std::map<ArchiveFiles, std::string> runs;
   for (const std::string& archive : options.archives) {
     const std::string before = command;
-    command = add_archive(archive, observation);
+    const auto [run, is_new] = runs.emplace(calibration::read_archive(archive), archive);
+    if (!is_new)
+      std::cerr << "hplcast fit program: warning: " << archive << " is the same run as " << run->second
+                << ", which counts twice now: give each run once\n";
+    command = add_archive(archive, run->first, observation);
     if (!before.empty() && before != command)
       std::cerr << "hplcast fit program: warning: " << archive << " is of `" << command << "`, not of `" << before
                 << "`: models of one program are asked for\n";
   }
   fit::ProgramFit fit = fit::fit_program(observation);
   fit.program.command = command;
-  if (!options.factors_from.empty()) set_factors(options.factors_from, fit.program);
+  if (!options.factors_from.empty()) {
+    set_factors(options.factors_from, fit.program);
+    for (const auto& [name, region] : fit.program.regions) fit.errors.erase("region:" + name);  // their models are gone
+  }
   if (!is_quiet()) write_table(std::cerr, observation, fit);
   tell_doubts(observation, fit);
+  for (const std::string& warning : fit::far_off(observation, fit.errors)) fit.warnings.push_back(warning);
   for (const std::string& warning : fit.warnings) std::cerr << "hplcast fit program: warning: " << warning << '\n';
   cluster.program = std::move(fit.program);
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });

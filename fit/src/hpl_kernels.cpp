@@ -45,26 +45,28 @@ std::vector<std::vector<Monomial>> terms_of_range(const core::ShapeRange& range)
 
 /// How far a fit is off, and what it costs in coefficients.
 struct Score {
-  double by_time = 0;  ///< root mean square of the relative errors of the shapes, by the time spent in them
+  double by_weight =
+      0;  ///< root mean square of the relative errors of the shapes, by the time spent in them, or as asked for
   double by_call = 0;  ///< mean of their absolute values, by calls
-  double bic = 0;      ///< n log(by_time^2) + coefficients log n
+  double bic = 0;      ///< n log(by_weight^2) + coefficients log n
 };
 
 /// A shape weighs as much in the BIC as the time spent in it: thousands of tiny calls must not choose the formula of
 /// the few that take the time.
-Score score_of(const KernelTable& table, const KernelFit& fit) {
-  double squares = 0, time_s = 0, coefficients = 0;
-  for (const ShapeSummary& one : table.shapes()) {
+Score score_of(const KernelTable& table, const KernelFit& fit, const std::vector<double>& weights) {
+  double squares = 0, sum = 0, coefficients = 0;
+  for (std::size_t i = 0; i < table.shapes().size(); ++i) {
+    const ShapeSummary& one = table.shapes()[i];
     const double error = fit.model.cluster_law().at(one.shape).mean_s(one.shape) / one.mean_s - 1;
-    const double weight_s = static_cast<double>(one.count) * one.mean_s;
-    squares += weight_s * error * error;
-    time_s += weight_s;
+    const double weight = weights.empty() ? static_cast<double>(one.count) * one.mean_s : weights[i];
+    squares += weight * error * error;
+    sum += weight;
   }
   for (const PieceFit& piece : fit.pieces)
     coefficients += static_cast<double>(piece.mu.polynomial.terms().size()) + 1;  // and its place
   const double shapes = static_cast<double>(table.shapes().size());
   constexpr double exact = 1e-20;  // errors of 1e-10 are rounding
-  const double mean_square = std::max(squares / time_s, exact);
+  const double mean_square = std::max(squares / sum, exact);
   return {std::sqrt(mean_square), fit.model.quality().mean_abs_relative_error,
           shapes * std::log(mean_square) + coefficients * std::log(shapes)};
 }
@@ -73,7 +75,7 @@ Score score_of(const KernelTable& table, const KernelFit& fit) {
 bool is_worth_it(const Score& further, const Score& simpler) {
   constexpr double very_strong_evidence = 10, much_less = 0.9;
   if (further.bic >= simpler.bic - very_strong_evidence) return false;
-  return further.by_time <= much_less * simpler.by_time || further.by_call <= much_less * simpler.by_call;
+  return further.by_weight <= much_less * simpler.by_weight || further.by_call <= much_less * simpler.by_call;
 }
 
 bool is_constant(const Monomial& term) {
@@ -122,13 +124,14 @@ std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const 
   return forms;
 }
 
-KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms) {
+KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms,
+                        const std::vector<double>& weights) {
   KernelFit best;
   Score best_score;
   for (const KernelFitOptions& options : forms) {
     KernelFit fit = fit_kernel(table, options);
     if (!fit.ok() || !has_main_product(fit, options)) continue;
-    const Score score = score_of(table, fit);
+    const Score score = score_of(table, fit, weights);
     if (best.ok() && !is_worth_it(score, best_score)) continue;
     best_score = score;
     best = std::move(fit);

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/least_squares.hpp"
+#include "program_pieces.hpp"
+#include "program_warnings.hpp"
 
 namespace hplcast::fit {
 
@@ -15,7 +19,7 @@ namespace {
 
 using core::Monomial;
 
-const std::string region_prefix = "region:";
+using detail::region_prefix;
 
 /// A sample stands for many calls: a table has each of them that often, up to so many rows in all.
 constexpr double most_rows = 100000;
@@ -110,26 +114,89 @@ KernelFit simplest_fit(const KernelTable& table, const std::vector<KernelFitOpti
   return fit_kernel(table, constant);
 }
 
-KernelFit fit_routine(const std::string& name, std::vector<ObservedCall> calls, bool matters,
-                      const std::vector<ObservedCall>& reach = {}) {
-  const std::vector<ObservedCall> more = beyond(table_of(calls).range(), reach);
-  calls.insert(calls.end(), more.begin(), more.end());
-  const KernelTable table = table_of(calls);
-  const bool strided = core::ends_with(name, "/strided") && table.range().max.k > 1;
-  const std::vector<KernelFitOptions> forms = strided ? strided_forms() : forms_of(table.range());
-  if (matters) {
-    KernelFit fit = fit_best_form(table, forms);
-    if (fit.ok()) return fit;
+/// What the forms of a routine go with.
+struct Growth {
+  std::vector<KernelFitOptions> forms;
+  Monomial term, split;  ///< time is about proportional to `term`, at a rate that goes with `split`
+};
+
+Growth growth_of(const std::string& name, const core::ShapeRange& range) {
+  if (core::ends_with(name, "/strided") && range.max.k > 1) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
+  const Monomial product{range.max.m > 1 ? 1 : 0, range.max.n > 1 ? 1 : 0, range.max.k > 1 ? 1 : 0};
+  return {forms_of(range), product, product};
+}
+
+/// The best form, or a time per product in pieces by size where that takes away much of the error: in all ranges of
+/// sizes alike, and not at the cost of where the time is.
+KernelFit fit_by_size(const KernelTable& table, const Growth& growth) {
+  const detail::ShapeWeights weights = detail::weights_of(table, growth.split);
+  KernelFit fit = fit_best_form(table, growth.forms, weights.both);
+  if (!fit.ok()) fit = simplest_fit(table, growth.forms);
+  if (growth.term == Monomial{} || !fit.ok()) return fit;
+  const std::optional<KernelFitOptions> form = detail::form_by_size(table, growth.term, growth.split);
+  if (!form) return fit;
+  KernelFit pieces = fit_kernel(table, *form);
+  if (!pieces.ok()) return fit;
+  const auto error = [&](const KernelFit& one, const std::vector<double>& by) {
+    return detail::root_mean_square_error(table, one.model.cluster_law(), by);
+  };
+  // Runs vary by 5 %: below twice that the simpler form stays, and it can be extrapolated better.
+  constexpr double enough = 0.1, much_less = 0.7, hardly_more = 1.1;
+  const double before = error(fit, weights.both);
+  const bool better = before > enough && error(pieces, weights.both) < much_less * before;
+  const bool no_worse = error(pieces, weights.by_time) < std::max(enough, hardly_more * error(fit, weights.by_time));
+  return better && no_worse ? pieces : fit;
+}
+
+/// What was measured after the run is for sizes beyond those of the run: it was measured in memory, whereas the program
+/// may have its operands in a cache. So one formula has to do about as well for the observed sizes as one of these
+/// alone; else each has its own, and the other one begins where `split` is beyond all that was observed.
+KernelFit fit_with_reach(const std::string& name, const std::vector<ObservedCall>& calls,
+                         const std::vector<ObservedCall>& more) {
+  std::vector<ObservedCall> all = calls;
+  all.insert(all.end(), more.begin(), more.end());
+  const KernelTable observed = table_of(calls), whole = table_of(all);
+  const Growth growth = growth_of(name, whole.range());
+  KernelFit one = fit_by_size(whole, growth), inside = fit_by_size(observed, growth);
+  if (!one.ok() || !inside.ok()) return one;
+  const std::vector<double> weights = detail::weights_of(observed, growth.split).both;
+  const auto error = [&](const KernelFit& fit) {
+    return detail::root_mean_square_error(observed, fit.model.cluster_law(), weights);
+  };
+  constexpr double enough = 0.1, about_as_well = 1.25;
+  if (error(one) < std::max(enough, about_as_well * error(inside))) return one;
+  double last = 0, next = std::numeric_limits<double>::infinity();
+  for (const ObservedCall& call : calls) last = std::max(last, growth.split(call.shape));
+  std::vector<ObservedCall> farther;
+  for (const ObservedCall& call : more) {
+    if (!(growth.split(call.shape) > last)) continue;
+    farther.push_back(call);
+    next = std::min(next, growth.split(call.shape));
   }
-  return simplest_fit(table, forms);
+  if (farther.empty()) return inside;
+  const KernelFit outside = fit_by_size(table_of(farther), growth);
+  if (!outside.ok()) return inside;
+  return detail::joined(inside, outside, growth.split, std::sqrt(last * next), whole.range());
+}
+
+KernelFit fit_routine(const std::string& name, const std::vector<ObservedCall>& calls, bool matters,
+                      const std::vector<ObservedCall>& reach = {}) {
+  const KernelTable table = table_of(calls);
+  if (!matters) return simplest_fit(table, growth_of(name, table.range()).forms);
+  const std::vector<ObservedCall> more = beyond(table.range(), reach);
+  return more.empty() ? fit_by_size(table, growth_of(name, table.range())) : fit_with_reach(name, calls, more);
+}
+
+ModelError error_of(const std::vector<ObservedCall>& calls, const core::KernelModel& model) {
+  const detail::RangeErrors errors = detail::range_errors(table_of(calls), model.cluster_law());
+  return {errors.by_time, errors.by_size};
 }
 
 core::RegionModel region_model(const std::vector<ObservedCall>& calls, const ObservedSum& sum) {
   core::RegionModel region;
   region.calls = std::lround(sum.calls);
   region.time_s = sum.time_s;
-  const KernelTable table = table_of(calls);
-  const core::ShapeRange range = table.range();
+  const core::ShapeRange range = table_of(calls).range();
   const bool has_sizes = range.max.m > 1 || range.max.n > 1 || range.max.k > 1;
   if (!has_sizes) return region;  // skip: the mean
   KernelFit fit = fit_routine("", calls, true);
@@ -137,31 +204,6 @@ core::RegionModel region_model(const std::vector<ObservedCall>& calls, const Obs
   region.mode = core::RegionMode::model;
   region.model = std::move(fit.model);
   return region;
-}
-
-std::string percent(double part, double whole) {
-  return core::shortest(std::round(1000 * part / whole) / 10) + " %";
-}
-
-void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
-  constexpr double much = 0.05;
-  if (seen.rest_s > much * seen.executed_s) {
-    fit.warnings.push_back(percent(seen.rest_s, seen.executed_s) +
-                           " of the CPU time outside of MPI was neither in BLAS nor in a region: mark regions "
-                           "(hplcast/region.h), or run with --rest bench or --rest model");
-  }
-  // Threads of the MPI library itself take some ms at its start.
-  constexpr double threads_of_mpi_s = 0.1;
-  if (seen.other_threads_s >
-          std::max(much * seen.executed_s, threads_of_mpi_s * static_cast<double>(seen.rests.size())) ||
-      seen.foreign_calls > 0) {
-    fit.warnings.push_back("other threads of the program took " + core::shortest(seen.other_threads_s) +
-                           " s: threads are not observed and not simulated; run it with one thread per rank "
-                           "(OMP_NUM_THREADS=1)");
-  }
-  if (seen.routines.empty() && seen.regions.empty())
-    fit.warnings.push_back(
-        "no routine of BLAS was seen: is it linked statically? The observer sees shared libraries only");
 }
 
 void read_calls(const NamedInput& file, ProgramObservation& observation) {
@@ -201,7 +243,12 @@ void read_times(const NamedInput& file, ProgramObservation& observation) {
     if (kind == "routine") add(observation.routines);
     if (kind == "region") add(observation.regions);
     if (kind == "mpi") add(observation.mpi);
-    if (kind == "total") observation.executed_s += one.time_s;
+    if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
+    if (kind == "wall") observation.rests.back().wall_s = one.time_s;
+    if (kind == "total") {
+      observation.executed_s += one.time_s;
+      observation.rests.back().executed_s = one.time_s;
+    }
     if (kind == "rest") {
       observation.rest_s += one.time_s;
       observation.rests.back().rest_s = one.time_s;
@@ -238,6 +285,7 @@ void fit_rest(const std::vector<ProgramObservation::RankRest>& rests, core::Prog
 
 void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation) {
   observation.rests.emplace_back();
+  observation.rests.back().name = times.name;
   read_calls(calls, observation);
   read_times(times, observation);
 }
@@ -266,6 +314,7 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     KernelFit one = fit_routine(name, calls->second, sum.time_s > least_share * observation.executed_s,
                                 reach == observation.reach.end() ? std::vector<ObservedCall>{} : reach->second);
     if (one.ok()) {
+      fit.errors.emplace(name, error_of(calls->second, one.model));
       program.routines.emplace(name, one.model);
     } else {
       fit.warnings.push_back(name + " gets no model: " + one.reason);
@@ -274,11 +323,15 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
   }
   for (const auto& [name, sum] : observation.regions) {
     const auto calls = observation.calls.find(region_prefix + name);
-    if (calls != observation.calls.end()) program.regions.emplace(name, region_model(calls->second, sum));
+    if (calls == observation.calls.end()) continue;
+    core::RegionModel region = region_model(calls->second, sum);
+    if (region.mode == core::RegionMode::model)
+      fit.errors.emplace(region_prefix + name, error_of(calls->second, region.model));
+    program.regions.emplace(name, std::move(region));
   }
   program.observed = {observation.executed_s + mpi_s, routines_s, mpi_s, observation.rest_s};
   fit_rest(observation.rests, program);
-  add_warnings(observation, fit);
+  detail::add_warnings(observation, fit);
   return fit;
 }
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
 
 namespace hplcast::fit {
 namespace {
@@ -154,6 +156,120 @@ TEST(ProgramFit, GivesRegionsWithSizesAModelAndOthersTheirMean) {
   EXPECT_NEAR(fill.model.cluster_law().at({2000, 2000, 1}).mean_s({2000, 2000, 1}), 4e-3, 1e-6);
   EXPECT_EQ(program.regions.at("setup").mode, core::RegionMode::skip);
   EXPECT_EQ(program.regions.at("setup").time_s, 2);
+}
+
+/// Calls of vectors of n elements: rates in ns per element by n, each 40 times, which scatter by 4 %.
+std::vector<ObservedCall> vectors(const std::map<double, double>& rates_ns) {
+  std::vector<ObservedCall> calls;
+  for (const auto& [n, rate_ns] : rates_ns)
+    for (int i = 0; i < 40; ++i) calls.push_back({{1, n, 1}, 1e-9 * rate_ns * n * (i % 2 == 0 ? 0.96 : 1.04), 1});
+  return calls;
+}
+
+/// 5 %: that by which runs vary, below which nothing is split.
+void expect_rates(const core::PiecewiseLaw& law, const std::map<double, double>& rates_ns) {
+  for (const auto& [n, rate_ns] : rates_ns)
+    EXPECT_NEAR(law.at({1, n, 1}).mean_s({1, n, 1}), 1e-9 * rate_ns * n, 0.05e-9 * rate_ns * n) << n;
+}
+
+const core::PiecewiseLaw& law_of(const ProgramFit& fit, const std::string& routine) {
+  return fit.program.routines.at(routine).cluster_law();
+}
+
+// Small sizes take hardly any of the observed time, and all of it on more ranks.
+TEST(ProgramFit, FollowsAStepAtTheSizeOfACache) {
+  const std::map<double, double> rates_ns = {{1e4, 0.25}, {2e4, 0.25}, {5e4, 0.25}, {1e5, 0.75},
+                                             {2e5, 0.75}, {4e5, 0.75}, {8e5, 0.75}};
+  const ProgramFit fit = fit_program(observation_of("daxpy", vectors(rates_ns)));
+  expect_rates(law_of(fit, "daxpy"), rates_ns);
+  EXPECT_LT(fit.errors.at("daxpy").by_size, 0.01);
+  // One size on either side tells it, too.
+  const std::map<double, double> two_ns = {{8e4, 0.2}, {5e5, 0.6}};
+  expect_rates(law_of(fit_program(observation_of("daxpy", vectors(two_ns))), "daxpy"), two_ns);
+  // So does a step back, where larger vectors have better instructions.
+  const std::map<double, double> back_ns = {{1e4, 0.9}, {2e4, 0.3}, {5e4, 0.3}, {1e5, 0.9}, {2e5, 0.9}};
+  expect_rates(law_of(fit_program(observation_of("daxpy", vectors(back_ns))), "daxpy"), back_ns);
+}
+
+// It is measured in memory, where the program may be in a cache.
+TEST(ProgramFit, KeepsObservedSizesWhateverWasMeasuredBeyond) {
+  const std::map<double, double> rates_ns = {{2e4, 0.25}, {5e4, 0.25}, {2e5, 0.25}},
+                                 reach_ns = {{3e5, 1}, {4e5, 1}, {8e5, 1}, {1.6e6, 1}};
+  ProgramObservation seen = observation_of("daxpy", vectors(rates_ns));
+  seen.reach["daxpy"] = vectors(reach_ns);
+  for (ObservedCall& one : seen.reach["daxpy"]) one.calls = 64;
+  const ProgramFit fit = fit_program(seen);
+  expect_rates(law_of(fit, "daxpy"), rates_ns);
+  expect_rates(law_of(fit, "daxpy"), reach_ns);
+  expect_rates(law_of(fit, "daxpy"), {{1.6e7, 1}});
+  // With a step of the run's own before it.
+  const std::map<double, double> step_ns = {{1e4, 0.2}, {2e4, 0.2}, {1e5, 0.6}, {2e5, 0.6}};
+  seen.calls["daxpy"] = vectors(step_ns);
+  const ProgramFit both = fit_program(seen);
+  expect_rates(law_of(both, "daxpy"), step_ns);
+  expect_rates(law_of(both, "daxpy"), reach_ns);
+}
+
+TEST(ProgramFit, FollowsAStepOfARegion) {
+  ProgramObservation seen;
+  const auto rate_ns = [](double n) { return n <= 200 ? 0.5 : 1.5; };
+  for (double n : {50.0, 100.0, 200.0, 400.0, 800.0})
+    for (int i = 0; i < 20; ++i) seen.calls["region:stencil"].push_back({{n, n, 1}, 1e-9 * rate_ns(n) * n * n, 1});
+  seen.regions["stencil"] = {100, 1, 0};
+  seen.executed_s = 1;
+  const ProgramFit fit = fit_program(seen);
+  const core::PiecewiseLaw& law = fit.program.regions.at("stencil").model.cluster_law();
+  for (double n : {50.0, 200.0, 400.0, 800.0, 3200.0})
+    EXPECT_NEAR(law.at({n, n, 1}).mean_s({n, n, 1}), 1e-9 * rate_ns(n) * n * n, 0.05e-9 * rate_ns(n) * n * n) << n;
+}
+
+// Pieces are for steps, not for scatter: another size would be predicted worse.
+TEST(ProgramFit, DoesNotTakeScatterForSteps) {
+  std::vector<ObservedCall> calls, single;
+  core::RandomStream stream({1, core::stream_fit, 0, 41});
+  for (double n = 1e4; n < 1e6; n *= 2) {
+    for (int i = 0; i < 20; ++i) calls.push_back({{1, n, 1}, 5e-10 * n * std::exp(0.3 * stream.normal()), 1});
+    single.push_back({{1, n, 1}, 5e-10 * n, 1});
+  }
+  EXPECT_EQ(fit_program(observation_of("daxpy", calls)).program.routines.at("daxpy").level(), "M1");
+  single[2].duration_s *= 3;  // one call that was interrupted
+  expect_rates(law_of(fit_program(observation_of("daxpy", single)), "daxpy"), {{64e4, 0.5}});
+}
+
+TEST(ProgramFit, SaysHowFarModelsAreOff) {
+  std::map<double, double> rates_ns;  // up and down, more often than there are pieces
+  for (int i = 0; i < 12; ++i) rates_ns[1e3 * std::pow(2, i)] = i % 2 == 0 ? 1 : 3;
+  ProgramObservation seen = observation_of("ddot", vectors(rates_ns));
+  const double time_s = seen.executed_s;
+  for (const ObservedCall& one : seen.calls.at("ddot"))
+    seen.calls["region:sum"].push_back({{one.shape.n, 1, 1}, one.duration_s, 1});
+  seen.regions["sum"] = seen.routines.at("ddot");
+  const ProgramFit fit = fit_program(seen);
+  EXPECT_GT(fit.errors.at("ddot").by_time, 0.15);
+  EXPECT_THAT(far_off(seen, fit.errors), testing::ElementsAre(testing::StartsWith("ddot: its model is off by"),
+                                                              testing::StartsWith("region sum: its model is off by")));
+  seen.executed_s = 1000 * time_s;
+  EXPECT_TRUE(far_off(seen, fit.errors).empty()) << "a thousandth of the time";
+}
+
+TEST(ProgramFit, WarnsOfRunsThatOthersStarved) {
+  const auto warnings = [](const std::string& wall_s) {
+    std::istringstream calls("routine,m,n,k,duration_s,calls\n"),
+        times("what,name,calls,time_s,flop\nmpi,MPI_Sendrecv,1,0.73,0\ntotal,,0,0.15,0\nwall,,0," + wall_s + ",0\n");
+    ProgramObservation seen;
+    read_observed_rank({calls, "calls"}, {times, "a.zip:rank-0.times.csv"}, seen);
+    return fit_program(seen).warnings;
+  };
+  EXPECT_THAT(warnings("5.2"), Contains(testing::AllOf(HasSubstr("a.zip:rank-0"), HasSubstr("hplcast doctor"))));
+  EXPECT_THAT(warnings("1.5"), testing::Not(Contains(HasSubstr("hplcast doctor")))) << "MPI starts for some time";
+}
+
+TEST(ProgramFit, WarnsOfStaticBlasBesideRegions) {
+  ProgramObservation seen;
+  seen.executed_s = 1;
+  seen.calls["region:setup"] = {{{1, 1, 1}, 1, 1}};
+  seen.regions["setup"] = {1, 1, 0};
+  EXPECT_THAT(fit_program(seen).warnings, Contains(HasSubstr("no routine of BLAS was seen")));
 }
 
 TEST(ProgramFit, RefusesRowsThatAreNoObservation) {

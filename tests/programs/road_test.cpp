@@ -34,6 +34,12 @@ TEST_F(ProgramRoad, LeadsFromARealProgramToAComparedPrediction) {
     done({"observe", "-np", "1", "--oversubscribe", "-o", std::string(size) + ".zip", "--", solver, size, "20"});
   done({"fit", "program", "100.zip", "300.zip", "--cluster", HPLCAST_SOURCE_DIR "/examples/dahu-like.json", "-o",
         "solver.json"});
+  std::filesystem::copy_file(folder_.path() / "100.zip", folder_.path() / "again.zip");
+  const std::string fitted = done({"fit", "program", "100.zip", "300.zip", "again.zip", "--cluster",
+                                   HPLCAST_SOURCE_DIR "/examples/dahu-like.json", "-o", "twice.json"});
+  EXPECT_THAT(fitted, HasSubstr("again.zip is the same run as 100.zip"));
+  EXPECT_THAT(fitted, HasSubstr("by size: if all ranges count alike")) << "the columns are explained";
+  EXPECT_THAT(fitted, testing::ContainsRegex("dgemm .* %  .* %  .* %")) << "share, error, by size";
   const std::string told =
       done({"run", solver + "-smpi", "--cluster", "solver.json", "-np", "1", "-o", "run.json", "--phases", "--energy",
             "--power-trace", "power.csv", "--trace", "trace.json", "--", "300", "20"});

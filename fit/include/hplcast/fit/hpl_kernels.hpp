@@ -15,8 +15,10 @@ namespace hplcast::fit {
 /// weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table);
 
-/// The one of `forms` (the simplest first) that fit_hpl_kernel() would take; not ok if none can be fitted.
-KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms);
+/// The one of `forms` (the simplest first) that fit_hpl_kernel() would take; not ok if none can be fitted. `weights`:
+/// what the relative error of each of table.shapes() counts; empty: the time spent in it.
+KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms,
+                        const std::vector<double>& weights = {});
 
 /// Fits a kernel of HPL for prediction: of the forms that can be fitted the one with the least BIC of the relative
 /// errors of the shapes, weighted by the time spent in them, where a more complicated one has to win by 10 (very strong

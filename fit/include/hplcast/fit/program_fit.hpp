@@ -29,9 +29,12 @@ struct ProgramObservation {
   std::map<std::string, std::vector<ObservedCall>> calls;  ///< by routine
   std::map<std::string, std::vector<ObservedCall>> reach;  ///< measured after the run, at sizes that it did not have
   std::map<std::string, ObservedSum> routines, regions, mpi;
-  /// Of one rank: what its rest goes with.
+  /// Of one rank: what its rest goes with, and what it took in all.
   struct RankRest {
     double rest_s = 0, calls = 0, elements = 0;
+    double executed_s = 0, mpi_s = 0;  ///< CPU time outside of MPI, and time in MPI
+    double wall_s = 0;                 ///< 0: unknown
+    std::string name = {};             ///< for messages
   };
   std::vector<RankRest> rests;
   double executed_s = 0;       ///< CPU time outside of MPI
@@ -54,17 +57,30 @@ void read_observed_rank(const NamedInput& calls, const NamedInput& times, Progra
 /// @throws core::ParseError
 void read_reach(const NamedInput& file, ProgramObservation& observation);
 
+/// Mean of |predicted / observed - 1| of the times of ranges of sizes (m, n, k by factors of 2) that were observed.
+struct ModelError {
+  double by_time = 0;  ///< a range counts by its time
+  double by_size = 0;  ///< all ranges count alike
+};
+
 /// The models of a program and what was noticed.
 struct ProgramFit {
   core::ProgramModel program;
-  std::map<std::string, KernelFit> fits;  ///< by routine
+  std::map<std::string, KernelFit> fits;     ///< by routine
+  std::map<std::string, ModelError> errors;  ///< of what has a model: by routine, or "region:NAME"
   std::vector<std::string> warnings;
 };
 
 /// A model for each routine: terms are products of the sizes that it was called with, the simplest set that does
-/// (hpl_kernels.hpp), by weighted least squares in which the time of the calls counts. Sizes that no run had count as
-/// measured in `reach`. Routines that took less than
-/// `least_share` of the CPU time get the mean time per size. @throws core::Error if nothing was observed.
+/// (hpl_kernels.hpp), by weighted least squares in which the time of the calls counts, or a time per product in pieces
+/// by size. In the choice ranges of sizes count as much as the time. Sizes beyond those of all runs are as measured in
+/// `reach`, which does not change the others. Routines that took less than `least_share` of the CPU time get the mean
+/// time per size. @throws core::Error if nothing was observed.
 ProgramFit fit_program(const ProgramObservation& observation, double least_share = 1e-4);
+
+/// A sentence about each model that is off by more than 15 % by time, of what took more than 1 % of the CPU time.
+/// `errors` are of fit_program() for `observation`, or some of them.
+std::vector<std::string> far_off(const ProgramObservation& observation,
+                                 const std::map<std::string, ModelError>& errors);
 
 }  // namespace hplcast::fit

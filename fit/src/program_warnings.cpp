@@ -1,0 +1,84 @@
+#include "program_warnings.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hplcast/core/csv.hpp"
+
+namespace hplcast::fit {
+
+namespace detail {
+
+namespace {
+
+std::string rounded(double value) {
+  return core::shortest(std::round(100 * value) / 100);
+}
+
+std::string percent(double part, double whole) {
+  return core::shortest(std::round(1000 * part / whole) / 10) + " %";
+}
+
+/// Other programs take CPU time from the caches, too. The start of MPI waits for some tenths of a second.
+void add_starved(const ProgramObservation& seen, ProgramFit& fit) {
+  constexpr double much_longer = 2, start_s = 1;
+  const ProgramObservation::RankRest* worst = nullptr;
+  for (const auto& one : seen.rests) {
+    const double cpu_s = one.executed_s + one.mpi_s;
+    if (one.wall_s < much_longer * cpu_s + start_s) continue;
+    if (worst == nullptr || one.wall_s - cpu_s > worst->wall_s - worst->executed_s - worst->mpi_s) worst = &one;
+  }
+  if (worst == nullptr) return;
+  fit.warnings.push_back(
+      "a rank of " + worst->name + " took " + rounded(worst->wall_s) + " s, but only " + rounded(worst->executed_s) +
+      " s of CPU time and " + rounded(worst->mpi_s) +
+      " s in MPI: other programs had the CPU (or it slept, or waited for files), and its times may be "
+      "too long; see `hplcast doctor`, and observe again on an idle machine");
+}
+
+}  // namespace
+
+void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
+  constexpr double much = 0.05;
+  if (seen.rest_s > much * seen.executed_s) {
+    fit.warnings.push_back(percent(seen.rest_s, seen.executed_s) +
+                           " of the CPU time outside of MPI was neither in BLAS nor in a region: mark regions "
+                           "(hplcast/region.h), or run with --rest bench or --rest model");
+  }
+  // Threads of the MPI library itself take some ms at its start.
+  constexpr double threads_of_mpi_s = 0.1;
+  if (seen.other_threads_s >
+          std::max(much * seen.executed_s, threads_of_mpi_s * static_cast<double>(seen.rests.size())) ||
+      seen.foreign_calls > 0) {
+    fit.warnings.push_back("other threads of the program took " + core::shortest(seen.other_threads_s) +
+                           " s: threads are not observed and not simulated; run it with one thread per rank "
+                           "(OMP_NUM_THREADS=1)");
+  }
+  if (seen.routines.empty())
+    fit.warnings.push_back(
+        "no routine of BLAS was seen: if the program calls BLAS, is it linked statically? The observer sees shared "
+        "libraries only");
+  add_starved(seen, fit);
+}
+
+}  // namespace detail
+
+std::vector<std::string> far_off(const ProgramObservation& seen, const std::map<std::string, ModelError>& errors) {
+  constexpr double matters = 0.01, much = 0.15;
+  std::vector<std::string> texts;
+  for (const auto& [name, error] : errors) {
+    const bool is_region = name.rfind(detail::region_prefix, 0) == 0;
+    const std::string its_name = is_region ? name.substr(detail::region_prefix.size()) : name;
+    const ObservedSum& sum = is_region ? seen.regions.at(its_name) : seen.routines.at(its_name);
+    if (sum.time_s < matters * seen.executed_s || error.by_time < much) continue;
+    texts.push_back((is_region ? "region " : "") + its_name + ": its model is off by " +
+                    detail::percent(error.by_time, 1) + " of the observed time, by " +
+                    detail::percent(error.by_size, 1) +
+                    " if all ranges of sizes count alike: observe runs of more sizes, among them those of the "
+                    "prediction" +
+                    (is_region ? ", and give the region the sizes that its time goes with" : ""));
+  }
+  return texts;
+}
+
+}  // namespace hplcast::fit
