@@ -315,7 +315,7 @@ ProgramCounts Program::counts() const {
   ProgramCounts counts = counts_;
   for (const State& state : states_) counts.end_s = std::max(counts.end_s, state.last_s);
   counts.end_s = std::max(counts.end_s, simgrid::s4u::Engine::get_clock());
-  if (times_.measures()) counts.times = times_.until(counts.end_s);
+  if (settings_.program && times_.measures()) counts.times = times_.until(counts.end_s);
   for (const Routine& routine : routines_)
     if (routine.count.calls > 0 || routine.model != nullptr) counts.routines[routine.name] = routine.count;
   for (std::size_t i = 0; i < states_.size(); ++i) {

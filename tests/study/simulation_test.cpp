@@ -1,6 +1,9 @@
 // Predictions by the real simulator: what must hold whatever the models are.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/predict.hpp"
 #include "simulated_cluster.hpp"
@@ -119,10 +122,17 @@ TEST_F(Simulation, SmpisOwnTraceIsOfTheSameRun) {
   const auto without = predict(request_);
   const core::TemporaryFolder folder("hplcast-test");
   request_.observation.paje = folder.path() / "trace.paje";
-  // Messages take another way through the simulator: the same but for rounding, which may turn a probe that just found a
-  // message into one that just missed it.
+  // Messages take another way through the simulator: the same but for rounding, which may turn a probe that just found
+  // a message into one that just missed it.
   EXPECT_NEAR(predict(request_).time_s, without.time_s, 0.01 * without.time_s);
   EXPECT_GT(std::filesystem::file_size(request_.observation.paje), 10000U);
+}
+
+TEST_F(Simulation, HasThePhasesOfHpl) {
+  request_.observation.phases = true;
+  std::vector<std::string> names;
+  for (const core::PhaseSummary& phase : predict(request_).phases) names.push_back(phase.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"other", "factorisation", "broadcast", "swap", "update", "solve"}));
 }
 
 TEST_F(Simulation, ReportsItsMemory) {
