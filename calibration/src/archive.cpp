@@ -85,6 +85,12 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 
 }  // namespace
 
+bool has_archive_name(const fs::path& path) {
+  for (const char* ending : {".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"})
+    if (core::ends_with(path.string(), ending)) return true;
+  return false;
+}
+
 void require_archive_name(const fs::path& archive) {
   const Writer handle(archive_write_new());
   if (!set_format(handle.get(), archive.string()))

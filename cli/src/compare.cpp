@@ -80,11 +80,8 @@ std::vector<core::HplRun> runs_of_archive(const std::string& path) {
   return all;
 }
 
-bool is_archive(const std::string& path) {
-  for (const char* ending : {".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"}) {
-    if (core::ends_with(path, ending)) return true;
-  }
-  return fs::is_directory(path);
+bool has_several_files(const std::string& path) {
+  return calibration::has_archive_name(path) || fs::is_directory(path);
 }
 
 /// @throws core::Error if predictions of several models would be taken for several seeds of one.
@@ -103,7 +100,7 @@ void refuse_several_models(const std::vector<core::Prediction>& predicted) {
 study::Comparison compare_files(const CompareOptions& options) {
   std::vector<core::HplRun> real;
   for (const std::string& path : options.real) {
-    if (is_archive(path)) {
+    if (has_several_files(path)) {
       const auto runs = runs_of_archive(path);
       real.insert(real.end(), runs.begin(), runs.end());
       continue;

@@ -15,7 +15,7 @@ namespace hplcast::cli {
 
 namespace {
 
-/// Of an archive of `hplcast observe`: the rank that took longest, from MPI_Init to MPI_Finalize.
+/// Of an archive of `hplcast observe`: the rank that took longest, from its start to its end.
 std::optional<double> longest_wall_s(const std::map<std::string, std::string>& files, const std::string& path) {
   std::optional<double> longest_s;
   for (const auto& [file, text] : files) {
@@ -30,7 +30,7 @@ std::optional<double> longest_wall_s(const std::map<std::string, std::string>& f
 }
 
 study::ProgramOutput real_output(const std::string& path) {
-  if (!core::ends_with(path, ".zip")) return {path, core::read_text(path), std::nullopt};
+  if (!calibration::has_archive_name(path)) return {path, core::read_text(path), std::nullopt};
   const auto files = calibration::read_archive(path);
   const auto output = files.find("program.out");
   if (output == files.end())

@@ -33,9 +33,9 @@ bool matches(const std::string& library, const char* pattern) {
   return std::regex_search(library, std::regex(pattern));
 }
 
-bool is_simulated(const std::vector<std::string>& libraries) {
+bool have(const std::vector<std::string>& libraries, const char* pattern) {
   return std::any_of(libraries.begin(), libraries.end(),
-                     [](const std::string& one) { return matches(one, "^lib(hplcast-smpi|simgrid)\\.so"); });
+                     [&](const std::string& one) { return matches(one, pattern); });
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ void require_real_program(const fs::path& program) {
   } catch (const core::ExternalError&) {
     return;  // without binutils it cannot be told
   }
-  if (is_simulated(libraries))
+  if (have(libraries, "^lib(hplcast-smpi|simgrid)\\.so"))
     throw core::Error(core::ExitCode::bad_input,
                       program.string() +
                           ": linked for the simulator\n  hint: real runs are observed: the program that "
@@ -62,7 +62,7 @@ std::vector<std::string> check_linked_libraries(const fs::path& program) {
   if (!fs::is_regular_file(program, error))
     refuse("there is no such file", "the program is the first word after the options");
   const std::vector<std::string> libraries = needed_libraries(program);
-  if (!is_simulated(libraries))
+  if (!have(libraries, "^libhplcast-smpi\\.so"))
     refuse("not a program for the simulator: it is not linked with libhplcast-smpi.so",
            "compile and link it with hplcast-cc, hplcast-cxx or hplcast-fc (docs/any-program.md)");
   std::vector<std::string> warnings;

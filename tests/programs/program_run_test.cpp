@@ -249,6 +249,8 @@ TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
 
 TEST(ProgramRun, RefusesWhatItCannotSimulate) {
   EXPECT_THAT(message_of(request_of("solver", 1)), HasSubstr("it is not linked with libhplcast-smpi.so"));
+  EXPECT_THAT(message_of(request_of("plain-smpi", 1)), HasSubstr("it is not linked with libhplcast-smpi.so"))
+      << "SMPI's own compiler has no models";
   EXPECT_THAT(message_of(request_of("nowhere", 1)), HasSubstr("there is no such file"));
   EXPECT_THAT(message_of(request_of("odd-smpi", 9)), HasSubstr("at most 8, the cores of cluster program"));
   EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"two words"})), HasSubstr("without spaces"));

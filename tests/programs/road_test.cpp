@@ -60,6 +60,8 @@ TEST_F(ProgramRoad, LeadsFromARealProgramToAComparedPrediction) {
   const nlohmann::json compared = json_of("compare.json");
   EXPECT_EQ(compared.at("rows").at(0).at("predicted_s"), run.at("time_s"));
   EXPECT_EQ(compared.at("rows").at(0).at("real_runs"), 1);
+  done({"observe", "-np", "1", "--oversubscribe", "-o", "300.tar.gz", "--", solver, "300", "20"});
+  done({"compare", "300.tar.gz", "--predicted", "run.json", "--time-from", "run"});
 }
 
 TEST_F(ProgramRoad, DrawsThePowerOfARunAndLeavesDetoursOut) {

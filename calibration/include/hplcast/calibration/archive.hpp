@@ -15,6 +15,9 @@ void write_archive(const std::filesystem::path& archive, const std::filesystem::
 /// @throws core::Error (bad_input) if it is no archive, or damaged.
 std::map<std::string, std::string> read_archive(const std::filesystem::path& archive);
 
+/// By its ending: something for read_archive().
+bool has_archive_name(const std::filesystem::path& path);
+
 /// The files of a folder in the same way. @throws core::Error (bad_input) if it cannot be read.
 std::map<std::string, std::string> read_folder(const std::filesystem::path& folder);
 
