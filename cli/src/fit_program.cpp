@@ -123,20 +123,6 @@ void write_table(std::ostream& out, const fit::ProgramObservation& seen, const f
       << "MPI took " << significant(observed.mpi_s) << " s of CPU time beside that, and is simulated\n";
 }
 
-/// What is doubtful in models of routines that matter.
-void tell_doubts(const fit::ProgramObservation& seen, const fit::ProgramFit& fit) {
-  constexpr double much = 0.02;  // of the time outside of MPI
-  for (const auto& [name, sum] : seen.routines) {
-    const auto one = fit.fits.find(name);
-    if (one == fit.fits.end() || !one->second.ok() || sum.time_s < much * seen.executed_s) continue;
-    constexpr double enough = 6;  // different sizes, as for kernels
-    const double shapes = static_cast<double>(one->second.model.quality().shapes);
-    if (shapes < enough)
-      std::cerr << "hplcast fit program: warning: " << name << ": its calls have " << shapes
-                << " different sizes only, so its model may be far off at others; observe runs of several sizes\n";
-  }
-}
-
 void run_fit_program(const FitProgramOptions& options) {
   require_writable(options.output);
   std::vector<std::string> inputs = options.archives;
@@ -164,7 +150,7 @@ void run_fit_program(const FitProgramOptions& options) {
     for (const auto& [name, region] : fit.program.regions) fit.errors.erase("region:" + name);  // their models are gone
   }
   if (!is_quiet()) write_table(std::cerr, observation, fit);
-  tell_doubts(observation, fit);
+  for (const std::string& warning : fit::few_sizes(observation, fit.fits)) fit.warnings.push_back(warning);
   for (const std::string& warning : fit::far_off(observation, fit.errors)) fit.warnings.push_back(warning);
   for (const std::string& warning : fit.warnings) std::cerr << "hplcast fit program: warning: " << warning << '\n';
   cluster.program = std::move(fit.program);

@@ -81,4 +81,19 @@ std::vector<std::string> far_off(const ProgramObservation& seen, const std::map<
   return texts;
 }
 
+std::vector<std::string> few_sizes(const ProgramObservation& seen, const std::map<std::string, KernelFit>& fits) {
+  constexpr double much = 0.02;
+  constexpr auto enough = 6;  // as for kernels
+  std::vector<std::string> texts;
+  for (const auto& [name, sum] : seen.routines) {
+    const auto one = fits.find(name);
+    if (one == fits.end() || !one->second.ok() || sum.time_s < much * seen.executed_s) continue;
+    const auto shapes = one->second.model.quality().shapes;
+    if (shapes < enough)
+      texts.push_back(name + ": its calls have " + std::to_string(shapes) +
+                      " different sizes only, so its model may be far off at others; observe runs of several sizes");
+  }
+  return texts;
+}
+
 }  // namespace hplcast::fit

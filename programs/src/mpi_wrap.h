@@ -10,7 +10,8 @@
 #include "hplcast/smpi_models/hplcast_program.h"
 #include "hplcast/smpi_models/hplcast_program_messages.h"
 
-/* HPLCAST_LABEL: the name of the function in C. The longest: mpi_get_accumulate_ with 13, mpi_dist_graph_create_adjacent_ with 11. `before` and `after`: statements. */
+/* HPLCAST_LABEL: the name of the function in C. `before` and `after`: statements. The most arguments: 13 of
+ * mpi_get_accumulate_, 11 of mpi_dist_graph_create_adjacent_. */
 #define HPLCAST_WRAP(NAME, before, after)                                                                            \
   extern long __real_##NAME(long, long, long, long, long, long, long, long, long, long, long, long, long, long)      \
       __attribute__((weak));                                                                                         \

@@ -59,8 +59,7 @@ struct hplcast_mpi_observed {
 int hplcast_mpi_begin(void);
 void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
 
-/* As HPLCAST_WRAP_MPI of mpi_wrap.h: one shape does for all. */
-/* HPLCAST_LABEL: the name of the function in C. */
+/* As HPLCAST_WRAP_MPI of mpi_wrap.h: one shape does for all. HPLCAST_LABEL: the name of the function in C. */
 #define HPLCAST_OBSERVE_MPI(NAME)                                                                                    \
   long NAME(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, long m,  \
             long n) {                                                                                                \

@@ -16,12 +16,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { BLOCK = 64, MOST_POINTS = 512 };
 
-/* Arguments in Fortran after n: x incx | alpha x incx | x incx y incy | alpha x incx y incy. */
-enum shape { ONE, SCALED, TWO, SCALED_TWO };
+/* Arguments in Fortran after n: alpha x incx | x incx y incy | alpha x incx y incy. */
+enum shape { SCALED, TWO, SCALED_TWO };
 struct routine {
   const char* name; /* without the letter of the type */
   enum shape shape;
@@ -55,7 +54,6 @@ static double cpu_s(void) {
 static void call(const struct point* point, const void* alpha, void* x, const int* incx, void* y, const int* incy) {
   const int* const n = &point->n;
   switch (point->shape) {
-    case ONE: ((void (*)(const int*, void*, const int*))point->function)(n, x, incx); break;
     case SCALED: ((void (*)(const int*, const void*, void*, const int*))point->function)(n, alpha, x, incx); break;
     case TWO: ((void (*)(const int*, void*, const int*, void*, const int*))point->function)(n, x, incx, y, incy); break;
     case SCALED_TWO:

@@ -44,9 +44,7 @@ class Callbacks {
   double latency_factor(const port::FactorQuestion& asked) {
     const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes);
     const core::MessageFlow flow = announced ? *announced : smpi_flow(asked, latency_count);
-    if (!announced) {
-      smpi_messages_.add(std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes));
-    }
+    if (!announced) smpi_messages_.add(std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes));
     return smpi_models::latency_factor(costs_.topology(), flow, asked.links);
   }
 

@@ -49,12 +49,17 @@ ProgramMessages::ProgramMessages(Messages& messages, std::deque<Rank>& ranks, co
   messages_.set_mover(this);
 }
 
+ProgramRequest ProgramMessages::local(Rank& rank, const hplcast_end& end, bool receives, bool synchronous) {
+  ProgramRequest request;
+  request.end = end;
+  request.receives = receives;
+  request.synchronous = synchronous;
+  request.communicator = communicators_.find(rank.number, end.communicator);
+  return request;
+}
+
 ProgramRequest& ProgramMessages::make(Rank& rank, const hplcast_end& end, bool receives, bool synchronous) {
-  auto request = std::make_unique<ProgramRequest>();
-  request->end = end;
-  request->receives = receives;
-  request->synchronous = synchronous;
-  request->communicator = communicators_.find(rank.number, end.communicator);
+  auto request = std::make_unique<ProgramRequest>(local(rank, end, receives, synchronous));
   requests_.insert(request.get());
   return *request.release();  // until end() or free()
 }
@@ -77,10 +82,12 @@ void ProgramMessages::begin(Rank& rank, ProgramRequest& request, bool blocks) {
   request.active = true;
   if (request.end.peer == MPI_PROC_NULL) return;
   const hplcast_message what = message(rank, request);
-  if (!request.receives) sent_.add(what.bytes);
   if (request.receives) {
     request.message = messages_.irecv(what, &request.end);
-  } else if (blocks) {
+    return;
+  }
+  sent_.add(what.bytes);
+  if (blocks) {
     messages_.send(what, request.synchronous, &request.end);
   } else {
     request.message = messages_.isend(what, request.synchronous, &request.end);
@@ -88,18 +95,12 @@ void ProgramMessages::begin(Rank& rank, ProgramRequest& request, bool blocks) {
 }
 
 void ProgramMessages::send(Rank& rank, const hplcast_end& end, bool synchronous) {
-  ProgramRequest request;
-  request.end = end;
-  request.synchronous = synchronous;
-  request.communicator = communicators_.find(rank.number, end.communicator);
+  ProgramRequest request = local(rank, end, false, synchronous);
   begin(rank, request, true);
 }
 
 void ProgramMessages::receive(Rank& rank, const hplcast_end& end, MPI_Status* status) {
-  ProgramRequest request;
-  request.end = end;
-  request.receives = true;
-  request.communicator = communicators_.find(rank.number, end.communicator);
+  ProgramRequest request = local(rank, end, true, false);
   begin(rank, request, true);
   if (request.message != nullptr) messages_.wait(*request.message);
   deliver(request, status);
@@ -146,10 +147,7 @@ double ProgramMessages::polling_cost_s(Rank& rank, double cost_s) {
 }
 
 bool ProgramMessages::probe(Rank& rank, const hplcast_end& end, bool waits, MPI_Status* status) {
-  ProgramRequest request;
-  request.end = end;
-  request.receives = true;
-  request.communicator = communicators_.find(rank.number, end.communicator);
+  const ProgramRequest request = local(rank, end, true, false);
   if (end.peer == MPI_PROC_NULL) {
     set_empty_status(status, end.peer);
     return true;

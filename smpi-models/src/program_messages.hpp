@@ -65,6 +65,7 @@ class ProgramMessages : private ContentMover {
   ProgramRequest* of_number(int number) const;
 
  private:
+  ProgramRequest local(Rank& rank, const hplcast_end& end, bool receives, bool synchronous);
   ProgramRequest& make(Rank& rank, const hplcast_end& end, bool receives, bool synchronous);
   void begin(Rank& rank, ProgramRequest& request, bool blocks);
   hplcast_message message(Rank& rank, const ProgramRequest& request) const;

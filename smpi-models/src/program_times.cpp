@@ -13,7 +13,7 @@ std::string name_in_files(ProgramTimes::Part part, const std::string& name) {
 }  // namespace
 
 bool polls(std::string_view function) {
-  for (const char* part : {"_Iprobe", "_iprobe", "_Test", "_test", "clock"})
+  for (const char* part : {"_Iprobe", "_Test", "clock"})
     if (function.find(part) != std::string_view::npos) return true;
   return false;
 }

@@ -148,8 +148,8 @@ Rank& Runtime::rank() {
   const s4u::Actor* const actor = s4u::Actor::self();
   if (Rank* const rank = actor == nullptr ? nullptr : actor->extension(rank_extension())) return *rank;
   throw core::Error(core::ExitCode::bad_input,
-                    "called outside of a rank of the simulated program, perhaps by a thread of it, which are not simulated; expected "
-                    "a rank that smpirun started");
+                    "called outside of a rank of the simulated program, perhaps by a thread of it, which are not "
+                    "simulated; expected a rank that smpirun started");
 }
 
 void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {

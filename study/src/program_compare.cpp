@@ -12,6 +12,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/study/compare.hpp"
 
 namespace hplcast::study {
 
@@ -54,12 +55,6 @@ Match only_match(const ProgramOutput& output, const std::string& option, const s
                                std::to_string(found.front().line) +
                                "; expected one\n  hint: more words around the group tell them apart");
   return found.front();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 using Times = std::map<std::string, std::vector<double>>;

@@ -14,7 +14,7 @@ std::string group_of(const std::string& name) {
   constexpr std::array own = {"the rest", "clock", "other", "ended"};
   if (std::find(own.begin(), own.end(), name) != own.end()) return name;
   if (core::begins_with(name, "region ")) return "regions";
-  return core::begins_with(name, "MPI_") || core::begins_with(name, "mpi_") ? "MPI" : "routines";
+  return core::begins_with(name, "MPI_") ? "MPI" : "routines";
 }
 
 void add(std::vector<double>& to, const std::vector<double>& values) {

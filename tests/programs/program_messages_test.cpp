@@ -6,8 +6,7 @@
 #include <regex>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/study/program_run.hpp"
-#include "programs/program_cluster.hpp"
+#include "programs/program_runs.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -16,17 +15,12 @@ using testing::HasSubstr;
 
 /// Six ranks on two hosts.
 ProgramRunRequest request_of(const std::string& program, bool direct, std::vector<std::string> arguments = {}) {
-  ProgramRunRequest request;
-  request.cluster = tests::program_cluster();
+  ProgramRunRequest request = tests::program_request(program, 6, std::move(arguments));
   core::RegionModel wait;
   wait.mode = core::RegionMode::model;
   wait.model = tests::exact_model({{1, 0, 0}}, {1e-3});
   request.cluster.program->regions["wait"] = wait;
-  request.ranks = 6;
-  request.program = HPLCAST_BINARY_DIR "/tests/programs_" + program;
-  request.arguments = std::move(arguments);
   request.direct_messages = direct;
-  request.timeout_s = 120;
   return request;
 }
 

@@ -83,4 +83,8 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
 std::vector<std::string> far_off(const ProgramObservation& observation,
                                  const std::map<std::string, ModelError>& errors);
 
+/// A sentence about each routine that took more than 2 % of the CPU time and was called with less than 6 different
+/// sizes. `fits` are of fit_program() for `observation`.
+std::vector<std::string> few_sizes(const ProgramObservation& observation, const std::map<std::string, KernelFit>& fits);
+
 }  // namespace hplcast::fit

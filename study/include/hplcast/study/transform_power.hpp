@@ -3,9 +3,9 @@
 #include "hplcast/core/cluster_model.hpp"
 
 /// What-if changes of the frequency of a cluster, as a person sets it or as a limit of power leaves it. Kernels take
-/// b f0/f + 1 - b of their time, with b of power.frequency.scaling; network and MPI stay as they are,
-/// and so do routines of an observed program. Limits are kept
-/// as hardware does it with all cores in dgemm: by the highest frequency that can be set at which
+/// b f0/f + 1 - b of their time, with b of power.frequency.scaling; so does the code of an observed program, with b of
+/// `default` where it is no kernel of HPL. Network and MPI stay as they are. Limits are kept as hardware does it with all
+/// cores in dgemm: by the highest frequency that can be set at which
 ///   idle + awake + sum over cores of p(dgemm, f)
 /// is at most the limit. A CPU has its share 1/cpus of its host's idle and awake watts. All watts are behind the power
 /// supply, as RAPL's are.
