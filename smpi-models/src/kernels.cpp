@@ -61,9 +61,16 @@ core::DetourPlace Kernels::detour_place(int host, int local_rank) const {
   return place;
 }
 
-/// Of call number `call`.
+/// Of call number `call`, perhaps drawn before.
 double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
                         std::uint64_t call) const {
+  for (const DrawnCalls& drawn : rank.drawn)
+    if (const double* duration_s = drawn.find(kernel, shape, call)) return *duration_s;
+  return draw_s(rank, kernel, shape, call);
+}
+
+double Kernels::draw_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
+                       std::uint64_t call) const {
   const core::DurationLaw& law = rank.laws[static_cast<std::size_t>(kernel)]->at(shape);
   const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
   const double duration_s = draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.number,
@@ -97,15 +104,28 @@ double Kernels::expected_s(const Rank& rank, core::KernelId kernel, const core::
   return law == nullptr ? 0 : std::max(0.0, law->at(shape).mean_s(shape));
 }
 
-std::vector<double> Kernels::repeated_s(const Rank& rank, std::size_t times) const {
-  std::array<std::uint64_t, core::kernel_count> calls = rank.calls;
+std::vector<double> Kernels::repeated_s(Rank& rank, std::size_t times) const {
   std::vector<double> result(times, 0.0);
-  for (double& piece_s : result) {
-    for (const auto& [kernel, shape] : rank.loop.piece) {
-      const auto index = static_cast<std::size_t>(kernel);
-      if (rank.laws[index] != nullptr) piece_s += drawn_s(rank, kernel, shape, calls[index]++);
+  std::vector<DrawnCalls> drawn;
+  for (const PieceOfWork::Call* one = rank.loop.piece.begin(); one != rank.loop.piece.end(); ++one) {
+    const auto& [kernel, shape] = *one;
+    const auto index = static_cast<std::size_t>(kernel);
+    if (rank.laws[index] == nullptr) continue;
+    const auto same = [kernel = kernel](const PieceOfWork::Call& other) { return other.kernel == kernel; };
+    const auto count_to = [&](const PieceOfWork::Call* end) {
+      return static_cast<std::uint64_t>(std::count_if(rank.loop.piece.begin(), end, same));
+    };
+    std::uint64_t call = rank.calls[index] + count_to(one);
+    DrawnCalls calls{kernel, shape, call, count_to(rank.loop.piece.end()), {}};
+    calls.durations_s.reserve(times);
+    for (double& piece_s : result) {
+      calls.durations_s.push_back(drawn_s(rank, kernel, shape, call));
+      piece_s += calls.durations_s.back();
+      call += calls.step;
     }
+    drawn.push_back(std::move(calls));
   }
+  rank.drawn = std::move(drawn);
   return result;
 }
 

@@ -37,12 +37,14 @@ class Kernels {
   double spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape);
   /// The expected duration in s of a call that is not made: draws and counts nothing.
   double expected_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape) const;
-  /// What rank.loop.piece will take in s in each of the next `times` times that the rank calls these kernels.
-  std::vector<double> repeated_s(const Rank& rank, std::size_t times) const;
+  /// What rank.loop.piece will take in s in each of the next `times` times that the rank calls these kernels. The
+  /// draws are kept in rank.drawn for these calls.
+  std::vector<double> repeated_s(Rank& rank, std::size_t times) const;
 
  private:
   core::DetourPlace detour_place(int host, int local_rank) const;
   double drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape, std::uint64_t call) const;
+  double draw_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape, std::uint64_t call) const;
 
   const Settings& settings_;
   std::optional<Model> model_;

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "channel_key.hpp"
@@ -56,13 +55,30 @@ class ContentMover {
   virtual void keep(SentMessage& sent) = 0;
 };
 
+/// How often something was sent to each destination with each tag. HPL uses a thousand tags in turn: an open hash
+/// table, for the memory of most of them is not in a cache any more.
+class SendingNumbers {
+ public:
+  /// How often it was asked for this before.
+  std::uint32_t next(std::uint32_t destination, std::uint32_t tag);
+
+ private:
+  struct Cell {
+    std::uint32_t destination = 0, tag = 0, count = 0;
+  };
+  Cell& cell_of(std::uint32_t destination, std::uint32_t tag);
+
+  std::vector<Cell> cells_;  ///< as many as a power of two; used ones have a count
+  std::size_t used_ = 0;
+};
+
 /// The messages of one rank that are not over yet.
 struct Mail {
-  std::vector<std::shared_ptr<SentMessage>> sent;             ///< to this rank, not matched
-  std::vector<MessageRequest*> posted;                        ///< by this rank, not matched
-  std::vector<MessageRequest*> receiving;                     ///< by this rank, not waited for
-  const hplcast_channel* probed = nullptr;                    ///< the rank sleeps until something is sent here
-  std::unordered_map<std::uint64_t, std::uint64_t> sendings;  ///< by destination and tag; only if names matter
+  std::vector<std::shared_ptr<SentMessage>> sent;  ///< to this rank, not matched
+  std::vector<MessageRequest*> posted;             ///< by this rank, not matched
+  std::vector<MessageRequest*> receiving;          ///< by this rank, not waited for
+  const hplcast_channel* probed = nullptr;         ///< the rank sleeps until something is sent here
+  SendingNumbers sendings;                         ///< only if names matter
 
   /// Whether a probe of this channel finds something.
   bool has(const hplcast_channel& channel) const;

@@ -180,6 +180,18 @@ class PieceOfWork {
   std::size_t count_ = 0;
 };
 
+/// What calls to come of one kernel will take, all of one shape: drawn when the probes between them were computed.
+struct DrawnCalls {
+  core::KernelId kernel;
+  core::KernelShape shape;
+  std::uint64_t first = 0;  ///< number of the call
+  std::uint64_t step = 1;   ///< from one to the next
+  std::vector<double> durations_s;
+
+  /// Null: not drawn yet.
+  const double* find(core::KernelId of, const core::KernelShape& size, std::uint64_t call) const;
+};
+
 /// What a rank has announced by hplcast_polling_loop().
 struct PollingLoop {
   hplcast_loop kind = HPLCAST_LOOP_NONE;
@@ -215,6 +227,7 @@ struct Rank {
   std::uint64_t pivots = 0;                                          ///< draws taken for pivots
   Mail mail;
   PollingLoop loop;
+  std::vector<DrawnCalls> drawn;  ///< of the kernels of the last loop
   ProbeSeries::Prober prober{number};
   Replay replay;
 };

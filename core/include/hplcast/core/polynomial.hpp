@@ -12,6 +12,8 @@ struct KernelShape {
   double m = 1;
   double n = 1;
   double k = 1;
+
+  friend bool operator==(const KernelShape& a, const KernelShape& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
 };
 
 /// m^a n^b k^c with integer exponents 0..9.
