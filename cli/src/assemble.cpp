@@ -156,6 +156,7 @@ void run_assemble(const AssembleOptions& options) {
   if (!options.detours.empty()) {
     core::read_file(options.detours,
                     [&](std::istream& in, const std::string& name) { cluster.detours = core::read_detours(in, name); });
+    core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
   }
   cluster.provenance = provenance_of(options.published);
   if (!options.provenance.empty()) {

@@ -50,15 +50,22 @@ std::string law_name(const core::DetourDuration& law) {
   return std::visit([](const auto& kind) { return std::string(std::decay_t<decltype(kind)>::kind); }, law);
 }
 
+/// "all", or "0, 4".
+std::string cores_text(const std::vector<int>& cores) {
+  std::string text;
+  for (const int core : cores) text += (text.empty() ? "" : ", ") + std::to_string(core);
+  return text.empty() ? "all" : text;
+}
+
 void print_table(std::ostream& out, const fit::DetourFit& fit) {
-  TextTable table({"source", "kind", "every", "jitter", "duration", "law", "per", "events", "time"});
+  TextTable table({"source", "kind", "every", "jitter", "duration", "law", "per", "cores", "events", "time"});
   for (const fit::FoundDetours& found : fit.sources) {
     const auto& values = found.source.values();
     const auto* periodic = std::get_if<core::PeriodicDetours>(&values.times);
     table.add({values.name, found.source.kind(), time_text(values.period_s),
                periodic != nullptr ? time_text(periodic->jitter_s) : "-", time_text(core::mean_s(values.duration)),
-               law_name(values.duration), core::to_string(values.per), std::to_string(found.events),
-               significant(100 * found.share, 3) + " %"});
+               law_name(values.duration), core::to_string(values.per), cores_text(values.cores),
+               std::to_string(found.events), significant(100 * found.share, 3) + " %"});
   }
   table.write(out);
   out << "measured: " << significant(100 * fit.lost_share, 4)
@@ -96,6 +103,7 @@ void write_sources(const FitDetoursOptions& options, const core::DetourTrace& tr
     std::cerr << "  note: these take the place of " << cluster.detours.size() << " sources of " << options.cluster
               << '\n';
   cluster.detours = std::move(sources);
+  core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
   Json provenance = Json::parse(cluster.provenance);
   provenance["detours"] = report_json(trace, fit);
   cluster.provenance = provenance.dump();

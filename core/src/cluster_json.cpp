@@ -107,7 +107,11 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
     cluster.power = detail::power_from(power, cluster.hosts.values().cores);
     power.made([&] { check_power(*cluster.power, cluster.hosts); });
   }
-  if (root.has("detours")) cluster.detours = detail::detours_from(root.at("detours"));
+  if (root.has("detours")) {
+    const Node detours = root.at("detours");
+    cluster.detours = detail::detours_from(detours);
+    detours.made([&] { check_detour_cores(cluster.detours, cluster.hosts.values().cores); });
+  }
   if (root.has("program")) {
     const Node program = root.at("program");
     cluster.program = detail::program_model_from(program);

@@ -81,9 +81,7 @@ std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
     flags.push_back({"/kernels", "no_kernels", "no kernel has a model: all computation is free"});
   for (const auto& [name, model] : cluster.kernels) doubt_kernel(name, model, flags);
   if (const auto flag = formula_flag(cluster)) flags.push_back({"/kernels/dgemm", flag->flag, flag->detail});
-  double detours = 0;
-  for (const DetourSource& source : cluster.detours) detours += source.share();
-  if (detours > much_for_detours)
+  if (const double detours = most_share(cluster.detours); detours > much_for_detours)
     flags.push_back({"/detours", "much_for_detours",
                      "they take " + shortest(std::round(1000 * detours) / 10) +
                          " % of the time of a core: were they measured beside other programs?"});

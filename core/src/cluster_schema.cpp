@@ -184,6 +184,10 @@ void detour_duration(Walk& walk, const Json& json) {
                      {"quantiles_s", numbers, false}});
 }
 
+void core_numbers(Walk& walk, const Json& json) {
+  walk.list(json, count);
+}
+
 void detour_source(Walk& walk, const Json& json) {
   walk.object(json, {{"name", text},
                      {"kind", text},
@@ -192,7 +196,8 @@ void detour_source(Walk& walk, const Json& json) {
                      {"duration", detour_duration},
                      {"per", text},
                      {"phase_s", at_least_zero, false},
-                     {"in_kernels", boolean, false}});
+                     {"in_kernels", boolean, false},
+                     {"cores", core_numbers, false}});
 }
 
 void detours(Walk& walk, const Json& json) {

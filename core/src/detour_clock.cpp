@@ -38,6 +38,7 @@ DetourClock::DetourClock(const std::vector<DetourSource>& sources, const DetourP
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const DetourSource::Values& source = sources[i].values();
     if (which == Which::not_in_kernels && source.in_kernels) continue;
+    if (!sources[i].hits(place.core_of_host)) continue;
     Stream& stream = streams_.emplace_back();
     stream.source = &source;
     stream.name = {place.seed, stream_detour, key_of(source, place), static_cast<std::uint32_t>(i), 0};

@@ -128,26 +128,54 @@ DetourSource DetourSource::make(Values values) {
     throw DomainError("mean duration" + of, shortest(duration_s) + " s",
                       "shorter than the period, " + shortest(values.period_s) + " s",
                       "else nothing but these detours would run");
+  for (std::size_t i = 0; i < values.cores.size(); ++i)
+    if (values.cores[i] < (i == 0 ? 0 : values.cores[i - 1] + 1))
+      throw DomainError("cores" + of, std::to_string(values.cores[i]), "numbers from 0 on, in their order, each once");
   DetourSource source;
   source.values_ = std::move(values);
   return source;
+}
+
+bool DetourSource::hits(int core) const {
+  return values_.cores.empty() || std::binary_search(values_.cores.begin(), values_.cores.end(), core);
+}
+
+double DetourSource::mean_share(int cores_of_host) const {
+  if (values_.cores.empty()) return share();
+  return share() * static_cast<double>(values_.cores.size()) / cores_of_host;
 }
 
 const char* DetourSource::kind() const {
   return std::visit([](const auto& one) { return one.kind; }, values_.times);
 }
 
+double most_share(const std::vector<DetourSource>& sources) {
+  std::set<int> cores{-1};  // one that no source names
+  for (const DetourSource& source : sources) cores.insert(source.values().cores.begin(), source.values().cores.end());
+  double most = 0;
+  for (const int core : cores) {
+    double share = 0;
+    for (const DetourSource& source : sources) share += source.hits(core) ? source.share() : 0;
+    most = std::max(most, share);
+  }
+  return most;
+}
+
 void check_detours(const std::vector<DetourSource>& sources) {
   std::set<std::string> names;
-  double share = 0;
-  for (const DetourSource& source : sources) {
+  for (const DetourSource& source : sources)
     if (!names.insert(source.values().name).second)
       throw DomainError("detours", source.values().name + " twice", "a name of its own for each source");
-    share += source.share();
-  }
-  if (!(share < 1))
+  if (const double share = most_share(sources); !(share < 1))
     throw DomainError("detours", "sources that take " + shortest(100 * share) + " % of the time of a core together",
                       "less than 100 %");
+}
+
+void check_detour_cores(const std::vector<DetourSource>& sources, int cores_of_host) {
+  for (const DetourSource& source : sources)
+    if (const std::vector<int>& cores = source.values().cores; !cores.empty() && cores.back() >= cores_of_host)
+      throw DomainError("cores of detours " + source.values().name, std::to_string(cores.back()),
+                        "below " + std::to_string(cores_of_host) + ", the cores of a host");
 }
 
 }  // namespace hplcast::core

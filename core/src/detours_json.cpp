@@ -67,6 +67,7 @@ Json to_json(const DetourSource& source) {
   json["duration"] = to_json(values.duration);
   json["per"] = to_string(values.per);
   json["in_kernels"] = values.in_kernels;
+  if (!values.cores.empty()) json["cores"] = values.cores;
   return json;
 }
 
@@ -83,6 +84,13 @@ DetourTimes times_from(const Node& node) {
   return PoissonDetours();
 }
 
+std::vector<int> cores_from(const Node& list) {
+  std::vector<int> cores;
+  for (std::size_t i = 0; i < list.size_of_array(); ++i) cores.push_back(list.at(i).integer<int>());
+  if (cores.empty()) list.fail("found none; expected numbers of cores, or no `cores` at all: all of a host");
+  return cores;
+}
+
 DetourSource source_from(const Node& node) {
   const Node per = node.at("per");
   DetourSource::Values values{node.at("name").text(),
@@ -91,6 +99,7 @@ DetourSource source_from(const Node& node) {
                               duration_from(node.at("duration")),
                               per.made([&] { return detours_per_from_name(per.text()); }),
                               node.has("in_kernels") && node.at("in_kernels").boolean()};
+  if (node.has("cores")) values.cores = cores_from(node.at("cores"));
   return node.made([&] { return DetourSource::make(std::move(values)); });
 }
 

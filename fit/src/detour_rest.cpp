@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
 
 #include "hplcast/fit/detour_durations.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 struct Stream {
   double watched_s = 0;
   std::vector<core::DetourEvent> events;
+  int core = 0;  ///< number in its host
 };
 
 struct Place {
@@ -58,7 +60,8 @@ Stream take_common(std::vector<Stream>& streams, double within_s) {
     first = end;
   }
   // Far more than chance: five standard deviations, and three times as many.
-  if (static_cast<double>(common.events.size()) < 3 * chance + 5 * std::sqrt(chance) + 3) return {common.watched_s, {}};
+  if (static_cast<double>(common.events.size()) < 3 * chance + 5 * std::sqrt(chance) + 3)
+    return {common.watched_s, {}, 0};
   for (Stream& stream : streams) stream.events.clear();
   for (std::size_t i = 0; i < all.size(); ++i)
     if (taken[i] == 0) streams[all[i].stream].events.push_back({all[i].start_s, all[i].duration_s});
@@ -66,7 +69,7 @@ Stream take_common(std::vector<Stream>& streams, double within_s) {
 }
 
 /// One Poisson source of streams that are alike; nothing without events.
-void add_source(const std::vector<Stream>& streams, core::DetoursPer per, const char* name, bool in_kernels,
+void add_source(const std::vector<Stream>& streams, core::DetoursPer per, const std::string& name, bool in_kernels,
                 std::vector<FoundDetours>& sources) {
   std::vector<double> durations;
   double watched_s = 0, lost_s = 0;
@@ -91,11 +94,52 @@ void add_source(const std::vector<Stream>& streams, core::DetoursPer per, const 
   sources.push_back(std::move(found));
 }
 
+/// Events and time of all cores of one number.
+struct CoreNumber {
+  double events = 0, watched_s = 0, lost_s = 0;
+  double rate() const { return events / watched_s; }
+};
+
+/// What cores of some numbers have beyond the rate of most: sources of these cores. They keep as many events as most.
+void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector<FoundDetours>& sources) {
+  std::map<int, CoreNumber> numbers;
+  double watched_s = 0;
+  for (const Stream& stream : streams) {
+    CoreNumber& number = numbers[stream.core];
+    number.events += static_cast<double>(stream.events.size());
+    number.watched_s += stream.watched_s;
+    for (const auto& event : stream.events) number.lost_s += event.duration_s;
+    watched_s += stream.watched_s;
+  }
+  std::vector<double> rates;
+  for (const auto& [core, number] : numbers) rates.push_back(number.rate());
+  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) / 2);
+  std::nth_element(rates.begin(), middle, rates.end());
+  for (const auto& [core, number] : numbers) {
+    const double usual = *middle * number.watched_s;
+    constexpr double many = 3, sds = 5;
+    if (number.events < many * usual || number.events < usual + sds * std::sqrt(usual) + sds) continue;
+    std::vector<Stream> own;
+    for (Stream& stream : streams)
+      if (stream.core == core) own.push_back(stream);
+    add_source(own, core::DetoursPer::core, "rest-core-" + std::to_string(core), in_kernels, sources);
+    const double beyond = 1 - usual / number.events;
+    FoundDetours& found = sources.back();
+    core::DetourSource::Values values = found.source.values();
+    values.period_s /= beyond;
+    values.cores = {core};
+    found.source = core::DetourSource::make(std::move(values));
+    found.share = beyond * number.lost_s / watched_s;
+    const auto is_its = [core = core](const Stream& stream) { return stream.core == core; };
+    streams.erase(std::remove_if(streams.begin(), streams.end(), is_its), streams.end());
+  }
+}
+
 }  // namespace
 
 std::vector<FoundDetours> fit_rest(std::vector<RestCore> cores, const DetourFitOptions& options) {
   std::map<std::string, std::vector<Stream>> hosts;
-  for (RestCore& core : cores) hosts[core.host].push_back({core.watched_s, std::move(core.events)});
+  for (RestCore& core : cores) hosts[core.host].push_back({core.watched_s, std::move(core.events), core.number});
   std::vector<Stream> of_hosts, of_cores;
   for (auto& [name, streams] : hosts) {
     of_hosts.push_back(streams.size() > 1 ? take_common(streams, options.together_s) : streams.front());
@@ -110,6 +154,7 @@ std::vector<FoundDetours> fit_rest(std::vector<RestCore> cores, const DetourFitO
   } else {
     add_source(of_hosts, core::DetoursPer::host, "rest-host", options.in_kernels, sources);
   }
+  take_cores_apart(of_cores, options.in_kernels, sources);
   add_source(of_cores, core::DetoursPer::core, "rest", options.in_kernels, sources);
   return sources;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "detour_keys.hpp"
 #include "detour_rest.hpp"
@@ -64,12 +65,13 @@ class Search {
     return take(best);
   }
 
-  std::vector<RestCore> rest() const {
-    std::vector<RestCore> rest;
-    for (std::size_t core = 0; core < trace_.cores.size(); ++core) {
-      rest.push_back({hosts_[core], trace_.cores[core].watched_s(), {}});
+  /// The cores with the events that no source has.
+  std::vector<core::CoreDetours> rest() const {
+    std::vector<core::CoreDetours> rest = trace_.cores;
+    for (std::size_t core = 0; core < rest.size(); ++core) {
+      rest[core].events.clear();
       for (std::size_t i = 0; i < free_[core].size(); ++i)
-        if (free_[core][i] != 0) rest.back().events.push_back(trace_.cores[core].events[i]);
+        if (free_[core][i] != 0) rest[core].events.push_back(trace_.cores[core].events[i]);
     }
     return rest;
   }
@@ -181,6 +183,23 @@ class Search {
     return found;
   }
 
+  /// The cores that have it, if these are the same ones of all hosts, and not all; else none.
+  std::vector<int> cores_of(const EventTrain& train) const {
+    std::map<long, std::pair<int, int>> hosts;  // by core: all, with the train
+    for (std::size_t i = 0; i < train.cores.size(); ++i) {
+      auto& [all, with] = hosts[trace_.cores[i].core];
+      ++all;
+      with += train.cores[i].events.empty() ? 0 : 1;
+    }
+    std::vector<int> cores;
+    for (const auto& [core, counts] : hosts) {
+      if (counts.second == 0) continue;
+      if (counts.second < counts.first) return {};
+      cores.push_back(static_cast<int>(core));
+    }
+    return cores.size() < hosts.size() ? cores : std::vector<int>();
+  }
+
   core::DetourSource make_source(const EventTrain& train, std::vector<double> durations) const {
     const TrainKeys keys = keys_of(train, hosts_, options_);
     core::DetourSource::Values values;
@@ -189,6 +208,7 @@ class Search {
     values.duration = fit_duration(std::move(durations));
     values.per = keys.per;
     values.in_kernels = options_.in_kernels;
+    values.cores = cores_of(train);
     core::PeriodicDetours times;
     // Far below the duration it changes nothing, and costs a draw for every event.
     const double matters_s = std::max(1e-6, 0.01 * core::mean_s(values.duration));
@@ -252,15 +272,64 @@ void join_near_events(core::DetourTrace& trace, double join_s) {
   }
 }
 
-void fit_events(const core::DetourTrace& trace, const DetourFitOptions& options, DetourFit& fit) {
-  for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
+/// Periodic sources of a trace, up to as many as a fit may have. Their events are taken out of it.
+void take_periodic(core::DetourTrace& trace, const DetourFitOptions& options, std::vector<FoundDetours>& sources) {
   Search search(trace, options);
-  while (fit.sources.size() < most_sources) {
+  while (sources.size() < most_sources) {
     std::optional<FoundDetours> found = search.next();
     if (!found) break;
-    fit.sources.push_back(std::move(*found));
+    sources.push_back(std::move(*found));
   }
-  for (FoundDetours& found : fit_rest(search.rest(), options)) fit.sources.push_back(std::move(found));
+  trace.cores = search.rest();
+}
+
+/// A source of one core number; beside one of the same period and duration on other cores it is part of that.
+void add_for_core(FoundDetours found, int core, std::vector<FoundDetours>& sources) {
+  const auto duration_s = [](const FoundDetours& one) { return core::mean_s(one.source.values().duration); };
+  const auto belongs = [&](const FoundDetours& other) {
+    const auto &a = found.source.values(), &b = other.source.values();
+    constexpr double sds = 5, unlike = 0.05;
+    return !b.cores.empty() && a.per == b.per && std::holds_alternative<core::PeriodicDetours>(b.times) &&
+           std::abs(a.period_s - b.period_s) <= sds * std::hypot(found.period_error_s, other.period_error_s) &&
+           std::abs(duration_s(found) - duration_s(other)) <= unlike * duration_s(other);
+  };
+  const auto other = std::find_if(sources.begin(), sources.end(), belongs);
+  core::DetourSource::Values values = found.source.values();
+  if (other == sources.end()) {
+    values.cores = {core};
+    found.source = core::DetourSource::make(std::move(values));
+    sources.push_back(std::move(found));
+    return;
+  }
+  values = other->source.values();
+  if (std::find(values.cores.begin(), values.cores.end(), core) == values.cores.end()) values.cores.push_back(core);
+  std::sort(values.cores.begin(), values.cores.end());
+  other->source = core::DetourSource::make(std::move(values));
+  other->events += found.events;
+  other->cores += found.cores;
+  other->share += found.share;
+}
+
+void fit_events(core::DetourTrace trace, const DetourFitOptions& options, DetourFit& fit) {
+  for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
+  take_periodic(trace, options, fit.sources);
+  // What only one core of each host has, or a few.
+  std::map<int, core::DetourTrace> by_core;
+  for (core::CoreDetours& core : trace.cores) by_core[static_cast<int>(core.core)].cores.push_back(std::move(core));
+  std::vector<RestCore> rest;
+  for (auto& [number, one] : by_core) {
+    std::vector<FoundDetours> found;
+    double watched_s = 0;
+    for (const core::CoreDetours& core : one.cores) watched_s += core.watched_s();
+    if (by_core.size() > 1) take_periodic(one, options, found);
+    for (FoundDetours& source : found) {
+      source.share *= watched_s / fit.watched_s;
+      add_for_core(std::move(source), number, fit.sources);
+    }
+    for (core::CoreDetours& core : one.cores)
+      rest.push_back({core.host, number, core.watched_s(), std::move(core.events)});
+  }
+  for (FoundDetours& found : fit_rest(std::move(rest), options)) fit.sources.push_back(std::move(found));
 }
 
 /// Those that take most time first; periodic ones are numbered.
@@ -277,7 +346,8 @@ void sort_and_name(DetourFit& fit) {
 
 void note_what_cannot_be_told(const core::DetourTrace& trace, DetourFit& fit) {
   for (const FoundDetours& found : fit.sources)
-    if (found.cores < trace.cores.size() && found.source.values().per == core::DetoursPer::core)
+    if (found.cores < trace.cores.size() && found.source.values().per == core::DetoursPer::core &&
+        found.source.values().cores.empty())
       fit.notes.push_back(found.source.values().name + " is on " + std::to_string(found.cores) + " of " +
                           std::to_string(trace.cores.size()) + " cores; the model has it on all");
   std::map<std::string, int> hosts;
@@ -310,7 +380,10 @@ DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& op
   }
   fit.lost_share = lost_s / fit.watched_s;
   sort_and_name(fit);
-  for (const FoundDetours& found : fit.sources) fit.explained_share += found.source.share();
+  std::set<long> cores;
+  for (const core::CoreDetours& core : trace.cores) cores.insert(core.core);
+  for (const FoundDetours& found : fit.sources)
+    fit.explained_share += found.source.mean_share(static_cast<int>(cores.size()));
   if (!(fit.explained_share < 1)) {
     fit.reason =
         "the detours take " + std::to_string(100 * fit.explained_share) + " % of the time; expected less than 100";

@@ -51,7 +51,7 @@ void Kernels::assign_laws(Rank& rank, int local_rank) const {
 core::DetourPlace Kernels::detour_place(int host, int local_rank) const {
   const int cores = model_->cluster.hosts.values().cores;
   const auto core = static_cast<std::uint32_t>(host * cores + local_rank % cores);
-  core::DetourPlace place{settings_.seed, core, static_cast<std::uint32_t>(host), 0};
+  core::DetourPlace place{settings_.seed, core, static_cast<std::uint32_t>(host), 0, local_rank % cores};
   if (const auto& [first, last] = settings_.window; last >= 0) {
     constexpr double longest_s = 1e4;  // longer than any period that would matter; dates are exact to 2e-12 s
     const core::StreamName stream{settings_.seed, core::stream_window, static_cast<std::uint32_t>(first),

@@ -18,11 +18,12 @@ double model_of(const KernelCalls& calls, const core::KernelModel* model, const 
   return expected_s(calls, model->law(place.host, place.cpu));
 }
 
-/// Detours that the kernel models do not contain lengthen what ranks do by their share of the time.
+/// Detours that the kernel models do not contain lengthen what ranks do by their share of the time; those of some cores
+/// only count as the mean of all, and their ranks stand out.
 double stretch_of(const core::ClusterModel& cluster) {
   double share = 0;
   for (const core::DetourSource& source : cluster.detours)
-    if (!source.values().in_kernels) share += source.share();
+    if (!source.values().in_kernels) share += source.mean_share(cluster.hosts.values().cores);
   return 1 / (1 - share);
 }
 

@@ -1,9 +1,11 @@
 #include "hplcast/study/transform.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "hplcast/core/csv.hpp"
@@ -61,6 +63,23 @@ class Argument {
   }
   core::DetoursPer detours_per(std::size_t i, core::DetoursPer otherwise) const {
     return i < size() ? core::detours_per_from_name(parts_[i]) : otherwise;
+  }
+  /// "3" or "0-3".
+  std::vector<int> cores(std::size_t i) const {
+    if (i >= size()) return {};
+    const std::size_t dash = parts_[i].find('-');
+    const auto number = [&](const std::string& digits) {
+      int value = 0;
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      if (error != std::errc() || end != digits.data() + digits.size()) fail();
+      return value;
+    };
+    const int first = number(parts_[i].substr(0, dash));
+    const int last = dash == std::string::npos ? first : number(parts_[i].substr(dash + 1));
+    if (last < first) fail();
+    std::vector<int> all(static_cast<std::size_t>(last - first) + 1);
+    std::iota(all.begin(), all.end(), first);
+    return all;
   }
   /// Of a transformation without a number.
   void require_yes() const {
@@ -214,18 +233,21 @@ ClusterModel with_detours_of(const ClusterModel& cluster, const TransformationIn
   ClusterModel changed = cluster;
   core::read_file(path,
                   [&](std::istream& in, const std::string& name) { changed.detours = core::read_detours(in, name); });
+  core::check_detour_cores(changed.detours, changed.hosts.values().cores);
   return changed;
 }
 
 std::vector<Entry> detour_entries() {
   return {
       {{"set-detours", "FILE", "those of a file that `fit detours` wrote, in place of the cluster's"}, with_detours_of},
-      of_parts({"add-detours", "PERIOD:DURATION[:core|host|cluster]",
-                "one more cause of detours, 1s:10ms:core; what is hit at the same instant (core)"},
-               2, 3,
-               [](const ClusterModel& c, const Argument& a) {
-                 return add_detours(c, a.seconds(0), a.seconds(1), a.detours_per(2, core::DetoursPer::core));
-               }),
+      of_parts(
+          {"add-detours", "PERIOD:DURATION[:core|host|cluster[:CORES]]",
+           "one more cause of detours, 1s:10ms:core; what is hit at the same instant (core); on these cores of each "
+           "host only, 0 or 0-3 (all)"},
+          2, 4,
+          [](const ClusterModel& c, const Argument& a) {
+            return add_detours(c, a.seconds(0), a.seconds(1), a.detours_per(2, core::DetoursPer::core), a.cores(3));
+          }),
       of_number({"scale-detours", "FACTOR", "durations of all detours; 0: none"}, scale_detours),
       of_parts({"synchronise-detours", "yes", "all detours hit all cores at the same instant"}, 1, 1,
                [](const ClusterModel& c, const Argument& a) {

@@ -1,6 +1,7 @@
 #include "hplcast/study/transform_detours.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "hplcast/core/errors.hpp"
 
@@ -29,16 +30,19 @@ core::ClusterModel edited(core::ClusterModel cluster, Edit edit) {
 
 }  // namespace
 
-core::ClusterModel add_detours(core::ClusterModel cluster, double period_s, double duration_s, core::DetoursPer per) {
+core::ClusterModel add_detours(core::ClusterModel cluster, double period_s, double duration_s, core::DetoursPer per,
+                               std::vector<int> cores) {
   const auto is_taken = [&](const std::string& name) {
     return std::any_of(cluster.detours.begin(), cluster.detours.end(),
                        [&](const core::DetourSource& source) { return source.values().name == name; });
   };
   int number = 1;
   while (is_taken("added-" + std::to_string(number))) ++number;
-  cluster.detours.push_back(core::DetourSource::make({"added-" + std::to_string(number), core::PeriodicDetours(),
-                                                      period_s, core::ConstantDuration{duration_s}, per, false}));
+  cluster.detours.push_back(
+      core::DetourSource::make({"added-" + std::to_string(number), core::PeriodicDetours(), period_s,
+                                core::ConstantDuration{duration_s}, per, false, std::move(cores)}));
   core::check_detours(cluster.detours);
+  core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
   return cluster;
 }
 

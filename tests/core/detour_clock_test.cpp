@@ -38,6 +38,18 @@ TEST(DetourClock, WorkStopsWhileADetourRuns) {
   EXPECT_EQ(clock.free_s(3.625, 5.5625), 1.75);  // 4.5 to 4.625 and 5.5 to 5.5625 are not free
 }
 
+TEST(DetourClock, CoresThatASourceDoesNotHitLoseNothing) {
+  const Sources sources = {
+      DetourSource::make({"agent", PeriodicDetours{0, 0.5}, 1, ConstantDuration{0.125}, DetoursPer::core, false, {2}})};
+  for (int core = 0; core < 4; ++core) {
+    DetourPlace place;
+    place.core_of_host = core;
+    DetourClock clock(sources, place);
+    EXPECT_EQ(clock.any(), core == 2);
+    EXPECT_EQ(clock.after(0.25, 0.5), core == 2 ? 0.875 : 0.75);
+  }
+}
+
 TEST(DetourClock, DetoursThatOverlapQueue) {
   Sources sources = {agent(1, 0.1, 0.5)};
   sources.push_back(DetourSource::make({"other", PeriodicDetours{0, 0.55}, 1, ConstantDuration{0.2}}));

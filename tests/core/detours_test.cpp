@@ -15,10 +15,11 @@ using ::testing::HasSubstr;
 using tests::error_in;
 
 std::vector<DetourSource> one_of_each() {
-  return {DetourSource::make({"agent", PeriodicDetours{0.1, 0.2}, 1, ConstantDuration{0.01}, DetoursPer::cluster}),
-          DetourSource::make({"tick", PeriodicDetours(), 0.004, UniformDuration{1e-6, 9e-6}, DetoursPer::core, true}),
-          DetourSource::make({"daemon", PoissonDetours(), 0.1, ExponentialDuration{1e-3}, DetoursPer::host}),
-          DetourSource::make({"rest", PoissonDetours(), 0.05, QuantileDuration{{0, 1e-5, 1e-3}}})};
+  return {
+      DetourSource::make({"agent", PeriodicDetours{0.1, 0.2}, 1, ConstantDuration{0.01}, DetoursPer::cluster}),
+      DetourSource::make({"tick", PeriodicDetours(), 0.004, UniformDuration{1e-6, 9e-6}, DetoursPer::core, true}),
+      DetourSource::make({"daemon", PoissonDetours(), 0.1, ExponentialDuration{1e-3}, DetoursPer::host, false, {0, 3}}),
+      DetourSource::make({"rest", PoissonDetours(), 0.05, QuantileDuration{{0, 1e-5, 1e-3}}})};
 }
 
 TEST(Detours, AreWrittenAsTheyAreRead) {
@@ -31,6 +32,8 @@ TEST(Detours, AreWrittenAsTheyAreRead) {
   EXPECT_FALSE(back[0].values().in_kernels);
   EXPECT_TRUE(back[1].values().in_kernels);
   EXPECT_EQ(back[2].values().per, DetoursPer::host);
+  EXPECT_EQ(back[2].values().cores, (std::vector<int>{0, 3}));
+  EXPECT_TRUE(back[3].values().cores.empty());
   EXPECT_EQ(std::get<QuantileDuration>(back[3].values().duration).quantiles_s.size(), 3U);
 }
 
@@ -70,6 +73,10 @@ TEST(Detours, RefuseWhatNoMachineDoes) {
   EXPECT_THAT(error({"a", PeriodicDetours(), 1, QuantileDuration{{0.1, 0.05}}}), HasSubstr("never fall"));
   EXPECT_THAT(error({"a", PeriodicDetours{2, {}}, 1, ConstantDuration{0.01}}), HasSubstr("at most the period"));
   EXPECT_THAT(error({"a", PeriodicDetours{0, -0.1}, 1, ConstantDuration{0.01}}), HasSubstr("phase_s of detours a"));
+  EXPECT_THAT(error({"a", PeriodicDetours(), 1, ConstantDuration{0.01}, DetoursPer::core, false, {-1}}),
+              HasSubstr("`cores of detours a` is -1"));
+  EXPECT_THAT(error({"a", PeriodicDetours(), 1, ConstantDuration{0.01}, DetoursPer::core, false, {3, 3}}),
+              HasSubstr("each once"));
   EXPECT_THAT(error({"", PeriodicDetours(), 1, ConstantDuration{0.01}}), HasSubstr("a name"));
   EXPECT_THAT(error_in([] { detours_per_from_name("rack"); }), HasSubstr("core, host or cluster"));
 }
@@ -80,6 +87,23 @@ TEST(Detours, TogetherLeaveTimeForWork) {
   };
   EXPECT_THAT(error_in([&] { check_detours({half("a"), half("b")}); }), HasSubstr("100 %"));
   EXPECT_THAT(error_in([&] { check_detours({one_of_each()[0], one_of_each()[0]}); }), HasSubstr("agent twice"));
+}
+
+TEST(Detours, OfDifferentCoresDoNotAddUp) {
+  const auto half = [](const char* name, std::vector<int> cores) {
+    return DetourSource::make(
+        {name, PeriodicDetours(), 1, ConstantDuration{0.5}, DetoursPer::core, false, std::move(cores)});
+  };
+  const std::vector<DetourSource> apart = {half("a", {0}), half("b", {1, 2})};
+  EXPECT_NO_THROW(check_detours(apart));
+  EXPECT_EQ(most_share(apart), 0.5);
+  EXPECT_TRUE(apart[1].hits(2));
+  EXPECT_FALSE(apart[1].hits(0));
+  EXPECT_EQ(apart[1].mean_share(4), 0.25);
+  EXPECT_THAT(error_in([&] { check_detours({half("a", {0, 1}), half("b", {1, 2})}); }), HasSubstr("100 %"));
+  EXPECT_THAT(error_in([&] { check_detours({half("a", {}), half("b", {1, 2})}); }), HasSubstr("100 %"));
+  EXPECT_NO_THROW(check_detour_cores(apart, 3));
+  EXPECT_THAT(error_in([&] { check_detour_cores(apart, 2); }), HasSubstr("below 2"));
 }
 
 TEST(Detours, SayWhichFieldOfAFileIsWrong) {

@@ -47,6 +47,65 @@ TEST(DetourSources, OfOneAgentAreThatAgent) {
   EXPECT_NEAR(fit.lost_share, 0.01, 0.0002);  // one of 60 may begin beyond the end
 }
 
+Values on_cores(Values values, std::vector<int> cores) {
+  values.cores = std::move(cores);
+  return values;
+}
+
+Values poisson(const std::string& name, double interval_s, double mean_s) {
+  Values values;
+  values.name = name;
+  values.times = core::PoissonDetours{};
+  values.period_s = interval_s;
+  values.duration = core::ExponentialDuration{mean_s};
+  return values;
+}
+
+const FoundDetours* find(const DetourFit& fit, const std::string& name) {
+  for (const FoundDetours& one : fit.sources)
+    if (one.source.values().name == name) return &one;
+  return nullptr;
+}
+
+// An agent pinned to some cores of each host, as of few as one of eight: no other core loses anything to it.
+TEST(DetourSources, OfSomeCoresOnlyAreOfTheseCores) {
+  const Values agent = periodic(1, 1e-3, core::ConstantDuration{0.01}, DetoursPer::core);
+  const Values rest = poisson("rest", 0.05, 2e-5);
+  for (const std::vector<int>& cores : {std::vector<int>{0}, {5}, {0, 4}, {0, 1, 2, 3}, {1, 2, 3, 4, 5, 6, 7}}) {
+    for (const int hosts : {1, 3}) {
+      SCOPED_TRACE(std::to_string(cores.front()) + "... " + std::to_string(hosts) + " hosts");
+      const DetourFit fit = fit_of({on_cores(agent, cores), rest}, {hosts, 8, 60, 0.3});
+      ASSERT_TRUE(fit.ok) << fit.reason;
+      ASSERT_EQ(fit.sources.size(), 2U);
+      const FoundDetours* found = find(fit, "periodic-1");
+      ASSERT_NE(found, nullptr);
+      EXPECT_EQ(found->source.values().cores, cores);
+      EXPECT_EQ(found->cores, cores.size() * static_cast<std::size_t>(hosts));
+      EXPECT_NEAR(found->source.values().period_s, 1, 1e-4);
+      EXPECT_NEAR(core::mean_s(found->source.values().duration), 0.01, 2e-4);  // asked of the fit: 2 %
+      // Of all cores; one event of 60 may begin beyond the end.
+      EXPECT_NEAR(found->share, 0.01 * static_cast<double>(cores.size()) / 8, 0.02 * 0.01);
+      EXPECT_NEAR(fit.explained_share, fit.lost_share, 0.02 * fit.lost_share);
+    }
+  }
+}
+
+TEST(DetourSources, ThatComeAtRandomOnOneCoreMoreOftenAreASourceOfThatCore) {
+  const DetourFit fit =
+      fit_of({on_cores(poisson("interrupts", 0.01, 5e-5), {2}), poisson("rest", 0.2, 5e-5)}, {2, 4, 60, 0.3});
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  ASSERT_EQ(fit.sources.size(), 2U);
+  const FoundDetours *own = find(fit, "rest-core-2"), *all = find(fit, "rest");
+  ASSERT_NE(own, nullptr);
+  ASSERT_NE(all, nullptr);
+  EXPECT_EQ(own->source.values().cores, std::vector<int>{2});
+  EXPECT_TRUE(all->source.values().cores.empty());
+  // 12,000 events on two cores, and 300 on each of the others: three standard deviations.
+  EXPECT_NEAR(own->source.values().period_s, 0.01, 3 * 0.01 / std::sqrt(12000.0));
+  EXPECT_NEAR(all->source.values().period_s, 0.2, 3 * 0.2 / std::sqrt(1800.0));
+  EXPECT_NEAR(fit.explained_share, fit.lost_share, 0.02 * fit.lost_share);
+}
+
 TEST(DetourSources, WithTheSamePhaseOnAllCoresButJitterOfTheirOwnShareThePhase) {
   const auto agent = with_phase(periodic(0.5, 0.01, core::ConstantDuration{2e-3}, DetoursPer::core), 0.123);
   const DetourFit fit = fit_of({agent}, {2, 4, 60, 0.25});

@@ -40,7 +40,14 @@ core::DetourSource agent(double period_s, double duration_s, std::optional<doubl
 TEST(Detours, StretchWorkAsTheClockOfTheirCoreSays) {
   const std::vector<core::DetourSource> sources = {
       agent(0.01, 1e-4),
-      core::DetourSource::make({"daemon", core::PoissonDetours(), 0.02, core::ExponentialDuration{1e-3}})};
+      core::DetourSource::make({"daemon", core::PoissonDetours(), 0.02, core::ExponentialDuration{1e-3}}),
+      core::DetourSource::make({"pinned",
+                                core::PoissonDetours(),
+                                0.02,
+                                core::ExponentialDuration{1e-3},
+                                core::DetoursPer::core,
+                                false,
+                                {1}})};
   const std::vector<std::string> pieces = {"0.5", "1e-5", "20.25", "0.003"};
   std::vector<std::string> arguments = {"work"};
   arguments.insert(arguments.end(), pieces.begin(), pieces.end());
@@ -48,7 +55,8 @@ TEST(Detours, StretchWorkAsTheClockOfTheirCoreSays) {
   ASSERT_EQ(result.status, 0) << result.output;
   const int cores = example_cluster(true).hosts.values().cores;
   for (int rank = 0; rank < 8; ++rank) {
-    const core::DetourPlace place{1, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(rank / cores), 0};
+    const core::DetourPlace place{1, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(rank / cores), 0,
+                                  rank % cores};
     core::DetourClock clock(sources, place);
     const std::vector<double> ends_s = numbers(result.output, rank, "end");
     ASSERT_THAT(ends_s, SizeIs(pieces.size()));

@@ -194,6 +194,18 @@ TEST(Transform, AddsScalesAndSynchronisesDetours) {
     EXPECT_EQ(source.values().per, core::DetoursPer::cluster);
 }
 
+TEST(Transform, AddsDetoursOfSomeCores) {
+  const auto cores = [](const char* argument) {
+    return transformed(dahu_like(), {{"add-detours", argument}}).detours.at(0).values().cores;
+  };
+  EXPECT_EQ(cores("1s:10ms:core:0"), std::vector<int>{0});
+  EXPECT_EQ(cores("1s:10ms:host:30-31"), (std::vector<int>{30, 31}));
+  for (const char* wrong :
+       {"1s:10ms:core:", "1s:10ms:core:2-1", "1s:10ms:core:-1", "1s:10ms:core:x", "1s:10ms:core:0-"})
+    EXPECT_THROW(cores(wrong), core::Error) << wrong;
+  EXPECT_THROW(cores("1s:10ms:core:32"), core::DomainError) << "a host has 32 cores";
+}
+
 TEST(Transform, SetsTheDetoursOfAFile) {
   const core::TemporaryFolder folder("hplcast-test");
   const std::string path = (folder.path() / "detours.json").string();
@@ -206,7 +218,7 @@ TEST(Transform, SetsTheDetoursOfAFile) {
 
 TEST(Transform, RefusesDetoursThatLeaveNoTimeAndChangesOfThoseThatAreNotThere) {
   for (const char* wrong :
-       {"1s", "1s:1s", "0s:0s", "10ms:1s", "1s:10ms:rack", "1s:-1ms", "often:10ms", "1s:10ms:core:1"})
+       {"1s", "1s:1s", "0s:0s", "10ms:1s", "1s:10ms:rack", "1s:-1ms", "often:10ms", "1s:10ms:core:x"})
     EXPECT_THROW(with("add-detours", wrong), core::DomainError) << wrong;
   EXPECT_THROW(with("scale-detours", "2"), core::DomainError) << "there are none";
   EXPECT_THROW(with("synchronise-detours", "yes"), core::DomainError) << "there are none";

@@ -57,9 +57,13 @@ class GeneratedDetours {
   void add(const core::DetourSource::Values& source, std::size_t index) {
     using Per = core::DetoursPer;
     const int keys = source.per == Per::cluster ? 1 : place_.hosts * (source.per == Per::host ? 1 : place_.cores);
+    const auto is_hit = [&](int core) {
+      return source.cores.empty() || std::count(source.cores.begin(), source.cores.end(), core) > 0;
+    };
     for (int key = 0; key < keys; ++key) {
       std::vector<core::DetourEvent> events = source.times.index() == 0 ? periodic(source) : poisson(source);
       for (const core::DetourEvent& event : events) {
+        if (source.per == Per::core && !is_hit(key % place_.cores)) break;
         if (event.start_s + event.duration_s >= place_.for_s) continue;  // nobody sees its end
         sums_[index].sum_s += event.duration_s;
         ++sums_[index].count;
@@ -69,7 +73,7 @@ class GeneratedDetours {
           const bool hit = source.per == Per::cluster || (source.per == Per::host && key == host) ||
                            (source.per == Per::core && key == host * place_.cores + core);
           auto& all = events_[{host, core}];
-          if (hit) all.insert(all.end(), events.begin(), events.end());
+          if (hit && is_hit(core)) all.insert(all.end(), events.begin(), events.end());
         }
     }
   }

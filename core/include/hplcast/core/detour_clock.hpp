@@ -15,7 +15,8 @@ struct DetourPlace {
   std::uint64_t seed = 0;
   std::uint32_t core = 0;  ///< of the whole machine
   std::uint32_t host = 0;
-  double origin_s = 0;  ///< at least 0: time 0 of the clock in the time of the sources' phases
+  double origin_s = 0;   ///< at least 0: time 0 of the clock in the time of the sources' phases
+  int core_of_host = 0;  ///< for sources that hit some cores only
 };
 
 /// What detours make of the work of one core.
@@ -46,6 +47,9 @@ class DetourClock {
   DetourClock() = default;
   /// `sources` (as in a ClusterModel) must outlive this and its copies.
   DetourClock(const std::vector<DetourSource>& sources, const DetourPlace& place, Which which = Which::all);
+
+  /// Whether any source hits this core.
+  bool any() const { return !streams_.empty(); }
 
   /// When `work_s` >= 0 that begins at `begin_s` ends, both in s. `begin_s` must not be before the end of an earlier
   /// call's result (copies have pasts of their own), but for rounding.

@@ -79,17 +79,23 @@ class DetourSource {
     DetourDuration duration = ConstantDuration();
     DetoursPer per = DetoursPer::core;
     bool in_kernels = false;  ///< the measured durations of kernels contain these detours already
+    /// Of each host, counted from 0, ascending: the only cores that are hit; empty: all.
+    std::vector<int> cores = {};
   };
   DetourSource() = default;
   /// @throws DomainError for an empty name, a period that is not above 0, times that are negative or not finite,
-  /// quantiles that fall, a jitter longer than the period, and a mean duration not shorter than the period: nothing
-  /// else would get done.
+  /// quantiles that fall, a jitter longer than the period, a mean duration not shorter than the period (nothing else
+  /// would get done), and cores that are negative or do not ascend.
   static DetourSource make(Values values);
 
   const Values& values() const noexcept { return values_; }
   const char* kind() const;
-  /// Of the time of a core: mean duration / period, below 1.
+  /// Of the time of a core that it hits: mean duration / period, below 1.
   double share() const { return mean_s(values_.duration) / values_.period_s; }
+  /// Number `core` of a host.
+  bool hits(int core) const;
+  /// Mean of share() over the cores of a host.
+  double mean_share(int cores_of_host) const;
 
  private:
   Values values_;
@@ -98,8 +104,13 @@ class DetourSource {
 /// Of the time of a core: what more than this takes are programs that share it, not agents and daemons.
 constexpr double much_for_detours = 0.1;
 
-/// @throws DomainError if two sources have the same name, or all together take the whole time of a core.
+/// Of the time of the core that is hit most.
+double most_share(const std::vector<DetourSource>& sources);
+
+/// @throws DomainError if two sources have the same name, or those of a core together take its whole time.
 void check_detours(const std::vector<DetourSource>& sources);
+/// @throws DomainError for a source of a core that a host of so many does not have.
+void check_detour_cores(const std::vector<DetourSource>& sources, int cores_of_host);
 
 /// As the list `detours` stands in cluster.json, in an object {"detours": [...]}, as indented JSON text.
 std::string detours_json(const std::vector<DetourSource>& sources);

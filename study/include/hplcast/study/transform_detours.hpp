@@ -6,9 +6,12 @@
 namespace hplcast::study {
 
 /// One more source: a detour of `duration_s` in every `period_s`, with random phases. Its name is the next free of
-/// added-1, added-2 ... @throws core::DomainError for a period that is not above 0, or detours that leave no time for
-/// work.
-core::ClusterModel add_detours(core::ClusterModel cluster, double period_s, double duration_s, core::DetoursPer per);
+/// added-1, added-2 ...
+/// @param cores  of each host, ascending, that it hits; empty: all
+/// @throws core::DomainError for a period that is not above 0, detours that leave no time for work, or a core that
+/// hosts do not have.
+core::ClusterModel add_detours(core::ClusterModel cluster, double period_s, double duration_s, core::DetoursPer per,
+                               std::vector<int> cores = {});
 
 /// Durations of all detours times `factor` >= 0; 0: they take nothing. @throws core::DomainError as add_detours(), and
 /// for a cluster without detours.
