@@ -11,6 +11,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/smpirun_words.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/predict.hpp"
 #include "hplcast/study/process_memory.hpp"
@@ -35,13 +36,6 @@ bool is_plain(const std::string& text) {
   return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
 }
 
-/// smpirun takes words apart, and gives the program's arguments to a shell.
-void require_plain(const std::string& what, const std::string& text) {
-  if (is_plain(text)) return;
-  throw core::DomainError(what, text, "a text without spaces and characters that a shell takes apart",
-                          "smpirun hands it to a shell");
-}
-
 /// A path that smpirun does not take apart: of the program, or of a link to it in `folder`.
 std::string plain_path(const fs::path& program, const fs::path& folder) {
   const fs::path path = fs::absolute(program);
@@ -50,8 +44,10 @@ std::string plain_path(const fs::path& program, const fs::path& folder) {
   std::error_code error;
   fs::remove(link, error);
   fs::create_symlink(path, link);
-  require_plain("folder of the simulation", link.string());
-  return link.string();
+  if (is_plain(link.string())) return link.string();
+  throw core::DomainError("folder of the simulation", link.string(),
+                          "a text without spaces and characters that a shell takes apart",
+                          "smpirun hands it to a shell");
 }
 
 core::Command command_of(const ProgramRunRequest& request, const fs::path& folder) {
@@ -72,7 +68,7 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
   }
   command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
   command.arguments.push_back(plain_path(request.program, folder));
-  for (const std::string& argument : request.arguments) command.arguments.push_back(argument);
+  for (const std::string& argument : request.arguments) command.arguments.push_back(core::smpirun_word(argument));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
                          {"HPLCAST_NOISE", request.noise ? "on" : "off"},
@@ -192,6 +188,21 @@ double ProgramRun::flop() const {
   return sum;
 }
 
+namespace {
+
+/// Our platform gives the program the arguments that SimGrid would take; without it they would be lost, or come
+/// changed.
+void require_arguments_arrive(const ProgramRunRequest& request) {
+  if (!platform_library({}).empty()) return;
+  for (const std::string& argument : request.arguments)
+    if (core::smpirun_word(argument) != argument)
+      throw core::DomainError("argument of the program", argument, "one that smpirun hands on as it is",
+                              "libhplcast-platform.so, which restores others, is missing; expected in ../lib beside "
+                              "hplcast, or where HPLCAST_PLATFORM_LIBRARY says");
+}
+
+}  // namespace
+
 std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
   const int cores = request.cluster.hosts.total_cores();
@@ -205,7 +216,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
         "--numerics run beside --share-above: shared memory has nothing that could be computed with");
   std::vector<std::string> warnings = check_linked_libraries(request.program);
   require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
-  for (const std::string& argument : request.arguments) require_plain("argument of the program", argument);
+  require_arguments_arrive(request);
   const bool several_hosts = request.ranks > request.cluster.hosts.values().cores;
   if (several_hosts && !request.cluster.network.values().remote)
     throw core::DomainError("-np", request.ranks,

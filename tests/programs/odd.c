@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
 #ifdef HPLCAST_SIMULATED
   if (strcmp(what, "interface") == 0) hplcast_require_interface(1);
 #endif
+  if (strcmp(what, "arguments") == 0)
+    for (int i = 2; i < argc; ++i) printf("%d of %d: [%s]\n", rank, i, argv[i]);
   if (strcmp(what, "tick") == 0) wait_for_tick();
   if (strcmp(what, "timed-loop") == 0 || strcmp(what, "loop") == 0) {
     const int timed = strcmp(what, "loop") != 0;
