@@ -19,6 +19,7 @@
 #include "linked_libraries.hpp"
 #include "observed_simulation.hpp"
 #include "predicted_energy.hpp"
+#include "program_end.hpp"
 #include "program_phases.hpp"
 #include "program_statistics.hpp"
 #include "simulation_files.hpp"
@@ -94,7 +95,10 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
 ProgramStatistics statistics_of(const core::Command& command, const ProgramRunRequest& request) {
   const fs::path file = command.environment.at("HPLCAST_STATS");
   if (!fs::exists(file))
-    throw core::program_failure(command, 0, "it left no statistics: " + request.program.string() + " ended early");
+    throw core::program_failure(command, 0,
+                                request.program.string() +
+                                    " ended without a call of MPI_Init (or was ended by a library), so nothing of it "
+                                    "was simulated");
   ProgramStatistics statistics;
   core::read_file(file,
                   [&](std::istream& in, const std::string& name) { statistics = read_program_statistics(in, name); });
@@ -128,7 +132,10 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
     if (!request.on_progress) return;
     if (const auto progress = progress_of(command)) request.on_progress(*progress);
   };
-  const core::CommandResult result = core::run_checked(command);
+  const core::CommandResult result = core::run(command);
+  if (result.status != 0)
+    throw core::program_failure(command, result.status,
+                                how_program_ended(command, result, core::read_text(command.output)));
   const ProgramStatistics statistics = statistics_of(command, request);
   ProgramRun run = statistics.run;
   run.command = request.program.filename().string();

@@ -264,9 +264,27 @@ TEST(ProgramRun, TellsOfContentsThatStopAFactorisation) {
 }
 
 TEST(ProgramRun, TellsOfProgramsThatFailOrDeadlock) {
-  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"fail"})), HasSubstr("the simulation of programs_odd-smpi"));
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"fail"})),
+              HasSubstr("the simulation of programs_odd-smpi failed: the program ended with exit code 7 on rank 0"));
   EXPECT_THAT(message_of(request_of("odd-smpi", 2, {"deadlock"})), HasSubstr("deadlock"));
   EXPECT_THAT(message_of(request_of("odd-smpi", 2, {"abort"})), HasSubstr("rank 0 called MPI_Abort with code 7"));
+}
+
+// Codes that hplcast itself ends with, too: they are the program's, and said to be.
+TEST(ProgramRun, TellsTheExitCodeOfTheProgram) {
+  const ProgramRunRequest request = request_of("odd-smpi", 2, {"fail-on-1"});
+  try {
+    run_program(request);
+    ADD_FAILURE() << "it ended well";
+  } catch (const core::ExternalError& error) {
+    EXPECT_EQ(error.code(), core::ExitCode::external_failure);
+    EXPECT_EQ(error.status(), 3);
+    EXPECT_THAT(error.what(), HasSubstr("the program ended with exit code 3 on rank 1; its output is in"));
+    EXPECT_THAT(error.what(), HasSubstr("it said: no such input"));
+  }
+  EXPECT_THAT(message_of(request_of("odd-smpi", 6, {"returns"})),
+              HasSubstr("the program ended with exit code 5 on ranks 0, 1, 2, 3 and 2 more"));
+  EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"crash"})), HasSubstr("the program was ended by signal 11"));
 }
 
 TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
