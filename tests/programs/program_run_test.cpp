@@ -151,10 +151,28 @@ TEST(ProgramRun, CountsCallsWithoutAModelAndTellsThem) {
   const ProgramRunRequest request = request_of("odd-smpi", 1, {"unmodelled"});
   const ProgramRun run = run_program(request);
   EXPECT_FALSE(run.routines.at("daxpy").has_model);
+  EXPECT_THAT(
+      doubts(run, request.cluster),
+      ElementsAre(HasSubstr("no time was taken by 100 % of all calls of routines: daxpy (1 call, 100 %), because"),
+                  HasSubstr("9 of 9 observed routines and regions are not called here (dcopy, dcopy/strided"),
+                  HasSubstr("nothing but messages took time")));
+}
+
+// A few calls that miss do not look like another program, but are told; names that differ are no error.
+TEST(ProgramRun, TellsWhichProgramTheModelsAreOf) {
+  ProgramRunRequest request = request_of("solver-smpi", 1, {"100", "3"});
+  request.cluster.program->command = "/x/other";
+  request.cluster.program->routines.erase("dcopy");
+  request.cluster.program->routines.erase("dcopy/strided");
+  const ProgramRun run = run_program(request);
+  // In each of 3 repetitions dgemm, dtrsm, dgemv and dcopy are called, idamax and ddot once at the end.
   EXPECT_THAT(doubts(run, request.cluster),
-              ElementsAre(HasSubstr("daxpy: 1 calls took no time"),
-                          HasSubstr("9 of 9 observed routines and regions are not called here (dcopy, dcopy/strided"),
-                          HasSubstr("nothing but messages took time")));
+              ElementsAre(AllOf(HasSubstr("21.4 % of all calls of routines: dcopy/strided (3 calls, 21.4 %), because"),
+                                HasSubstr("the models are of other, this is programs_solver-smpi")),
+                          AllOf(HasSubstr("region fill"), HasSubstr("the models are of other"))));
+  EXPECT_THAT(notes(run, request.cluster), ElementsAre("the models are of other, this is programs_solver-smpi"));
+  request.cluster.program->command = "/x/solver";
+  EXPECT_THAT(notes(run, request.cluster), IsEmpty()) << "compiled once more, by hplcast-cc";
 }
 
 TEST(ProgramRun, TakesTheModelOfHplsKernelWhereTheProgramHasNone) {
@@ -163,6 +181,7 @@ TEST(ProgramRun, TakesTheModelOfHplsKernelWhereTheProgramHasNone) {
   const ProgramRun run = run_program(request);
   EXPECT_TRUE(run.routines.at("daxpy").has_model);
   EXPECT_NEAR(run.routines.at("daxpy").time_s, 0.01, 1e-12);
+  EXPECT_THAT(notes(run, request.cluster), ElementsAre(HasSubstr("daxpy (1 call, 100 %)")));
 }
 
 TEST(ProgramRun, CountsCallsOutsideOfTheObservedSizes) {
