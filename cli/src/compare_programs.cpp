@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/observe_program.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -24,7 +25,7 @@ std::optional<double> longest_wall_s(const std::map<std::string, std::string>& f
     core::CsvReader reader(in, path + ":" + file);
     const std::size_t what = reader.column("what"), time = reader.column("time_s");
     while (reader.next())
-      if (reader.text(what) == "wall") longest_s = std::max(longest_s.value_or(0), reader.number(time));
+      if (reader.text(what) == "wall") longest_s = std::max(longest_s.value_or(0), reader.positive(time));
   }
   return longest_s;
 }
@@ -43,6 +44,7 @@ study::ProgramOutput real_output(const std::string& path) {
   const auto output = files.find("program.out"), program = files.find("program.json");  // no output if it printed none
   if (output == files.end() && program == files.end())
     throw core::ParseError({path, 0, ""}, "no program.out in it; expected an archive of `hplcast observe`");
+  calibration::require_whole_observation(files, path);
   const std::string text = output == files.end() ? "" : output->second;
   study::ProgramOutput observed{path, text, longest_wall_s(files, path), {}, {}, 0};
   if (program != files.end()) study::read_observed_program(program->second, path + ":program.json", observed);
