@@ -208,6 +208,14 @@ void require_arguments_arrive(const ProgramRunRequest& request) {
                               "hplcast, or where HPLCAST_PLATFORM_LIBRARY says");
 }
 
+/// Whether `--rest model` has something to go by; a program that has no rest needs nothing.
+bool has_rest(const core::ClusterModel& cluster) {
+  if (!cluster.program) return false;
+  const core::ProgramModel& program = *cluster.program;
+  const bool none_seen = program.observed.total_s > 0 && program.observed.rest_s <= 0;
+  return none_seen || program.rest_s_per_call > 0 || program.rest_s_per_element > 0;
+}
+
 }  // namespace
 
 std::vector<std::string> check(const ProgramRunRequest& request) {
@@ -231,6 +239,11 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
                                 ", the cores of one host: messages between hosts were not measured");
   if (request.observation.energy)
     for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
+  if (request.rest == RestMode::model && !has_rest(request.cluster))
+    warnings.push_back(
+        "--rest model: cluster " + request.cluster.name +
+        " has no times of the rest (rest_s_per_call, rest_s_per_element of its program), so code that is "
+        "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
   if (!request.cluster.program) {
     warnings.push_back("cluster " + request.cluster.name +
                        " has no routines of an observed program (hplcast fit program): only kernels of HPL take time");

@@ -311,6 +311,10 @@ TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
   EXPECT_THAT(check(request), IsEmpty());
   request.cluster.program->observed = {10, 8, 1, 1};
   EXPECT_THAT(check(request), ElementsAre(HasSubstr("11.1 % of the observed time outside of MPI")));
+  request.rest = RestMode::model;
+  EXPECT_THAT(check(request), ElementsAre(HasSubstr("has no times of the rest")));
+  request.cluster.program->rest_s_per_call = 1e-6;
+  EXPECT_THAT(check(request), IsEmpty());
   request.rest = RestMode::bench;
   EXPECT_THAT(check(request), IsEmpty());
   request.cluster.program.reset();
