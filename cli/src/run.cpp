@@ -46,7 +46,8 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
       << " of " << run.cluster << "; simulated in " << significant(run.wall_s, 3) << " s";
   constexpr double sampled_s = 0.5;  // memory is looked at every 100 ms
   if (run.wall_s > sampled_s) out << ", " << significant(run.peak_pss_bytes / 1e6, 3) << " MB";
-  out << '\n' << count_text(run.messages) << " messages, " << significant(run.message_bytes / 1e6) << " MB\n";
+  out << '\n'
+      << count_text(run.messages) << " messages, " << significant(run.message_bytes / 1e6) << " MB\n";
   TextTable table({"what", "calls", "time of all ranks [s]", "share", "not observed", "model"});
   const auto add = [&](const std::string& name, const study::RoutineUse& use) {
     table.add({name, count_text(use.calls), significant(use.time_s), share(use.time_s),
