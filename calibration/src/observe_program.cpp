@@ -8,6 +8,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/host_and_time.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -66,6 +67,28 @@ std::string observe_program(const ObserveRequest& request) {
   const std::string output = core::read_text(command.output);
   write_archive(request.archive, work.path(), "observation");
   return output;
+}
+
+void require_whole_observation(const std::map<std::string, std::string>& files, const std::string& archive) {
+  const auto description = files.find("program.json");
+  if (description == files.end()) return;
+  const std::string where = archive + ":program.json";
+  const auto json = nlohmann::json::parse(description->second, nullptr, false);
+  if (!json.is_object() || !json.contains("ranks") || !json.at("ranks").is_number_integer())
+    throw core::ParseError({where, 0, ""}, "expected the program that was observed, and its ranks");
+  if (const auto version = json.find("schema_version"); version == json.end() || *version != 1)
+    throw core::ParseError({where, 0, "/schema_version"},
+                           "found " + (version == json.end() ? "none" : version->dump()) + "; expected 1",
+                           "it was written by another version of hplcast; observe again with this one");
+  long found = 0;
+  for (const auto& [name, text] : files)
+    if (core::begins_with(name, "rank-") && core::ends_with(name, ".times.csv")) ++found;
+  const long ranks = json.at("ranks").get<long>();
+  if (found == ranks) return;
+  throw core::Error(core::ExitCode::bad_input, archive + ": rank-*.times.csv of " + std::to_string(found) +
+                                                   " ranks in it; expected " + std::to_string(ranks) +
+                                                   ", as program.json says\n  hint: the archive is damaged; observe "
+                                                   "again");
 }
 
 }  // namespace hplcast::calibration

@@ -1,4 +1,5 @@
 #include "hplcast/study/compare.hpp"
+#include "hplcast/study/program_compare.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -76,7 +77,12 @@ std::vector<core::HplRun> runs_of_archive(const std::string& path) {
     warn_of_assumptions(path + ":" + file, runs);
     all.insert(all.end(), runs.begin(), runs.end());
   }
-  if (all.empty()) throw core::ParseError({path, 0, ""}, "no output of HPL in it (lines like `WR11C2R4 ...`)");
+  if (all.empty()) {
+    const bool observed = files.count("program.out") != 0;
+    throw core::ParseError(
+        {path, 0, ""}, "no output of HPL in it (lines like `WR11C2R4 ...`)",
+        observed ? "an archive of `hplcast observe`: --time-from compares programs other than HPL" : "");
+  }
   return all;
 }
 
@@ -95,6 +101,19 @@ void refuse_several_models(const std::vector<core::Prediction>& predicted) {
                                                      list + "\n  hint: compare each of them on its own");
   }
   std::cerr << "hplcast compare: warning: the predictions are of several models: " << list << '\n';
+}
+
+/// @throws core::ParseError that says how programs other than HPL are compared, if it is a prediction of one.
+std::vector<core::Prediction> read_hpl_predictions(std::istream& in, const std::string& name) {
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::istringstream again(text);
+  try {
+    return core::read_predictions(again, name);
+  } catch (const core::Error&) {
+    if (!study::is_program_run(text)) throw;
+    throw core::ParseError({name, 0, ""}, "JSON of `hplcast run`; expected predictions of HPL",
+                           "--time-from compares programs other than HPL");
+  }
 }
 
 study::Comparison compare_files(const CompareOptions& options) {
@@ -119,7 +138,7 @@ study::Comparison compare_files(const CompareOptions& options) {
       continue;
     }
     core::read_file(path, [&](std::istream& in, const std::string& name) {
-      const auto predictions = core::read_predictions(in, name);
+      const auto predictions = read_hpl_predictions(in, name);
       predicted.insert(predicted.end(), predictions.begin(), predictions.end());
     });
   }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/observe_program.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -24,18 +25,30 @@ std::optional<double> longest_wall_s(const std::map<std::string, std::string>& f
     core::CsvReader reader(in, path + ":" + file);
     const std::size_t what = reader.column("what"), time = reader.column("time_s");
     while (reader.next())
-      if (reader.text(what) == "wall") longest_s = std::max(longest_s.value_or(0), reader.number(time));
+      if (reader.text(what) == "wall") longest_s = std::max(longest_s.value_or(0), reader.positive(time));
   }
   return longest_s;
 }
 
 study::ProgramOutput real_output(const std::string& path) {
-  if (!calibration::has_archive_name(path)) return {path, core::read_text(path), std::nullopt};
+  if (!calibration::has_archive_name(path)) {
+    study::ProgramOutput printed{path, core::read_text(path), std::nullopt, {}, {}, 0};
+    if (study::is_program_run(printed.text))
+      throw core::ParseError({path, 0, ""},
+                             "JSON of `hplcast run`, a prediction; expected what the program printed in a real run, or "
+                             "an archive of `hplcast observe`",
+                             "predictions come after --predicted");
+    return printed;
+  }
   const auto files = calibration::read_archive(path);
-  const auto output = files.find("program.out");
-  if (output == files.end())
+  const auto output = files.find("program.out"), program = files.find("program.json");  // no output if it printed none
+  if (output == files.end() && program == files.end())
     throw core::ParseError({path, 0, ""}, "no program.out in it; expected an archive of `hplcast observe`");
-  return {path, output->second, longest_wall_s(files, path)};
+  calibration::require_whole_observation(files, path);
+  const std::string text = output == files.end() ? "" : output->second;
+  study::ProgramOutput observed{path, text, longest_wall_s(files, path), {}, {}, 0};
+  if (program != files.end()) study::read_observed_program(program->second, path + ":program.json", observed);
+  return observed;
 }
 
 void write_table(std::ostream& out, const study::ProgramComparison& comparison) {
@@ -50,6 +63,14 @@ void write_table(std::ostream& out, const study::ProgramComparison& comparison) 
       << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
 }
 
+/// The same file again would count as another run.
+void warn_of_repeated(std::vector<std::string> paths) {
+  std::sort(paths.begin(), paths.end());
+  for (std::size_t i = 1; i < paths.size(); ++i)
+    if (paths[i] == paths[i - 1])
+      std::cerr << "hplcast compare: warning: " << paths[i] << " is given twice, and counts twice\n";
+}
+
 void tell(const char* what, const std::vector<std::string>& configurations) {
   for (const std::string& one : configurations)
     std::cerr << "hplcast compare: warning: " << what << ": " << one << '\n';
@@ -60,12 +81,15 @@ void tell(const char* what, const std::vector<std::string>& configurations) {
 void compare_program_runs(const ProgramCompareOptions& options) {
   study::OutputPatterns patterns{options.time_from == "run" ? "" : options.time_from, options.match_from};
   std::vector<study::ProgramOutput> real, predicted;
+  warn_of_repeated(options.real);
+  warn_of_repeated(options.predicted);
   for (const std::string& path : options.real) real.push_back(real_output(path));
   for (const std::string& path : options.predicted)
     core::read_file(path, [&](std::istream& in, const std::string& name) {
       predicted.push_back(study::read_program_output(in, name));
     });
   const study::ProgramComparison comparison = study::compare_programs(real, predicted, patterns);
+  for (const std::string& warning : comparison.warnings) std::cerr << "hplcast compare: warning: " << warning << '\n';
   tell("run but not predicted", comparison.unmatched_real);
   tell("predicted but not run", comparison.unmatched_predicted);
   if (options.json || !options.output.empty())

@@ -10,6 +10,7 @@
 #include "cluster_file.hpp"
 #include "commands.hpp"
 #include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/observe_program.hpp"
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -36,6 +37,7 @@ using ArchiveFiles = std::map<std::string, std::string>;
 
 /// The run of one archive. @return the command that was observed.
 std::string add_archive(const std::string& path, const ArchiveFiles& files, fit::ProgramObservation& observation) {
+  calibration::require_whole_observation(files, path);
   std::string command;
   bool found = false;
   for (const auto& [name, text] : files) {

@@ -112,6 +112,9 @@ void run_run(RunOptions& options) {
     warn(doubt);
     warnings.push_back(doubt);
   }
+  if (!is_quiet())
+    for (const std::string& note : study::notes(run, request.cluster))
+      std::cerr << "hplcast run: note: " << note << '\n';
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { study::write_program_run(out, run, warnings); });
   }

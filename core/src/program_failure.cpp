@@ -36,6 +36,13 @@ bool is_ours(const std::string& line) {
          line.find(": warning: ") == std::string::npos && line.find(": note: ") == std::string::npos;
 }
 
+/// What smpirun and SMPI add about a program that failed: its exit code, and the command.
+bool is_of_smpirun(const std::string& line) {
+  return begins_with(line, "Execution failed with code ") ||
+         line.find("SMPI process did not return 0. Return value :") != std::string::npos ||
+         line.find(" --cfg=smpi/privatization:") != std::string::npos;
+}
+
 /// Without blanks around it, and not longer than one wants to read.
 std::string trimmed(const std::string& line) {
   constexpr std::size_t longest = 240;
@@ -63,7 +70,8 @@ fs::path kept(const Command& command, const std::string& output) {
 std::string telling_line(std::istream& output) {
   std::string error, last;
   for (std::string line; std::getline(output, line);) {
-    if (std::none_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c); })) continue;
+    if (std::none_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c); }) || is_of_smpirun(line))
+      continue;
     if (is_ours(line)) return trimmed(line);
     // Open MPI 5 wraps what it says of a rank that was lost.
     const bool goes_on = last.find(" noticed that process ") != std::string::npos;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -58,12 +59,62 @@ Match only_match(const ProgramOutput& output, const std::string& option, const s
 }
 
 using Times = std::map<std::string, std::vector<double>>;
+using Outputs = std::map<std::string, std::vector<const ProgramOutput*>>;  // by configuration
 
-Times times_of(const std::vector<ProgramOutput>& outputs, const OutputPatterns& patterns) {
+Outputs by_configuration(const std::vector<ProgramOutput>& outputs, const OutputPatterns& patterns) {
+  Outputs sorted;
+  for (const ProgramOutput& output : outputs) sorted[configuration_in(output, patterns)].push_back(&output);
+  return sorted;
+}
+
+Times times_of(const Outputs& outputs, const OutputPatterns& patterns) {
   Times times;
-  for (const ProgramOutput& output : outputs)
-    times[configuration_in(output, patterns)].push_back(time_in(output, patterns));
+  for (const auto& [configuration, ones] : outputs)
+    for (const ProgramOutput* one : ones) times[configuration].push_back(time_in(*one, patterns));
   return times;
+}
+
+std::string named(const std::string& configuration) {
+  return configuration.empty() ? "the one configuration" : "configuration " + configuration;
+}
+
+[[noreturn]] void refuse_pair(const std::string& configuration, const std::string& one, const std::string& other) {
+  throw core::Error(core::ExitCode::bad_input,
+                    named(configuration) + " has runs that cannot be compared: " + one + ", " + other +
+                        "\n  hint: compare each on its own, or tell configurations apart by --match-from");
+}
+
+std::string ranks_of(const ProgramOutput& output) {
+  return output.source + " is on " + std::to_string(output.ranks) + (output.ranks == 1 ? " rank" : " ranks");
+}
+
+/// One side of a configuration: a median of several programs, or of several numbers of ranks, means nothing.
+void require_one_program(const std::string& configuration, const std::vector<const ProgramOutput*>& outputs) {
+  const ProgramOutput* first = nullptr;
+  for (const ProgramOutput* one : outputs) {
+    if (one->program.empty()) continue;
+    if (first == nullptr) first = one;
+    if (one->program != first->program)
+      refuse_pair(configuration, first->source + " is of " + first->program, one->source + " is of " + one->program);
+    if (one->ranks != first->ranks) refuse_pair(configuration, ranks_of(*first), ranks_of(*one));
+  }
+}
+
+/// Programs of both sides have other names (solver, solver-smpi), and may have other arguments (files).
+void compare_sides(const std::string& configuration, const std::vector<const ProgramOutput*>& outputs,
+                   std::vector<std::string>& warnings) {
+  const ProgramOutput* first = nullptr;
+  bool told = false;
+  for (const ProgramOutput* one : outputs) {
+    if (one->program.empty()) continue;
+    if (first == nullptr) first = one;
+    if (one->ranks != first->ranks) refuse_pair(configuration, ranks_of(*first), ranks_of(*one));
+    if (told || one->arguments == first->arguments) continue;
+    told = true;
+    warnings.push_back(named(configuration) + " has runs with different arguments: " + first->source + " `" +
+                       first->arguments + "`, " + one->source + " `" + one->arguments +
+                       "`; --match-from tells configurations apart");
+  }
 }
 
 std::vector<std::string> missing_in(const Times& times, const Times& others) {
@@ -119,7 +170,9 @@ std::string configuration_in(const ProgramOutput& output, const OutputPatterns& 
 
 ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const std::vector<ProgramOutput>& predicted,
                                    const OutputPatterns& patterns) {
-  const Times real_s = times_of(real, patterns), predicted_s = times_of(predicted, patterns);
+  const Outputs real_outputs = by_configuration(real, patterns);
+  const Outputs predicted_outputs = by_configuration(predicted, patterns);
+  const Times real_s = times_of(real_outputs, patterns), predicted_s = times_of(predicted_outputs, patterns);
   ProgramComparison comparison;
   comparison.unmatched_real = missing_in(real_s, predicted_s);
   comparison.unmatched_predicted = missing_in(predicted_s, real_s);
@@ -127,6 +180,12 @@ ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const
   for (const auto& [configuration, seconds] : real_s) {
     const auto found = predicted_s.find(configuration);
     if (found == predicted_s.end()) continue;
+    std::vector<const ProgramOutput*> both = real_outputs.at(configuration);
+    const std::vector<const ProgramOutput*>& others = predicted_outputs.at(configuration);
+    require_one_program(configuration, both);
+    require_one_program(configuration, others);
+    both.insert(both.end(), others.begin(), others.end());
+    compare_sides(configuration, both, comparison.warnings);
     comparison.rows.push_back(compared(configuration, seconds, found->second));
     const double error = comparison.rows.back().error;
     errors.push_back(std::abs(error));
@@ -145,9 +204,41 @@ ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const
 ProgramOutput read_program_output(std::istream& in, const std::string& name) {
   try {
     const Json json = Json::parse(core::read_json_text(in, name));
-    return {name, json.at("output").get<std::string>(), json.at("time_s").get<double>()};
+    ProgramOutput output{name, json.at("output").get<std::string>(), json.at("time_s").get<double>(), {}, {}, 0};
+    const std::string command = json.value("command", std::string());
+    const std::size_t blank = std::min(command.find(' '), command.size());
+    output.program = command.substr(0, blank);
+    output.arguments = command.substr(std::min(blank + 1, command.size()));
+    output.ranks = json.value("ranks", 0);
+    return output;
   } catch (const nlohmann::json::exception& error) {
     throw core::ParseError({name, 0, ""}, std::string("expected JSON of `hplcast run -o`: ") + error.what());
+  }
+}
+
+bool is_program_run(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || text[begin] != '{') return false;
+  try {
+    std::istringstream in(text);
+    const Json json = Json::parse(core::read_json_text(in, ""));
+    return json.contains("schema_version") && json.contains("output") && json.contains("time_s");
+  } catch (const std::exception&) {
+    return false;  // a program may print anything
+  }
+}
+
+void read_observed_program(const std::string& text, const std::string& name, ProgramOutput& output) {
+  try {
+    std::istringstream in(text);
+    const Json json = Json::parse(core::read_json_text(in, name));
+    output.program = std::filesystem::path(json.at("program").get<std::string>()).filename().string();
+    output.arguments.clear();
+    for (const std::string& one : json.at("arguments").get<std::vector<std::string>>())
+      output.arguments += (output.arguments.empty() ? "" : " ") + one;
+    output.ranks = json.at("ranks").get<int>();
+  } catch (const nlohmann::json::exception& error) {
+    throw core::ParseError({name, 0, ""}, std::string("expected program.json of `hplcast observe`: ") + error.what());
   }
 }
 
@@ -167,7 +258,8 @@ void write_program_comparison(std::ostream& out, const ProgramComparison& compar
                      {"bias", comparison.bias},
                      {"n", comparison.rows.size()},
                      {"unmatched_real", comparison.unmatched_real},
-                     {"unmatched_predicted", comparison.unmatched_predicted}};
+                     {"unmatched_predicted", comparison.unmatched_predicted},
+                     {"warnings", comparison.warnings}};
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

@@ -11,6 +11,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/smpirun_words.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/predict.hpp"
 #include "hplcast/study/process_memory.hpp"
@@ -18,6 +19,7 @@
 #include "linked_libraries.hpp"
 #include "observed_simulation.hpp"
 #include "predicted_energy.hpp"
+#include "program_end.hpp"
 #include "program_phases.hpp"
 #include "program_statistics.hpp"
 #include "simulation_files.hpp"
@@ -35,13 +37,6 @@ bool is_plain(const std::string& text) {
   return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
 }
 
-/// smpirun takes words apart, and gives the program's arguments to a shell.
-void require_plain(const std::string& what, const std::string& text) {
-  if (is_plain(text)) return;
-  throw core::DomainError(what, text, "a text without spaces and characters that a shell takes apart",
-                          "smpirun hands it to a shell");
-}
-
 /// A path that smpirun does not take apart: of the program, or of a link to it in `folder`.
 std::string plain_path(const fs::path& program, const fs::path& folder) {
   const fs::path path = fs::absolute(program);
@@ -50,8 +45,10 @@ std::string plain_path(const fs::path& program, const fs::path& folder) {
   std::error_code error;
   fs::remove(link, error);
   fs::create_symlink(path, link);
-  require_plain("folder of the simulation", link.string());
-  return link.string();
+  if (is_plain(link.string())) return link.string();
+  throw core::DomainError("folder of the simulation", link.string(),
+                          "a text without spaces and characters that a shell takes apart",
+                          "smpirun hands it to a shell");
 }
 
 core::Command command_of(const ProgramRunRequest& request, const fs::path& folder) {
@@ -72,7 +69,7 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
   }
   command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
   command.arguments.push_back(plain_path(request.program, folder));
-  for (const std::string& argument : request.arguments) command.arguments.push_back(argument);
+  for (const std::string& argument : request.arguments) command.arguments.push_back(core::smpirun_word(argument));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
                          {"HPLCAST_SEED", std::to_string(request.seed)},
                          {"HPLCAST_NOISE", request.noise ? "on" : "off"},
@@ -98,7 +95,10 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
 ProgramStatistics statistics_of(const core::Command& command, const ProgramRunRequest& request) {
   const fs::path file = command.environment.at("HPLCAST_STATS");
   if (!fs::exists(file))
-    throw core::program_failure(command, 0, "it left no statistics: " + request.program.string() + " ended early");
+    throw core::program_failure(command, 0,
+                                request.program.string() +
+                                    " ended without a call of MPI_Init (or was ended by a library), so nothing of it "
+                                    "was simulated");
   ProgramStatistics statistics;
   core::read_file(file,
                   [&](std::istream& in, const std::string& name) { statistics = read_program_statistics(in, name); });
@@ -132,7 +132,10 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
     if (!request.on_progress) return;
     if (const auto progress = progress_of(command)) request.on_progress(*progress);
   };
-  const core::CommandResult result = core::run_checked(command);
+  const core::CommandResult result = core::run(command);
+  if (result.status != 0)
+    throw core::program_failure(command, result.status,
+                                how_program_ended(command, result, core::read_text(command.output)));
   const ProgramStatistics statistics = statistics_of(command, request);
   ProgramRun run = statistics.run;
   run.command = request.program.filename().string();
@@ -192,6 +195,29 @@ double ProgramRun::flop() const {
   return sum;
 }
 
+namespace {
+
+/// Our platform gives the program the arguments that SimGrid would take; without it they would be lost, or come
+/// changed.
+void require_arguments_arrive(const ProgramRunRequest& request) {
+  if (!platform_library({}).empty()) return;
+  for (const std::string& argument : request.arguments)
+    if (core::smpirun_word(argument) != argument)
+      throw core::DomainError("argument of the program", argument, "one that smpirun hands on as it is",
+                              "libhplcast-platform.so, which restores others, is missing; expected in ../lib beside "
+                              "hplcast, or where HPLCAST_PLATFORM_LIBRARY says");
+}
+
+/// Whether `--rest model` has something to go by; a program that has no rest needs nothing.
+bool has_rest(const core::ClusterModel& cluster) {
+  if (!cluster.program) return false;
+  const core::ProgramModel& program = *cluster.program;
+  const bool none_seen = program.observed.total_s > 0 && program.observed.rest_s <= 0;
+  return none_seen || program.rest_s_per_call > 0 || program.rest_s_per_element > 0;
+}
+
+}  // namespace
+
 std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
   const int cores = request.cluster.hosts.total_cores();
@@ -205,7 +231,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
         "--numerics run beside --share-above: shared memory has nothing that could be computed with");
   std::vector<std::string> warnings = check_linked_libraries(request.program);
   require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
-  for (const std::string& argument : request.arguments) require_plain("argument of the program", argument);
+  require_arguments_arrive(request);
   const bool several_hosts = request.ranks > request.cluster.hosts.values().cores;
   if (several_hosts && !request.cluster.network.values().remote)
     throw core::DomainError("-np", request.ranks,
@@ -213,6 +239,11 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
                                 ", the cores of one host: messages between hosts were not measured");
   if (request.observation.energy)
     for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
+  if (request.rest == RestMode::model && !has_rest(request.cluster))
+    warnings.push_back(
+        "--rest model: cluster " + request.cluster.name +
+        " has no times of the rest (rest_s_per_call, rest_s_per_element of its program), so code that is "
+        "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
   if (!request.cluster.program) {
     warnings.push_back("cluster " + request.cluster.name +
                        " has no routines of an observed program (hplcast fit program): only kernels of HPL take time");
@@ -244,63 +275,6 @@ ProgramRun run_program(const ProgramRunRequest& request) {
   std::error_code error;
   for (const char* stale : {"statistics.json", "progress"}) fs::remove(request.keep / stale, error);
   return run_in(request, fs::absolute(request.keep));
-}
-
-namespace {
-
-/// A program that calls less than half of what it called when it was observed has taken another way: contents, often.
-std::string missing_calls(const ProgramRun& run, const core::ClusterModel& cluster) {
-  if (!cluster.program) return "";
-  const auto called = [](const auto& uses, const std::string& name) {
-    const auto found = uses.find(name);
-    return found != uses.end() && found->second.calls > 0;
-  };
-  std::vector<std::string> missing;
-  for (const auto& [name, model] : cluster.program->routines)
-    if (!called(run.routines, name)) missing.push_back(name);
-  for (const auto& [name, region] : cluster.program->regions)
-    if (!called(run.regions, name)) missing.push_back("region " + name);
-  const std::size_t observed = cluster.program->routines.size() + cluster.program->regions.size();
-  if (2 * missing.size() <= observed) return "";
-  constexpr std::size_t most = 5;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(most, missing.size()); ++i) names += (i == 0 ? "" : ", ") + missing[i];
-  if (missing.size() > most) names += " ...";
-  return std::to_string(missing.size()) + " of " + std::to_string(observed) +
-         " observed routines and regions are not called here (" + names +
-         "): is it the same program, and did its contents end it early? Products are 0 and norms 1 (--numerics run "
-         "computes them)";
-}
-
-}  // namespace
-
-std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster) {
-  std::vector<std::string> list;
-  const double all_s = run.routines_s() + run.regions_s() + run.rest_s;
-  for (const auto& [name, use] : run.routines) {
-    constexpr double much = 0.01;  // of the time, or of the calls
-    if (!use.has_model && use.calls > 0) {
-      list.push_back(name + ": " + core::shortest(use.calls) + " calls took no time, because cluster " + cluster.name +
-                     " has no model of it; observe a run that calls it");
-    } else if (share(use.outside_range, use.calls) > much && share(use.time_s, all_s) > much) {
-      list.push_back(name + ": " + percent(share(use.outside_range, use.calls)) +
-                     " of its calls have sizes outside of those observed");
-    }
-  }
-  for (const auto& [name, use] : run.regions)
-    if (!use.has_model) list.push_back("region " + name + ": was not observed, took no time of its own");
-  constexpr double much_s = 1e-4;  // less is between reads of clocks of any program
-  if (run.untimed_s > much_s)
-    list.push_back("the program timed code that takes no time here, " + core::shortest(run.untimed_intervals) +
-                   " times (" + core::printed("%.2g", run.untimed_s) +
-                   " s of CPU time on this machine): the times and rates that it prints of that (STREAM: of memory) "
-                   "mean nothing; --rest bench, or regions");
-  if (const std::string lost = missing_calls(run, cluster); !lost.empty()) list.push_back(lost);
-  if (all_s <= 0)
-    list.push_back(
-        "nothing but messages took time: the program calls no BLAS that is modelled, or its contents stopped its "
-        "algorithm at once");
-  return list;
 }
 
 }  // namespace hplcast::study

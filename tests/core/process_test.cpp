@@ -45,6 +45,16 @@ TEST(Process, AFailureIsOneLineWithPurposeStatusAndTheFileOfTheOutput) {
                                   failing.output.string() + "\n  it said: an error: no luck\n  hint: --verbose"));
 }
 
+TEST(Process, WhatSmpirunAddsIsNotWhatAProgramSaid) {
+  const std::string added =
+      "[node-1:1:(2) 0.0] ./smpi_global.cpp:645: [smpi_kernel/WARNING] SMPI process did not return 0. Return value : "
+      "3\n"
+      "/x/solver --cfg=smpi/privatization:1  --cfg=network/model:SMPI\nExecution failed with code 3.\n";
+  std::istringstream nothing(added), something("cannot be opened: in.dat\n" + added);
+  EXPECT_EQ(telling_line(nothing), "");
+  EXPECT_EQ(telling_line(something), "cannot be opened: in.dat");
+}
+
 TEST(Process, CapturedOutputOfAFailureIsLeftInAFile) {
   const TemporaryFolder folder("hplcast-process");
   ::setenv("TMPDIR", folder.path().c_str(), 1);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
@@ -60,6 +62,33 @@ TEST(Compilers, PassOnWhatTheCompilerSays) {
   EXPECT_NE(compile("int main(void) { return }\n", "main.c -o main").status, 0);
   EXPECT_EQ(compile(nothing, "-c main.c").status, 0);
   EXPECT_THAT(compile(nothing, "--help", "hplcast-fc").output, HasSubstr("Usage: hplcast-fc"));
+}
+
+TEST(Compilers, SayHowTheyAreUsed) {
+  for (const auto& [compiler, example] : {std::pair{"hplcast-cc", "hplcast-cc -O2 solver.c -lblas -o solver-smpi"},
+                                          std::pair{"hplcast-cxx", "hplcast-cxx -O2 solver.cpp -lblas -o solver-smpi"},
+                                          std::pair{"hplcast-fc", "hplcast-fc -O2 solver.f90 -lblas -o solver-smpi"}}) {
+    const auto nothing_at_all = compile(nothing, "", compiler), help = compile(nothing, "--help", compiler);
+    EXPECT_EQ(nothing_at_all.status, 2) << compiler;
+    EXPECT_THAT(nothing_at_all.output, HasSubstr(example));
+    EXPECT_EQ(help.status, 0) << compiler;
+    EXPECT_EQ(help.output, nothing_at_all.output);
+    const auto no_files = compile(nothing, "-O2 -o nothing -lblas; status=$?; ls nothing; exit $status", compiler);
+    EXPECT_EQ(no_files.status, 2) << compiler;
+    EXPECT_THAT(no_files.output, AllOf(HasSubstr("no files to compile or link"), HasSubstr("cannot access")))
+        << compiler;
+  }
+}
+
+TEST(Compilers, PassOnQuestionsToTheCompiler) {
+  for (const char* compiler : {"hplcast-cc", "hplcast-cxx", "hplcast-fc"}) {
+    for (const char* question : {"--version", "-v", "-dumpversion", "-print-file-name=libc.so"}) {
+      const auto result = compile(nothing, question, compiler);
+      EXPECT_EQ(result.status, 0) << compiler << " " << question << ": " << result.output;
+      EXPECT_NE(result.output, "") << compiler << " " << question;
+      EXPECT_EQ(result.output.find("Usage: hplcast"), std::string::npos) << compiler << " " << question;
+    }
+  }
 }
 
 TEST(Compilers, FindMainInAnArchive) {

@@ -166,5 +166,23 @@ TEST(Observe, TellsOfProgramsThatFail) {
   }
 }
 
+TEST(ObservedArchive, IsRefusedWithoutAllItsRanksOrOfAnotherVersion) {
+  const auto refusal = [](const std::string& description, int ranks) {
+    std::map<std::string, std::string> files = {{"program.json", description}};
+    for (int rank = 0; rank < ranks; ++rank) files["rank-" + std::to_string(rank) + ".times.csv"] = "what";
+    try {
+      calibration::require_whole_observation(files, "a.zip");
+    } catch (const core::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  const std::string two_ranks = R"({"schema_version": 1, "program": "solver", "ranks": 2})";
+  EXPECT_EQ(refusal(two_ranks, 2), "none");
+  EXPECT_THAT(refusal(two_ranks, 1), testing::HasSubstr("of 1 ranks in it; expected 2"));
+  EXPECT_THAT(refusal(R"({"schema_version": 99, "ranks": 2})", 2), testing::HasSubstr("found 99; expected 1"));
+  EXPECT_THAT(refusal("{", 2), testing::HasSubstr("a.zip:program.json"));
+}
+
 }  // namespace
 }  // namespace hplcast

@@ -1,5 +1,6 @@
 /* What a program can do wrong: argv[1] says what. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@ int main(int argc, char** argv) {
 #ifdef HPLCAST_SIMULATED
   if (strcmp(what, "interface") == 0) hplcast_require_interface(1);
 #endif
+  if (strcmp(what, "arguments") == 0)
+    for (int i = 2; i < argc; ++i) printf("%d of %d: [%s]\n", rank, i, argv[i]);
   if (strcmp(what, "tick") == 0) wait_for_tick();
   if (strcmp(what, "timed-loop") == 0 || strcmp(what, "loop") == 0) {
     const int timed = strcmp(what, "loop") != 0;
@@ -139,6 +142,11 @@ int main(int argc, char** argv) {
     dpotrf_("L", &n, a, &n, &info);
   }
   if (strcmp(what, "fail") == 0) exit(7);
+  if (strcmp(what, "fail-on-1") == 0 && rank == 1) {
+    fprintf(stderr, "no such input\n");
+    exit(3);
+  }
+  if (strcmp(what, "crash") == 0) raise(SIGSEGV);
   MPI_Finalize();
-  return 0;
+  return strcmp(what, "returns") == 0 ? 5 : 0;
 }

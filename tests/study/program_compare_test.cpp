@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 ProgramOutput output(const std::string& text) {
-  return {"out.txt", text, std::nullopt};
+  return {"out.txt", text, std::nullopt, {}, {}, 0};
 }
 
 std::string message_of(const ProgramOutput& one, const std::string& time_from) {
@@ -30,7 +30,7 @@ const std::string pattern = "time ([^ ]+) s";
 
 TEST(TimeFrom, TakesTheGroupOfTheOneMatch) {
   EXPECT_EQ(time_in(output("solving\ntime 1.25e-3 s for N=100\n"), {pattern, ""}), 1.25e-3);
-  EXPECT_EQ(time_in({"run.json", "nothing", 7.5}, {}), 7.5) << "of the whole run";
+  EXPECT_EQ(time_in({"run.json", "nothing", 7.5, {}, {}, 0}, {}), 7.5) << "of the whole run";
 }
 
 TEST(TimeFrom, TellsWhatIsWrongWithAPatternOrAnOutput) {
@@ -51,6 +51,62 @@ TEST(TimeFrom, SurvivesLongOutputs) {
   std::string text(1000000, 'x');
   for (std::size_t i = 0; i < text.size(); i += 100) text[i] = '\n';
   EXPECT_EQ(time_in(output(text + "\ntime 2 s\n"), {"^.*time ([0-9]+)", ""}), 2);
+}
+
+ProgramOutput ran(const std::string& source, const std::string& program, const std::string& arguments, int ranks) {
+  return {source, "time 1 s", 1.0, program, arguments, ranks};
+}
+
+std::string refusal_of(const std::vector<ProgramOutput>& real, const std::vector<ProgramOutput>& predicted) {
+  try {
+    compare_programs(real, predicted, {});
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+// NAS has its classes in the names of programs: other configurations may be of other programs.
+TEST(ComparePrograms, RefusesSeveralProgramsOrRanksAsOneConfiguration) {
+  const ProgramOutput solver = ran("a.zip", "solver", "100", 2), other = ran("b.zip", "other", "100", 2);
+  const ProgramOutput predicted = ran("run.json", "solver-smpi", "100", 2);
+  EXPECT_THAT(refusal_of({solver, other}, {predicted}), HasSubstr("a.zip is of solver, b.zip is of other"));
+  EXPECT_THAT(refusal_of({solver}, {predicted, ran("run-2.json", "other-smpi", "100", 2)}),
+              HasSubstr("run.json is of solver-smpi, run-2.json is of other-smpi"));
+  EXPECT_THAT(refusal_of({solver, ran("b.zip", "solver", "100", 4)}, {predicted}),
+              HasSubstr("a.zip is on 2 ranks, b.zip is on 4 ranks"));
+  EXPECT_THAT(refusal_of({solver}, {ran("run.json", "solver-smpi", "100", 1)}),
+              HasSubstr("a.zip is on 2 ranks, run.json is on 1 rank"));
+  EXPECT_EQ(refusal_of({solver, output("time 1 s")}, {predicted}).find("cannot be compared"), std::string::npos)
+      << "nobody knows what a text is of";
+  const auto configuration = [](ProgramOutput one) {
+    one.text += " by " + one.program.substr(0, 5);
+    return one;
+  };
+  EXPECT_EQ(compare_programs({configuration(solver), configuration(other)},
+                             {configuration(predicted), configuration(ran("c.json", "other-smpi", "100", 2))},
+                             {"", "by (.*)"})
+                .rows.size(),
+            2U);
+}
+
+TEST(ComparePrograms, TellsOfArgumentsThatDiffer) {
+  const ProgramOutput predicted = ran("run.json", "solver-smpi", "200", 2);
+  EXPECT_THAT(compare_programs({ran("a.zip", "solver", "100", 2)}, {predicted}, {}).warnings,
+              ElementsAre(HasSubstr("a.zip `100`, run.json `200`")));
+  EXPECT_THAT(compare_programs({ran("a.zip", "solver", "200", 2)}, {predicted}, {}).warnings, testing::IsEmpty());
+}
+
+TEST(ComparePrograms, KnowsPredictionsAndDescriptionsOfObservedRuns) {
+  EXPECT_TRUE(is_program_run(R"({"schema_version": 1, "time_s": 1.5, "output": "time 2 s"})"));
+  EXPECT_FALSE(is_program_run(R"({"time": 1.5})")) << "a program may print JSON";
+  EXPECT_FALSE(is_program_run("{ time 1 s"));
+  EXPECT_FALSE(is_program_run(""));
+  ProgramOutput one;
+  read_observed_program(R"({"program": "/x/solver", "arguments": ["100", "3"], "ranks": 4})", "a.zip", one);
+  EXPECT_EQ(one.program + " " + one.arguments, "solver 100 3");
+  EXPECT_EQ(one.ranks, 4);
+  EXPECT_THROW(read_observed_program(R"({"program": 1})", "a.zip", one), core::ParseError);
 }
 
 TEST(ComparePrograms, MatchesConfigurationsAndTakesMedians) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,9 @@ struct ObserveRequest {
 /// core::ExternalError if it fails; core::Error if it left nothing: it is linked statically, or is no MPI program.
 /// @return what it printed.
 std::string observe_program(const ObserveRequest& request);
+
+/// @throws core::Error (bad_input) if program.json of an archive that observe_program() wrote (`files`: read_archive())
+/// is of another version, or tells of more ranks than the archive has. One without program.json is not looked at.
+void require_whole_observation(const std::map<std::string, std::string>& files, const std::string& archive);
 
 }  // namespace hplcast::calibration

@@ -12,6 +12,10 @@ struct ProgramOutput {
   std::string source;  ///< file, for messages
   std::string text;
   std::optional<double> time_s;  ///< of the whole run, where it is known
+  /// What ran, where it is known (archives of `observe`, JSON of `run`): name of the program, its arguments with blanks
+  /// between them, ranks; else empty and 0.
+  std::string program, arguments;
+  int ranks = 0;
 };
 
 /// Where times and configurations stand in outputs (docs/any-program.md). Patterns are regular expressions
@@ -41,14 +45,22 @@ struct ProgramComparison {
   std::vector<ComparedProgram> rows;  ///< by configuration
   double median_abs_error = 0, max_abs_error = 0, bias = 0;
   std::vector<std::string> unmatched_real, unmatched_predicted;  ///< configurations
+  std::vector<std::string> warnings;                             ///< of arguments that differ in one configuration
 };
 
-/// @throws as time_in(), configuration_in(); core::Error if no configuration is both run and predicted.
+/// @throws as time_in(), configuration_in(); core::Error if no configuration is both run and predicted, or if one has
+/// runs of several programs or on several numbers of ranks.
 ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const std::vector<ProgramOutput>& predicted,
                                    const OutputPatterns& patterns);
 
 /// What write_program_run() wrote. @throws core::ParseError
 ProgramOutput read_program_output(std::istream& in, const std::string& name);
+
+/// Whether a text is what write_program_run() wrote: a prediction, not the output of a real run.
+bool is_program_run(const std::string& text);
+
+/// program.json of an archive of `observe`. @throws core::ParseError
+void read_observed_program(const std::string& json, const std::string& name, ProgramOutput& output);
 
 /// As JSON, `hplcast compare --time-from ... --json`.
 void write_program_comparison(std::ostream& out, const ProgramComparison& comparison);

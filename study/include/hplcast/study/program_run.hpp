@@ -98,6 +98,10 @@ ProgramRun run_program(const ProgramRunRequest& request);
 /// which nothing takes time.
 std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster);
 
+/// What is right, but may not be meant: models of a program of another name, times of HPL's kernels for routines that
+/// the observed program did not call.
+std::vector<std::string> notes(const ProgramRun& run, const core::ClusterModel& cluster);
+
 /// As JSON, `hplcast run --json` (docs/any-program.md).
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings);
 

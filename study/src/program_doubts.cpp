@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/program_run.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+std::string percent(double ratio) {
+  return core::shortest(std::round(ratio * 1000) / 10) + " %";
+}
+
+std::string count_text(double calls) {
+  return core::shortest(calls) + (calls == 1 ? " call" : " calls");
+}
+
+/// "solver-smpi" of "solver-smpi 1000".
+std::string program_of(const ProgramRun& run) {
+  return run.command.substr(0, run.command.find(' '));
+}
+
+/// Empty if it is not stored.
+std::string observed_program(const core::ClusterModel& cluster) {
+  return cluster.program ? std::filesystem::path(cluster.program->command).filename().string() : "";
+}
+
+/// A part of a sentence, that may be the reason for models that are missing.
+std::string both_names(const ProgramRun& run, const core::ClusterModel& cluster) {
+  const std::string observed = observed_program(cluster);
+  return observed.empty() ? "" : " (the models are of " + observed + ", this is " + program_of(run) + ")";
+}
+
+/// "9.1 % of all calls: daxpy (10 calls, 8 %), dscal (2 calls, 1.1 %)": the routines that `is_meant`, by calls.
+template <typename IsMeant>
+std::string listed(const ProgramRun& run, const IsMeant& is_meant) {
+  double all = 0, meant = 0;
+  std::vector<std::pair<double, std::string>> routines;
+  for (const auto& one : run.routines) {
+    all += one.second.calls;
+    if (!is_meant(one)) continue;
+    meant += one.second.calls;
+    routines.emplace_back(-one.second.calls, one.first);
+  }
+  if (routines.empty()) return "";
+  std::sort(routines.begin(), routines.end());
+  constexpr std::size_t most = 8;
+  std::string text = percent(share(meant, all)) + " of all calls of routines: ";
+  for (std::size_t i = 0; i < std::min(most, routines.size()); ++i)
+    text += (i == 0 ? "" : ", ") + routines[i].second + " (" + count_text(-routines[i].first) + ", " +
+            percent(share(-routines[i].first, all)) + ")";
+  return text + (routines.size() > most ? " and " + std::to_string(routines.size() - most) + " more" : "");
+}
+
+/// A program that calls less than half of what it called when it was observed has taken another way: contents, often.
+std::string missing_calls(const ProgramRun& run, const core::ClusterModel& cluster) {
+  if (!cluster.program) return "";
+  const auto called = [](const auto& uses, const std::string& name) {
+    const auto found = uses.find(name);
+    return found != uses.end() && found->second.calls > 0;
+  };
+  std::vector<std::string> missing;
+  for (const auto& [name, model] : cluster.program->routines)
+    if (!called(run.routines, name)) missing.push_back(name);
+  for (const auto& [name, region] : cluster.program->regions)
+    if (!called(run.regions, name)) missing.push_back("region " + name);
+  const std::size_t observed = cluster.program->routines.size() + cluster.program->regions.size();
+  if (2 * missing.size() <= observed) return "";
+  constexpr std::size_t most = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(most, missing.size()); ++i) names += (i == 0 ? "" : ", ") + missing[i];
+  if (missing.size() > most) names += " ...";
+  return std::to_string(missing.size()) + " of " + std::to_string(observed) +
+         " observed routines and regions are not called here (" + names +
+         "): is it the same program, and did its contents end it early? Products are 0 and norms 1 (--numerics run "
+         "computes them)" +
+         both_names(run, cluster);
+}
+
+}  // namespace
+
+std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster) {
+  std::vector<std::string> list;
+  const double all_s = run.routines_s() + run.regions_s() + run.rest_s;
+  const auto has_none = [](const auto& one) { return one.second.calls > 0 && !one.second.has_model; };
+  if (const std::string routines = listed(run, has_none); !routines.empty())
+    list.push_back("no time was taken by " + routines + ", because cluster " + cluster.name +
+                   " has no model of these routines; observe a run that calls them" + both_names(run, cluster));
+  for (const auto& [name, use] : run.routines) {
+    constexpr double much = 0.01;  // of the time, or of the calls
+    if (use.has_model && share(use.outside_range, use.calls) > much && share(use.time_s, all_s) > much) {
+      list.push_back(name + ": " + percent(share(use.outside_range, use.calls)) +
+                     " of its calls have sizes outside of those observed");
+    }
+  }
+  for (const auto& [name, use] : run.regions)
+    if (!use.has_model)
+      list.push_back("region " + name + ": was not observed, took no time of its own (" + count_text(use.calls) + ")" +
+                     both_names(run, cluster));
+  constexpr double much_s = 1e-4;  // less is between reads of clocks of any program
+  if (run.untimed_s > much_s)
+    list.push_back("the program timed code that takes no time here, " + core::shortest(run.untimed_intervals) +
+                   " times (" + core::printed("%.2g", run.untimed_s) +
+                   " s of CPU time on this machine): the times and rates that it prints of that (STREAM: of memory) "
+                   "mean nothing; --rest bench, or regions");
+  if (const std::string lost = missing_calls(run, cluster); !lost.empty()) list.push_back(lost);
+  if (all_s <= 0)
+    list.push_back(
+        "nothing but messages took time: the program calls no BLAS that is modelled, or its contents stopped its "
+        "algorithm at once");
+  return list;
+}
+
+std::vector<std::string> notes(const ProgramRun& run, const core::ClusterModel& cluster) {
+  if (!cluster.program) return {};
+  std::vector<std::string> list;
+  const std::string observed = observed_program(cluster), here = program_of(run);
+  const bool is_one = here.find(observed) != std::string::npos || observed.find(here) != std::string::npos;
+  if (!observed.empty() && !is_one) list.push_back("the models are of " + observed + ", this is " + here);
+  const auto& routines = cluster.program->routines;
+  const auto is_of_hpl = [&](const auto& one) {
+    return one.second.calls > 0 && one.second.has_model && routines.count(one.first) == 0 &&
+           routines.count(one.first.substr(0, one.first.find('/'))) == 0;
+  };
+  if (const std::string of_hpl = listed(run, is_of_hpl); !of_hpl.empty())
+    list.push_back(of_hpl +
+                   " took the times of HPL's kernels, because the observed program did not call these routines");
+  return list;
+}
+
+}  // namespace hplcast::study
