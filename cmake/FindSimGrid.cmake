@@ -82,6 +82,12 @@ if(SimGrid_FOUND AND NOT HPLCAST_ANY_SIMGRID AND NOT SimGrid_VERSION IN_LIST Sim
     "${tested}. Install one of these (Debian 12 has 3.32, Debian 13 has 4.0) and set CMAKE_PREFIX_PATH to it, or try this one "
     "with -DHPLCAST_ANY_SIMGRID=ON and run ctest -L smpi")
 endif()
+# Where programs that smpicc links look for the library, if the loader does not look there by itself.
+get_filename_component(SimGrid_LIBRARY_DIR "${SimGrid_LIBRARY}" DIRECTORY)
+set(SimGrid_RUN_PATH "")
+if(NOT SimGrid_LIBRARY_DIR IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+  set(SimGrid_RUN_PATH ":${SimGrid_LIBRARY_DIR}")
+endif()
 mark_as_advanced(SimGrid_INCLUDE_DIR SimGrid_LIBRARY SimGrid_SMPICC SimGrid_SMPIRUN)
 
 if(SimGrid_FOUND AND NOT TARGET SimGrid::simgrid)

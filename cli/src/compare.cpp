@@ -1,5 +1,4 @@
 #include "hplcast/study/compare.hpp"
-#include "hplcast/study/program_compare.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -18,6 +17,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/configurations.hpp"
+#include "hplcast/study/program_compare.hpp"
 #include "hplcast/study/sweep_database.hpp"
 #include "output.hpp"
 #include "program.hpp"

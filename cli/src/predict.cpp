@@ -297,7 +297,7 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   add("--log", observation.log,
       "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
       "(docs/traces.md)",
-      "CATEGORY.thres:debug")
+      "CATEGORY.thres:verbose")
       ->needs("--keep");
 }
 

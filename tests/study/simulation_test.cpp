@@ -109,10 +109,10 @@ TEST_F(Simulation, ALogSaysWhatRanksDoAndChangesNothing) {
     return core::read_text(request_.keep / "simulation.log");
   };
   EXPECT_EQ(log_of("").find("[hplcast"), std::string::npos) << "silent by default";
-  const std::string messages = log_of("hplcast_messages.thres:debug");
+  const std::string messages = log_of("hplcast_messages.thres:verbose");
   EXPECT_NE(messages.find("bytes to rank 1"), std::string::npos);
   EXPECT_EQ(messages.find("dgemm"), std::string::npos);
-  const std::string two = log_of("hplcast_kernels.thres:debug hplcast_rank.thres:debug");
+  const std::string two = log_of("hplcast_kernels.thres:verbose hplcast_rank.thres:verbose");
   EXPECT_NE(two.find("dgemm"), std::string::npos);
   EXPECT_NE(two.find("spends"), std::string::npos);
   EXPECT_EQ(two.find("bytes to rank"), std::string::npos);

@@ -18,7 +18,7 @@ struct Observation {
   std::filesystem::path power_trace;  ///< CSV of the power over time; with energy
   double bin_s = 1;                   ///< of that, and of what meters would read
   bool power_hosts = false;           ///< power_trace has columns of every host
-  std::string log;                    ///< categories of SimGrid's log, such as hplcast_rank.thres:debug
+  std::string log;                    ///< categories of SimGrid's log, such as hplcast_rank.thres:verbose
 };
 
 /// Whether something is asked for that is only whole in a simulation of all panels.
