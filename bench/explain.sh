@@ -91,12 +91,14 @@ def more_bandwidth(model, factor):
 
 
 def key(cause, planted):
-    """A kernel on all ranks or on some of them, or latency, bandwidth, calls. Of several kernels the first differs most.
-    A planted kernel may have been one of the small ones, which are one cause; what the others change is in both explanations."""
+    """A kernel on all ranks or on some of them, or latency, bandwidth, calls. Of several kernels the planted one, else
+    that which differs most: what the others do is in both explanations. The small kernels together are one cause, of
+    which the planted one may have been."""
     if cause["kind"] not in ("kernel", "place"):
         return cause["kind"]
+    kernels = [one for one in planted if one.startswith("d")]
     small = cause["kind"] == "kernel" and len(cause["kernels"]) > 1
-    return planted[0] if small and planted[0].startswith("d") else cause["kernels"][0]
+    return next((one for one in kernels if small or one in cause["kernels"]), cause["kernels"][0])
 
 
 def both(model):
