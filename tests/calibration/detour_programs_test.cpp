@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "../../calibration/src/steal_ticks.hpp"
 #include "hplcast/core/collective_run.hpp"
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/files.hpp"
@@ -74,7 +75,16 @@ std::string skipped_at(double share) {
   return "skipped: the machine itself takes " + std::to_string(100 * share) + " % of the time of a core";
 }
 
+/// Ticks that other virtual machines have taken since boot.
+double stolen_ticks() {
+  std::ifstream in("/proc/stat");
+  std::string line;
+  std::getline(in, line);
+  return calibration::steal_ticks(line).stolen.value_or(0);
+}
+
 TEST_F(DetourPrograms, TheSourceTellsWhatItReallyDid) {
+  const double stolen = stolen_ticks();
   const auto result =
       run("hplcast-noise-source", {"--period", "100ms", "--duration", "2ms", "--for", "1050ms", "--json"});
   ASSERT_EQ(result.status, 0) << result.output;
@@ -84,7 +94,10 @@ TEST_F(DetourPrograms, TheSourceTellsWhatItReallyDid) {
     EXPECT_EQ(core["periods"], 10);  // whole ones
     const double events = core["events"];
     if (events < 10) GTEST_SKIP() << "skipped: others took a core for a whole period of 100 ms";
-    // An event ends within one piece of work, some microseconds; what the scheduler adds is not processor time.
+    // An event ends within one piece of work, some microseconds; what the scheduler adds is not processor time, but
+    // what other virtual machines take is.
+    if (std::abs(core["busy_s"].get<double>() - 0.02) > 0.001 && stolen_ticks() > stolen)
+      GTEST_SKIP() << "skipped: other virtual machines took processor time during the run";
     EXPECT_NEAR(core["busy_s"], 0.02, 0.001);
     EXPECT_NEAR(core["duty"], 0.02, 0.001);
   }
