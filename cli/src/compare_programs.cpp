@@ -32,7 +32,7 @@ std::optional<double> longest_wall_s(const std::map<std::string, std::string>& f
 
 study::ProgramOutput real_output(const std::string& path) {
   if (!calibration::has_archive_name(path)) {
-    study::ProgramOutput printed{path, core::read_text(path), std::nullopt, {}, {}, 0};
+    study::ProgramOutput printed{path, core::read_text(path), std::nullopt};
     if (study::is_program_run(printed.text))
       throw core::ParseError({path, 0, ""},
                              "JSON of `hplcast run`, a prediction; expected what the program printed in a real run, or "
@@ -46,7 +46,7 @@ study::ProgramOutput real_output(const std::string& path) {
     throw core::ParseError({path, 0, ""}, "no program.out in it; expected an archive of `hplcast observe`");
   calibration::require_whole_observation(files, path);
   const std::string text = output == files.end() ? "" : output->second;
-  study::ProgramOutput observed{path, text, longest_wall_s(files, path), {}, {}, 0};
+  study::ProgramOutput observed{path, text, longest_wall_s(files, path)};
   if (program != files.end()) study::read_observed_program(program->second, path + ":program.json", observed);
   return observed;
 }

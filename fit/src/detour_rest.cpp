@@ -15,7 +15,7 @@ namespace {
 struct Stream {
   double watched_s = 0;
   std::vector<core::DetourEvent> events;
-  int core = 0;  ///< number in its host
+  long core = 0;  ///< number in its host
 };
 
 struct Place {
@@ -102,7 +102,7 @@ struct CoreNumber {
 
 /// What cores of some numbers have beyond the rate of most: sources of these cores. They keep as many events as most.
 void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector<FoundDetours>& sources) {
-  std::map<int, CoreNumber> numbers;
+  std::map<long, CoreNumber> numbers;
   double watched_s = 0;
   for (const Stream& stream : streams) {
     CoreNumber& number = numbers[stream.core];
@@ -127,7 +127,7 @@ void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector
     FoundDetours& found = sources.back();
     core::DetourSource::Values values = found.source.values();
     values.period_s /= beyond;
-    values.cores = {core};
+    values.cores = {static_cast<int>(core)};
     found.source = core::DetourSource::make(std::move(values));
     found.share = beyond * number.lost_s / watched_s;
     const auto is_its = [core = core](const Stream& stream) { return stream.core == core; };
@@ -137,9 +137,10 @@ void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector
 
 }  // namespace
 
-std::vector<FoundDetours> fit_rest(std::vector<RestCore> cores, const DetourFitOptions& options) {
+std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options) {
   std::map<std::string, std::vector<Stream>> hosts;
-  for (RestCore& core : cores) hosts[core.host].push_back({core.watched_s, std::move(core.events), core.number});
+  for (core::CoreDetours& core : cores)
+    hosts[core.host].push_back({core.watched_s(), std::move(core.events), core.core});
   std::vector<Stream> of_hosts, of_cores;
   for (auto& [name, streams] : hosts) {
     of_hosts.push_back(streams.size() > 1 ? take_common(streams, options.together_s) : streams.front());

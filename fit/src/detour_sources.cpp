@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -283,13 +284,19 @@ void take_periodic(core::DetourTrace& trace, const DetourFitOptions& options, st
   trace.cores = search.rest();
 }
 
+/// That what hits several cores hits each at times of its own.
+bool is_alone_on_each_core(const core::DetourSource::Values& source) {
+  const auto* times = std::get_if<core::PeriodicDetours>(&source.times);
+  return source.per == core::DetoursPer::core && !(times != nullptr && times->phase_s);
+}
+
 /// A source of one core number; beside one of the same period and duration on other cores it is part of that.
 void add_for_core(FoundDetours found, int core, std::vector<FoundDetours>& sources) {
   const auto duration_s = [](const FoundDetours& one) { return core::mean_s(one.source.values().duration); };
   const auto belongs = [&](const FoundDetours& other) {
     const auto &a = found.source.values(), &b = other.source.values();
     constexpr double sds = 5, unlike = 0.05;
-    return !b.cores.empty() && a.per == b.per && std::holds_alternative<core::PeriodicDetours>(b.times) &&
+    return !b.cores.empty() && is_alone_on_each_core(a) && is_alone_on_each_core(b) &&
            std::abs(a.period_s - b.period_s) <= sds * std::hypot(found.period_error_s, other.period_error_s) &&
            std::abs(duration_s(found) - duration_s(other)) <= unlike * duration_s(other);
   };
@@ -314,9 +321,9 @@ void fit_events(core::DetourTrace trace, const DetourFitOptions& options, Detour
   for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
   take_periodic(trace, options, fit.sources);
   // What only one core of each host has, or a few.
-  std::map<int, core::DetourTrace> by_core;
-  for (core::CoreDetours& core : trace.cores) by_core[static_cast<int>(core.core)].cores.push_back(std::move(core));
-  std::vector<RestCore> rest;
+  std::map<long, core::DetourTrace> by_core;
+  for (core::CoreDetours& core : trace.cores) by_core[core.core].cores.push_back(std::move(core));
+  std::vector<core::CoreDetours> rest;
   for (auto& [number, one] : by_core) {
     std::vector<FoundDetours> found;
     double watched_s = 0;
@@ -324,10 +331,9 @@ void fit_events(core::DetourTrace trace, const DetourFitOptions& options, Detour
     if (by_core.size() > 1) take_periodic(one, options, found);
     for (FoundDetours& source : found) {
       source.share *= watched_s / fit.watched_s;
-      add_for_core(std::move(source), number, fit.sources);
+      add_for_core(std::move(source), static_cast<int>(number), fit.sources);
     }
-    for (core::CoreDetours& core : one.cores)
-      rest.push_back({core.host, number, core.watched_s(), std::move(core.events)});
+    std::move(one.cores.begin(), one.cores.end(), std::back_inserter(rest));
   }
   for (FoundDetours& found : fit_rest(std::move(rest), options)) fit.sources.push_back(std::move(found));
 }
@@ -369,7 +375,7 @@ DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& op
   if (!trace.cores.empty()) {
     core::DetourTrace joined = trace;
     join_near_events(joined, options.join_s);
-    fit_events(joined, options, fit);
+    fit_events(std::move(joined), options, fit);
   }
   double lost_s = 0;
   for (const core::CoreDetours& core : trace.cores) lost_s += core.lost_s();

@@ -66,11 +66,11 @@ double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::Ker
                         std::uint64_t call) const {
   for (const DrawnCalls& drawn : rank.drawn)
     if (const double* duration_s = drawn.find(kernel, shape, call)) return *duration_s;
-  return draw_s(rank, kernel, shape, call);
+  return newly_drawn_s(rank, kernel, shape, call);
 }
 
-double Kernels::draw_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
-                       std::uint64_t call) const {
+double Kernels::newly_drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
+                              std::uint64_t call) const {
   const core::DurationLaw& law = rank.laws[static_cast<std::size_t>(kernel)]->at(shape);
   const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
   const double duration_s = draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.number,

@@ -44,7 +44,8 @@ class Kernels {
  private:
   core::DetourPlace detour_place(int host, int local_rank) const;
   double drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape, std::uint64_t call) const;
-  double draw_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape, std::uint64_t call) const;
+  double newly_drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
+                       std::uint64_t call) const;
 
   const Settings& settings_;
   std::optional<Model> model_;

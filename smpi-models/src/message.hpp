@@ -8,6 +8,7 @@
 #include "channel_key.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "network_costs.hpp"
+#include "sending_numbers.hpp"
 #include "simgrid_port/simgrid_port.hpp"
 
 struct hplcast_end;
@@ -53,23 +54,6 @@ class ContentMover {
   virtual void move(SentMessage& sent, const MessageRequest& request) = 0;
   /// The sender goes on before they meet: from `sent.from` to `sent.copy`.
   virtual void keep(SentMessage& sent) = 0;
-};
-
-/// How often something was sent to each destination with each tag. HPL uses a thousand tags in turn: an open hash
-/// table, for the memory of most of them is not in a cache any more.
-class SendingNumbers {
- public:
-  /// How often it was asked for this before.
-  std::uint32_t next(std::uint32_t destination, std::uint32_t tag);
-
- private:
-  struct Cell {
-    std::uint32_t destination = 0, tag = 0, count = 0;
-  };
-  Cell& cell_of(std::uint32_t destination, std::uint32_t tag);
-
-  std::vector<Cell> cells_;  ///< as many as a power of two; used ones have a count
-  std::size_t used_ = 0;
 };
 
 /// The messages of one rank that are not over yet.

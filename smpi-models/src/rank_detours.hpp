@@ -22,7 +22,7 @@ class RankDetours {
   /// `sources` must outlive this and its copies.
   RankDetours(const std::vector<core::DetourSource>& sources, const core::DetourPlace& place);
 
-  bool any() const { return any_; }
+  bool any() const { return all_.any(); }
   /// When work of `work_s` that begins at `begin_s` ends.
   double after(Work what, double begin_s, double work_s) {
     return what == Work::kernel && kernels_differ_ ? kernels_.after(begin_s, work_s) : all_.after(begin_s, work_s);
@@ -31,7 +31,6 @@ class RankDetours {
   double free_s(double begin_s, double end_s) { return all_.free_s(begin_s, end_s); }
 
  private:
-  bool any_ = false;
   bool kernels_differ_ = false;
   core::DetourClock all_;
   core::DetourClock kernels_;  // only if it differs

@@ -204,7 +204,7 @@ ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const
 ProgramOutput read_program_output(std::istream& in, const std::string& name) {
   try {
     const Json json = Json::parse(core::read_json_text(in, name));
-    ProgramOutput output{name, json.at("output").get<std::string>(), json.at("time_s").get<double>(), {}, {}, 0};
+    ProgramOutput output{name, json.at("output").get<std::string>(), json.at("time_s").get<double>()};
     const std::string command = json.value("command", std::string());
     const std::size_t blank = std::min(command.find(' '), command.size());
     output.program = command.substr(0, blank);

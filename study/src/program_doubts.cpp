@@ -1,23 +1,15 @@
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/program_run.hpp"
+#include "share_text.hpp"
 
 namespace hplcast::study {
 
 namespace {
-
-double share(double part, double whole) {
-  return whole > 0 ? part / whole : 0;
-}
-
-std::string percent(double ratio) {
-  return core::shortest(std::round(ratio * 1000) / 10) + " %";
-}
 
 std::string count_text(double calls) {
   return core::shortest(calls) + (calls == 1 ? " call" : " calls");
@@ -53,10 +45,10 @@ std::string listed(const ProgramRun& run, const IsMeant& is_meant) {
   if (routines.empty()) return "";
   std::sort(routines.begin(), routines.end());
   constexpr std::size_t most = 8;
-  std::string text = percent(share(meant, all)) + " of all calls of routines: ";
+  std::string text = share_text(share_of(meant, all)) + " of all calls of routines: ";
   for (std::size_t i = 0; i < std::min(most, routines.size()); ++i)
     text += (i == 0 ? "" : ", ") + routines[i].second + " (" + count_text(-routines[i].first) + ", " +
-            percent(share(-routines[i].first, all)) + ")";
+            share_text(share_of(-routines[i].first, all)) + ")";
   return text + (routines.size() > most ? " and " + std::to_string(routines.size() - most) + " more" : "");
 }
 
@@ -96,8 +88,8 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
                    " has no model of these routines; observe a run that calls them" + both_names(run, cluster));
   for (const auto& [name, use] : run.routines) {
     constexpr double much = 0.01;  // of the time, or of the calls
-    if (use.has_model && share(use.outside_range, use.calls) > much && share(use.time_s, all_s) > much) {
-      list.push_back(name + ": " + percent(share(use.outside_range, use.calls)) +
+    if (use.has_model && share_of(use.outside_range, use.calls) > much && share_of(use.time_s, all_s) > much) {
+      list.push_back(name + ": " + share_text(share_of(use.outside_range, use.calls)) +
                      " of its calls have sizes outside of those observed");
     }
   }

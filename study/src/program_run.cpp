@@ -22,6 +22,7 @@
 #include "program_end.hpp"
 #include "program_phases.hpp"
 #include "program_statistics.hpp"
+#include "share_text.hpp"
 #include "simulation_files.hpp"
 
 namespace hplcast::study {
@@ -155,14 +156,6 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   return run;
 }
 
-double share(double part, double whole) {
-  return whole > 0 ? part / whole : 0;
-}
-
-std::string percent(double ratio) {
-  return core::shortest(std::round(ratio * 1000) / 10) + " %";
-}
-
 }  // namespace
 
 const char* to_string(RestMode mode) {
@@ -249,10 +242,10 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
                        " has no routines of an observed program (hplcast fit program): only kernels of HPL take time");
   } else if (const core::ObservedTime& seen = request.cluster.program->observed; request.rest == RestMode::zero) {
     constexpr double much = 0.05;
-    const double unmodelled = share(seen.rest_s, seen.total_s - seen.mpi_s);
+    const double unmodelled = share_of(seen.rest_s, seen.total_s - seen.mpi_s);
     if (unmodelled > much)
       warnings.push_back(
-          percent(unmodelled) +
+          share_text(unmodelled) +
           " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
           "this simulation: rates and times that the program prints of such code (loops of its own, STREAM) are far "
           "too good; --rest model or bench, or regions (docs/any-program.md)");

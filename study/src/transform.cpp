@@ -64,8 +64,8 @@ class Argument {
   core::DetoursPer detours_per(std::size_t i, core::DetoursPer otherwise) const {
     return i < size() ? core::detours_per_from_name(parts_[i]) : otherwise;
   }
-  /// "3" or "0-3".
-  std::vector<int> cores(std::size_t i) const {
+  /// "3" or "0-3", each below `cores_of_host`; none: all.
+  std::vector<int> cores(std::size_t i, int cores_of_host) const {
     if (i >= size()) return {};
     const std::size_t dash = parts_[i].find('-');
     const auto number = [&](const std::string& digits) {
@@ -77,6 +77,9 @@ class Argument {
     const int first = number(parts_[i].substr(0, dash));
     const int last = dash == std::string::npos ? first : number(parts_[i].substr(dash + 1));
     if (last < first) fail();
+    if (last >= cores_of_host)
+      throw core::DomainError("cores of detours", parts_[i],
+                              "below " + std::to_string(cores_of_host) + ", the cores of a host");
     std::vector<int> all(static_cast<std::size_t>(last - first) + 1);
     std::iota(all.begin(), all.end(), first);
     return all;
@@ -246,7 +249,8 @@ std::vector<Entry> detour_entries() {
            "host only, 0 or 0-3 (all)"},
           2, 4,
           [](const ClusterModel& c, const Argument& a) {
-            return add_detours(c, a.seconds(0), a.seconds(1), a.detours_per(2, core::DetoursPer::core), a.cores(3));
+            return add_detours(c, a.seconds(0), a.seconds(1), a.detours_per(2, core::DetoursPer::core),
+                               a.cores(3, c.hosts.values().cores));
           }),
       of_number({"scale-detours", "FACTOR", "durations of all detours; 0: none"}, scale_detours),
       of_parts({"synchronise-detours", "yes", "all detours hit all cores at the same instant"}, 1, 1,

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 ProgramOutput output(const std::string& text) {
-  return {"out.txt", text, std::nullopt, {}, {}, 0};
+  return {"out.txt", text, std::nullopt};
 }
 
 std::string message_of(const ProgramOutput& one, const std::string& time_from) {
@@ -30,7 +30,7 @@ const std::string pattern = "time ([^ ]+) s";
 
 TEST(TimeFrom, TakesTheGroupOfTheOneMatch) {
   EXPECT_EQ(time_in(output("solving\ntime 1.25e-3 s for N=100\n"), {pattern, ""}), 1.25e-3);
-  EXPECT_EQ(time_in({"run.json", "nothing", 7.5, {}, {}, 0}, {}), 7.5) << "of the whole run";
+  EXPECT_EQ(time_in({"run.json", "nothing", 7.5}, {}), 7.5) << "of the whole run";
 }
 
 TEST(TimeFrom, TellsWhatIsWrongWithAPatternOrAnOutput) {

@@ -14,7 +14,7 @@ struct ProgramOutput {
   std::optional<double> time_s;  ///< of the whole run, where it is known
   /// What ran, where it is known (archives of `observe`, JSON of `run`): name of the program, its arguments with blanks
   /// between them, ranks; else empty and 0.
-  std::string program, arguments;
+  std::string program = {}, arguments = {};
   int ranks = 0;
 };
 
