@@ -30,6 +30,14 @@ std::string reason(archive* handle) {
   return text == nullptr ? "unknown reason" : text;
 }
 
+[[noreturn]] void fail_to_read(const fs::path& path, archive* handle) {
+  std::error_code error;
+  fail("read", path,
+       reason(handle) + (fs::is_regular_file(path, error)
+                             ? "\n  hint: an archive is what `hplcast calibrate` or `observe` wrote with -o"
+                             : ""));
+}
+
 struct WriterDeleter {
   void operator()(archive* handle) const { archive_write_free(handle); }
 };
@@ -117,9 +125,8 @@ std::map<std::string, std::string> read_archive(const fs::path& path) {
   const Reader handle(archive_read_new());
   archive_read_support_filter_all(handle.get());
   archive_read_support_format_all(handle.get());
-  if (archive_read_open_filename(handle.get(), path.c_str(), block_bytes) != ARCHIVE_OK) {
-    fail("read", path, reason(handle.get()));
-  }
+  if (archive_read_open_filename(handle.get(), path.c_str(), block_bytes) != ARCHIVE_OK)
+    fail_to_read(path, handle.get());
   std::map<std::string, std::string> files;
   archive_entry* entry = nullptr;
   int status = ARCHIVE_OK;
@@ -132,9 +139,9 @@ std::map<std::string, std::string> read_archive(const fs::path& path) {
     while ((got = archive_read_data(handle.get(), block.data(), block.size())) > 0) {
       content.append(block.data(), static_cast<std::size_t>(got));
     }
-    if (got < 0) fail("read", path, reason(handle.get()));
+    if (got < 0) fail_to_read(path, handle.get());
   }
-  if (status != ARCHIVE_EOF) fail("read", path, reason(handle.get()));
+  if (status != ARCHIVE_EOF) fail_to_read(path, handle.get());
   return files;
 }
 

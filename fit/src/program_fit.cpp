@@ -206,7 +206,11 @@ core::RegionModel region_model(const std::vector<ObservedCall>& calls, const Obs
   return region;
 }
 
-void read_calls(const NamedInput& file, ProgramObservation& observation) {
+/// Calls of a rank that its samples stand for, by routine.
+using SampledCalls = std::map<std::string, double>;
+
+SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation) {
+  SampledCalls sampled;
   core::CsvReader rows(file.in, file.name);
   ProgramObservation::RankRest& rest = observation.rests.back();
   const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
@@ -219,15 +223,30 @@ void read_calls(const NamedInput& file, ProgramObservation& observation) {
     observation.calls[name].push_back({{rows.positive(m), rows.positive(n), rows.positive(k)},
                                        std::max(duration_s, shortest_s),
                                        rows.positive(calls)});
+    const double number = rows.positive(calls);
+    sampled[name] += number;
     if (name.rfind(region_prefix, 0) == 0) continue;
     const core::KernelShape& shape = observation.calls[name].back().shape;
-    const double number = rows.positive(calls);
     rest.calls += number;
     rest.elements += number * (core::ends_with(name, "/strided") ? shape.n : core::largest_face(shape));
   }
+  return sampled;
 }
 
-void read_times(const NamedInput& file, ProgramObservation& observation) {
+/// @throws core::ParseError if samples of the routine in this row were lost: they stand for all of its calls.
+void require_all_calls(const core::CsvReader& rows, std::size_t column, const SampledCalls& sampled,
+                       const std::string& name) {
+  constexpr double rounding = 1e-6;  // of numbers with nine digits
+  const auto found = sampled.find(name);
+  const double calls = rows.non_negative(column), samples = found == sampled.end() ? 0 : found->second;
+  if (std::abs(samples - calls) > rounding * calls)
+    throw core::ParseError(rows.at(column), core::shortest(calls) + " of " + name +
+                                                ", but the samples in calls.csv of this rank stand for " +
+                                                core::shortest(samples) +
+                                                "; expected an archive as `hplcast observe` wrote it");
+}
+
+void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObservation& observation) {
   core::CsvReader rows(file.in, file.name);
   const std::size_t what = rows.column("what"), its_name = rows.column("name"), calls = rows.column("calls"),
                     time = rows.column("time_s"), flop = rows.column("flop");
@@ -240,11 +259,14 @@ void read_times(const NamedInput& file, ProgramObservation& observation) {
       sum.time_s += one.time_s;
       sum.flop += one.flop;
     };
-    if (kind == "routine") add(observation.routines);
-    if (kind == "region") add(observation.regions);
+    if (kind == "routine" || kind == "region") {
+      const std::string name = (kind == "region" ? region_prefix : "") + std::string(rows.text(its_name));
+      require_all_calls(rows, calls, sampled, name);
+      add(kind == "routine" ? observation.routines : observation.regions);
+    }
     if (kind == "mpi") add(observation.mpi);
     if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
-    if (kind == "wall") observation.rests.back().wall_s = one.time_s;
+    if (kind == "wall") observation.rests.back().wall_s = rows.non_negative(time);
     if (kind == "total") {
       observation.executed_s += one.time_s;
       observation.rests.back().executed_s = one.time_s;
@@ -286,8 +308,8 @@ void fit_rest(const std::vector<ProgramObservation::RankRest>& rests, core::Prog
 void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation) {
   observation.rests.emplace_back();
   observation.rests.back().name = times.name;
-  read_calls(calls, observation);
-  read_times(times, observation);
+  const SampledCalls sampled = read_calls(calls, observation);
+  read_times(times, sampled, observation);
 }
 
 void read_reach(const NamedInput& file, ProgramObservation& observation) {

@@ -273,7 +273,9 @@ void Program::enter_mpi(Rank& rank, const char* function) {
     intervals_.other_function();
   }
   const std::optional<CollectiveWaits::Call> meeting = std::exchange(next_meeting_, std::nullopt);
-  states_[rank.number].mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value()});
+  State& state = states_[rank.number];
+  state.mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value()});
+  if (std::string_view(function) == "MPI_Finalize") state.finalized = true;
   if (meeting) waits_.enter(static_cast<int>(rank.number), *meeting, now.now_s);
   if (times_.measures()) times_.enter(static_cast<int>(rank.number), function, now);
 }
@@ -319,6 +321,7 @@ ProgramCounts Program::counts() const {
   for (const Routine& routine : routines_)
     if (routine.count.calls > 0 || routine.model != nullptr) counts.routines[routine.name] = routine.count;
   for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (settings_.program && !states_[i].finalized) counts.unfinished.push_back(static_cast<int>(i));
     if (states_[i].regions.empty()) continue;
     throw core::Error(core::ExitCode::bad_input,
                       "region " + states_[i].regions.back().name + " of rank " + std::to_string(i) +

@@ -98,8 +98,9 @@ class Program {
       double begin_s, blocked_s;
       bool meets = false;
     };
-    std::vector<Call> mpi;  ///< functions that it is in
-    int composed = 0;       ///< routines that it is in, and has paid for
+    std::vector<Call> mpi;   ///< functions that it is in
+    int composed = 0;        ///< routines that it is in, and has paid for
+    bool finalized = false;  ///< has come to MPI_Finalize
     double last_s = 0;
   };
   using Part = ProgramTimes::Part;

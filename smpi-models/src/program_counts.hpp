@@ -32,6 +32,7 @@ struct ProgramCounts {
   double message_bytes = 0;       ///< in them
   double end_s = 0;               ///< when the last rank ended, in its own time
   std::vector<NamedTimes> times;  ///< ProgramTimes::until(); empty if nobody asks
+  std::vector<int> unfinished;    ///< ranks that have not come to MPI_Finalize
   double untimed_s = 0;  ///< CPU time of this machine between two reads of a clock that show the same simulated time
   std::uint64_t untimed_intervals = 0;  ///< how often
   double rest_s = 0;  ///< simulated time of code that is neither routine nor region, summed over ranks

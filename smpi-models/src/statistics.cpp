@@ -126,6 +126,7 @@ Json program_json(const ProgramCounts& program) {
                {"untimed_intervals", program.untimed_intervals},
                {"messages", program.messages},
                {"message_bytes", program.message_bytes}};
+  json["unfinished"] = program.unfinished;
   for (const auto& [name, count] : program.routines) {
     json["routines"][name] = {{"calls", count.calls},
                               {"outside_range", count.outside_range},
@@ -177,7 +178,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
   }
   const ProgramCounts& program = statistics.program;
   if (!program.routines.empty() || !program.regions.empty() || program.rest_s > 0 || program.messages > 0 ||
-      program.untimed_s > 0)
+      program.untimed_s > 0 || !program.unfinished.empty())
     json["program"] = program_json(program);
   if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
   if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;

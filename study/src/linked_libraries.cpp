@@ -34,8 +34,7 @@ bool matches(const std::string& library, const char* pattern) {
 }
 
 bool have(const std::vector<std::string>& libraries, const char* pattern) {
-  return std::any_of(libraries.begin(), libraries.end(),
-                     [&](const std::string& one) { return matches(one, pattern); });
+  return std::any_of(libraries.begin(), libraries.end(), [&](const std::string& one) { return matches(one, pattern); });
 }
 
 }  // namespace
@@ -60,7 +59,8 @@ std::vector<std::string> check_linked_libraries(const fs::path& program) {
   };
   std::error_code error;
   if (!fs::is_regular_file(program, error))
-    refuse("there is no such file", "the program is the first word after the options");
+    refuse(fs::is_directory(program, error) ? "a folder; expected a program" : "there is no such file",
+           "the program is the first word after the options");
   const std::vector<std::string> libraries = needed_libraries(program);
   if (!have(libraries, "^libhplcast-smpi\\.so"))
     refuse("not a program for the simulator: it is not linked with libhplcast-smpi.so",

@@ -107,6 +107,9 @@ ProgramStatistics statistics_of(const core::Command& command, const ProgramRunRe
     throw core::program_failure(command, 0,
                                 "the simulated ranks deadlocked at " + core::shortest(statistics.run.time_s) + " s",
                                 blocked_text(statistics.counted));
+  if (!statistics.unfinished.empty())
+    throw core::program_failure(command, 0, ranks_text(statistics.unfinished) + " ended without MPI_Finalize",
+                                "what was simulated is not a whole run; mpirun calls that a failure, too");
   return statistics;
 }
 

@@ -57,6 +57,7 @@ ProgramStatistics read_program_statistics(std::istream& in, const std::string& n
     const Json& program = json.at("program");
     for (const auto& [routine, use] : program.at("routines").items()) run.routines[routine] = use_from(use);
     for (const auto& [region, use] : program.at("regions").items()) run.regions[region] = use_from(use);
+    statistics.unfinished = program.at("unfinished").get<std::vector<int>>();
     run.rest_s = program.at("rest_s").get<double>();
     run.untimed_s = program.at("untimed_s").get<double>();
     run.untimed_intervals = program.at("untimed_intervals").get<double>();

@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "hplcast/study/program_run.hpp"
 #include "statistics.hpp"
@@ -12,7 +13,8 @@ namespace hplcast::study {
 struct ProgramStatistics {
   ProgramRun run;
   bool deadlock = false;
-  Statistics counted;  ///< what programs have in common with HPL: phases, energy, ranks that are blocked
+  std::vector<int> unfinished;  ///< ranks that ended without MPI_Finalize
+  Statistics counted;           ///< what programs have in common with HPL: phases, energy, ranks that are blocked
 };
 
 /// @throws core::ParseError if it is not what the runtime writes.

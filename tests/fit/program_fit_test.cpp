@@ -273,8 +273,8 @@ TEST(ProgramFit, WarnsOfStaticBlasBesideRegions) {
 }
 
 TEST(ProgramFit, RefusesRowsThatAreNoObservation) {
-  const auto refused = [](const std::string& text) {
-    std::istringstream in(text), times("what,name,calls,time_s,flop\n");
+  const auto refused = [](const std::string& text, const std::string& of_times = "") {
+    std::istringstream in(text), times("what,name,calls,time_s,flop\n" + of_times);
     ProgramObservation seen;
     try {
       read_observed_rank({in, "calls.csv"}, {times, "times.csv"}, seen);
@@ -287,6 +287,32 @@ TEST(ProgramFit, RefusesRowsThatAreNoObservation) {
   EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,0,1,1,1e-3,1\n"), HasSubstr("calls.csv:2"));
   EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,1,1,1,-1,1\n"), HasSubstr("calls.csv:2"));
   EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,1,1,1,nan,1\n"), HasSubstr("calls.csv:2"));
+  const std::string header = "routine,m,n,k,duration_s,calls\n";
+  EXPECT_EQ(refused(header, "wall,,0,1,0\n"), "accepted");
+  EXPECT_THAT(refused(header, "wall,,0,-1,0\n"), HasSubstr("times.csv:2"));
+}
+
+// Samples stand for all calls: some that are missing would make a model of the others only, or none.
+TEST(ProgramFit, RefusesRanksThatHaveLostSamples) {
+  const std::string header = "routine,m,n,k,duration_s,calls\n";
+  const std::string samples = "dgemm,1,1,1,1e-6,33.3333333\ndgemm,1,1,1,1e-6,33.3333333\n";
+  const std::string last = "dgemm,1,1,1,1e-6,33.3333333\n", region = "region:sum,1,1,1,1e-3,2\n";
+  const std::string times = "what,name,calls,time_s,flop\nroutine,dgemm,100,1e-4,200\nregion,sum,2,2e-3,0\n";
+  const auto said = [&](const std::string& calls) {
+    std::istringstream in(header + calls), sums(times);
+    ProgramObservation seen;
+    try {
+      read_observed_rank({in, "calls.csv"}, {sums, "times.csv"}, seen);
+    } catch (const core::ParseError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(said(samples + last + region), "accepted");
+  EXPECT_THAT(said(samples + region),
+              testing::AllOf(HasSubstr("times.csv:2"), HasSubstr("100 of dgemm"), HasSubstr("stand for 66.6")));
+  EXPECT_THAT(said(region), HasSubstr("stand for 0"));
+  EXPECT_THAT(said(samples + last), testing::AllOf(HasSubstr("times.csv:3"), HasSubstr("region:sum")));
 }
 
 }  // namespace

@@ -306,6 +306,12 @@ TEST(ProgramRun, TellsTheExitCodeOfTheProgram) {
   EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"crash"})), HasSubstr("the program was ended by signal 11"));
 }
 
+// mpirun calls that a failure, too: the others may go on with what this rank has not done.
+TEST(ProgramRun, TellsOfRanksThatEndWithoutFinalize) {
+  EXPECT_THAT(message_of(request_of("odd-smpi", 2, {"exits"})), HasSubstr("rank 1 ended without MPI_Finalize"));
+  EXPECT_THAT(message_of(request_of("odd-smpi", 2, {"returns-early"})), HasSubstr("rank 1 ended without MPI_Finalize"));
+}
+
 TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
   ProgramRunRequest request = request_of("odd-smpi", 1);
   EXPECT_THAT(check(request), IsEmpty());
