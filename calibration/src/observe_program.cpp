@@ -1,12 +1,15 @@
 #include "hplcast/calibration/observe_program.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/host_and_time.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 
@@ -69,26 +72,34 @@ std::string observe_program(const ObserveRequest& request) {
   return output;
 }
 
-void require_whole_observation(const std::map<std::string, std::string>& files, const std::string& archive) {
+std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::string>& files,
+                                             const std::string& archive) {
   const auto description = files.find("program.json");
-  if (description == files.end()) return;
+  if (description == files.end()) return std::nullopt;
   const std::string where = archive + ":program.json";
-  const auto json = nlohmann::json::parse(description->second, nullptr, false);
-  if (!json.is_object() || !json.contains("ranks") || !json.at("ranks").is_number_integer())
-    throw core::ParseError({where, 0, ""}, "expected the program that was observed, and its ranks");
-  if (const auto version = json.find("schema_version"); version == json.end() || *version != 1)
-    throw core::ParseError({where, 0, "/schema_version"},
-                           "found " + (version == json.end() ? "none" : version->dump()) + "; expected 1",
-                           "it was written by another version of hplcast; observe again with this one");
-  long found = 0;
-  for (const auto& [name, text] : files)
-    if (core::begins_with(name, "rank-") && core::ends_with(name, ".times.csv")) ++found;
-  const long ranks = json.at("ranks").get<long>();
-  if (found == ranks) return;
-  throw core::Error(core::ExitCode::bad_input, archive + ": rank-*.times.csv of " + std::to_string(found) +
-                                                   " ranks in it; expected " + std::to_string(ranks) +
-                                                   ", as program.json says\n  hint: the archive is damaged; observe "
-                                                   "again");
+  ObservedRun run;
+  try {
+    std::istringstream in(description->second);
+    const auto json = nlohmann::json::parse(core::read_json_text(in, where));
+    if (const auto version = json.find("schema_version"); version == json.end() || *version != 1)
+      throw core::ParseError({where, 0, "/schema_version"},
+                             "found " + (version == json.end() ? "none" : version->dump()) + "; expected 1",
+                             "it was written by another version of hplcast; observe again with this one");
+    json.at("program").get_to(run.program);
+    json.at("arguments").get_to(run.arguments);
+    json.at("ranks").get_to(run.ranks);
+  } catch (const nlohmann::json::exception& error) {
+    throw core::ParseError({where, 0, ""}, std::string("expected program.json of `hplcast observe`: ") + error.what());
+  }
+  const auto found = std::count_if(files.begin(), files.end(), [](const auto& file) {
+    return core::begins_with(file.first, "rank-") && core::ends_with(file.first, ".times.csv");
+  });
+  if (found != run.ranks)
+    throw core::Error(core::ExitCode::bad_input, archive + ": rank-*.times.csv of " + std::to_string(found) +
+                                                     " ranks in it; expected " + std::to_string(run.ranks) +
+                                                     ", as program.json says\n  hint: the archive is damaged; observe "
+                                                     "again");
+  return run;
 }
 
 }  // namespace hplcast::calibration

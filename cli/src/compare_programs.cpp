@@ -1,6 +1,7 @@
 #include "compare_programs.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -41,13 +42,17 @@ study::ProgramOutput real_output(const std::string& path) {
     return printed;
   }
   const auto files = calibration::read_archive(path);
-  const auto output = files.find("program.out"), program = files.find("program.json");  // no output if it printed none
-  if (output == files.end() && program == files.end())
+  const auto run = calibration::read_observed_run(files, path);
+  const auto output = files.find("program.out");  // there is none if it printed nothing
+  if (output == files.end() && !run)
     throw core::ParseError({path, 0, ""}, "no program.out in it; expected an archive of `hplcast observe`");
-  calibration::require_whole_observation(files, path);
   const std::string text = output == files.end() ? "" : output->second;
   study::ProgramOutput observed{path, text, longest_wall_s(files, path)};
-  if (program != files.end()) study::read_observed_program(program->second, path + ":program.json", observed);
+  if (run) {
+    observed.program = std::filesystem::path(run->program).filename().string();
+    for (const std::string& one : run->arguments) observed.arguments += (observed.arguments.empty() ? "" : " ") + one;
+    observed.ranks = run->ranks;
+  }
   return observed;
 }
 

@@ -37,8 +37,7 @@ using ArchiveFiles = std::map<std::string, std::string>;
 
 /// The run of one archive. @return the command that was observed.
 std::string add_archive(const std::string& path, const ArchiveFiles& files, fit::ProgramObservation& observation) {
-  calibration::require_whole_observation(files, path);
-  std::string command;
+  const auto run = calibration::read_observed_run(files, path);
   bool found = false;
   for (const auto& [name, text] : files) {
     const std::string where = path + ":" + name;
@@ -55,16 +54,11 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, fit:
       fit::read_observed_rank({calls_in, path + ":" + calls_name}, {times_in, where}, observation);
       found = true;
     }
-    if (!core::ends_with(name, "program.json")) continue;
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("program") || !json.at("program").is_string())
-      throw core::ParseError({where, 0, ""}, "expected the program that was observed");
-    command = json.at("program").get<std::string>();
   }
   if (!found)
     throw core::Error(core::ExitCode::bad_input,
                       path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
-  return command;
+  return run ? run->program : "";
 }
 
 /// The published method: a region's factor is the ratio of its real to its simulated duration, of the same workload.

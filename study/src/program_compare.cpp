@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -225,20 +224,6 @@ bool is_program_run(const std::string& text) {
     return json.contains("schema_version") && json.contains("output") && json.contains("time_s");
   } catch (const std::exception&) {
     return false;  // a program may print anything
-  }
-}
-
-void read_observed_program(const std::string& text, const std::string& name, ProgramOutput& output) {
-  try {
-    std::istringstream in(text);
-    const Json json = Json::parse(core::read_json_text(in, name));
-    output.program = std::filesystem::path(json.at("program").get<std::string>()).filename().string();
-    output.arguments.clear();
-    for (const std::string& one : json.at("arguments").get<std::vector<std::string>>())
-      output.arguments += (output.arguments.empty() ? "" : " ") + one;
-    output.ranks = json.at("ranks").get<int>();
-  } catch (const nlohmann::json::exception& error) {
-    throw core::ParseError({name, 0, ""}, std::string("expected program.json of `hplcast observe`: ") + error.what());
   }
 }
 

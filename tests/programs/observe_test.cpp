@@ -171,17 +171,30 @@ TEST(ObservedArchive, IsRefusedWithoutAllItsRanksOrOfAnotherVersion) {
     std::map<std::string, std::string> files = {{"program.json", description}};
     for (int rank = 0; rank < ranks; ++rank) files["rank-" + std::to_string(rank) + ".times.csv"] = "what";
     try {
-      calibration::require_whole_observation(files, "a.zip");
+      calibration::read_observed_run(files, "a.zip");
     } catch (const core::Error& error) {
       return std::string(error.what());
     }
     return std::string("none");
   };
-  const std::string two_ranks = R"({"schema_version": 1, "program": "solver", "ranks": 2})";
+  const std::string two_ranks =
+      R"({"schema_version": 1, "program": "/x/solver", "arguments": ["100", "3"], "ranks": 2})";
   EXPECT_EQ(refusal(two_ranks, 2), "none");
   EXPECT_THAT(refusal(two_ranks, 1), testing::HasSubstr("of 1 ranks in it; expected 2"));
   EXPECT_THAT(refusal(R"({"schema_version": 99, "ranks": 2})", 2), testing::HasSubstr("found 99; expected 1"));
   EXPECT_THAT(refusal("{", 2), testing::HasSubstr("a.zip:program.json"));
+  EXPECT_THAT(refusal(R"({"schema_version": 1, "program": "solver", "ranks": 2})", 2), testing::HasSubstr("arguments"));
+}
+
+TEST(ObservedArchive, SaysWhatRan) {
+  const std::string description =
+      R"({"schema_version": 1, "program": "/x/solver", "arguments": ["100", "3"], "ranks": 1})";
+  const auto run = calibration::read_observed_run({{"program.json", description}, {"rank-0.times.csv", ""}}, "a.zip");
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->program, "/x/solver");
+  EXPECT_EQ(run->arguments, (std::vector<std::string>{"100", "3"}));
+  EXPECT_EQ(run->ranks, 1);
+  EXPECT_FALSE(calibration::read_observed_run({{"rank-0.times.csv", ""}}, "a.zip"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,17 @@ struct ObserveRequest {
 /// @return what it printed.
 std::string observe_program(const ObserveRequest& request);
 
-/// @throws core::Error (bad_input) if program.json of an archive that observe_program() wrote (`files`: read_archive())
-/// is of another version, or tells of more ranks than the archive has. One without program.json is not looked at.
-void require_whole_observation(const std::map<std::string, std::string>& files, const std::string& archive);
+/// The run that an archive is of: its program.json.
+struct ObservedRun {
+  std::string program;  ///< path
+  std::vector<std::string> arguments;
+  int ranks = 0;
+};
+
+/// Nothing if there is no program.json. @param files read_archive() of `archive`, which observe_program() wrote.
+/// @throws core::ParseError if program.json is of another version or is none; core::Error (bad_input) if it tells of
+/// more ranks than the archive has.
+std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::string>& files,
+                                             const std::string& archive);
 
 }  // namespace hplcast::calibration

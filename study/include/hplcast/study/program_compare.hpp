@@ -59,9 +59,6 @@ ProgramOutput read_program_output(std::istream& in, const std::string& name);
 /// Whether a text is what write_program_run() wrote: a prediction, not the output of a real run.
 bool is_program_run(const std::string& text);
 
-/// program.json of an archive of `observe`. @throws core::ParseError
-void read_observed_program(const std::string& json, const std::string& name, ProgramOutput& output);
-
 /// As JSON, `hplcast compare --time-from ... --json`.
 void write_program_comparison(std::ostream& out, const ProgramComparison& comparison);
 
