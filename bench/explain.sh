@@ -93,7 +93,9 @@ def more_bandwidth(model, factor):
 def key(cause, planted):
     """A kernel on all ranks or on some of them, or latency, bandwidth, calls. Of several kernels the planted one, else
     that which differs most: what the others do is in both explanations. The small kernels together are one cause, of
-    which the planted one may have been."""
+    which the planted one may have been, and so are small parts of the network."""
+    if cause["kind"] == "messages":
+        return next((one for one in planted if not one.startswith("d")), "messages")
     if cause["kind"] not in ("kernel", "place"):
         return cause["kind"]
     kernels = [one for one in planted if one.startswith("d")]

@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace hplcast::study {
 
 namespace {
 
-constexpr double own_cause = 0.002;     // of the time: levels of kernels that change less are put together
-constexpr double least_effect = 0.001;  // of the time: smaller ones are noise of a run
+constexpr double own_cause = 0.002;    // of the time: levels of kernels that change less are put together
+constexpr double own_effect = 0.001;   // of the time: parts of the network that change less are put together
+constexpr double least_effect = 1e-4;  // of the time: less is not worth a simulation
 
 /// ", nearly all of it in calls with m n k below 4e+06" where a small part of the sizes has most of the difference.
 std::string where_in_sizes(const KernelFinding& finding) {
@@ -180,13 +182,31 @@ std::vector<Replacement> places_of(const Findings& findings, const core::Cluster
   return causes;
 }
 
+/// Parts of the network that differ a little, as one.
+Replacement other_parts(const std::vector<Replacement>& small, const std::string& where) {
+  if (small.size() == 1) return small.front();
+  Replacement all;
+  all.cause.kind = Cause::Kind::messages;
+  all.cause.scope = small.front().cause.scope;
+  std::vector<std::string> names;
+  for (const Replacement& one : small) {
+    names.emplace_back(to_string(one.cause.kind));
+    all.cause.estimated_s += one.cause.estimated_s;
+    merge(all.parts, one.parts);
+  }
+  all.cause.factor = 0;
+  all.cause.text = list_of(names) + " of messages" + where + " differ a little from the model";
+  return all;
+}
+
 void add_network(const Findings& findings, double ranks, std::vector<Replacement>& all) {
   for (const auto& [scope, finding] : findings.network) {
     const std::string where = scope == core::Scope::local ? " inside a host" : " between hosts";
+    std::vector<Replacement> small;
     const auto add = [&, scope = scope](Cause::Kind kind, double factor, double model_s, const std::string& text,
                                         const MeasuredParts::Network& by) {
       const double change_s = (factor - 1) * model_s / ranks;
-      if (std::abs(change_s) < least_effect * findings.predicted_s) return;
+      if (change_s == 0) return;
       Replacement one;
       one.cause.kind = kind;
       one.cause.scope = scope;
@@ -194,7 +214,7 @@ void add_network(const Findings& findings, double ranks, std::vector<Replacement
       one.cause.estimated_s = change_s;
       one.cause.text = text;
       one.parts.network[scope] = by;
-      all.push_back(std::move(one));
+      (std::abs(change_s) < own_effect * findings.predicted_s ? small : all).push_back(std::move(one));
     };
     MeasuredParts::Network latency, bandwidth, calls;
     latency.latency = finding.latency;
@@ -210,6 +230,10 @@ void add_network(const Findings& findings, double ranks, std::vector<Replacement
         bandwidth);
     add(Cause::Kind::calls, finding.calls, finding.calls_s,
         "the calls that send and receive" + where + " take " + longer(finding.calls, "") + " in the model", calls);
+    const double most_s = std::accumulate(small.begin(), small.end(), 0.0, [](double sum, const Replacement& one) {
+      return sum + std::abs(one.cause.estimated_s);
+    });
+    if (most_s > least_effect * findings.predicted_s) all.push_back(other_parts(small, where));
   }
 }
 
@@ -225,12 +249,31 @@ void advise(Cause& cause) {
     case Cause::Kind::latency:
     case Cause::Kind::bandwidth:
     case Cause::Kind::calls:
+    case Cause::Kind::messages:
       cause.advice = "measure the messages again (step `mpi`): " + again;
       return;
   }
 }
 
 }  // namespace
+
+const char* to_string(Cause::Kind kind) {
+  switch (kind) {
+    case Cause::Kind::kernel:
+      return "kernel";
+    case Cause::Kind::place:
+      return "place";
+    case Cause::Kind::latency:
+      return "latency";
+    case Cause::Kind::bandwidth:
+      return "bandwidth";
+    case Cause::Kind::calls:
+      return "calls";
+    case Cause::Kind::messages:
+      return "messages";
+  }
+  return "";
+}
 
 std::string longer(double factor, const std::string& where) {
   constexpr double as_multiple = 2;

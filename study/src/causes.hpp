@@ -26,8 +26,9 @@ struct Findings {
 };
 
 /// All that differs, the largest estimated effect first. Levels of kernels that make less than 0.2 % of the time, or
-/// that chance explains, are put together as one cause; single ranks and messages below 0.1 % are left out. Replaced
-/// kernels take in sum the time of the run: what the prediction drew above or below the expectation is taken out.
+/// that chance explains, are put together as one cause, and so are parts of the network of a scope below 0.1 % if they
+/// make 0.01 % together. Replaced kernels take in sum the time of the run: what the prediction drew above or below the
+/// expectation is taken out.
 std::vector<Replacement> replacements(const Findings& findings, const core::ClusterModel& cluster,
                                       const std::vector<RankPlace>& places);
 

@@ -10,30 +10,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* name_of(Cause::Kind kind) {
-  switch (kind) {
-    case Cause::Kind::kernel:
-      return "kernel";
-    case Cause::Kind::place:
-      return "place";
-    case Cause::Kind::latency:
-      return "latency";
-    case Cause::Kind::bandwidth:
-      return "bandwidth";
-    case Cause::Kind::calls:
-      return "calls";
-  }
-  return "";
-}
-
 bool is_of_messages(Cause::Kind kind) {
-  return kind == Cause::Kind::latency || kind == Cause::Kind::bandwidth || kind == Cause::Kind::calls;
+  return kind != Cause::Kind::kernel && kind != Cause::Kind::place;
 }
 
 Json causes_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const Cause& cause : explanation.causes) {
-    Json one = {{"kind", name_of(cause.kind)}, {"text", cause.text}};
+    Json one = {{"kind", to_string(cause.kind)}, {"text", cause.text}};
     if (!cause.kernels.empty()) one["kernels"] = cause.kernels;
     if (!cause.group.name.empty()) {
       one["place"] = cause.group.name;

@@ -145,6 +145,40 @@ TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
   EXPECT_NEAR(law.at(large).mean_s(large) + law.at(small).mean_s(small), 1.001e-3, 1e-12);
 }
 
+// The share of bandwidth must not jump from nothing to all of it where it passes a limit: what is small is not left
+// out.
+TEST(NetworkCauses, ThatAreSmallAreOneCause) {
+  const auto cluster = cluster_of(law_of(1e-9, 0));
+  const auto places = rank_places(cluster, 2);
+  Findings all;
+  all.predicted_s = 1;
+  NetworkFinding& finding = all.network[core::Scope::local];
+  finding.latency_s = finding.bytes_s = finding.calls_s = 0.02;  // of both ranks
+  const auto causes = [&](double latency, double bandwidth, double calls) {
+    finding.latency = latency;
+    finding.bandwidth = bandwidth;
+    finding.calls = calls;
+    return replacements(all, cluster, places);
+  };
+  const auto three = causes(1.05, 1.5, 0.92);
+  ASSERT_EQ(three.size(), 2U);
+  EXPECT_EQ(three[0].cause.kind, Cause::Kind::bandwidth);
+  EXPECT_NEAR(three[0].cause.estimated_s, 0.005, 1e-12);
+  EXPECT_EQ(three[1].cause.kind, Cause::Kind::messages);
+  EXPECT_EQ(three[1].cause.scope, core::Scope::local);
+  EXPECT_EQ(three[1].cause.text, "latency and calls of messages inside a host differ a little from the model");
+  EXPECT_NEAR(three[1].cause.estimated_s, 0.0005 - 0.0008, 1e-12);
+  const MeasuredParts::Network& changed = three[1].parts.network.at(core::Scope::local);
+  EXPECT_EQ(changed.latency, 1.05);
+  EXPECT_EQ(changed.bandwidth, 1);
+  EXPECT_EQ(changed.calls, 0.92);
+  EXPECT_FALSE(three[1].cause.advice.empty());
+  const auto one = causes(1, 1.05, 1);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].cause.kind, Cause::Kind::bandwidth) << "alone it has its own name";
+  EXPECT_TRUE(causes(1.002, 0.998, 1).empty()) << "not worth a simulation";
+}
+
 TEST(MeasuredCluster, TakesTheTimesOfTheRunClassByClass) {
   const auto cluster = cluster_of(law_of(1e-9, 0));
   const auto places = rank_places(cluster, 2);

@@ -88,7 +88,7 @@ struct PhaseDifference {
 
 /// Something that the model has in another way than the run.
 struct Cause {
-  enum class Kind { kernel, place, latency, bandwidth, calls };
+  enum class Kind { kernel, place, latency, bandwidth, calls, messages };  ///< messages: several of the network's
   Kind kind = Kind::kernel;
   std::vector<std::string> kernels;         ///< that it is about
   RankGroup group;                          ///< where; all ranks if its name is empty
@@ -100,6 +100,9 @@ struct Cause {
   std::optional<double> simulated_s;        ///< of the difference, by the counterfactual simulation
   double share_s() const { return simulated_s.value_or(estimated_s); }
 };
+
+/// As in JSON.
+const char* to_string(Cause::Kind kind);
 
 /// Why a prediction is off. Times are per run; of several runs means, of their times the median.
 struct Explanation {
