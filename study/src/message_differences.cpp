@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "hplcast/core/smpi_network.hpp"
@@ -111,23 +112,37 @@ double cut_mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+/// Factors on the latency and the bytes of a model.
+struct Factors {
+  double latency = 1, bandwidth = 1;
+};
+
 /// Messages of one class of size.
 struct SizeClass {
-  std::vector<double> real_s;
-  std::vector<double> excess_s;  ///< beyond the model
-  double model_s = 0, latency_s = 0, bytes_s = 0;
+  std::vector<double> real_s, model_s;
+  std::vector<double> latency_s, bytes_s;  ///< what the model has for these parts
 
   void add(const SeenMessage& message) {
     real_s.push_back(message.real_s);
-    excess_s.push_back(message.real_s - message.model_s);
-    model_s += message.model_s;
-    latency_s += message.latency_s;
-    bytes_s += message.bytes_s;
+    model_s.push_back(message.model_s);
+    latency_s.push_back(message.latency_s);
+    bytes_s.push_back(message.bytes_s);
   }
   double count() const { return static_cast<double>(real_s.size()); }
-  double mean_real_s() const { return cut_mean(real_s); }
-  /// Of most messages: those that shared a link with others, or were held up, are longer.
-  double usual_excess_s() const { return median(excess_s); }
+  double mean(const std::vector<double>& values) const {
+    return std::accumulate(values.begin(), values.end(), 0.0) / count();
+  }
+  double mean_model_s(const Factors& by) const {
+    return mean(model_s) + (by.latency - 1) * mean(latency_s) + (by.bandwidth - 1) * mean(bytes_s);
+  }
+  /// Beyond the model with these factors, of most messages: those that shared a link with others, or were held up, are
+  /// longer.
+  double usual_excess_s(const Factors& by) const {
+    std::vector<double> excess_s(real_s.size());
+    for (std::size_t i = 0; i < excess_s.size(); ++i)
+      excess_s[i] = real_s[i] - model_s[i] - (by.latency - 1) * latency_s[i] - (by.bandwidth - 1) * bytes_s[i];
+    return median(std::move(excess_s));
+  }
 };
 
 struct ScopeSums {
@@ -174,25 +189,22 @@ struct Normal {
   }
 };
 
-/// Means of the messages of one class of size.
+/// Means of the messages of one class of size, in a simulation with the factors of a finding.
 struct ClassMeans {
-  double n = 0, real_s = 0, model_s = 0;
-  double latency_s = 0, bytes_s = 0;  ///< what latency and bytes take in a simulation with the factors of a finding
+  double n = 0, model_s = 0;
+  double latency_s = 0, bytes_s = 0;  ///< what latency and bytes take of it
 };
 
 /// Flows that share a link take longer than the model of a single one, the more so the slower the link is: what a
 /// simulation takes beyond the model counts for the bytes. `by`: the factors that this simulation had.
-ClassMeans means_of(const SizeClass& real, const SizeClass* simulated, const NetworkFinding& by) {
+ClassMeans means_of(const SizeClass& real, const SizeClass* simulated, const Factors& by) {
   ClassMeans means;
   means.n = real.count();
-  means.real_s = real.model_s / means.n + real.usual_excess_s();
-  const double latency_s = real.latency_s / means.n;
-  const double bytes_s = real.bytes_s / means.n;
-  means.latency_s = by.latency * latency_s;
-  means.bytes_s = by.bandwidth * bytes_s;
-  means.model_s = real.model_s / means.n + means.latency_s - latency_s + means.bytes_s - bytes_s;
+  means.latency_s = by.latency * real.mean(real.latency_s);
+  means.bytes_s = by.bandwidth * real.mean(real.bytes_s);
+  means.model_s = real.mean_model_s(by);
   if (simulated == nullptr || simulated->real_s.empty()) return means;
-  const double sharing_s = real.model_s / means.n + simulated->usual_excess_s() - means.model_s;
+  const double sharing_s = simulated->usual_excess_s(by);
   means.model_s += sharing_s;
   means.bytes_s += std::max(0.0, sharing_s);
   return means;
@@ -200,19 +212,39 @@ ClassMeans means_of(const SizeClass& real, const SizeClass* simulated, const Net
 
 constexpr double least_factor = 0.01;  // nothing becomes free
 
+/// Factors with which a simulation would come nearer to the run. `by`: those that `simulated` had. What messages
+/// usually take is the mean of the model and the median of what they take beyond it, which is right if this does not
+/// go with their sizes: so it is taken from the model as fitted, not as it was.
+Factors fitted(const ScopeSums& real, const ScopeSums* simulated, const Factors& by) {
+  constexpr int most_rounds = 20;
+  constexpr double settled = 1e-4;
+  Factors factors = by;
+  for (int round = 0; round < most_rounds; ++round) {
+    Normal equations;
+    for (std::size_t i = 0; i < size_classes; ++i) {
+      const SizeClass& one = real.sizes[i];
+      if (one.real_s.empty()) continue;
+      const ClassMeans means = means_of(one, simulated == nullptr ? nullptr : &simulated->sizes[i], by);
+      const double real_s = one.mean_model_s(factors) + one.usual_excess_s(factors);
+      // Of relative differences, so that each message counts; relative to the run, which a wrong model does not change.
+      equations.add(means.n / (real_s * real_s), means.latency_s, means.bytes_s, real_s - means.model_s);
+    }
+    const auto [latency, bandwidth] = equations.solve();
+    const Factors before = factors;
+    factors.latency = by.latency * std::max(least_factor, 1 + latency);
+    factors.bandwidth = by.bandwidth * std::max(least_factor, 1 + bandwidth);
+    const double change =
+        std::max(std::abs(factors.latency / before.latency - 1), std::abs(factors.bandwidth / before.bandwidth - 1));
+    if (change < settled) break;
+  }
+  return factors;
+}
+
 /// Changes the factors so that a simulation with them would come nearer to the run.
 void fit(NetworkFinding& finding, const ScopeSums& real, const ScopeSums* simulated) {
-  Normal equations;
-  for (std::size_t i = 0; i < size_classes; ++i) {
-    if (real.sizes[i].real_s.empty()) continue;
-    const ClassMeans means = means_of(real.sizes[i], simulated == nullptr ? nullptr : &simulated->sizes[i], finding);
-    // Of relative differences: each message counts.
-    equations.add(means.n / (means.model_s * means.model_s), means.latency_s, means.bytes_s,
-                  means.real_s - means.model_s);
-  }
-  const auto [latency, bandwidth] = equations.solve();
-  finding.latency *= std::max(least_factor, 1 + latency);
-  finding.bandwidth *= std::max(least_factor, 1 + bandwidth);
+  const Factors factors = fitted(real, simulated, {finding.latency, finding.bandwidth});
+  finding.latency = factors.latency;
+  finding.bandwidth = factors.bandwidth;
   if (real.call_s.empty() || !(real.call_model_s > 0)) return;
   const bool known = simulated != nullptr && !simulated->call_s.empty();
   const double ratio = real.call_ratio() / (known ? simulated->call_ratio() : finding.calls);
@@ -222,7 +254,8 @@ void fit(NetworkFinding& finding, const ScopeSums& real, const ScopeSums* simula
 void add_sizes(NetworkFinding& finding, const ScopeSums& real, const ScopeSums* simulated, core::Scope scope) {
   for (std::size_t i = 0; i < size_classes; ++i) {
     if (real.sizes[i].real_s.empty()) continue;
-    const ClassMeans means = means_of(real.sizes[i], simulated == nullptr ? nullptr : &simulated->sizes[i], finding);
+    const ClassMeans means = means_of(real.sizes[i], simulated == nullptr ? nullptr : &simulated->sizes[i],
+                                      {finding.latency, finding.bandwidth});
     finding.latency_s += means.n * means.latency_s;
     finding.bytes_s += means.n * means.bytes_s;
     finding.held_up_s += beyond_usual(real.sizes[i].real_s);
@@ -231,12 +264,12 @@ void add_sizes(NetworkFinding& finding, const ScopeSums& real, const ScopeSums* 
     difference.least_bytes = i == 0 ? 0 : std::pow(class_factor, static_cast<double>(i));
     difference.most_bytes = std::pow(class_factor, static_cast<double>(i + 1));
     difference.messages = means.n;
-    difference.model_s = real.sizes[i].model_s / means.n;
-    difference.real_s = real.sizes[i].mean_real_s();
+    difference.model_s = real.sizes[i].mean_model_s({});
+    difference.real_s = cut_mean(real.sizes[i].real_s);
     const bool known = simulated != nullptr && !simulated->sizes[i].real_s.empty();
     if (known) {
       const SizeClass& other = simulated->sizes[i];
-      difference.model_s = real.sizes[i].model_s / means.n + other.mean_real_s() - other.model_s / other.count();
+      difference.model_s += cut_mean(other.real_s) - other.mean_model_s({});
     }
     finding.sizes.push_back(difference);
   }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <sstream>
 
 #include "causes.hpp"
@@ -283,6 +285,33 @@ TEST(NetworkFindings, TellLatencyFromBandwidth) {
   EXPECT_NEAR(findings.at(core::Scope::remote).latency, 3, 0.05);
   EXPECT_NEAR(findings.at(core::Scope::remote).bandwidth, 2, 0.05);
   EXPECT_NEAR(findings.at(core::Scope::remote).held_up_s, 0.5, 1e-3);
+}
+
+// A model whose bandwidth is twice as high must be found twice as far off: by runs that scatter, with sizes that differ
+// within each class, that no latency and bandwidth fit, too.
+TEST(NetworkFindings, OfAWrongModelAreThoseOfTheRightOneAndItsError) {
+  std::mt19937_64 engine(1);
+  std::uniform_real_distribution<double> log_bytes(std::log(100.0), std::log(4e6));
+  std::exponential_distribution<double> late(1 / 0.3);
+  const auto finding_of = [&](double latency_error, double bandwidth_error) {
+    engine.seed(1);
+    std::vector<SeenMessage> seen;
+    for (int i = 0; i < 2000; ++i) {
+      SeenMessage one;
+      one.bytes = std::exp(log_bytes(engine));
+      const double latency_s = 2e-6, bytes_s = 1e-10 * one.bytes;
+      one.real_s = (latency_s + std::pow(bytes_s, 0.9) * 0.2) * (0.8 + late(engine));
+      one.latency_s = latency_s / latency_error;
+      one.bytes_s = bytes_s / bandwidth_error;
+      one.model_s = one.latency_s + one.bytes_s + 1e-7;
+      one.receiver_in_time = true;
+      seen.push_back(one);
+    }
+    return network_findings(seen, {}, 1).at(core::Scope::local);
+  };
+  const NetworkFinding right = finding_of(1, 1), wrong = finding_of(3, 2);
+  EXPECT_NEAR(wrong.bandwidth / right.bandwidth, 2, 2 * 3e-4) << "it ends when nothing changes by 1e-4";
+  EXPECT_NEAR(wrong.latency / right.latency, 3, 3 * 3e-4);
 }
 
 TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
