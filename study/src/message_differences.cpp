@@ -217,17 +217,27 @@ constexpr double least_factor = 0.01;  // nothing becomes free
 /// go with their sizes: so it is taken from the model as fitted, not as it was.
 Factors fitted(const ScopeSums& real, const ScopeSums* simulated, const Factors& by) {
   constexpr int most_rounds = 20;
-  constexpr double settled = 1e-4;
+  constexpr double settled = 1e-4, shortest_s = 1e-9;
+  struct Class {
+    const SizeClass& real;
+    ClassMeans means;
+    double weight;
+  };
+  std::vector<Class> classes;
+  for (std::size_t i = 0; i < size_classes; ++i) {
+    const SizeClass& one = real.sizes[i];
+    if (one.real_s.empty()) continue;
+    // Of relative differences, so that each message counts; relative to the run, which a wrong model does not change.
+    const double real_s = std::max(shortest_s, median(one.real_s));
+    classes.push_back({one, means_of(one, simulated == nullptr ? nullptr : &simulated->sizes[i], by),
+                       one.count() / (real_s * real_s)});
+  }
   Factors factors = by;
   for (int round = 0; round < most_rounds; ++round) {
     Normal equations;
-    for (std::size_t i = 0; i < size_classes; ++i) {
-      const SizeClass& one = real.sizes[i];
-      if (one.real_s.empty()) continue;
-      const ClassMeans means = means_of(one, simulated == nullptr ? nullptr : &simulated->sizes[i], by);
-      const double real_s = one.mean_model_s(factors) + one.usual_excess_s(factors);
-      // Of relative differences, so that each message counts; relative to the run, which a wrong model does not change.
-      equations.add(means.n / (real_s * real_s), means.latency_s, means.bytes_s, real_s - means.model_s);
+    for (const auto& [one, means, weight] : classes) {
+      const double usual_s = one.mean_model_s(factors) + one.usual_excess_s(factors);
+      equations.add(weight, means.latency_s, means.bytes_s, usual_s - means.model_s);
     }
     const auto [latency, bandwidth] = equations.solve();
     const Factors before = factors;
