@@ -218,26 +218,19 @@ constexpr double least_factor = 0.01;  // nothing becomes free
 Factors fitted(const ScopeSums& real, const ScopeSums* simulated, const Factors& by) {
   constexpr int most_rounds = 20;
   constexpr double settled = 1e-4, shortest_s = 1e-9;
-  struct Class {
-    const SizeClass& real;
-    ClassMeans means;
-    double weight;
-  };
-  std::vector<Class> classes;
-  for (std::size_t i = 0; i < size_classes; ++i) {
-    const SizeClass& one = real.sizes[i];
-    if (one.real_s.empty()) continue;
-    // Of relative differences, so that each message counts; relative to the run, which a wrong model does not change.
-    const double real_s = std::max(shortest_s, median(one.real_s));
-    classes.push_back({one, means_of(one, simulated == nullptr ? nullptr : &simulated->sizes[i], by),
-                       one.count() / (real_s * real_s)});
-  }
+  std::vector<std::pair<const SizeClass*, ClassMeans>> classes;
+  for (std::size_t i = 0; i < size_classes; ++i)
+    if (!real.sizes[i].real_s.empty())
+      classes.emplace_back(&real.sizes[i],
+                           means_of(real.sizes[i], simulated == nullptr ? nullptr : &simulated->sizes[i], by));
   Factors factors = by;
   for (int round = 0; round < most_rounds; ++round) {
     Normal equations;
-    for (const auto& [one, means, weight] : classes) {
-      const double usual_s = one.mean_model_s(factors) + one.usual_excess_s(factors);
-      equations.add(weight, means.latency_s, means.bytes_s, usual_s - means.model_s);
+    for (const auto& [one, means] : classes) {
+      const double usual_s = one->mean_model_s(factors) + one->usual_excess_s(factors);
+      // Of relative differences, so that each message counts; relative to the run, which a wrong model does not change.
+      const double scale_s = std::max(shortest_s, usual_s);
+      equations.add(means.n / (scale_s * scale_s), means.latency_s, means.bytes_s, usual_s - means.model_s);
     }
     const auto [latency, bandwidth] = equations.solve();
     const Factors before = factors;
