@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "hplcast/core/smpi_network.hpp"
 #include "hplcast/study/compare.hpp"
