@@ -284,7 +284,7 @@ void take_periodic(core::DetourTrace& trace, const DetourFitOptions& options, st
   trace.cores = search.rest();
 }
 
-/// That what hits several cores hits each at times of its own.
+/// Whether a source hits each core at times of its own.
 bool is_alone_on_each_core(const core::DetourSource::Values& source) {
   const auto* times = std::get_if<core::PeriodicDetours>(&source.times);
   return source.per == core::DetoursPer::core && !(times != nullptr && times->phase_s);

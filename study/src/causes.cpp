@@ -90,14 +90,21 @@ Replacement level_of(const KernelFinding& finding, const Findings& findings) {
   return one;
 }
 
-/// All of them as one.
-Replacement without_models(const std::vector<Replacement>& all) {
+/// All changes at once; what else is said of them is that of the first.
+Replacement together(const std::vector<Replacement>& all) {
   Replacement one = all.front();
   for (std::size_t i = 1; i < all.size(); ++i) {
-    one.cause.kernels.push_back(all[i].cause.kernels.front());
-    one.cause.estimated_s += all[i].cause.estimated_s;
+    const Cause& cause = all[i].cause;
+    one.cause.kernels.insert(one.cause.kernels.end(), cause.kernels.begin(), cause.kernels.end());
+    one.cause.estimated_s += cause.estimated_s;
     merge(one.parts, all[i].parts);
   }
+  return one;
+}
+
+/// All of them as one.
+Replacement without_models(const std::vector<Replacement>& all) {
+  Replacement one = together(all);
   one.cause.text = list_of(one.cause.kernels) +
                    (all.size() == 1 ? " has no model, and takes" : " have no model, and take") + " time in the run";
   return one;
@@ -106,13 +113,7 @@ Replacement without_models(const std::vector<Replacement>& all) {
 /// The small ones as one.
 Replacement other_kernels(const std::vector<Replacement>& small) {
   if (small.size() == 1) return small.front();
-  Replacement all;
-  all.cause.kind = Cause::Kind::kernel;
-  for (const Replacement& one : small) {
-    all.cause.kernels.push_back(one.cause.kernels.front());
-    all.cause.estimated_s += one.cause.estimated_s;
-    merge(all.parts, one.parts);
-  }
+  Replacement all = together(small);
   all.cause.factor = 0;
   all.cause.text = std::to_string(small.size()) + " other kernels differ a little from their models, of which " +
                    small.front().cause.kernels.front() + " most";
@@ -185,15 +186,10 @@ std::vector<Replacement> places_of(const Findings& findings, const core::Cluster
 /// Parts of the network that differ a little, as one.
 Replacement other_parts(const std::vector<Replacement>& small, const std::string& where) {
   if (small.size() == 1) return small.front();
-  Replacement all;
-  all.cause.kind = Cause::Kind::messages;
-  all.cause.scope = small.front().cause.scope;
   std::vector<std::string> names;
-  for (const Replacement& one : small) {
-    names.emplace_back(to_string(one.cause.kind));
-    all.cause.estimated_s += one.cause.estimated_s;
-    merge(all.parts, one.parts);
-  }
+  for (const Replacement& one : small) names.emplace_back(to_string(one.cause.kind));
+  Replacement all = together(small);
+  all.cause.kind = Cause::Kind::messages;
   all.cause.factor = 0;
   all.cause.text = list_of(names) + " of messages" + where + " differ a little from the model";
   return all;
