@@ -32,7 +32,7 @@ END
     for n in 2000 5000; do echo "        - {N: $n, NB: $nb, P: $p, Q: $q, BCAST: 1, DEPTH: 1}"; done
   done
   # One core has no messages to measure: all runs are 1x1.
-  [ "$ranks" -lt 2 ] || echo '  - mpi: {max_bytes: 8MiB, count: 80}'
+  [ "$ranks" -lt 2 ] || printf '  - %s\n' 'mpi: {max_bytes: 8MiB, count: 80}' 'thresholds: {max_bytes: 1MiB}'
 }
 
 # configurations FILE < lines of N P Q BCAST DEPTH: those that fit the cores of this machine.

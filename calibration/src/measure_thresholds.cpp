@@ -17,11 +17,12 @@ constexpr int warm_up_messages = 100;  // Open MPI sets up its fast paths after 
 constexpr int late_orders_to_double = 3;
 constexpr int late_orders_to_give_up = 20;
 constexpr double longest_absence_s = 0.5;
-constexpr double flush_s = 100e-6;  // rank 0 stays inside MPI so long, for its order to leave
+constexpr long panel_bytes = 1 << 20;  // HPL probes for panels
+constexpr double flush_s = 100e-6;     // rank 0 stays inside MPI so long, for its order to leave
 constexpr char original = 0x55;
 constexpr char overwritten = 0x2a;
 
-enum class Probe : int { stop, warm_up, polling_receiver, sleeping_receiver, overwrite };
+enum class Probe : int { stop, warm_up, polling_receiver, sleeping_receiver, overwrite, late };
 
 struct Order {
   Probe probe = Probe::stop;
@@ -62,6 +63,22 @@ class Prober {
     return first_size_without([&](long bytes) { return passes(probe, bytes); }, options_.max_bytes);
   }
 
+  /// Whether the peer's first MPI_Iprobe after an absence does not find what was sent in its first half.
+  bool probes_are_late() {
+    const long bytes = std::min(options_.max_bytes, panel_bytes);
+    int late = 0, tries = 0;
+    for (int orders_came_late = 0; tries < options_.repetitions;) {
+      const Outcome outcome = judged_send(Probe::late, bytes);
+      if (outcome == Outcome::order_came_late) {
+        be_patient(++orders_came_late);
+        continue;
+      }
+      ++tries;
+      if (outcome == Outcome::waited) ++late;
+    }
+    return 2 * late > tries;
+  }
+
  private:
   enum class Outcome { early, waited, order_came_late };
 
@@ -70,7 +87,7 @@ class Prober {
   bool passes(Probe probe, long bytes) {
     int late = 0;
     for (int waited = 0; waited < options_.repetitions;) {
-      const Outcome outcome = probe == Probe::overwrite ? overwrite(bytes) : plain_send(probe, bytes);
+      const Outcome outcome = probe == Probe::overwrite ? judged_send(probe, bytes) : plain_send(probe, bytes);
       if (outcome == Outcome::early) return true;
       if (outcome == Outcome::waited) ++waited;
       if (outcome == Outcome::order_came_late) be_patient(++late);
@@ -108,11 +125,11 @@ class Prober {
     return in_time ? Outcome::waited : Outcome::order_came_late;
   }
 
-  /// MPI forbids to touch the buffer before the wait. That is the point: only a message that was copied stays what it
-  /// was.
-  Outcome overwrite(long bytes) {
+  /// Of which the peer says whether it is as it was sent, or found at once. MPI forbids to touch the buffer before the
+  /// wait. That is the point: only a message that was copied stays what it was.
+  Outcome judged_send(Probe probe, long bytes) {
     std::memset(buffer_.data(), original, static_cast<std::size_t>(bytes));
-    const double begin_s = order(Probe::overwrite, bytes);
+    const double begin_s = order(probe, bytes);
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request);
     std::memset(buffer_.data(), overwritten, static_cast<std::size_t>(bytes));
@@ -149,11 +166,17 @@ void follow(const ThresholdOptions& options) {
     send_signal(0, tag_ready);
     receive_signal(0, tag_go);
     if (order.probe == Probe::polling_receiver) stay_in_mpi(0, order.absence_s);
-    if (order.probe == Probe::sleeping_receiver || order.probe == Probe::overwrite) sleep_for(order.absence_s);
+    const bool judges = order.probe == Probe::overwrite || order.probe == Probe::late;
+    if (order.probe == Probe::sleeping_receiver || judges) sleep_for(order.absence_s);
+    int is_good = 0;
+    if (order.probe == Probe::late) MPI_Iprobe(0, tag_data, MPI_COMM_WORLD, &is_good, MPI_STATUS_IGNORE);
     receive(buffer.data(), order.bytes, 0, tag_data);
     if (order.probe == Probe::overwrite) {
       const auto end = buffer.begin() + order.bytes;
-      const char verdict = std::all_of(buffer.begin(), end, [](char byte) { return byte == original; }) ? 1 : 0;
+      is_good = std::all_of(buffer.begin(), end, [](char byte) { return byte == original; }) ? 1 : 0;
+    }
+    if (judges) {
+      const char verdict = is_good != 0 ? 1 : 0;
       send(&verdict, 1, 0, tag_answer);
     }
   }
@@ -185,6 +208,7 @@ std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::v
     thresholds.copied = prober.search(Probe::overwrite);
     thresholds.detached = prober.search(Probe::polling_receiver);
     thresholds.unattended = prober.search(Probe::sleeping_receiver);
+    thresholds.late_probes = prober.probes_are_late();
     found.push_back(thresholds);
   }
   world.sleep_until_all_arrive();

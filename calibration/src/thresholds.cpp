@@ -44,6 +44,7 @@ std::vector<std::string> notes_on(const ScopeThresholds& thresholds) {
     notes.push_back("from " + bytes_text(thresholds.unattended.value_or(thresholds.max_bytes)) +
                     " on, MPI_Send waits until the receiver enters MPI, whether it receives or not");
   }
+  if (thresholds.late_probes) notes.push_back("MPI_Iprobe finds a message only at the second call after it has come");
   return notes;
 }
 
@@ -58,6 +59,7 @@ void write_json(std::ostream& out, const std::vector<ScopeThresholds>& threshold
                                   {"async_small_bytes", json_of(one.copied)},
                                   {"detached_bytes", json_of(one.detached)},
                                   {"unattended_bytes", json_of(one.unattended)},
+                                  {"late_probes", one.late_probes},
                                   {"notes", notes_on(one)}});
   }
   out << json.dump(2) << '\n';

@@ -15,13 +15,13 @@ core::ClusterModel read_cluster_file(const std::string& path) {
   return cluster;
 }
 
-void warn_about_quality(const core::ClusterModel& cluster) {
+void warn_about_quality(const std::string& command, const core::ClusterModel& cluster) {
+  const std::string who = command + ": warning: the model " + cluster.name;
   for (const core::QualityFlag& doubt : core::doubts(cluster))
-    std::cerr << "warning: the model " << cluster.name << ", " << doubt.subject << ": " << doubt.detail << '\n';
+    std::cerr << who << ", " << doubt.subject << ": " << doubt.detail << '\n';
   const core::Verdict verdict = core::verdict_on(core::recorded_flags(cluster));
   if (verdict.usability != core::Usability::usable)
-    std::cerr << "warning: the model " << cluster.name << " is " << core::to_string(verdict)
-              << "; see provenance.quality_flags in it\n";
+    std::cerr << who << " is " << core::to_string(verdict) << "; see provenance.quality_flags in it\n";
 }
 
 }  // namespace hplcast::cli

@@ -11,6 +11,6 @@ core::ClusterModel read_cluster_file(const std::string& path);
 
 /// Tells on stderr what a model probably does not mean (core::doubts), and how many doubts `fit cluster` has noted
 /// about the measurements of a model (docs/fit-cluster.md), and of which kinds.
-void warn_about_quality(const core::ClusterModel& cluster);
+void warn_about_quality(const std::string& command, const core::ClusterModel& cluster);
 
 }  // namespace hplcast::cli

@@ -216,7 +216,7 @@ void report_unmatched(const study::Comparison& comparison, const std::vector<cor
     for (std::size_t i = 0; i < std::min(most, list.size()); ++i) {
       const std::string difference = study::nearest_difference(list[i], others);
       std::cerr << "hplcast compare: warning: " << what << ": " << core::to_string(list[i]) << '\n';
-      if (!difference.empty()) std::cerr << "  " << nearest << " differs: " << difference << '\n';
+      if (!difference.empty()) std::cerr << "  " << nearest << " differs: " << difference << " as there\n";
     }
     if (list.size() > most)
       std::cerr << "hplcast compare: warning: " << what << ": " << list.size() - most << " more\n";

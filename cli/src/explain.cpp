@@ -55,7 +55,7 @@ core::Prediction prediction_of_runs(const std::string& path, const std::vector<s
     throw core::Error(core::ExitCode::bad_input,
                       path + " has no prediction of the run " + core::to_string(runs.front().run.parameters) +
                           "; the nearest one differs: " + study::nearest_difference(real.front(), predicted) +
-                          "\n  hint: predict with the same HPL.dat as `run-real`");
+                          " as there\n  hint: predict with the same HPL.dat as `run-real`");
   }
   if (const auto mixed = study::mixed_models(fitting))
     throw core::Error(core::ExitCode::bad_input, path + " has predictions of " + core::to_string(*mixed) +

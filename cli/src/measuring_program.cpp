@@ -22,6 +22,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/host_and_time.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "quantities.hpp"
@@ -153,10 +154,15 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
 /// so the others wait: not for long, as the end of rank 0 ends them, too.
 constexpr std::chrono::milliseconds time_for_rank_0{300};
 
+/// In one piece: ranks that speak at the same time do not tear each other's words apart.
+void say(const std::string& text) {
+  std::cerr << text + '\n' << std::flush;
+}
+
 [[noreturn]] void fail(const std::string& program, int rank, int code, const std::string& message) {
   // An error that all ranks have found is printed once: rank 0 ends the job before the others speak.
   if (rank != 0) std::this_thread::sleep_for(time_for_rank_0);
-  std::cerr << program << ": rank " << rank << " on " << core::host_name() << ": " << message << std::endl;
+  say(program + ": rank " + std::to_string(rank) + " on " + core::host_name() + ": " + message);
   calibration::MpiSession::abort(code);
 }
 
@@ -165,8 +171,8 @@ constexpr std::chrono::milliseconds time_for_rank_0{300};
 void start_watchdog(const std::string& program, double time_limit_s) {
   std::thread([program, time_limit_s] {
     std::this_thread::sleep_for(std::chrono::duration<double>(time_limit_s));
-    std::cerr << program << ": not done within the time limit of " << time_limit_s << " s\n  hint: see --time-limit"
-              << std::endl;
+    say(program + ": not done within the time limit of " + core::shortest(time_limit_s) +
+        " s\n  hint: see --time-limit");
     std::_Exit(static_cast<int>(core::ExitCode::external_failure));
   }).detach();
 }

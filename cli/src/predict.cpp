@@ -49,18 +49,33 @@ struct PredictOptions {
   study::PredictionRequest request;  ///< what the options above do not say
 };
 
+/// Each once: CSV files of runs that were repeated, or of several seeds, have some in several rows.
+std::vector<core::HplParameters> without_repetitions(const std::vector<core::HplParameters>& all,
+                                                     const std::string& file) {
+  std::set<std::string> known;
+  std::vector<core::HplParameters> once;
+  for (const core::HplParameters& one : all)
+    if (known.insert(core::to_string(one)).second) once.push_back(one);
+  if (once.size() < all.size())
+    std::cerr << "hplcast predict: note: " << file << " has " << all.size() << " configurations, of which "
+              << once.size() << " differ: each is predicted once\n";
+  return once;
+}
+
 /// One request for every configuration and seed.
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
   study::PredictionRequest base = options.request;
   base.cluster = study::at_levels(read_cluster_file(options.cluster), options.levels);
-  warn_about_quality(base.cluster);
+  warn_about_quality("hplcast predict", base.cluster);
   if (base.cluster.network.values().growing_probes)
     std::cerr << "hplcast predict: note: growing_probes is on in " << options.cluster
               << ": failed probes of any rank slow those of all others, as in the simulations that its network was "
                  "published with (docs/accuracy.md); --growing-probes off switches that off\n";
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
-    configurations = read_configuration_file("hplcast predict", options.configurations, options.request.parameters);
+    configurations = without_repetitions(
+        read_configuration_file("hplcast predict", options.configurations, options.request.parameters),
+        options.configurations);
   }
   std::vector<study::PredictionRequest> requests;
   for (const auto& parameters : configurations) {
@@ -114,7 +129,8 @@ void warn_about_sampling(const std::vector<core::Prediction>& predictions, doubl
     if (target_error > 0 && one.error_95_s > target_error * one.time_s)
       std::cerr << who << "the 95 % error is " << significant(100 * one.error_95_s / one.time_s, 3) << " %, not the "
                 << significant(100 * target_error, 3)
-                << " % asked for: there is no place for more windows; --windows off simulates all panels\n";
+                << " % asked for: there is no place for more windows, or all panels cost less; --windows off simulates "
+                   "all panels\n";
   }
 }
 
@@ -190,8 +206,10 @@ study::SimulationNeeds needs_of_all(const std::vector<study::PredictionRequest>&
 void tell_windows(const std::vector<study::PredictionRequest>& requests) {
   std::string first;
   std::size_t sampled = 0;
+  bool more_than_all = false;
   for (const auto& request : requests) {
     const study::WindowPlan plan = study::windows_of(request);
+    more_than_all |= plan.windows.size() > 1 && plan.simulated_share() >= 1;
     if (plan.windows.size() == 1 || ++sampled > 1) continue;
     first = std::to_string(plan.windows.size()) + " windows (0 to " + std::to_string(plan.windows.size() - 1) +
             ") with " + percent(plan.simulated_share()) + " of the panels, " +
@@ -202,6 +220,9 @@ void tell_windows(const std::vector<study::PredictionRequest>& requests) {
   if (sampled < requests.size() || sampled > 1)
     std::cerr << ", the first of " << sampled << " sampled of " << requests.size() << " simulations";
   std::cerr << "; --windows off simulates all panels (docs/sampled.md)\n";
+  if (more_than_all)
+    std::cerr << "hplcast predict: warning: windows with their warm-up have as many panels as the run, or more: "
+                 "--windows off takes no longer, and leaves nothing out\n";
 }
 
 /// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
@@ -256,8 +277,15 @@ void run_predict(PredictOptions options) {
   if (options.estimate) return run_estimate(options, requests);
   PredictionResults results(requests, study::described(options.levels), options.output);
   if (options.resume) results.resume();
-  tell_needs(requests, false);
+  if (!observation.trace_ranks.empty()) {
+    const int first = first_and_last(observation.trace_ranks).first;
+    for (const study::PredictionRequest& request : requests) {
+      const core::HplParameters& p = request.parameters;
+      require_begins_below("--trace-ranks", first, static_cast<long long>(p.P) * p.Q, core::to_string(p), "ranks");
+    }
+  }
   check_all(requests);
+  tell_needs(requests, false);
   predict_missing(requests, options.jobs, results);
   const std::vector<core::Prediction>& predictions = results.all();
   if (options.request.only_window) {

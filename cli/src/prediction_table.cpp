@@ -148,7 +148,8 @@ void write_phases(std::ostream& out, const std::string& of, const std::vector<co
                                     significant(phase.messages_s),
                                     significant(phase.waiting_s),
                                     percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))};
-    if (detours_s > 0) row.insert(row.end() - 1, significant(phase.detours_s));
+    constexpr double rounding = 1e-12;  // of a difference of two moments
+    if (detours_s > 0) row.insert(row.end() - 1, significant(phase.detours_s > rounding * all_s ? phase.detours_s : 0));
     table.add(std::move(row));
   }
   table.write(out);

@@ -37,6 +37,13 @@ std::string no_option(const CLI::App& command, const std::string& word) {
   return "there is no option " + name + (word == name ? "" : ": `" + word + "`") + (hint.empty() ? "" : "; " + hint);
 }
 
+std::string no_command(const CLI::App& parent, const std::string& word) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : parent.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(command->get_name());
+  return "there is no command `" + word + "`; " + core::name_hint(word, commands);
+}
+
 /// What is wrong where words are left over: an option before `--` that the command does not have, or what CLI11 says.
 /// It says only what comes after `--`.
 std::string left_over(const CLI::App& app, int argc, const char* const* argv, const CLI::ExtrasError& error) {
@@ -56,7 +63,7 @@ std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
   const CLI::App& deepest = deepest_command(app);
   const std::vector<std::string> words = deepest.remaining();
   if (deepest.get_require_subcommand_min() > 0 && !words.empty() && words.front().rfind('-', 0) != 0)
-    return "there is no command `" + words.front() + "`";
+    return no_command(deepest, words.front());
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
     if (name.rfind("--", 0) != 0 || name.size() == 2) continue;

@@ -32,6 +32,11 @@ std::string rate_text(double gflops) {
   return significant(gflops / 1e6, 3) + " Pflop/s";
 }
 
+/// "0.0124s", "3m12s".
+std::string time_text(double seconds) {
+  return seconds < 60 ? significant(seconds, 3) + "s" : duration_text(seconds);
+}
+
 void write_table(std::ostream& out, const study::QuickResult& result) {
   const core::HplParameters& p = result.parameters;
   const auto line = [&](const std::string& name, const std::string& value) { out << name << value << '\n'; };
@@ -43,8 +48,8 @@ void write_table(std::ostream& out, const study::QuickResult& result) {
   line("efficiency   ", percent(result.gflops / result.peak_gflops) + " (" +
                             percent(result.low_gflops / result.peak_gflops) + " to " +
                             percent(result.high_gflops / result.peak_gflops) + ") of " + rate_text(result.peak_gflops));
-  line("HPL takes    ", duration_text(result.time_s) + " (" + duration_text(result.low_time_s) + " to " +
-                            duration_text(result.high_time_s) + ")");
+  line("HPL takes    ",
+       time_text(result.time_s) + " (" + time_text(result.low_time_s) + " to " + time_text(result.high_time_s) + ")");
 }
 
 /// Where the interval comes from.

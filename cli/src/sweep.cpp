@@ -106,7 +106,7 @@ void run_dry(const SweepOptions& options) {
 
 /// What is doubtful about the models of a sweep: as predict tells it.
 void tell_doubts(const std::map<std::string, core::ClusterModel>& clusters) {
-  for (const auto& entry : clusters) warn_about_quality(entry.second);
+  for (const auto& entry : clusters) warn_about_quality("hplcast sweep", entry.second);
 }
 
 /// Kernels without a model that runs of the plan called.

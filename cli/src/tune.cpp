@@ -166,7 +166,7 @@ void run_tune(TuneOptions options) {
     throw core::UsageError("--json and `-o -` would both write to the standard output");
   core::catch_interrupts();
   options.request.cluster = read_cluster_file(options.cluster);
-  warn_about_quality(options.request.cluster);
+  warn_about_quality("hplcast tune", options.request.cluster);
   options.request.N = options.request.defaults.N;
   for (const std::string& grid : options.grids) options.request.grids.push_back(parse_grid(grid));
   Progress progress;
@@ -212,16 +212,14 @@ void setup_tune(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command.add_option("--ranks", request.ranks, "(default: all cores)")->check(CLI::PositiveNumber);
   command.add_option("--grid", options->grids, "PxQ, or several (default: the nearest to square)")->delimiter(',');
-  command.add_option("--nb", request.NB, "levels of NB")->delimiter(',')->capture_default_str();
-  command.add_option("--depth", request.DEPTH, "levels of DEPTH")->delimiter(',')->capture_default_str();
-  command.add_option("--bcast", request.BCAST, "levels of BCAST")->delimiter(',')->capture_default_str();
-  command.add_option("--swap", request.SWAP, "levels of SWAP")->delimiter(',')->capture_default_str();
-  command.add_option("--pfact", request.PFACT, "levels of PFACT, looked at one at a time, as the next three")
-      ->delimiter(',')
-      ->capture_default_str();
-  command.add_option("--rfact", request.RFACT, "levels of RFACT")->delimiter(',')->capture_default_str();
-  command.add_option("--nbmin", request.NBMIN, "levels of NBMIN")->delimiter(',')->capture_default_str();
-  command.add_option("--ndiv", request.NDIV, "levels of NDIV")->delimiter(',')->capture_default_str();
+  add_hpl_levels(command, "NB", request.NB);
+  add_hpl_levels(command, "DEPTH", request.DEPTH);
+  add_hpl_levels(command, "BCAST", request.BCAST);
+  add_hpl_levels(command, "SWAP", request.SWAP);
+  add_hpl_levels(command, "PFACT", request.PFACT, " (looked at one at a time, as the next three)");
+  add_hpl_levels(command, "RFACT", request.RFACT);
+  add_hpl_levels(command, "NBMIN", request.NBMIN);
+  add_hpl_levels(command, "NDIV", request.NDIV);
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
       ->check(CLI::PositiveNumber);
   add_objective(command, request.objective);

@@ -156,6 +156,7 @@ const std::vector<Key> network_keys = {{"local", scope},
                                        {"thresholds", thresholds},
                                        {"iprobe_s", at_least_zero},
                                        {"growing_probes", boolean, false},
+                                       {"late_probes", boolean, false},
                                        {"test_s", at_least_zero},
                                        {"wtime_s", at_least_zero},
                                        {"topology", topology, false}};

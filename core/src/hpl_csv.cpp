@@ -109,18 +109,20 @@ std::string hpl_value_names(const std::string& field) {
   return list;
 }
 
+std::string hpl_value_expected(const std::string& field) {
+  const std::string names = hpl_value_names(field);
+  return "an integer below 2^31" + (names.empty() ? "" : ", or a name (" + names + ")");
+}
+
 HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& defaults) {
   HplParameters parameters = defaults;
   for (const HplField& field : hpl_fields()) {
     const std::size_t column = find_field_column(csv, field.name);
     if (column == CsvReader::npos) continue;
     const auto value = hpl_value(field.name, csv.text(column));
-    if (!value) {
-      const std::string names = hpl_value_names(field.name);
-      throw ParseError(csv.at(column), "found \"" + std::string(csv.text(column)) +
-                                           "\"; expected an integer below 2^31" +
-                                           (names.empty() ? "" : " or a name (" + names + ")"));
-    }
+    if (!value)
+      throw ParseError(csv.at(column),
+                       "found \"" + std::string(csv.text(column)) + "\"; expected " + hpl_value_expected(field.name));
     field.set(parameters, *value);
   }
   try {

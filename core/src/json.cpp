@@ -49,8 +49,20 @@ class Inspector : public nlohmann::json_sax<Json> {
     for (const char* magic : {"PK\3\4", "\x1f\x8b", "\x28\xb5\x2f\xfd"})
       if (text_.rfind(magic, 0) == 0)
         throw ParseError({name_, 0, ""}, "an archive; expected JSON", "measurements become a model by hplcast fit");
+    const std::size_t first = text_.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos) throw ParseError({name_, line, ""}, "the file is empty; expected JSON");
+    if (text_[first] != '{' && text_[first] != '[') {
+      constexpr std::size_t shown = 30;
+      const std::string begin = text_.substr(first, std::min(shown, text_.find_first_of("\r\n", first) - first));
+      throw ParseError({name_, line, ""}, "not JSON: it begins with `" + begin + "`; expected `{`",
+                       "is this a file of hplcast?");
+    }
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+    const std::string what = error.what(), place = ", column ";
+    const std::size_t column = what.find(place);
+    const std::size_t end_of_place = column == std::string::npos ? column : what.find(": ", column);
     throw ParseError({name_, line, ""},
-                     text_.empty() ? "the file is empty; expected JSON" : std::string("not JSON: ") + error.what());
+                     "not JSON" + (end_of_place == std::string::npos ? ": " + what : what.substr(end_of_place)));
   }
 
  private:

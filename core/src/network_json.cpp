@@ -109,6 +109,7 @@ Json to_json(const NetworkModel& model) {
   json["thresholds"] = {{"async_small_bytes", values.async_small_bytes}, {"detached_bytes", values.detached_bytes}};
   json["iprobe_s"] = values.iprobe_s;
   if (values.growing_probes) json["growing_probes"] = true;
+  if (values.late_probes) json["late_probes"] = true;
   json["test_s"] = values.test_s;
   json["wtime_s"] = values.wtime_s;
   json["topology"] = to_json(values.topology);
@@ -124,6 +125,7 @@ NetworkModel network_model_from(const Node& node) {
     values.detached_bytes = node.at("thresholds").at("detached_bytes").integer<std::uint64_t>();
     values.iprobe_s = node.at("iprobe_s").number();
     if (node.has("growing_probes")) values.growing_probes = node.at("growing_probes").boolean();
+    if (node.has("late_probes")) values.late_probes = node.at("late_probes").boolean();
     values.test_s = node.at("test_s").number();
     values.wtime_s = node.at("wtime_s").number();
     if (node.has("topology")) values.topology = topology_from(node.at("topology"));

@@ -280,6 +280,7 @@ NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options
   values.async_small_bytes = static_cast<std::uint64_t>(thresholds.async_small_bytes);
   values.detached_bytes = static_cast<std::uint64_t>(thresholds.detached_bytes);
   add_probe_costs(samples, options, values, fit);
+  values.late_probes = options.late_probes;
   fit.model = with_notes(core::NetworkModel::make(std::move(values)), fit);
   fit.status = NetworkStatus::ok;
   fit.reason.clear();

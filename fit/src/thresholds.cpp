@@ -25,6 +25,7 @@ void set_thresholds(std::istream& in, const std::string& name, NetworkFitOptions
     const std::uint64_t async_small = std::min(size("async_small_bytes"), unattended);
     options.async_small_bytes = async_small;
     options.detached_bytes = std::max(async_small, std::min(size("detached_bytes"), unattended));
+    options.late_probes = chosen->value("late_probes", false);
   } catch (const nlohmann::json::exception& error) {
     throw core::ParseError({name, 0, ""}, error.what(), "expected a file written by hplcast-measure-thresholds");
   }

@@ -171,6 +171,8 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
   std::vector<std::string> losses;
   if (!cluster.detours.empty()) losses.emplace_back("detours: what SMPI spends in messages is not held up");
+  if (cluster.network.values().late_probes)
+    losses.emplace_back("late_probes: SMPI's MPI_Iprobe finds a message at the first call after it has come");
   if (cluster_element_name(cluster) != nullptr && cluster.power && hosts_differ(*cluster.power))
     losses.emplace_back("power: all hosts have the watts of the first");
   const auto add = [&](std::vector<std::string> more) {

@@ -271,6 +271,7 @@ PivotRows ColumnMeetings::settle(Rank& rank, const hplcast_column& column) {
   LOG("%zu exchanges from %d on take until %.12g s", meeting->pivots.rows.size(), meeting->pivots.first_index,
       at(meeting->finish_s, column.position));
   rank.clock.go_on_noted(at(meeting->finish_s, column.position));
+  rank.let_in_s = at(meeting->finish_s, column.position);
   return meeting->pivots;
 }
 

@@ -32,6 +32,8 @@ class Kernels {
   Place place_of(const Rank& rank, int local_rank) const;
   /// Whether ranks have detours.
   bool have_detours() const { return model_ && settings_.detours && !model_->cluster.detours.empty(); }
+  /// core::NetworkModel::Values::late_probes
+  bool has_late_probes() const { return model_ && model_->cluster.network.values().late_probes; }
 
   /// Counts one call and draws its duration in s; 0 for a kernel that costs nothing. @throws Error without a model.
   double spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape);

@@ -66,6 +66,8 @@ struct Mail {
 
   /// Whether a probe of this channel finds something.
   bool has(const hplcast_channel& channel) const;
+  /// Whether it was sent until then.
+  bool has(const hplcast_channel& channel, double until_s) const;
 };
 
 }  // namespace hplcast::smpi_models

@@ -175,7 +175,9 @@ void Messages::wait_for_end(SentMessage& sent) {
     clock.tell(core::CoreState::blocked);
   }
   port::wait_for_end(sent.flow);
-  at(sent.message.channel.source).clock.resume();
+  Rank& source = at(sent.message.channel.source);
+  source.clock.resume();
+  source.let_in_s = source.clock.now_s();
 }
 
 std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous,
@@ -278,13 +280,14 @@ void Messages::wait(MessageRequest& request) {
 
 void Messages::finish_receive(MessageRequest& request) {
   LOG("has the message of rank %d, tag %d", request.wanted.channel.source, request.wanted.channel.tag);
-  std::vector<MessageRequest*>& receiving = at(request.wanted.channel.destination).mail.receiving;
+  Rank& rank = at(request.wanted.channel.destination);
+  std::vector<MessageRequest*>& receiving = rank.mail.receiving;
   receiving.erase(std::find(receiving.begin(), receiving.end(), &request));
   const SentMessage& sent = *request.message;
   copy_content(sent, request.wanted);
-  RankClock& clock = at(request.wanted.channel.destination).clock;
-  clock.resume();
-  if (sent.detached) clock.spend(overhead_s(core::MessageCost::recv, sent));
+  rank.clock.resume();
+  rank.let_in_s = rank.clock.now_s();
+  if (sent.detached) rank.clock.spend(overhead_s(core::MessageCost::recv, sent));
 }
 
 }  // namespace hplcast::smpi_models

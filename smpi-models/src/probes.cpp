@@ -24,6 +24,7 @@ Probes::Probes(const Kernels& kernels, bool may_sleep)
     : kernels_(kernels),
       may_sleep_(may_sleep),
       grow_(port::setting<bool>("smpi/grow-injected-times") && port::setting<double>("smpi/iprobe") > 0),
+      late_(kernels.has_late_probes()),
       series_(port::setting<double>("smpi/iprobe"), grow_) {}
 
 bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
@@ -31,10 +32,15 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
   bool found = false;
   rank.clock.is_between_kernels(core::CoreState::polling);
   if (reach_end(rank, channel)) {
-    found = rank.mail.has(channel);
+    const bool is_there = rank.mail.has(channel);
+    // Where a rank does nothing else, the next probe follows at once.
+    found = is_there && (!late_ || loop.only_probes() || rank.mail.has(channel, rank.let_in_s));
+    rank.let_in_s = clock_s();
     loop.probe_failed = !found;
     series_.ended(clock_s(), found);
-    if (!found && may_sleep_ && loop.kind == HPLCAST_LOOP_WORKS_BETWEEN) work_later(rank, channel);
+    if (!is_there && may_sleep_ && loop.kind == HPLCAST_LOOP_WORKS_BETWEEN) work_later(rank, channel);
+  } else {
+    rank.let_in_s = rank.clock.now_s();
   }
   loop.piece.clear();
   rank.clock.is_between_kernels(core::CoreState::messages);

@@ -35,6 +35,7 @@ class Probes {
   const Kernels& kernels_;
   bool may_sleep_;
   bool grow_;  // smpi/grow-injected-times, and they cost something
+  bool late_;  // core::NetworkModel::Values::late_probes
   ProbeSeries series_;
 };
 

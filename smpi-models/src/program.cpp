@@ -1,6 +1,7 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -39,7 +40,7 @@ core::KernelShape shape_of_hpl(const std::string& base, core::KernelShape shape)
 }
 
 bool is_clock(const char* function) {
-  return std::string_view(function) == "clock";
+  return std::strcmp(function, "clock") == 0;
 }
 
 std::string base_of(const std::string& name) {

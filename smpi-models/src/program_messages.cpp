@@ -38,13 +38,15 @@ void set_empty_status(MPI_Status* status, int peer) {
 
 }  // namespace
 
-ProgramMessages::ProgramMessages(Messages& messages, std::deque<Rank>& ranks, const Communicator& world)
+ProgramMessages::ProgramMessages(Messages& messages, std::deque<Rank>& ranks, const Communicator& world,
+                                 bool late_probes)
     : messages_(messages),
       ranks_(ranks),
       communicators_(world),
       test_s_(port::setting<double>("smpi/test")),
       iprobe_s_(port::setting<double>("smpi/iprobe")),
       grow_(port::setting<bool>("smpi/grow-injected-times")),
+      late_(late_probes),
       failed_(ranks.size()) {
   messages_.set_mover(this);
 }
@@ -159,6 +161,8 @@ bool ProgramMessages::probe(Rank& rank, const hplcast_end& end, bool waits, MPI_
   rank.clock.flush();
   auto& sent = rank.mail.sent;
   auto found = std::find_if(sent.begin(), sent.end(), finds);
+  if (found != sent.end() && late_ && !waits && !rank.mail.has(wanted, rank.let_in_s)) found = sent.end();
+  rank.let_in_s = rank.clock.now_s();
   if (found == sent.end() && waits) {
     Probes::sleep_until_sent(rank, wanted);
     rank.clock.tell(core::CoreState::blocked);

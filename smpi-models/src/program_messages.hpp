@@ -34,7 +34,7 @@ struct ProgramRequest {
 class ProgramMessages : private ContentMover {
  public:
   /// Reads the cost of a failed MPI_Test and MPI_Iprobe from SMPI's settings. All must outlive this.
-  ProgramMessages(Messages& messages, std::deque<Rank>& ranks, const Communicator& world);
+  ProgramMessages(Messages& messages, std::deque<Rank>& ranks, const Communicator& world, bool late_probes);
 
   ProgramCommunicators& communicators() { return communicators_; }
   const MessageTotals& sent() const { return sent_; }
@@ -83,6 +83,7 @@ class ProgramMessages : private ContentMover {
   ProgramCommunicators communicators_;
   double test_s_, iprobe_s_;
   bool grow_;
+  bool late_;  ///< core::NetworkModel::Values::late_probes
   MessageTotals sent_;
   std::vector<int> failed_;  // polls in a row, by rank
   std::unordered_set<const ProgramRequest*> requests_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -14,8 +15,12 @@ HPLCAST_LOG_CATEGORY(rank, "Own times of ranks, sleeping and catching up");
 namespace hplcast::smpi_models {
 
 bool Mail::has(const hplcast_channel& channel) const {
+  return has(channel, std::numeric_limits<double>::infinity());
+}
+
+bool Mail::has(const hplcast_channel& channel, double until_s) const {
   return std::any_of(sent.begin(), sent.end(), [&](const std::shared_ptr<SentMessage>& message) {
-    return matches(message->message.channel, channel);
+    return matches(message->message.channel, channel) && message->sent_s <= until_s;
   });
 }
 

@@ -140,7 +140,7 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
 
 ProgramMessages* Runtime::program_messages() {
   if (!messages_) return nullptr;
-  if (!program_messages_) program_messages_.emplace(*messages_, ranks_, *world_);
+  if (!program_messages_) program_messages_.emplace(*messages_, ranks_, *world_, kernels_.has_late_probes());
   return &*program_messages_;
 }
 

@@ -20,9 +20,15 @@ std::size_t block_bytes(std::size_t bytes) {
   return block;
 }
 
-/// Begin and end of each allocation are its own: libraries keep what they steer by there. BLACS has the requests of a
-/// message at the end of its buffer. A multiple of all sizes of pages.
+/// Begin and end of each allocation are its own, at least so much: libraries keep what they steer by there. BLACS has
+/// the requests of a message at the end of its buffer. A multiple of all sizes of pages.
 constexpr std::size_t private_bytes = std::size_t{1} << 16;
+
+/// Where the end that is its own begins: at least that much before the end that was asked for, which lies in the last
+/// `private_bytes` of the rounded size.
+std::size_t own_end(std::size_t rounded_bytes) {
+  return rounded_bytes - 2 * private_bytes;
+}
 
 void fill_with_ones(char* memory, std::size_t bytes) {
   std::fill_n(reinterpret_cast<double*>(memory), bytes / sizeof(double), 1.0);
@@ -45,6 +51,8 @@ int SharedMemory::block(std::size_t bytes) {
 
 void* SharedMemory::allocate(std::size_t bytes) {
   if (least_bytes_ == 0 || bytes < std::max(least_bytes_, 4 * private_bytes)) return nullptr;
+  // Panels get narrower from step to step: rounded, one serves as the next.
+  bytes = (bytes + private_bytes - 1) / private_bytes * private_bytes;
   if (const auto found = released_.find(bytes); found != released_.end()) {
     void* const again = found->second;
     released_.erase(found);
@@ -57,7 +65,7 @@ void* SharedMemory::allocate(std::size_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   char* const whole = static_cast<char*>(memory);
-  const std::size_t tail = (bytes - private_bytes) / private_bytes * private_bytes;
+  const std::size_t tail = own_end(bytes);
   for (std::size_t at = private_bytes; at < tail; at += one) {
     void* const view =
         mmap(whole + at, std::min(one, tail - at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
@@ -76,7 +84,7 @@ bool SharedMemory::shares(const void* address) const {
   auto next = sizes_.upper_bound(at);
   if (next == sizes_.begin()) return false;
   const auto& [begin, bytes] = *--next;
-  return at >= begin + private_bytes && at < begin + bytes - private_bytes;
+  return at >= begin + private_bytes && at < begin + own_end(bytes);
 }
 
 std::size_t SharedMemory::size_of(const void* memory) const {

@@ -6,9 +6,9 @@
 
 namespace hplcast::smpi_models {
 
-/// Large allocations that share their pages: each is a row of views of one block, but for its first and last 64 KiB, so
+/// Large allocations that share their pages: each is a row of views of one block, but for its begin and end, so
 /// that memory does not grow with them. The block holds the number 1 in double precision at first: a content on which
-/// factorisations do not stop.
+/// factorisations do not stop. Sizes are rounded up to multiples of 64 KiB.
 class SharedMemory {
  public:
   /// Allocations of at least `least_bytes` share; 0: none.

@@ -66,6 +66,12 @@ double luck_of(const KernelFinding& finding, const Findings& findings) {
   return ratio > 1 / about_as_many && ratio < about_as_many ? drawn->second.time_s / expected_s : 1;
 }
 
+/// Its calls of another run could differ from the model as much.
+bool is_within_noise(const KernelFinding& finding) {
+  constexpr double sds = 4;
+  return std::abs(finding.real_s() - finding.model_s()) < sds * finding.chance_s();
+}
+
 Replacement level_of(const KernelFinding& finding, const Findings& findings) {
   const double runs = findings.runs;
   Replacement one;
@@ -87,6 +93,7 @@ Replacement level_of(const KernelFinding& finding, const Findings& findings) {
   for (double& factor : level.classes) factor /= luck;
   cause.text = cause.kernels.front() + " takes " + longer(cause.factor, "in the run") + " in the model" +
                where_in_sizes(finding);
+  if (is_within_noise(finding)) cause.text += ", as the noise of its model allows";
   return one;
 }
 
@@ -248,6 +255,12 @@ void advise(Cause& cause) {
     case Cause::Kind::messages:
       cause.advice = "measure the messages again (step `mpi`): " + again;
       return;
+    case Cause::Kind::observation:
+      cause.advice = "compare the prediction with runs without --phases, or explain a larger matrix";
+      return;
+    case Cause::Kind::own_work:
+      cause.advice = "explain a larger matrix, which has less of it";
+      return;
   }
 }
 
@@ -267,6 +280,10 @@ const char* to_string(Cause::Kind kind) {
       return "calls";
     case Cause::Kind::messages:
       return "messages";
+    case Cause::Kind::observation:
+      return "observation";
+    case Cause::Kind::own_work:
+      return "own_work";
   }
   return "";
 }
@@ -292,17 +309,32 @@ void merge(MeasuredParts& into, const MeasuredParts& more) {
   }
 }
 
+std::vector<Cause> without_replacement(const Explanation& explanation) {
+  std::vector<Cause> all;
+  const auto add = [&](Cause::Kind kind, double time_s, const std::string& text) {
+    if (time_s < own_effect * explanation.predicted_s) return;
+    Cause one;
+    one.kind = kind;
+    one.factor = 0;
+    one.estimated_s = time_s;
+    one.text = text;
+    advise(one);
+    all.push_back(std::move(one));
+  };
+  const double observation_s = std::min(explanation.observation_s, explanation.own_work_s);
+  add(Cause::Kind::observation, observation_s, "the observation of the run takes time, which other runs do not have");
+  add(Cause::Kind::own_work, explanation.own_work_s - observation_s,
+      "the work of HPL itself between kernels and messages has no model");
+  return all;
+}
+
 std::vector<Replacement> replacements(const Findings& findings, const core::ClusterModel& cluster,
                                       const std::vector<RankPlace>& places) {
   std::vector<Replacement> all = places_of(findings, cluster, places);
   std::vector<Replacement> small, unmodelled;
   for (const KernelFinding& finding : findings.kernels) {
     Replacement one = level_of(finding, findings);
-    constexpr double sds = 4;
-    const bool by_chance =
-        finding.has_model && std::abs(finding.real_s() - finding.model_s()) < sds * finding.chance_s();
-    const double least_s = own_cause * findings.predicted_s;
-    const bool is_small = by_chance || std::abs(one.cause.estimated_s) < least_s;
+    const bool is_small = std::abs(one.cause.estimated_s) < own_cause * findings.predicted_s;
     (!finding.has_model ? unmodelled : is_small ? small : all).push_back(std::move(one));
   }
   const auto larger = [](const Replacement& a, const Replacement& b) {

@@ -25,8 +25,12 @@ struct Findings {
   std::map<std::string, core::KernelCount> drawn;  ///< kernels of the prediction, which has drawn durations
 };
 
-/// All that differs, the largest estimated effect first. Levels of kernels that make less than 0.2 % of the time, or
-/// that chance explains, are put together as one cause, and so are parts of the network of a scope below 0.1 % if they
+/// Causes that are no part of any model, without what is below 0.1 % of the time: observing the run, as far as it is in
+/// its own work, and the rest of that. Ranks have about equal shares of both, so the time of the run has the mean.
+std::vector<Cause> without_replacement(const Explanation& explanation);
+
+/// All that differs, the largest estimated effect first. Levels of kernels that make less than 0.2 % of the time are
+/// put together as one cause, and so are parts of the network of a scope below 0.1 % if they
 /// make 0.01 % together. Replaced kernels take in sum the time of the run: what the prediction drew above or below the
 /// expectation is taken out.
 std::vector<Replacement> replacements(const Findings& findings, const core::ClusterModel& cluster,

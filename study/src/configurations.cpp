@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <istream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
@@ -63,6 +64,11 @@ std::vector<core::HplParameters> read_configurations(std::istream& in, const std
                                                      const core::HplParameters& defaults,
                                                      std::vector<std::string>* warnings) {
   std::istringstream text(whole(in, name));
+  // The first line of an HPL.dat says what it likes, so a brace alone does not tell.
+  const std::size_t begin = text.str().find_first_not_of(" \t\r\n");
+  if (begin != std::string::npos && text.str()[begin] == '{' && nlohmann::json::accept(text.str()))
+    throw core::ParseError({name, 1, ""}, "JSON; expected an HPL.dat, or a CSV with a column N",
+                           "clusters and predictions are other arguments");
   auto configurations = is_configuration_csv(text.str()) ? read_configuration_csv(text, name, defaults)
                                                          : core::read_hpl_dat(text, name, warnings);
   if (configurations.empty()) throw core::ParseError({name, 0, ""}, "no configuration in it; expected at least one");

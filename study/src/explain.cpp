@@ -31,7 +31,7 @@ void check_parameters(const ExplainRequest& request) {
     if (!(run == predicted))
       refuse(one.folder.string() + " is a run of another configuration than the prediction: " +
              nearest_difference(one.run.parameters, {request.prediction.parameters}) +
-             "\n  hint: predict with the same HPL.dat as `run-real`");
+             " as there\n  hint: predict with the same HPL.dat as `run-real`");
   }
   const std::string sha256 = core::cluster_sha256(request.cluster);
   if (sha256 != request.prediction.model_sha256)
@@ -159,10 +159,13 @@ Explanation begun(const ExplainRequest& request, const Observations& all, const 
   explanation.predicted_s = request.prediction.time_s;
   explanation.warnings = warnings_of(all, places);
   explanation.known_waiting = 1;
+  const double ranks = static_cast<double>(places.size() * all.runs.size());
   for (const ObservedRanks& run : all.runs) {
     explanation.known_waiting = std::min(explanation.known_waiting, known_share(run));
-    for (const RankActivity& rank : run.ranks)
+    for (const RankActivity& rank : run.ranks) {
       explanation.overhead = std::max(explanation.overhead, rank.overhead_s / (rank.end_s - rank.begin_s));
+      explanation.observation_s += rank.overhead_s / ranks;
+    }
   }
   return explanation;
 }
@@ -269,6 +272,11 @@ void conclude(Explanation& explanation, std::vector<Replacement> causes) {
   for (Replacement& one : causes) {
     explanation.rest_s -= one.cause.share_s();
     explanation.causes.push_back(std::move(one.cause));
+  }
+  for (Cause& one : without_replacement(explanation)) {
+    if (explanation.simulated) one.simulated_s = one.estimated_s;  // a simulation has none of it
+    explanation.rest_s -= one.share_s();
+    explanation.causes.push_back(std::move(one));
   }
   std::stable_sort(explanation.causes.begin(), explanation.causes.end(),
                    [](const Cause& a, const Cause& b) { return std::abs(a.share_s()) > std::abs(b.share_s()); });

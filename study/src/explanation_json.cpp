@@ -99,6 +99,7 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
                {"kernels", kernels_json(explanation)},
                {"messages", messages},
                {"own_work_s", explanation.own_work_s},
+               {"observation_s", explanation.observation_s},
                {"held_up_s", explanation.held_up_s},
                {"overhead", explanation.overhead},
                {"known_waiting", explanation.known_waiting},

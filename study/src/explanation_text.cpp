@@ -32,11 +32,29 @@ bool is_worth_telling(const Explanation& e, const Cause& cause) {
          (share_s > of_difference * std::abs(e.difference_s()) && share_s > least * e.predicted_s);
 }
 
+/// What the run took only because it was observed; no part of the model is to blame. Null: too little.
+const Cause* observation_of(const Explanation& e) {
+  for (const Cause& cause : e.causes)
+    if (cause.kind == Cause::Kind::observation) return &cause;
+  return nullptr;
+}
+
+/// All but the observation, which is told with the times.
+std::vector<const Cause*> told_causes(const Explanation& e) {
+  std::vector<const Cause*> told;
+  for (const Cause& cause : e.causes)
+    if (cause.kind != Cause::Kind::observation) told.push_back(&cause);
+  return told;
+}
+
 std::string times_line(const Explanation& e) {
   const double ratio = e.difference_s() / e.predicted_s;
   constexpr double agrees = 0.005;
-  const std::string times =
-      " (" + core::printed("%.4g", e.real_s) + " s, predicted " + core::printed("%.4g", e.predicted_s) + " s)";
+  const Cause* observation = observation_of(e);
+  std::string times = " (" + core::printed("%.4g", e.real_s) + " s, ";
+  if (observation != nullptr && is_worth_telling(e, *observation))
+    times += core::printed("%.2g", observation->share_s()) + " s of it to observe it, ";
+  times += "predicted " + core::printed("%.4g", e.predicted_s) + " s)";
   if (std::abs(ratio) < agrees) return "Run and prediction agree to " + percent(std::abs(ratio)) + times;
   return "The run takes " + longer(1 + ratio, "") + " predicted" + times;
 }
@@ -77,7 +95,8 @@ std::string waiting_line(const Explanation& e) {
 std::string disturbed_line(const Explanation& e) {
   constexpr double much = 0.02;
   const double rest_s = std::abs(e.rest_s), disturbed_s = std::max(e.held_up_s, rest_s);
-  if (disturbed_s < much * e.predicted_s || e.causes.empty() || disturbed_s < std::abs(e.causes.front().share_s()))
+  const std::vector<const Cause*> causes = told_causes(e);
+  if (disturbed_s < much * e.predicted_s || causes.empty() || disturbed_s < std::abs(causes.front()->share_s()))
     return "";
   return times_line(e) + ". Most of that is no part of the model: " + percent(disturbed_s / e.predicted_s) +
          " of the predicted time " + (e.held_up_s > rest_s ? "in messages that were held up" : "is not explained") +
@@ -88,17 +107,18 @@ std::string disturbed_line(const Explanation& e) {
 
 std::vector<std::string> verdict(const Explanation& e) {
   const std::string disturbed = disturbed_line(e);
-  // And advice, smaller ones, waiting, own work, held up, rest: ten lines.
+  // And advice, smaller ones, waiting, held up, rest: nine lines.
   const std::size_t most_causes = disturbed.empty() ? 4 : 3;
   std::vector<std::string> lines;
   std::size_t untold = 0;
   double untold_s = 0;
-  for (const Cause& cause : e.causes) {
-    if (lines.size() < most_causes && is_worth_telling(e, cause)) {
-      lines.push_back(capitalised(cause.text) + ": " + share_of(e, cause.share_s()) + ".");
+  const std::vector<const Cause*> causes = told_causes(e);
+  for (const Cause* cause : causes) {
+    if (lines.size() < most_causes && is_worth_telling(e, *cause)) {
+      lines.push_back(capitalised(cause->text) + ": " + share_of(e, cause->share_s()) + ".");
     } else {
       ++untold;
-      untold_s += cause.share_s();
+      untold_s += cause->share_s();
     }
   }
   if (lines.empty()) {
@@ -106,7 +126,7 @@ std::vector<std::string> verdict(const Explanation& e) {
   } else {
     if (disturbed.empty()) lines.front() = times_line(e) + ". " + lines.front();
     lines.insert(lines.begin() + 1,
-                 "To mend " + std::string(disturbed.empty() ? "the first" : "this") + ": " + e.causes.front().advice);
+                 "To mend " + std::string(disturbed.empty() ? "the first" : "this") + ": " + causes.front()->advice);
     if (!disturbed.empty()) lines.insert(lines.begin(), disturbed);
   }
   if (untold > 0 && lines.size() > 1)
@@ -114,9 +134,6 @@ std::vector<std::string> verdict(const Explanation& e) {
                     core::printed("%.1f %%", 100 * untold_s / e.predicted_s) + " together.");
   if (const std::string waiting = waiting_line(e); !waiting.empty()) lines.push_back(waiting);
   constexpr double worth_telling = 0.01;
-  if (e.own_work_s > worth_telling * e.predicted_s)
-    lines.push_back("HPL's own work between kernels and messages, which no model has, is " +
-                    percent(e.own_work_s / e.predicted_s) + " of the predicted time.");
   if (e.held_up_s > worth_telling * e.predicted_s)
     lines.push_back("Messages that were held up for more than ten times their usual time make " +
                     percent(e.held_up_s / e.predicted_s) +

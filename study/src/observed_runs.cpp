@@ -58,6 +58,9 @@ std::vector<ObservedRun> runs_of_csv(const fs::path& file) {
   const std::map<long long, fs::path> folders = folders_by_order(outputs);
   std::vector<ObservedRun> runs;
   core::read_file(file, [&](std::istream& in, const std::string& name) {
+    if (in.peek() == '{')
+      throw core::ParseError({name, 1, ""}, "JSON; expected the CSV of `hplcast run-real --phases`",
+                             "real runs are the first argument, predictions the second");
     core::CsvReader csv(in, name);
     if (csv.find_column("instrumented") == core::CsvReader::npos)
       throw core::ParseError({name, 1, ""}, "runs without observation; expected the CSV of `hplcast run-real --phases`",

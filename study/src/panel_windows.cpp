@@ -117,7 +117,7 @@ std::string to_string(const WindowRule& rule) {
 
 double WindowPlan::simulated_share() const {
   double simulated = 0;
-  for (const PanelWindow& one : windows) simulated += one.simulated_to - one.first;
+  for (const PanelWindow& one : windows) simulated += one.simulated_panels();
   return simulated / panels;
 }
 

@@ -75,12 +75,13 @@ double tree_pss_bytes(int pid) {
 }
 
 void PeakMemory::sample(int pid) {
-  constexpr double largest_share_of_time = 1.0 / 100;
+  constexpr double short_s = 1, share_of_short = 0.03, share_of_long = 0.01;
   const double before_s = steady_seconds();
   if (before_s < next_sample_s_) return;
+  if (!begin_s_) begin_s_ = before_s;
   peak_bytes_ = std::max(peak_bytes_, tree_pss_bytes(pid));
   const double after_s = steady_seconds();
-  next_sample_s_ = after_s + (after_s - before_s) / largest_share_of_time;
+  next_sample_s_ = after_s + (after_s - before_s) / (after_s - *begin_s_ < short_s ? share_of_short : share_of_long);
 }
 
 }  // namespace hplcast::study

@@ -117,8 +117,12 @@ void check(const QuickMachine& machine) {
   require("gflops-per-core", machine.flop_per_s_per_core / 1e9,
           machine.flop_per_s_per_core > 0 && std::isfinite(machine.flop_per_s_per_core));
   if (machine.nodes == 1) return;
-  require("bandwidth", machine.bandwidth_bytes_per_s, machine.bandwidth_bytes_per_s > 0);
-  require("latency", machine.latency_s, machine.latency_s > 0);
+  const auto require_link = [](const char* name, double value) {
+    constexpr const char* needed = "several nodes need --bandwidth and --latency";
+    if (!(value > 0)) throw core::DomainError(name, value, "a positive number", needed);
+  };
+  require_link("bandwidth", machine.bandwidth_bytes_per_s);
+  require_link("latency", machine.latency_s);
 }
 
 }  // namespace

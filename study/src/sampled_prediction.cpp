@@ -27,10 +27,10 @@ bool wants_only_these_windows(const PredictionRequest& request) {
   return request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
 }
 
-/// Windows of the same seed would draw the same numbers, and be off in the same direction. The first one has the seed
-/// of the whole run: where it is the only one, that is the run.
+/// Windows of the same seed would draw the same numbers, and be off in the same direction. That of the begin of the run
+/// has the seed of the whole run: where it is the only one, that is the run. (The warm-up of another may begin there.)
 std::uint64_t seed_of(std::uint64_t seed, const PanelWindow& window) {
-  if (window.first == 0) return seed;
+  if (window.counts_from == 0) return seed;
   core::RandomStream random({seed, core::stream_window, static_cast<std::uint32_t>(window.first), 0, 0});
   return random.below(std::uint64_t{1} << 63);
 }
@@ -102,13 +102,17 @@ class SampledRun {
   void simulate_missing() {
     std::vector<PanelWindow> missing;
     for (const PanelWindow& window : plan_.windows)
-      if (samples_.count(window.first) == 0) missing.push_back(window);
+      if (samples_.count(window.counts_from) == 0) missing.push_back(window);
+    // The longest first, or one job would end long after the others.
+    std::stable_sort(missing.begin(), missing.end(), [](const PanelWindow& a, const PanelWindow& b) {
+      return a.simulated_panels() > b.simulated_panels();
+    });
     Simulations simulations(
         missing.size(), request_.window_jobs,
         [&](std::size_t index, const Simulations::Watch& watch) { return simulate(missing[index], watch); });
     for (std::size_t ended = 0; ended < missing.size();) {
       for (auto& [index, simulation] : simulations.wait()) {
-        samples_[missing[index].first] = {missing[index], std::move(simulation)};
+        samples_[missing[index].counts_from] = {missing[index], std::move(simulation)};
         ++ended;
       }
       if (request_.while_running) request_.while_running();
@@ -128,7 +132,7 @@ class SampledRun {
   SimulationProgress progress(const std::vector<PanelWindow>& missing, const std::vector<double>& fractions) const {
     double done = 0, all = 0;
     for (std::size_t i = 0; i < missing.size(); ++i) {
-      const double panels = missing[i].simulated_to - missing[i].first;
+      const double panels = missing[i].simulated_panels();
       done += fractions[i] * panels;
       all += panels;
     }
@@ -244,14 +248,14 @@ class SampledRun {
     if (more.empty()) more = windows_for_the_error(prediction);
     plan_.windows.insert(plan_.windows.end(), more.begin(), more.end());
     std::sort(plan_.windows.begin(), plan_.windows.end(),
-              [](const PanelWindow& a, const PanelWindow& b) { return a.first < b.first; });
+              [](const PanelWindow& a, const PanelWindow& b) { return a.counts_from < b.counts_from; });
     return !more.empty();
   }
 
   const PredictionRequest& request_;
   WindowPlan plan_;
   fs::path folder_;
-  std::map<int, Sample> samples_;  // by first panel
+  std::map<int, Sample> samples_;  // by the first panel that counts
   int changes_ = 0;                // rounds of windows_at_a_change()
 };
 

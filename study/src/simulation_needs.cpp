@@ -22,6 +22,7 @@ constexpr double mib = 1024.0 * 1024.0;
 // Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/scaling.md).
 constexpr double start_s_per_rank = 0.25e-3;
 constexpr double wall_s_per_message = 6e-6;
+constexpr double wall_s_per_rolled_message = 3e-6;   // more: a rank probes for the next panel before each of them
 constexpr double wall_s_per_panel_and_rank = 28e-6;  // mostly some ten probes for the next panel
 constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part of a column's exchange
 constexpr double base_bytes = 40 * mib;
@@ -41,13 +42,17 @@ double fast_real_share(int panel_columns) {
   return std::min(4.0 / 32, 4.0 * 8 / panel_columns) / 4;
 }
 
+/// Of all ranks, for one panel: the long swap rolls rows round the process rows.
+double rolled_per_panel(const core::HplParameters& p) {
+  constexpr int long_swap = 1;
+  return p.SWAP == long_swap ? static_cast<double>(p.Q) * p.P * (p.P - 1) : 0;
+}
+
 /// Messages that all ranks send for one panel, besides the exchanges of its factorisation.
 double messages_per_panel(const core::HplParameters& p) {
   const double broadcast = static_cast<double>(p.P) * (p.Q - 1);
-  const double binary_exchange = p.P * log2_up(p.P);
-  const double spread_and_roll = p.P * log2_up(p.P) + static_cast<double>(p.P) * (p.P - 1);
-  constexpr int long_swap = 1;
-  return broadcast + p.Q * (p.SWAP == long_swap ? spread_and_roll : binary_exchange);
+  const double spread_or_exchange = p.P * log2_up(p.P);
+  return broadcast + p.Q * spread_or_exchange + rolled_per_panel(p);
 }
 
 /// Pages so large that a panel takes a few maps, and not larger: one page is really there.
@@ -98,7 +103,8 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   needs.messages = pivot_messages + other_messages;
   needs.simulated_messages = other_messages + (fast ? fast_real_share(p.NB) : 1) * pivot_messages;
   needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * needs.simulated_messages +
-                 wall_s_per_panel_and_rank * panels * ranks + (fast ? wall_s_per_noted_exchange * N * p.P : 0);
+                 wall_s_per_rolled_message * panels * rolled_per_panel(p) + wall_s_per_panel_and_rank * panels * ranks +
+                 (fast ? wall_s_per_noted_exchange * N * p.P : 0);
   needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;

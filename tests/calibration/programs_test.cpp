@@ -287,6 +287,7 @@ TEST_F(Programs, ThresholdsAreThoseThatOpenMpiIsToldToHave) {
   core::read_file(file("out.json"), [&](std::istream& in, const std::string&) {
     const auto found = nlohmann::json::parse(in).at("thresholds").at(0);
     EXPECT_EQ(found.at("scope"), "local");
+    EXPECT_TRUE(found.at("late_probes").get<bool>()) << "Open MPI looks first, and lets messages in afterwards";
     for (const char* name : {"async_small_bytes", "detached_bytes"}) {
       EXPECT_LE(found.at(name).get<long>(), eager_limit + 1) << name;
       EXPECT_GE(found.at(name).get<long>(), eager_limit + 1 - longest_header) << name;

@@ -51,7 +51,7 @@ TEST(Program, WrongUsageExitsWithTwoAndPointsToTheHelp) {
 TEST(Program, AnUnknownCommandIsNamed) {
   const auto outcome = run_with({"predikt", "--fast"}, [] {});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "hplcast: there is no command `predikt`\n  hint: hplcast --help\n");
+  EXPECT_EQ(outcome.err, "hplcast: there is no command `predikt`; did you mean `predict`?\n  hint: hplcast --help\n");
 }
 
 TEST(Program, OptionsNeedAValueAndFlagsTakeNone) {

@@ -47,6 +47,7 @@ ClusterModel example() {
   network.detached_bytes = 65536;
   network.iprobe_s = 2e-7;
   network.growing_probes = true;
+  network.late_probes = true;
   network.topology = FatTree{{4, 8}, {1, 2}, {1, 1}};
   cluster.network = NetworkModel::make(network);
   cluster.power = example_power();
@@ -79,6 +80,7 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
             example().kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}));
   EXPECT_EQ(parameters_of(back.network.values().topology), "2;4,8;1,2;1,1");
   EXPECT_TRUE(back.network.values().growing_probes);
+  EXPECT_TRUE(back.network.values().late_probes);
   EXPECT_TRUE(back.network.values().remote->half_duplex);
   EXPECT_FALSE(back.network.values().local.half_duplex);
   ASSERT_EQ(back.detours.size(), 1U);

@@ -304,6 +304,28 @@ TEST_F(SimulatedXhpl, GrowingProbesThatAreComputedTakeAsLongAsThoseThatAreSimula
   }
 }
 
+// A panel that comes during a chunk of an update is found one chunk later. A rank that sleeps instead of probing must
+// know that, too.
+TEST_F(SimulatedXhpl, LateProbesFindPanelsOneChunkLater) {
+  platform_ = platform_library;
+  core::NetworkModel::Values network = cluster_.network.values();
+  make_noisy(network);
+  const std::array grids = {std::pair(1, 2), std::pair(1, 6), std::pair(4, 4), std::pair(2, 8)};
+  for (const auto& [p, q] : grids) {
+    network.growing_probes = p == 4;
+    std::array<double, 2> took_s{};
+    for (const bool late : {false, true}) {
+      network.late_probes = late;
+      cluster_.network = core::NetworkModel::make(network);
+      write_cluster_files();
+      const auto [waited_s, probed_s] = waited_and_probed_s(800, p, q);
+      EXPECT_NEAR(waited_s / probed_s, 1, resolved) << p << "x" << q << (late ? ", late" : "");
+      took_s[late ? 1 : 0] = waited_s;
+    }
+    EXPECT_GT(took_s[1], took_s[0]) << p << "x" << q;
+  }
+}
+
 TEST_F(SimulatedXhpl, MessagesTakeTheTimesThatTheyTakeOnSmpi) {
   for (const int swap : {0, 1}) {
     SCOPED_TRACE("SWAP " + std::to_string(swap));

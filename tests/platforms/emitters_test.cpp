@@ -167,6 +167,16 @@ TEST(PlatformXml, SaysThatDetoursDoNotHoldUpMessages) {
   EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("detours")));
 }
 
+TEST(PlatformXml, SaysThatProbesFindMessagesAtOnce) {
+  auto cluster = with_network(example_cluster(false), [](auto& network) {
+    network.remote.reset();
+    network.late_probes = true;
+  });
+  cluster.hosts = core::Hosts::make({"localhost", 2, 1, {}, 0});
+  EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("late_probes")));
+  EXPECT_TRUE(needs_platform_library(cluster));
+}
+
 /// Two cores at 2 and 1 GHz; a core adds f^2 W, a host 100 + 30 W.
 core::PowerModel two_states() {
   core::PowerModel::Values values;

@@ -356,6 +356,23 @@ static void polling(void) {
   expect(count == MPI_UNDEFINED, "nothing is left");
 }
 
+/* A message comes while rank 0 is outside of MPI. */
+static void late(void) {
+  MPI_Request request;
+  if (rank == 1) {
+    MPI_Isend(out, big, MPI_DOUBLE, 0, 41, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  if (rank != 0) return;
+  HPLCAST_REGION_BEGIN("wait", 1, 1, 1)
+  HPLCAST_REGION_END("wait")
+  int first = 0, second = 0;
+  MPI_Iprobe(1, 41, MPI_COMM_WORLD, &first, MPI_STATUS_IGNORE);
+  MPI_Iprobe(1, 41, MPI_COMM_WORLD, &second, MPI_STATUS_IGNORE);
+  MPI_Recv(in, big, MPI_DOUBLE, 1, 41, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  printf("probes find %d, %d\n", first, second);
+}
+
 static void collective(void) {
   double sum = 0;
   MPI_Request requests[2];
@@ -401,6 +418,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "too_long") == 0) too_long();
   if (strcmp(what, "no_rank") == 0) MPI_Send(out, 1, MPI_DOUBLE, ranks, 0, MPI_COMM_WORLD);
   if (strcmp(what, "cancel") == 0) cancelled();
+  if (strcmp(what, "late") == 0) part("late", late);
   if (argc == 1 || strcmp(what, "not_persistent") == 0) {
     part("blocking", blocking);
     part("any source", any_source);

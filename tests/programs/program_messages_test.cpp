@@ -63,6 +63,15 @@ TEST(ProgramMessages, TakeTheTimeThatTheyTakeBySmpi) {
   EXPECT_EQ(direct.message_bytes, smpi.message_bytes);
 }
 
+TEST(ProgramMessages, AreFoundByTheSecondProbeWhereProbesAreLate) {
+  ProgramRunRequest request = request_of("messages-smpi", true, {"late"});
+  EXPECT_THAT(run_program(request).output, HasSubstr("probes find 1, 1"));
+  core::NetworkModel::Values network = request.cluster.network.values();
+  network.late_probes = true;
+  request.cluster.network = core::NetworkModel::make(network);
+  EXPECT_THAT(run_program(request).output, HasSubstr("probes find 0, 1"));
+}
+
 TEST(ProgramMessages, OfFortranArriveAsTheyWereSent) {
   for (const bool direct : {true, false})
     EXPECT_THAT(run_program(request_of("fortran_messages-smpi", direct)).output, HasSubstr("wrong 0")) << direct;

@@ -4,16 +4,13 @@
 
 #include <cmath>
 #include <random>
-#include <sstream>
 
 #include "causes.hpp"
-#include "hplcast/core/errors.hpp"
 #include "kernel_calls.hpp"
 #include "kernel_differences.hpp"
 #include "measured_cluster.hpp"
 #include "message_differences.hpp"
 #include "phase_differences.hpp"
-#include "report_explanation.hpp"
 #include "timeline_picture.hpp"
 
 namespace hplcast::study {
@@ -145,6 +142,24 @@ TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
   const core::KernelShape small{10, 10, 10};
   const core::PiecewiseLaw& law = with.kernels.at("dgemm").law(0, 0);
   EXPECT_NEAR(law.at(large).mean_s(large) + law.at(small).mean_s(small), 1.001e-3, 1e-12);
+}
+
+// dgemm with a wide distribution may take 10 % longer by chance; it is not one of "other kernels" that differ a little.
+TEST(KernelCauses, OfANoisyModelAreNamed) {
+  const auto text_with_noise = [](double sigma) {
+    const auto cluster = cluster_of(law_of(1e-9, 0, sigma));
+    const auto places = rank_places(cluster, 2);
+    const std::vector<RankActivity> ranks = {rank_with(0, 4, 1e-6, 1.1e-3), rank_with(1, 4, 1e-6, 1.1e-3)};
+    Findings all;
+    all.kernels = kernel_findings({&ranks}, cluster, places, 0);
+    all.predicted_s = 4.004e-3;
+    const auto causes = replacements(all, cluster, places);
+    return causes.size() == 1 ? causes[0].cause.text : std::to_string(causes.size()) + " causes";
+  };
+  // 8 calls of 1 ms take 0.8 ms more; standard deviations of the sum: 0.4 (with the small calls) and 0.04 ms.
+  EXPECT_EQ(text_with_noise(1e-4),
+            "dgemm takes 10.0 % longer in the run than in the model, as the noise of its model allows");
+  EXPECT_EQ(text_with_noise(1e-5), "dgemm takes 10.0 % longer in the run than in the model");
 }
 
 // The share of bandwidth must not jump from nothing to all of it where it passes a limit: what is small is not left
@@ -343,59 +358,6 @@ TEST(PhaseDifferences, NameRanksThatStandOut) {
   EXPECT_THAT(phase_differences(real, {}, {{"update", 5, 5, 5, 0, 0, 0}}, 10)[0].far_ranks, IsEmpty());
 }
 
-Explanation explained() {
-  Explanation e;
-  e.runs = 1;
-  e.real_s = 10.52;
-  e.predicted_s = 10;
-  e.simulated = true;
-  Cause cause;
-  cause.kernels = {"dgemm"};
-  cause.text = "dgemm takes 10.0 % longer in the run than in the model, on node-3 CPU 1 only";
-  cause.simulated_s = 0.41;
-  cause.advice = "look at it";
-  e.causes = {cause};
-  e.rest_s = 0.11;
-  return e;
-}
-
-TEST(Verdict, BeginsWithTheLargestCause) {
-  const auto lines = verdict(explained());
-  EXPECT_EQ(lines.front(),
-            "The run takes 5.2 % longer than predicted (10.52 s, predicted 10 s). dgemm takes 10.0 % longer in the run "
-            "than in the model, on node-3 CPU 1 only: 4.1 of the 5.2 %.");
-  EXPECT_THAT(lines.back(), HasSubstr("1.1 % of the predicted time is not explained"));
-  EXPECT_LE(lines.size(), 10U);
-}
-
-TEST(Verdict, SaysFirstThatMostIsNoPartOfTheModel) {
-  Explanation e = explained();
-  e.held_up_s = 1.5;
-  const auto lines = verdict(e);
-  EXPECT_THAT(lines[0], HasSubstr("15.0 % of the predicted time in messages that were held up"));
-  EXPECT_THAT(lines[1], HasSubstr("on node-3 CPU 1 only: 4.1 of the 5.2 %"));
-  EXPECT_THAT(lines[2], HasSubstr("To mend this: look at it"));
-}
-
-TEST(Verdict, HasAtMostTenLinesWhateverDiffers) {
-  Explanation e = explained();
-  e.causes.assign(30, e.causes.front());
-  e.own_work_s = e.held_up_s = 1;
-  e.runs = 3;
-  PhaseDifference phase;
-  phase.real.name = "swap";
-  phase.real.waiting_s = 2;
-  e.phases = {phase};
-  EXPECT_LE(verdict(e).size(), 10U);
-}
-
-TEST(Verdict, SaysSoWhereNothingDiffers) {
-  Explanation e = explained();
-  e.real_s = 10.01;
-  e.causes.clear();
-  EXPECT_THAT(verdict(e).front(), HasSubstr("agree to 0.1 %"));
-}
-
 TEST(TimelinePicture, IsAStripForEachLineWhateverTheNumberOfEvents) {
   const auto picture_of = [](int events) {
     std::vector<Timeline> lines(2);
@@ -440,22 +402,6 @@ TEST(TimelinePicture, ShowsChosenPanels) {
   EXPECT_THAT(picture, HasSubstr(">4.000<"));
   EXPECT_THAT(picture, HasSubstr(">5.000<"));
   EXPECT_THAT(picture, Not(HasSubstr(">6.000<")));
-}
-
-TEST(ReportOfAnExplanation, HasVerdictSharesAndAHarmlessPicture) {
-  Explanation e = explained();
-  e.picture = "<svg><script>alert(1)</script></svg>";
-  std::stringstream json;
-  write_explanation(json, e);
-  EXPECT_TRUE(is_explanation(json.str()));
-  const std::string html = explanations_html({read_explanation(json, "explained.json")});
-  EXPECT_THAT(html, HasSubstr("on node-3 CPU 1 only: 4.1 of the 5.2 %"));
-  EXPECT_THAT(html, HasSubstr("+4.1 %"));
-  EXPECT_THAT(html, HasSubstr("src=\"data:image/svg+xml,%3Csvg%3E"));
-  EXPECT_THAT(html, Not(HasSubstr("<script>")));
-  std::istringstream broken("{\"causes\": [], \"verdict\": [], \"rest_s\": 1}");
-  EXPECT_THROW(read_explanation(broken, "broken.json"), core::ParseError);
-  EXPECT_EQ(explanations_html({}), "");
 }
 
 }  // namespace

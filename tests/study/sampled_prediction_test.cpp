@@ -194,6 +194,30 @@ TEST_F(SampledPrediction, IsWithinItsErrorOfTheRun) {
   EXPECT_GE(inside, 3);  // of four all but one: 98.6 %
 }
 
+// On small grids the warm-up of the second window begins with the run, as the first window does.
+TEST_F(SampledPrediction, LeavesNoPanelOut) {
+  request_.parameters = parameters(3160, 40, 4, 4);  // 79 panels
+  request_.parameters.DEPTH = 1;
+  request_.mode = SimulationMode::fast;
+  const core::Prediction all = predict(request_);
+  for (const char* windows : {"3", "5"}) {
+    request_.windows = WindowRule::from(windows);
+    const WindowPlan plan = plan_windows(request_.parameters, request_.windows);
+    ASSERT_EQ(plan.windows[1].first, 0);
+    const core::Prediction sampled = predict(request_);
+    std::vector<int> counted(79);
+    const auto count = [&](const std::vector<core::PanelCost>& parts) {
+      for (const core::PanelCost& part : parts)
+        for (int i = 0; i < part.panels; ++i) ++counted.at(static_cast<std::size_t>(part.first_panel + i));
+    };
+    count(sampled.sampling->windows);
+    count(sampled.sampling->pieces);
+    EXPECT_THAT(counted, ::testing::Each(1));
+    EXPECT_NEAR(sampled.time_s / all.time_s, 1, 0.03);  // as above, and a short run scatters by 1 %; 0.8 with a gap
+    EXPECT_NEAR(sampled.kernels.at("dgemm").flop / all.kernels.at("dgemm").flop, 1, 0.01);
+  }
+}
+
 // Set-up and end of the run are counted once, and what panels do is a smooth function of their number. Updates are cut
 // into chunks where a panel arrives: their number depends on the times, which windows have to 1 or 2 %.
 TEST_F(SampledPrediction, CountsWhatTheRunCounts) {

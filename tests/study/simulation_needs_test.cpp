@@ -30,6 +30,16 @@ TEST(SimulationNeeds, CountMessagesAsHplSendsThem) {
   EXPECT_LT(fast.wall_s, exact.wall_s);
 }
 
+TEST(SimulationNeeds, OfTheLongSwapHaveTheMessagesThatRoll) {
+  core::HplParameters p = parameters(50000, 128, 32, 32);
+  const SimulationNeeds exchange = simulation_needs(p, true);
+  p.SWAP = 1;
+  const SimulationNeeds rolled = simulation_needs(p, true);
+  const double more = 391.0 * 32 * 32 * 31;
+  EXPECT_DOUBLE_EQ(rolled.messages - exchange.messages, more);
+  EXPECT_GT(rolled.wall_s - exchange.wall_s, 8e-6 * more);  // measured 9 us: with a probe each
+}
+
 TEST(SimulationNeeds, AreFiniteAndCheapForOneRank) {
   const SimulationNeeds needs = simulation_needs(parameters(1000, 128, 1, 1), false);
   EXPECT_EQ(needs.messages, 0);

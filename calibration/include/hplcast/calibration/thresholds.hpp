@@ -19,7 +19,7 @@ using FirstSize = std::optional<long>;
 /// lost. Asks at most 2 + log2(max_bytes) times.
 FirstSize first_size_without(const std::function<bool(long bytes)>& holds, long max_bytes);
 
-/// Where the modes of MPI_Send change between rank 0 and a peer.
+/// Where the modes of MPI_Send change between rank 0 and a peer, and whether MPI_Iprobe is late.
 struct ScopeThresholds {
   std::string scope;
   std::string host, peer;
@@ -32,13 +32,16 @@ struct ScopeThresholds {
   FirstSize detached;
   /// From here on MPI_Send waits for a receiver that computes, outside of MPI. At most `detached`.
   FirstSize unattended;
+  /// The first MPI_Iprobe of a receiver that was outside of MPI does not find a message that has come meanwhile; the
+  /// second one does. Most of several times.
+  bool late_probes = false;
 };
 
 /// Consequences for a model: modes that do not exist, limits beyond what was tested.
 std::vector<std::string> notes_on(const ScopeThresholds& thresholds);
 
-/// {"thresholds": [{scope, host, peer, max_bytes, async_small_bytes, detached_bytes, unattended_bytes, notes}]}; a size
-/// that is null lies beyond max_bytes.
+/// {"thresholds": [{scope, host, peer, max_bytes, async_small_bytes, detached_bytes, unattended_bytes, late_probes,
+/// notes}]}; a size that is null lies beyond max_bytes.
 void write_json(std::ostream& out, const std::vector<ScopeThresholds>& thresholds);
 
 /// How thresholds are searched.

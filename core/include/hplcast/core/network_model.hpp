@@ -96,6 +96,8 @@ class NetworkModel {
     double iprobe_s = 0, test_s = 0, wtime_s = 0;  ///< cost of one call
     bool growing_probes = false;  ///< a probe costs iprobe_s times 1 + the probes of all ranks that failed since one
                                   ///< found something: SimGrid's default, which published platforms were used with
+    bool late_probes = false;     ///< MPI_Iprobe finds only what had come before the rank's last probe, receive or
+                                  ///< send that waited: it looks first, and lets messages in afterwards (Open MPI)
     Topology topology;
   };
   NetworkModel() = default;

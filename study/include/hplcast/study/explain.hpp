@@ -86,9 +86,11 @@ struct PhaseDifference {
   std::vector<int> far_ranks;  ///< whose difference stands out from that of the others
 };
 
-/// Something that the model has in another way than the run.
+/// Something that the model has in another way than the run, or that no model has.
 struct Cause {
-  enum class Kind { kernel, place, latency, bandwidth, calls, messages };  ///< messages: several of the network's
+  /// messages: several of the network's. observation: what keeping calls and phases of the run took. own_work: of HPL,
+  /// between kernels and messages.
+  enum class Kind { kernel, place, latency, bandwidth, calls, messages, observation, own_work };
   Kind kind = Kind::kernel;
   std::vector<std::string> kernels;         ///< that it is about
   RankGroup group;                          ///< where; all ranks if its name is empty
@@ -120,9 +122,10 @@ struct Explanation {
   std::vector<PhaseDifference> phases;
   std::vector<KernelDifference> kernels;  ///< largest |real - model| first
   std::vector<MessageDifference> messages;
-  double own_work_s = 0;  ///< of the real run: neither in kernels nor in MPI calls, mean over ranks
-  double held_up_s = 0;   ///< in messages that took more than ten times as long as usual, beyond that; mean over ranks
-  double overhead = 0;    ///< of observing, share of the run
+  double own_work_s = 0;  ///< of the real run: neither in kernels nor in MPI calls, mean over ranks; with observation_s
+  double observation_s = 0;  ///< that keeping calls and phases of the real run took, mean over ranks
+  double held_up_s = 0;  ///< in messages that took more than ten times as long as usual, beyond that; mean over ranks
+  double overhead = 0;   ///< of observing, share of the run
   double known_waiting = 1;
   std::string picture;  ///< SVG of both runs, if one was asked for
   std::vector<std::string> warnings;

@@ -30,6 +30,8 @@ struct PanelWindow {
   int counts_from = 0;   ///< after the warm-up
   int counts_to = 0;     ///< one after the last panel that counts
   int simulated_to = 0;  ///< one after the last panel that is simulated
+
+  int simulated_panels() const { return simulated_to - first; }
 };
 
 /// The windows of one run, by ascending panels, that do not count a panel twice. The first begins with panel 0, the

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 namespace hplcast::study {
 
 /// Proportional set size of a process and all its descendants, in bytes: shared pages count once, unlike in the
@@ -7,13 +9,15 @@ namespace hplcast::study {
 double tree_pss_bytes(int pid);
 
 /// Keeps the largest tree_pss_bytes() of a running program. Sampling walks all its memory maps, under their lock, so
-/// samples are spaced to cost at most a twentieth of the time.
+/// samples are spaced to cost at most a hundredth of the time; three of the first second, so that short programs have
+/// more than one.
 class PeakMemory {
  public:
   void sample(int pid);
   double peak_bytes() const noexcept { return peak_bytes_; }
 
  private:
+  std::optional<double> begin_s_;
   double peak_bytes_ = 0;
   double next_sample_s_ = 0;
 };

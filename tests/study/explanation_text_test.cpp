@@ -1,0 +1,121 @@
+// What people read of an explanation: its verdict, and the part of a report.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "causes.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/explain.hpp"
+#include "report_explanation.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+Explanation explained() {
+  Explanation e;
+  e.runs = 1;
+  e.real_s = 10.52;
+  e.predicted_s = 10;
+  e.simulated = true;
+  Cause cause;
+  cause.kernels = {"dgemm"};
+  cause.text = "dgemm takes 10.0 % longer in the run than in the model, on node-3 CPU 1 only";
+  cause.simulated_s = 0.41;
+  cause.advice = "look at it";
+  e.causes = {cause};
+  e.rest_s = 0.11;
+  return e;
+}
+
+TEST(Verdict, BeginsWithTheLargestCause) {
+  const auto lines = verdict(explained());
+  EXPECT_EQ(lines.front(),
+            "The run takes 5.2 % longer than predicted (10.52 s, predicted 10 s). dgemm takes 10.0 % longer in the run "
+            "than in the model, on node-3 CPU 1 only: 4.1 of the 5.2 %.");
+  EXPECT_THAT(lines.back(), HasSubstr("1.1 % of the predicted time is not explained"));
+  EXPECT_LE(lines.size(), 10U);
+}
+
+TEST(Verdict, TellsWhatTheObservationTookWithTheTimes) {
+  Explanation e = explained();
+  Cause observation;
+  observation.kind = Cause::Kind::observation;
+  observation.text = "the observation";
+  observation.estimated_s = 0.43;
+  e.causes.insert(e.causes.begin(), observation);
+  const auto lines = verdict(e);
+  EXPECT_THAT(lines.front(), HasSubstr("(10.52 s, 0.43 s of it to observe it, predicted 10 s). dgemm takes 10.0 %"));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("the observation"))));
+  EXPECT_THAT(lines[1], HasSubstr("look at it"));
+}
+
+TEST(CausesWithoutReplacement, AreObservationAndTheRestOfHplsOwnWork) {
+  Explanation e = explained();
+  e.own_work_s = 0.5;
+  e.observation_s = 0.2;
+  auto causes = without_replacement(e);
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].kind, Cause::Kind::observation);
+  EXPECT_DOUBLE_EQ(causes[0].share_s(), 0.2);
+  EXPECT_EQ(causes[1].kind, Cause::Kind::own_work);
+  EXPECT_DOUBLE_EQ(causes[1].share_s(), 0.3);
+  e.observation_s = 0.6;  // some of it is in the durations of kernels and calls
+  causes = without_replacement(e);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_DOUBLE_EQ(causes[0].share_s(), 0.5);
+  e.own_work_s = 0.009;
+  EXPECT_THAT(without_replacement(e), IsEmpty()) << "less than 0.1 % of the time";
+}
+
+TEST(Verdict, SaysFirstThatMostIsNoPartOfTheModel) {
+  Explanation e = explained();
+  e.held_up_s = 1.5;
+  const auto lines = verdict(e);
+  EXPECT_THAT(lines[0], HasSubstr("15.0 % of the predicted time in messages that were held up"));
+  EXPECT_THAT(lines[1], HasSubstr("on node-3 CPU 1 only: 4.1 of the 5.2 %"));
+  EXPECT_THAT(lines[2], HasSubstr("To mend this: look at it"));
+}
+
+TEST(Verdict, HasAtMostTenLinesWhateverDiffers) {
+  Explanation e = explained();
+  e.causes.assign(30, e.causes.front());
+  e.own_work_s = e.held_up_s = 1;
+  e.runs = 3;
+  PhaseDifference phase;
+  phase.real.name = "swap";
+  phase.real.waiting_s = 2;
+  e.phases = {phase};
+  EXPECT_LE(verdict(e).size(), 10U);
+}
+
+TEST(Verdict, SaysSoWhereNothingDiffers) {
+  Explanation e = explained();
+  e.real_s = 10.01;
+  e.causes.clear();
+  EXPECT_THAT(verdict(e).front(), HasSubstr("agree to 0.1 %"));
+}
+
+TEST(ReportOfAnExplanation, HasVerdictSharesAndAHarmlessPicture) {
+  Explanation e = explained();
+  e.picture = "<svg><script>alert(1)</script></svg>";
+  std::stringstream json;
+  write_explanation(json, e);
+  EXPECT_TRUE(is_explanation(json.str()));
+  const std::string html = explanations_html({read_explanation(json, "explained.json")});
+  EXPECT_THAT(html, HasSubstr("on node-3 CPU 1 only: 4.1 of the 5.2 %"));
+  EXPECT_THAT(html, HasSubstr("+4.1 %"));
+  EXPECT_THAT(html, HasSubstr("src=\"data:image/svg+xml,%3Csvg%3E"));
+  EXPECT_THAT(html, Not(HasSubstr("<script>")));
+  std::istringstream broken("{\"causes\": [], \"verdict\": [], \"rest_s\": 1}");
+  EXPECT_THROW(read_explanation(broken, "broken.json"), core::ParseError);
+  EXPECT_EQ(explanations_html({}), "");
+}
+
+}  // namespace
+}  // namespace hplcast::study
