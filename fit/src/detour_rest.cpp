@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -96,42 +97,70 @@ void add_source(const std::vector<Stream>& streams, core::DetoursPer per, const 
 
 /// Events and time of all cores of one number.
 struct CoreNumber {
-  double events = 0, watched_s = 0, lost_s = 0;
+  double events = 0, watched_s = 0;
   double rate() const { return events / watched_s; }
 };
 
-/// What cores of some numbers have beyond the rate of most: sources of these cores. They keep as many events as most.
-void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector<FoundDetours>& sources) {
+/// The share of their time that streams lose.
+double lost_share(const std::vector<Stream>& streams) {
+  double watched_s = 0, lost_s = 0;
+  for (const Stream& stream : streams) {
+    watched_s += stream.watched_s;
+    for (const auto& event : stream.events) lost_s += event.duration_s;
+  }
+  return watched_s > 0 ? lost_s / watched_s : 0;
+}
+
+/// Cores that have far more events than most.
+struct BusierCores {
+  double usual_rate = 0;  ///< of most
   std::map<long, CoreNumber> numbers;
-  double watched_s = 0;
+};
+
+BusierCores busier_cores(const std::vector<Stream>& streams) {
+  BusierCores busier;
+  std::map<long, CoreNumber>& numbers = busier.numbers;
   for (const Stream& stream : streams) {
     CoreNumber& number = numbers[stream.core];
     number.events += static_cast<double>(stream.events.size());
     number.watched_s += stream.watched_s;
-    for (const auto& event : stream.events) number.lost_s += event.duration_s;
-    watched_s += stream.watched_s;
   }
   std::vector<double> rates;
   for (const auto& [core, number] : numbers) rates.push_back(number.rate());
   const auto middle = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) / 2);
   std::nth_element(rates.begin(), middle, rates.end());
-  for (const auto& [core, number] : numbers) {
-    const double usual = *middle * number.watched_s;
+  busier.usual_rate = *middle;
+  for (auto one = numbers.begin(); one != numbers.end();) {
+    const double usual = busier.usual_rate * one->second.watched_s;
     constexpr double many = 3, sds = 5;
-    if (number.events < many * usual || number.events < usual + sds * std::sqrt(usual) + sds) continue;
-    std::vector<Stream> own;
-    for (Stream& stream : streams)
-      if (stream.core == core) own.push_back(stream);
-    add_source(own, core::DetoursPer::core, "rest-core-" + std::to_string(core), in_kernels, sources);
-    const double beyond = 1 - usual / number.events;
+    const bool few = one->second.events < many * usual || one->second.events < usual + sds * std::sqrt(usual) + sds;
+    one = few ? numbers.erase(one) : std::next(one);
+  }
+  return busier;
+}
+
+/// What cores of some numbers have beyond the others: sources of these cores. They have the source of the others too:
+/// together the two take the time that was measured.
+void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector<FoundDetours>& sources) {
+  double watched_s = 0;
+  for (const Stream& stream : streams) watched_s += stream.watched_s;
+  const BusierCores busier = busier_cores(streams);
+  std::map<long, std::vector<Stream>> apart;
+  std::vector<Stream> others;
+  for (Stream& stream : streams)
+    (busier.numbers.count(stream.core) > 0 ? apart[stream.core] : others).push_back(std::move(stream));
+  streams = std::move(others);
+  for (const auto& [core, number] : busier.numbers) {
+    add_source(apart[core], core::DetoursPer::core, "rest-core-" + std::to_string(core), in_kernels, sources);
     FoundDetours& found = sources.back();
+    // Of short events beside rare long ones of the others, less time may be left than none: then their number decides.
+    const double time_beyond = 1 - lost_share(streams) / found.share;
+    const double beyond = time_beyond > 0 ? time_beyond : 1 - busier.usual_rate / number.rate();
     core::DetourSource::Values values = found.source.values();
     values.period_s /= beyond;
     values.cores = {static_cast<int>(core)};
     found.source = core::DetourSource::make(std::move(values));
-    found.share = beyond * number.lost_s / watched_s;
-    const auto is_its = [core = core](const Stream& stream) { return stream.core == core; };
-    streams.erase(std::remove_if(streams.begin(), streams.end(), is_its), streams.end());
+    found.share *= beyond * number.watched_s / watched_s;
   }
 }
 

@@ -151,21 +151,31 @@ TEST_F(DetourPrograms, FixedWorkAndFixedTimeAreReadAsTheyWereWritten) {
 
 TEST_F(DetourPrograms, GapsBecomeSourcesOfDetours) {
   ASSERT_EQ(run("hplcast-measure-detours", {"--for", "1s", "-o", "gaps.csv"}).status, 0);
-  double lost_s = 0, watched_s = 0;
+  double lost_s = 0, watched_s = 0, least_watched_s = INFINITY, most_watched_s = 0, longest_s = 0;
   for (const core::CoreDetours& core : trace("gaps.csv").cores) {
     lost_s += core.lost_s();
     watched_s += core.watched_s();
+    least_watched_s = std::min(least_watched_s, core.watched_s());
+    most_watched_s = std::max(most_watched_s, core.watched_s());
+    for (const core::DetourEvent& event : core.events) longest_s = std::max(longest_s, event.duration_s);
   }
   if (lost_s == 0) GTEST_SKIP() << "skipped: no detour in a second";
   const auto fitted = run("hplcast", {"fit", "detours", "gaps.csv", "-o", "detours.json"});
+  // Sources whose events lie too near to each other are refused, which is no error of the programs.
   if (lost_s > 0.4 * watched_s && fitted.status == 4) GTEST_SKIP() << skipped_at(lost_s / watched_s);
   ASSERT_EQ(fitted.status, 0) << fitted.output;
   std::ifstream in(folder_.path() / "detours.json");
   const auto json = nlohmann::json::parse(in);
   ASSERT_FALSE(json["detours"].empty());
-  // All events belong to a source: together they take what was measured. A source on a part of the cores is modelled
-  // on all of them.
-  EXPECT_GE(json["report"]["explained_share"], 0.95 * json["report"]["lost_share"].get<double>());
+  // All events belong to a source: together they take what was measured, but for one event of each periodic source at
+  // the ends of the trace, and for cores that were watched for different times. A source on a part of the cores may be
+  // modelled on all of them.
+  double periodic = 0;
+  for (const auto& source : json["detours"]) periodic += source["kind"] == "periodic" ? 1 : 0;
+  const double lost_share = json["report"]["lost_share"];
+  EXPECT_GE(json["report"]["explained_share"],
+            (lost_share - periodic * longest_s / least_watched_s) * least_watched_s / most_watched_s - 1e-9)
+      << fitted.output;
 }
 
 TEST_F(DetourPrograms, WrongUseLeavesNothing) {

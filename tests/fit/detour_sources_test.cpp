@@ -106,6 +106,18 @@ TEST(DetourSources, ThatComeAtRandomOnOneCoreMoreOftenAreASourceOfThatCore) {
   EXPECT_NEAR(fit.explained_share, fit.lost_share, 0.02 * fit.lost_share);
 }
 
+// Long ones on one core, short ones on all, a few times as many events on that core: what is told apart by the number
+// of events takes the time that was measured all the same.
+TEST(DetourSources, ThatComeAtRandomTakeTheTimeThatWasMeasured) {
+  for (const double mean_s : {2e-4, 5e-5, 5e-6}) {
+    const DetourFit fit =
+        fit_of({on_cores(poisson("others", 0.02, mean_s), {1}), poisson("rest", 0.05, 2e-5)}, {1, 2, 60, 0.3});
+    ASSERT_TRUE(fit.ok) << fit.reason;
+    ASSERT_NE(find(fit, "rest-core-1"), nullptr);
+    EXPECT_NEAR(fit.explained_share, fit.lost_share, 1e-9 * fit.lost_share) << mean_s;
+  }
+}
+
 TEST(DetourSources, WithTheSamePhaseOnAllCoresButJitterOfTheirOwnShareThePhase) {
   const auto agent = with_phase(periodic(0.5, 0.01, core::ConstantDuration{2e-3}, DetoursPer::core), 0.123);
   const DetourFit fit = fit_of({agent}, {2, 4, 60, 0.25});
