@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "hplcast/core/text.hpp"
 #include "kernel_json.hpp"
 
 namespace hplcast::core {
@@ -25,6 +26,14 @@ RegionMode region_mode_from_name(const std::string& name) {
   for (const auto& [mode, its_name] : mode_names)
     if (name == its_name) return mode;
   throw DomainError("mode of a region", name, "model, factor, bench or skip");
+}
+
+bool is_strided(std::string_view routine) noexcept {
+  return ends_with(routine, "/strided") || ends_with(routine, "/half-aliased") || ends_with(routine, "/aliased");
+}
+
+bool is_mpi_function(std::string_view routine) noexcept {
+  return routine.substr(0, 4) == "MPI_";
 }
 
 double largest_face(const KernelShape& shape) noexcept {

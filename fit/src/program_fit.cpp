@@ -121,7 +121,7 @@ struct Growth {
 };
 
 Growth growth_of(const std::string& name, const core::ShapeRange& range) {
-  if (core::ends_with(name, "/strided") && range.max.k > 1) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
+  if (core::is_strided(name) && range.max.k > 1) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
   const Monomial product{range.max.m > 1 ? 1 : 0, range.max.n > 1 ? 1 : 0, range.max.k > 1 ? 1 : 0};
   return {forms_of(range), product, product};
 }
@@ -226,9 +226,10 @@ SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation)
     const double number = rows.positive(calls);
     sampled[name] += number;
     if (name.rfind(region_prefix, 0) == 0) continue;
+    if (core::is_mpi_function(name)) continue;
     const core::KernelShape& shape = observation.calls[name].back().shape;
     rest.calls += number;
-    rest.elements += number * (core::ends_with(name, "/strided") ? shape.n : core::largest_face(shape));
+    rest.elements += number * (core::is_strided(name) ? shape.n : core::largest_face(shape));
   }
   return sampled;
 }
@@ -333,8 +334,9 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     const auto calls = observation.calls.find(name);
     if (calls == observation.calls.end()) continue;
     const auto reach = observation.reach.find(name);
-    KernelFit one = fit_routine(name, calls->second, sum.time_s > least_share * observation.executed_s,
-                                reach == observation.reach.end() ? std::vector<ObservedCall>{} : reach->second);
+    const bool has_reach = reach != observation.reach.end();
+    KernelFit one = fit_routine(name, calls->second, has_reach || sum.time_s > least_share * observation.executed_s,
+                                has_reach ? reach->second : std::vector<ObservedCall>{});
     if (one.ok()) {
       fit.errors.emplace(name, error_of(calls->second, one.model));
       program.routines.emplace(name, one.model);
@@ -342,6 +344,13 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
       fit.warnings.push_back(name + " gets no model: " + one.reason);
     }
     fit.fits.emplace(name, std::move(one));
+  }
+  // Strides that no observed call had: other sizes of a matrix bring them.
+  for (const auto& [name, reach] : observation.reach) {
+    if (observation.calls.count(name) > 0) continue;
+    const KernelTable table = table_of(reach);
+    KernelFit one = fit_by_size(table, growth_of(name, table.range()));
+    if (one.ok()) program.routines.emplace(name, std::move(one.model));
   }
   for (const auto& [name, sum] : observation.regions) {
     const auto calls = observation.calls.find(region_prefix + name);

@@ -45,12 +45,32 @@ int __wrap_MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_
   return result;
 }
 
+/* Elements with gaps between them are packed by their sender and unpacked by their receiver, as MPI_Pack and MPI_Unpack
+ * do. (Not of requests that are received: nothing tells when.) */
+static void spend_on_gaps(struct hplcast_variant* variant, int count, MPI_Datatype type) {
+  MPI_Aint least = 0, extent = 0;
+  int size = 0;
+  if (PMPI_Type_size(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent(type, &least, &extent) != MPI_SUCCESS) return;
+  if (size != extent) hplcast_spend_if_known(variant, (double)count * size);
+}
+
+static void spend_packing(int count, MPI_Datatype type) {
+  static struct hplcast_variant variant = {"MPI_Pack", "MPI_Unpack", -1};
+  spend_on_gaps(&variant, count, type);
+}
+
+static void spend_unpacking(int count, MPI_Datatype type) {
+  static struct hplcast_variant variant = {"MPI_Unpack", "MPI_Pack", -1};
+  spend_on_gaps(&variant, count, type);
+}
+
 /* --- sends and receives ------------------------------------------------------------------------------------------- */
 
 #define SEND(NAME, synchronous)                                                                                   \
   extern int __real_##NAME(const void*, int, MPI_Datatype, int, int, MPI_Comm);                                   \
   int __wrap_##NAME(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
     if (!hplcast_messages()) return SMPI(NAME, buffer, count, type, peer, tag, communicator);                     \
+    spend_packing(count, type);                                                                                   \
     hplcast_enter_mpi(#NAME);                                                                                     \
     const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);                                 \
     hplcast_mpi_send(&end, synchronous);                                                                          \
@@ -62,28 +82,29 @@ SEND(MPI_Ssend, 1)
 SEND(MPI_Rsend, 0)
 SEND(MPI_Bsend, 0)
 
-/* MPI_Isend(..., request) and the like; `make`: the request of `end`. */
-#define BEGIN(NAME, make)                                                                                       \
+/* MPI_Isend(..., request) and the like; `before`: statements; `make`: the request of `end`. */
+#define BEGIN(NAME, before, make)                                                                               \
   extern int __real_##NAME(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);                   \
   int __wrap_##NAME(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, \
                     MPI_Request* request) {                                                                     \
     if (!hplcast_messages()) return SMPI(NAME, buffer, count, type, peer, tag, communicator, request);          \
+    before;                                                                                                     \
     hplcast_enter_mpi(#NAME);                                                                                   \
     const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);                               \
     *request = make;                                                                                            \
     hplcast_after_mpi();                                                                                        \
     return MPI_SUCCESS;                                                                                         \
   }
-BEGIN(MPI_Isend, hplcast_mpi_isend(&end, 0))
-BEGIN(MPI_Issend, hplcast_mpi_isend(&end, 1))
-BEGIN(MPI_Irsend, hplcast_mpi_isend(&end, 0))
-BEGIN(MPI_Ibsend, hplcast_mpi_isend(&end, 0))
-BEGIN(MPI_Irecv, hplcast_mpi_ireceive(&end))
-BEGIN(MPI_Send_init, hplcast_mpi_prepare(&end, 0, 0))
-BEGIN(MPI_Ssend_init, hplcast_mpi_prepare(&end, 0, 1))
-BEGIN(MPI_Rsend_init, hplcast_mpi_prepare(&end, 0, 0))
-BEGIN(MPI_Bsend_init, hplcast_mpi_prepare(&end, 0, 0))
-BEGIN(MPI_Recv_init, hplcast_mpi_prepare(&end, 1, 0))
+BEGIN(MPI_Isend, spend_packing(count, type), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Issend, spend_packing(count, type), hplcast_mpi_isend(&end, 1))
+BEGIN(MPI_Irsend, spend_packing(count, type), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Ibsend, spend_packing(count, type), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Irecv, , hplcast_mpi_ireceive(&end))
+BEGIN(MPI_Send_init, , hplcast_mpi_prepare(&end, 0, 0))
+BEGIN(MPI_Ssend_init, , hplcast_mpi_prepare(&end, 0, 1))
+BEGIN(MPI_Rsend_init, , hplcast_mpi_prepare(&end, 0, 0))
+BEGIN(MPI_Bsend_init, , hplcast_mpi_prepare(&end, 0, 0))
+BEGIN(MPI_Recv_init, , hplcast_mpi_prepare(&end, 1, 0))
 
 extern int __real_MPI_Recv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
 int __wrap_MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator,
@@ -93,6 +114,7 @@ int __wrap_MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int ta
   const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);
   hplcast_mpi_receive(&end, status);
   hplcast_after_mpi();
+  spend_unpacking(count, type);
   return MPI_SUCCESS;
 }
 
@@ -114,7 +136,9 @@ int __wrap_MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, i
                 status);
   const hplcast_end sent = end_of(out, out_count, out_type, to, out_tag, communicator);
   const hplcast_end received = end_of(in, in_count, in_type, from, in_tag, communicator);
+  spend_packing(out_count, out_type);
   exchange("MPI_Sendrecv", &sent, &received, status);
+  spend_unpacking(in_count, in_type);
   return MPI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 
 #include "hplcast/smpi_models/hplcast_program.h"
 #include "hplcast/smpi_models/hplcast_program_messages.h"
+#include "modelled_calls.h"
 
 /* HPLCAST_LABEL: the name of the function in C. `before` and `after`: statements. The most arguments: 13 of
  * mpi_get_accumulate_, 11 of mpi_dist_graph_create_adjacent_. */
@@ -26,6 +27,20 @@
 
 #define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(HPLCAST_LABEL), )
+#define HPLCAST_WRAP_WORK(NAME, bytes)                                                                               \
+  extern long __real_##NAME(long, long, long, long, long, long, long, long, long, long, long, long, long, long)      \
+      __attribute__((weak));                                                                                         \
+  long __wrap_##NAME(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, \
+                     long m, long n) {                                                                               \
+    static struct hplcast_variant variant = {HPLCAST_LABEL, HPLCAST_LABEL, -1};                                      \
+    hplcast_enter_mpi(HPLCAST_LABEL);                                                                                \
+    const long result = __real_##NAME(a, b, c, d, e, f, g, h, i, j, k, l, m, n);                                     \
+    hplcast_after_mpi();                                                                                             \
+    hplcast_spend_if_known(&variant, bytes);                                                                         \
+    return result;                                                                                                   \
+  }
+#define HPLCAST_BYTES_C(count, type) hplcast_bytes_of((int)count, (MPI_Datatype)type)
+#define HPLCAST_BYTES_FORTRAN(count, type) hplcast_bytes_of(*(MPI_Fint*)count, MPI_Type_f2c(*(MPI_Fint*)type))
 #define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_COLLECTIVE_C(NAME, meets, communicator, alone) \
   HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, -1, (MPI_Comm)communicator); alone, )
@@ -73,6 +88,11 @@ HPLCAST_DECLARE_REAL(mpi_gather_)
 static inline int hplcast_ranks_of(MPI_Comm communicator) {
   int ranks = 0;
   return PMPI_Comm_size(communicator, &ranks) == MPI_SUCCESS ? ranks : 0;
+}
+
+static inline double hplcast_bytes_of(int count, MPI_Datatype type) {
+  int size = 0;
+  return PMPI_Type_size(type, &size) == MPI_SUCCESS ? (double)count * size : 0;
 }
 
 /* Functions whose requests or communicators would be SMPI's, where messages are not. */

@@ -30,6 +30,7 @@ struct hplcast_observed {
   double flop;
   struct hplcast_class* classes[HPLCAST_CLASSES]; /* by the power of two of m n k; null: no call */
   struct hplcast_observed* next;                  /* of all that were called */
+  struct hplcast_observed* first;                 /* of this name that was called: Fortran and C count together */
 };
 
 struct hplcast_timing {
@@ -71,5 +72,22 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
     hplcast_mpi_end(outermost, &observed);                                                                           \
     return result;                                                                                                   \
   }
+
+/* Local functions that move data or describe it are timed as routines, of so many bytes. */
+#define HPLCAST_OBSERVE_WORK(NAME, bytes)                                                                            \
+  long NAME(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, long m,  \
+            long n) {                                                                                                \
+    static long (*real)(long, long, long, long, long, long, long, long, long, long, long, long, long, long);         \
+    static struct hplcast_observed observed = {.name = HPLCAST_LABEL};                                               \
+    if (!real) *(void**)&real = hplcast_real_function(#NAME);                                                        \
+    struct hplcast_timing timing = hplcast_timing_begin(0);                                                          \
+    const long result = real(a, b, c, d, e, f, g, h, i, j, k, l, m, n);                                              \
+    hplcast_timing_end(&timing, &observed, 1, bytes, 1, 0);                                                          \
+    return result;                                                                                                   \
+  }
+#define HPLCAST_BYTES_C(count, type) hplcast_bytes_c((int)count, type)
+#define HPLCAST_BYTES_FORTRAN(count, type) hplcast_bytes_fortran(*(int*)count, type)
+double hplcast_bytes_c(int count, long type);
+double hplcast_bytes_fortran(int count, long type);
 
 #endif

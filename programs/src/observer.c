@@ -122,6 +122,18 @@ static void keep(struct hplcast_observed* routine, double m, double n, double k,
     kept->samples[place] = (struct hplcast_sample){(float)m, (float)n, (float)k, (float)duration_s};
 }
 
+/* The one of this name that counts, now among `routines`. */
+static struct hplcast_observed* first_of(struct hplcast_observed* routine) {
+  if (routine->first != NULL) return routine->first;
+  struct hplcast_observed* one = routines;
+  while (one != NULL && strcmp(one->name, routine->name) != 0) one = one->next;
+  if (one == NULL) {
+    routine->next = routines;
+    one = routines = routine;
+  }
+  return routine->first = one;
+}
+
 void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_observed* routine, double m, double n, double k,
                         double flop) {
   if (!is_observed_thread) return;
@@ -137,10 +149,8 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
     ++preempted_calls;
     return;
   }
-  if (routine->calls++ == 0) {
-    routine->next = routines;
-    routines = routine;
-  }
+  routine = first_of(routine);
+  ++routine->calls;
   routine->time_s += duration_s;
   routine->flop += flop;
   routines_s += duration_s;
@@ -156,6 +166,21 @@ int hplcast_mpi_begin(void) {
   }
   executing_from = now;
   return 1;
+}
+
+double hplcast_bytes_c(int count, long type) {
+  static int (*real)(long, int*);
+  int size = 0;
+  if (!real) *(void**)&real = hplcast_real_function("MPI_Type_size");
+  return real(type, &size) == 0 ? (double)count * size : 0;
+}
+
+double hplcast_bytes_fortran(int count, long type) {
+  static void (*real)(long, int*, int*);
+  int size = 0, error = 0;
+  if (!real) *(void**)&real = hplcast_real_function("mpi_type_size_");
+  real(type, &size, &error);
+  return error == 0 ? (double)count * size : 0;
 }
 
 /* What reading clocks and keeping samples took of the program's own time so far, without what is taken off calls. */

@@ -4,11 +4,13 @@
  *
  *     strided   rows of n columns of a matrix whose columns have k elements: 64 neighbouring rows in turn, each with a
  *               random one below it, which is how pivots swap rows; of routines other than swaps, a row and a vector
+ *               (the strides of strides.h that the run did not have, too: other sizes of the matrix have them)
  *     others    columns of a panel of 64, just written, each with a vector anywhere
  *
  * Rows: routine,m,n,k,duration_s,calls, as of observed calls; durations are means of the calls of a row. */
 #define _GNU_SOURCE
 #include "observed_calls.h"
+#include "strides.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -27,12 +29,15 @@ struct routine {
 };
 static const struct routine known[] = {{"swap", TWO}, {"copy", TWO}, {"axpy", SCALED_TWO}, {"scal", SCALED}};
 
+static const char* const variants[] = {"", "/strided", "/half-aliased", "/aliased"}; /* by enum hplcast_strides */
+
 struct point {
   const struct hplcast_observed* observed;
   void (*function)(void*, ...); /* cast before it is called */
   enum shape shape;
   size_t element_bytes;
-  int swaps, strided;
+  int swaps;
+  enum hplcast_strides strides;
   int n, k;
 };
 
@@ -69,13 +74,13 @@ static double measured_s(const struct point* point, char* memory, size_t element
   static const float single_alpha[2] = {1 + 0x1p-20f, 0};
   const char type = point->observed->name[0];
   const void* const factor = type == 's' || type == 'c' ? (const void*)single_alpha : (const void*)alpha;
-  const int one = 1, stride = point->strided ? point->k : 1;
+  const int one = 1, stride = point->strides ? point->k : 1;
   const size_t n = (size_t)point->n, rows = (size_t)point->k, bytes = point->element_bytes;
   char *xs[BLOCK], *ys[BLOCK];
   const size_t column = (size_t)next_random() % (elements / rows - n + 1);
   const size_t first = rows > 2 * BLOCK ? (size_t)next_random() % (rows - BLOCK) : 0;
   for (size_t i = 0; i < BLOCK; ++i) {
-    if (point->strided) {
+    if (point->strides) {
       const size_t below = first + i < rows ? rows - first - i : 1;
       xs[i] = memory + bytes * (column * rows + (first + i) % rows);
       ys[i] = memory + bytes * (point->swaps ? column * rows + (first + i + (size_t)next_random() % below) % rows : 0);
@@ -84,7 +89,7 @@ static double measured_s(const struct point* point, char* memory, size_t element
       ys[i] = memory + bytes * ((size_t)next_random() % (elements - n + 1));
     }
   }
-  if (!point->strided)
+  if (!point->strides)
     for (size_t i = 0; i < bytes * n * BLOCK; i += 32) ++*(volatile unsigned char*)(memory + i);
   const int other = point->swaps ? stride : 1;
   const double begin_s = cpu_s();
@@ -93,6 +98,12 @@ static double measured_s(const struct point* point, char* memory, size_t element
 }
 
 /* --- which ones ----------------------------------------------------------------------------------------------------- */
+
+static enum hplcast_strides strides_of(const char* variant) {
+  int strides = HPLCAST_UNIT_STRIDE;
+  while (strides < HPLCAST_ALIASED && strcmp(variant, variants[strides]) != 0) ++strides;
+  return (enum hplcast_strides)strides;
+}
 
 /* False: none of ours. */
 static int describe(const struct hplcast_observed* observed, struct point* point) {
@@ -108,7 +119,7 @@ static int describe(const struct hplcast_observed* observed, struct point* point
     point->observed = observed;
     point->shape = known[i].shape;
     point->swaps = strcmp(known[i].name, "swap") == 0;
-    point->strided = slash != NULL;
+    point->strides = strides_of(observed->name + length);
     point->element_bytes = type == 's' ? 4 : type == 'z' ? 16 : 8;
     return 1;
   }
@@ -128,24 +139,46 @@ static void largest_sizes(const struct hplcast_observed* observed, double* n, do
   }
 }
 
+/* The next distance of elements that is of this kind. */
+static int distance_of(const struct point* kind, int distance) {
+  const int page = HPLCAST_ALIAS_BYTES / (int)kind->element_bytes, beyond = (distance + page - 1) / page * page;
+  switch (kind->strides) {
+    case HPLCAST_ALIASED: return beyond;
+    case HPLCAST_HALF_ALIASED: return beyond + page / 2;
+    case HPLCAST_STRIDED: return distance + (distance % (page / 2) == 0);
+    case HPLCAST_UNIT_STRIDE: break;
+  }
+  return 1;
+}
+
 /* Strides up to eight times the largest that was seen; lengths up to as many times the longest. */
 static int add_points(const struct point* kind, size_t most_bytes, struct point* points, int count) {
   static const double factors[] = {1, 1.5, 2, 3, 4, 6, 8};
   double longest, farthest;
   largest_sizes(kind->observed, &longest, &farthest);
   for (size_t i = 0; i < sizeof factors / sizeof *factors; ++i) {
-    const double rows = kind->strided ? farthest * factors[i] : 1;
+    const double rows = distance_of(kind, (int)(farthest * factors[i]));
     for (double n = longest * factors[i]; n >= BLOCK; n /= 2) {
-      if (n * (kind->strided ? rows : BLOCK) * (double)kind->element_bytes > (double)most_bytes) continue;
-      if (!kind->strided && n <= longest) break;
+      if (n * (kind->strides ? rows : BLOCK) * (double)kind->element_bytes > (double)most_bytes) continue;
+      if (!kind->strides && n <= longest) break;
       if (count == MOST_POINTS) return count;
       points[count] = *kind;
       points[count].n = (int)n;
       points[count++].k = (int)rows;
-      if (!kind->strided) break;
+      if (!kind->strides) break;
     }
   }
   return count;
+}
+
+/* Whether the run had calls of the same routine with such strides that took as much time as is needed here, too. */
+static int has_its_own(const struct hplcast_observed* routines, const struct point* kind, double least_s) {
+  const size_t length = strcspn(kind->observed->name, "/");
+  for (const struct hplcast_observed* one = routines; one != NULL; one = one->next)
+    if (one->time_s > least_s && strncmp(one->name, kind->observed->name, length) == 0 &&
+        strcmp(one->name + length, variants[kind->strides]) == 0)
+      return 1;
+  return 0;
 }
 
 void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, double executed_s, size_t most_bytes) {
@@ -155,10 +188,16 @@ void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, do
   size_t bytes = most_bytes < 67108864 ? most_bytes : 67108864; /* more than caches near by hold */
   for (const struct hplcast_observed* one = routines; one != NULL; one = one->next) {
     struct point kind;
-    if (one->time_s > least_share * executed_s && describe(one, &kind)) count = add_points(&kind, most_bytes, points, count);
+    if (one->time_s <= least_share * executed_s || !describe(one, &kind)) continue;
+    count = add_points(&kind, most_bytes, points, count);
+    if (kind.strides == HPLCAST_UNIT_STRIDE) continue;
+    for (int strides = HPLCAST_STRIDED; strides <= HPLCAST_ALIASED; ++strides) {
+      kind.strides = (enum hplcast_strides)strides;
+      if (!has_its_own(routines, &kind, least_share * executed_s)) count = add_points(&kind, most_bytes, points, count);
+    }
   }
   for (int i = 0; i < count; ++i) {
-    const size_t columns = points[i].strided ? (size_t)points[i].k : BLOCK;
+    const size_t columns = points[i].strides ? (size_t)points[i].k : BLOCK;
     const size_t of_point = (size_t)points[i].n * columns * points[i].element_bytes;
     if (of_point > bytes) bytes = of_point;
   }
@@ -180,7 +219,9 @@ void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, do
     for (int i = 0; i < count && cpu_s() - begin_s < most_s; ++i) {
       const struct point* const point = &points[i];
       const double duration_s = measured_s(point, memory, bytes / point->element_bytes);
-      fprintf(file, "%s,1,%d,%d,%.9g,%d\n", point->observed->name, point->n, point->strided ? point->k : 1, duration_s, BLOCK);
+      const char* const name = point->observed->name;
+      fprintf(file, "%.*s%s,1,%d,%d,%.9g,%d\n", (int)strcspn(name, "/"), name, variants[point->strides], point->n,
+              point->strides ? point->k : 1, duration_s, BLOCK);
     }
   }
   munmap(memory, bytes);

@@ -32,6 +32,10 @@ void hplcast_routine_call(int routine, double m, double n, double k, double flop
   });
 }
 
+int hplcast_routine_has_model(int routine) {
+  return guarded([&] { return Runtime::instance().program().has_model(routine) ? 1 : 0; });
+}
+
 int hplcast_lapack_begin(int routine, double m, double n, double k, double flop) {
   return guarded([&] {
     Runtime& runtime = Runtime::instance();

@@ -81,7 +81,9 @@ void Program::add_rank(Rank& rank, int local_rank) {
 const core::KernelModel* Program::model_of(const std::string& name, const std::string& base, bool& of_hpl) const {
   if (!model_) return nullptr;
   if (program_ != nullptr) {
-    for (const std::string& one : {name, base}) {
+    // Aliased vectors as strided ones, if the observed run had none and nothing was measured after it.
+    const std::string strided = core::is_strided(name) ? base + "/strided" : base;
+    for (const std::string& one : {name, strided, base}) {
       const auto found = program_->routines.find(one);
       if (found != program_->routines.end()) return &found->second;
     }
@@ -100,7 +102,8 @@ int Program::routine(const std::string& name, const std::string& base) {
     routine.model = model_of(name, base, routine.of_hpl);
     routine.stream = hash_of(name);
     routine.watts_of = core::kernel_from_name(base).value_or(other_work);
-    routine.is_strided = core::ends_with(name, "/strided");
+    routine.is_strided = core::is_strided(name);
+    routine.is_mpi = core::is_mpi_function(name);
     routine.count.has_model = routine.model != nullptr;
   }
   return place->second;
@@ -159,7 +162,7 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
   const double drawn = drawn_s(state, *routine.model, known, rank.number, routine.stream,
                                state.calls[static_cast<std::size_t>(number)]++);
   routine.count.time_s += drawn;
-  const bool modelled_rest = settings_.rest == Settings::Rest::model && program_ != nullptr;
+  const bool modelled_rest = settings_.rest == Settings::Rest::model && program_ != nullptr && !routine.is_mpi;
   // Of a strided vector k is a distance, not a size.
   const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
   const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;

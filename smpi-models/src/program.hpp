@@ -29,6 +29,8 @@ class Program {
   int routine(const std::string& name, const std::string& base);
   /// As hplcast_routine_call(). @throws DomainError for a number that routine() has not given.
   void call(Rank& rank, int routine, const core::KernelShape& shape, double flop, bool executed);
+  /// @throws likewise.
+  bool has_model(int routine) { return at(routine).model != nullptr; }
 
   /// As hplcast_lapack_begin(), hplcast_lapack_end(). @throws likewise.
   int begin_composed(Rank& rank, int routine, const core::KernelShape& shape, double flop);
@@ -76,6 +78,7 @@ class Program {
     const core::KernelModel* model = nullptr;
     std::uint32_t stream = 0;
     bool is_strided = false;
+    bool is_mpi = false;  ///< MPI_Pack: no code of the program around it that belongs to it
     bool of_hpl = false;  ///< the model is that of a kernel of HPL
     core::KernelId watts_of = other_work;
     RoutineCount count;

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
@@ -52,25 +54,29 @@ std::string listed(const ProgramRun& run, const IsMeant& is_meant) {
   return text + (routines.size() > most ? " and " + std::to_string(routines.size() - most) + " more" : "");
 }
 
+/// Whether strides are aliased goes with the size of the matrix, and models of such ones are measured after the run.
+std::string of_any_stride(const std::string& routine) {
+  return core::is_strided(routine) ? routine.substr(0, routine.find('/')) + "/strided" : routine;
+}
+
 /// A program that calls less than half of what it called when it was observed has taken another way: contents, often.
 std::string missing_calls(const ProgramRun& run, const core::ClusterModel& cluster) {
   if (!cluster.program) return "";
-  const auto called = [](const auto& uses, const std::string& name) {
-    const auto found = uses.find(name);
-    return found != uses.end() && found->second.calls > 0;
-  };
+  std::set<std::string> observed, called;
+  for (const auto& [name, model] : cluster.program->routines) observed.insert(of_any_stride(name));
+  for (const auto& [name, region] : cluster.program->regions) observed.insert("region " + name);
+  for (const auto& [name, use] : run.routines)
+    if (use.calls > 0) called.insert(of_any_stride(name));
+  for (const auto& [name, use] : run.regions)
+    if (use.calls > 0) called.insert("region " + name);
   std::vector<std::string> missing;
-  for (const auto& [name, model] : cluster.program->routines)
-    if (!called(run.routines, name)) missing.push_back(name);
-  for (const auto& [name, region] : cluster.program->regions)
-    if (!called(run.regions, name)) missing.push_back("region " + name);
-  const std::size_t observed = cluster.program->routines.size() + cluster.program->regions.size();
-  if (2 * missing.size() <= observed) return "";
+  std::set_difference(observed.begin(), observed.end(), called.begin(), called.end(), std::back_inserter(missing));
+  if (2 * missing.size() <= observed.size()) return "";
   constexpr std::size_t most = 5;
   std::string names;
   for (std::size_t i = 0; i < std::min(most, missing.size()); ++i) names += (i == 0 ? "" : ", ") + missing[i];
   if (missing.size() > most) names += " ...";
-  return std::to_string(missing.size()) + " of " + std::to_string(observed) +
+  return std::to_string(missing.size()) + " of " + std::to_string(observed.size()) +
          " observed routines and regions are not called here (" + names +
          "): is it the same program, and did its contents end it early? Products are 0 and norms 1 (--numerics run "
          "computes them)" +

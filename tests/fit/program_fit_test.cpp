@@ -76,6 +76,18 @@ TEST(ProgramFit, FollowsWhatWasMeasuredBeyondTheSizesOfTheRun) {
       << "else the rows would not be needed";
 }
 
+// Rows of whole pages: the observed matrix had none, the predicted one has.
+TEST(ProgramFit, HasModelsOfStridesThatTheRunDidNotHave) {
+  std::vector<ObservedCall> calls;
+  for (double n = 100; n <= 1500; n += 50) calls.push_back({{1, n, 1500}, 4e-9 * n, 10});
+  ProgramObservation seen = observation_of("dswap/strided", calls);
+  for (double n = 100; n <= 3000; n *= 1.5) seen.reach["dswap/aliased"].push_back({{1, n, 2048}, 15e-9 * n, 64});
+  const ProgramFit fit = fit_program(seen);
+  EXPECT_NEAR(predicted_s(fit, "dswap/strided", {1, 2000, 2001}), 4e-9 * 2000, 1e-3 * 4e-9 * 2000);
+  EXPECT_NEAR(predicted_s(fit, "dswap/aliased", {1, 2000, 2048}), 15e-9 * 2000, 1e-3 * 15e-9 * 2000);
+  EXPECT_EQ(fit.errors.count("dswap/aliased"), 0U) << "no observed call";
+}
+
 TEST(ProgramFit, NamesTheRowOfReachThatIsWrong) {
   std::istringstream file("routine,m,n,k,duration_s,calls\ndswap/strided,1,10,20,0,64\n");
   ProgramObservation seen;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
@@ -14,7 +15,9 @@
 namespace hplcast {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Key;
 
 const std::string solver = HPLCAST_BINARY_DIR "/tests/programs_solver";
 
@@ -116,7 +119,19 @@ TEST(Observe, MeasuresLongerVectorsWhenTheRunIsOver) {
     }
     EXPECT_EQ(longest, 900);
     EXPECT_EQ(farthest, 2400);
+    // It has no rows whose elements are whole or half pages apart, but a larger matrix may.
+    for (const auto& [name_of_strides, remainder] : {std::pair("dswap/aliased", 0), {"dswap/half-aliased", 256}}) {
+      ASSERT_THAT(seen.reach, Contains(Key(name_of_strides)));
+      for (const fit::ObservedCall& one : seen.reach.at(name_of_strides))
+        EXPECT_EQ(std::fmod(one.shape.k, 512), remainder) << name_of_strides;
+    }
+    for (const fit::ObservedCall& one : seen.reach.at("dswap/strided")) EXPECT_NE(std::fmod(one.shape.k, 256), 0);
   }
+  const fit::ProgramObservation seen = read(request);
+  EXPECT_EQ(seen.routines.at("MPI_Type_vector").calls, 2) << "of 2 ranks, as routines: they send nothing";
+  ASSERT_EQ(seen.calls.at("MPI_Pack").size(), 2U);
+  EXPECT_EQ(seen.calls.at("MPI_Pack")[0].shape.n, 300 * 8) << "bytes";
+  EXPECT_EQ(seen.mpi.count("MPI_Pack"), 0U);
   request.reach_bytes = 0;
   calibration::observe_program(request);
   EXPECT_EQ(calibration::read_archive(request.archive).count("rank-0.reach.csv"), 0u);

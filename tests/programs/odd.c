@@ -12,6 +12,8 @@
 void hplcast_require_interface(int compiled_with);
 
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void dcopy_(const int* n, const void* x, const int* incx, void* y, const int* incy);
+void scopy_(const int* n, const void* x, const int* incx, void* y, const int* incy);
 void daxpy_(const int* n, const double* alpha, const double* x, const int* incx, double* y, const int* incy);
 
 /* A loop that waits for a tick of a clock ends only if reading the clock takes time. */
@@ -48,6 +50,29 @@ int main(int argc, char** argv) {
     MPI_Allgather(mine, 2, MPI_DOUBLE, gathered, 2, MPI_DOUBLE, MPI_COMM_SELF);
     MPI_Reduce(MPI_IN_PLACE, mine, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_SELF);
     printf("alone %g %g %g %g\n", sums[1], all[1], gathered[1], mine[1]);
+  }
+  if (strcmp(what, "strides") == 0) { /* 10 elements 24, 2048 and 4096 bytes apart, of doubles and of single precision */
+    const int n = 10, one = 1, odd = 3, half = 256, page = 512, back = -512;
+    static double from[5120], to[5120];
+    dcopy_(&n, from, &odd, to, &one);
+    dcopy_(&n, from, &half, to, &one);
+    dcopy_(&n, from, &page, to, &one);
+    dcopy_(&n, from, &one, to, &back);
+    scopy_(&n, from, &page, to, &one);
+  }
+  if (strcmp(what, "types") == 0) { /* 10 doubles, two apart, packed by hand and by MPI_Send; MPI_Recv unpacks them */
+    static double values[20];
+    char packed[200];
+    int place = 0;
+    MPI_Datatype apart;
+    MPI_Type_vector(10, 1, 2, MPI_DOUBLE, &apart);
+    MPI_Type_commit(&apart);
+    MPI_Pack(values, 1, apart, packed, sizeof packed, &place, MPI_COMM_WORLD);
+    if (rank == 0) MPI_Send(values, 1, apart, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(values, 1, apart, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0) MPI_Send(values, 10, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(values, 10, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Type_free(&apart);
   }
   if (strcmp(what, "exits") == 0 && rank == 1) exit(0);
   if (strcmp(what, "returns-early") == 0 && rank == 1) return 0;

@@ -184,6 +184,40 @@ TEST(ProgramRun, TakesTheModelOfHplsKernelWhereTheProgramHasNone) {
   EXPECT_THAT(notes(run, request.cluster), ElementsAre(HasSubstr("daxpy (1 call, 100 %)")));
 }
 
+// Elements whole pages apart have a model of their own, else that of others that are apart.
+TEST(ProgramRun, TellsStridesApart) {
+  ProgramRunRequest request = request_of("odd-smpi", 1, {"strides"});
+  auto& models = request.cluster.program->routines;
+  models["dcopy/strided"] = tests::exact_model({{0, 1, 0}}, {1e-8});
+  models["dcopy/aliased"] = tests::exact_model({{0, 1, 0}}, {5e-8});
+  const ProgramRun run = run_program(request);
+  for (const auto& [name, calls, time_s] :
+       {std::tuple("dcopy/strided", 1, 1e-7), {"dcopy/half-aliased", 1, 1e-7}, {"dcopy/aliased", 2, 1e-6}}) {
+    EXPECT_EQ(run.routines.at(name).calls, calls) << name;
+    EXPECT_NEAR(run.routines.at(name).time_s, time_s, 1e-15) << name;
+  }
+  EXPECT_EQ(run.routines.at("scopy/half-aliased").calls, 1) << "512 of four bytes";
+  EXPECT_FALSE(run.routines.at("scopy/half-aliased").has_model);
+}
+
+// Packing and making types take time if the observed program did so; sends and receives of types with gaps pack, too.
+TEST(ProgramRun, SpendsTheTimeOfLocalFunctionsOfMpi) {
+  ProgramRunRequest request = request_of("odd-smpi", 2, {"types"});
+  const ProgramRun without = run_program(request);
+  EXPECT_EQ(without.routines.count("MPI_Pack"), 0U);
+  auto& models = request.cluster.program->routines;
+  models["MPI_Type_vector"] = tests::exact_model({{0, 0, 0}}, {1e-3});
+  models["MPI_Pack"] = tests::exact_model({{0, 1, 0}}, {1e-5});
+  const ProgramRun run = run_program(request);
+  EXPECT_EQ(run.routines.at("MPI_Type_vector").calls, 2);
+  EXPECT_NEAR(run.routines.at("MPI_Type_vector").time_s, 2e-3, 1e-12);
+  EXPECT_EQ(run.routines.at("MPI_Pack").calls, 3) << "each rank by hand, and the send";
+  EXPECT_NEAR(run.routines.at("MPI_Pack").time_s, 3 * 80e-5, 1e-12);
+  EXPECT_EQ(run.routines.at("MPI_Unpack").calls, 1) << "as MPI_Pack";
+  // One after the other: the type, both packs of the sender, and the receiver's unpacking.
+  EXPECT_NEAR(run.time_s - without.time_s, 1e-3 + 3 * 80e-5, 1e-5);
+}
+
 TEST(ProgramRun, CountsCallsOutsideOfTheObservedSizes) {
   ProgramRunRequest request = request_of("solver-smpi", 1, {"100", "2"});
   request.cluster.program->routines["dgemm"] = core::KernelModel::make(

@@ -1,4 +1,4 @@
-/* Swaps rows of a matrix of order n: for a real run that is observed. */
+/* Swaps rows of a matrix of order n, and packs one: for a real run that is observed. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -9,6 +9,16 @@ int main(int argc, char** argv) {
   const int n = 300;
   double* const a = calloc((size_t)n * (size_t)n, sizeof *a);
   for (int i = 1; a != NULL && i < n; ++i) dswap_(&n, a, &n, a + i, &n);
+  if (a != NULL) { /* a row, packed */
+    MPI_Datatype row;
+    char* const packed = malloc((size_t)n * sizeof *a);
+    int place = 0;
+    MPI_Type_vector(n, 1, n, MPI_DOUBLE, &row);
+    MPI_Type_commit(&row);
+    MPI_Pack(a, 1, row, packed, n * (int)sizeof *a, &place, MPI_COMM_WORLD);
+    MPI_Type_free(&row);
+    free(packed);
+  }
   free(a);
   MPI_Finalize();
   return 0;

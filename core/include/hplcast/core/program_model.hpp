@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "hplcast/core/kernel_model.hpp"
 
@@ -42,6 +43,13 @@ struct ProgramModel {
   double rest_s_per_call = 0;
   double rest_s_per_element = 0;
 };
+
+/// Whether routines of this name have vectors whose elements are k apart: "dswap/strided"; "dswap/aliased", where that
+/// is a multiple of 4096 bytes; "dswap/half-aliased", where it is an odd multiple of 2048.
+bool is_strided(std::string_view routine) noexcept;
+
+/// Local functions of MPI are among the routines: MPI_Pack, MPI_Type_vector.
+bool is_mpi_function(std::string_view routine) noexcept;
 
 /// The product of the two larger sizes: code around a call copies or packs about as many elements.
 double largest_face(const KernelShape& shape) noexcept;

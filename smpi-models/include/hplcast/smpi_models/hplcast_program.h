@@ -22,6 +22,9 @@ int hplcast_routine(const char* name, const char* base);
  * without a model takes no time and is counted as such. */
 void hplcast_routine_call(int routine, double m, double n, double k, double flop, int executed);
 
+/* Whether a routine has a model. */
+int hplcast_routine_has_model(int routine);
+
 /* As hplcast_routine_call(), of a routine that is made of others. One with a model takes its time, and is not executed; or
  * it is, because numerics are, and what it calls takes none until hplcast_lapack_end(). Without a model it is executed, and
  * what it calls takes its time. */
