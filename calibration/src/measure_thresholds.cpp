@@ -11,6 +11,10 @@ namespace hplcast::calibration {
 
 namespace {
 
+void sleep_for(double duration_s) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(duration_s));
+}
+
 constexpr int warm_up_messages = 100;  // Open MPI sets up its fast paths after some dozens
 // On a busy machine the order to the peer may take longer than its absence. It is doubled after so many times, and the
 // search given up after so many in one probe.
@@ -130,6 +134,8 @@ class Prober {
   Outcome judged_send(Probe probe, long bytes) {
     std::memset(buffer_.data(), original, static_cast<std::size_t>(bytes));
     const double begin_s = order(probe, bytes);
+    // The peer must have left MPI before: else it lets the message in with the order, and finds it at its first probe.
+    if (probe == Probe::late) sleep_for(0.25 * absence_s_);
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request);
     std::memset(buffer_.data(), overwritten, static_cast<std::size_t>(bytes));
@@ -146,10 +152,6 @@ class Prober {
   std::vector<char> buffer_;
   double absence_s_ = 0;
 };
-
-void sleep_for(double duration_s) {
-  std::this_thread::sleep_for(std::chrono::duration<double>(duration_s));
-}
 
 /// The peer's side of all probes.
 void follow(const ThresholdOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <limits>
 
 #include "hplcast/calibration/clock.hpp"
 
@@ -40,12 +41,15 @@ std::vector<Reading> Monitor::stop() {
 void Monitor::run() {
   if (sensors_.size() == 0) return;
   std::unique_lock<std::mutex> lock(mutex_);
+  double cost_before_s = std::numeric_limits<double>::infinity();
   while (!stopping_) {
     const double cpu_begin_s = thread_cpu_s();
     const std::vector<Reading> now = sensors_.read(now_s());
     readings_.insert(readings_.end(), now.begin(), now.end());
     const double cost_s = thread_cpu_s() - cpu_begin_s;
-    const std::chrono::duration<double> pause(std::max(period_s_, cost_s / largest_share));
+    // One reading that the system has interrupted does not silence the sensors for seconds.
+    const std::chrono::duration<double> pause(std::max(period_s_, std::min(cost_s, cost_before_s) / largest_share));
+    cost_before_s = cost_s;
     wake_.wait_for(lock, pause, [&] { return stopping_; });
   }
   const std::vector<Reading> last = sensors_.read(now_s());

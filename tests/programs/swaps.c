@@ -4,11 +4,13 @@
 
 void dswap_(const int* n, double* x, const int* incx, double* y, const int* incy);
 
+void cblas_dswap(int n, double* x, int incx, double* y, int incy);
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int n = 300;
   double* const a = calloc((size_t)n * (size_t)n, sizeof *a);
-  for (int i = 1; a != NULL && i < n; ++i) dswap_(&n, a, &n, a + i, &n);
+  for (int i = 1; a != NULL && i < n; ++i) i % 2 ? dswap_(&n, a, &n, a + i, &n) : cblas_dswap(n, a, n, a + i, n);
   if (a != NULL) { /* a row, packed */
     MPI_Datatype row;
     char* const packed = malloc((size_t)n * sizeof *a);
