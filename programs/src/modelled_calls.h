@@ -37,10 +37,10 @@ static inline void hplcast_spend_executed(struct hplcast_variant* variant, doubl
   hplcast_spend_by(variant, m, n, k, flop, 1);
 }
 
-/* Of a function of MPI that was executed: takes time only if it has a model. */
+/* Of a function of MPI, which is not benched: takes time only if it has a model. */
 static inline void hplcast_spend_if_known(struct hplcast_variant* variant, double bytes) {
   if (variant->number < 0) variant->number = hplcast_routine(variant->name, variant->base);
-  if (hplcast_routine_has_model(variant->number)) hplcast_routine_call(variant->number, 1, bytes, 1, 0, 1);
+  if (hplcast_routine_has_model(variant->number)) hplcast_routine_call(variant->number, 1, bytes, 1, 0, 0);
 }
 
 /* BLAS counts from the other end where an increment is negative. */

@@ -27,18 +27,10 @@
 
 #define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(HPLCAST_LABEL), )
-#define HPLCAST_WRAP_WORK(NAME, bytes)                                                                               \
-  extern long __real_##NAME(long, long, long, long, long, long, long, long, long, long, long, long, long, long)      \
-      __attribute__((weak));                                                                                         \
-  long __wrap_##NAME(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, \
-                     long m, long n) {                                                                               \
-    static struct hplcast_variant variant = {HPLCAST_LABEL, HPLCAST_LABEL, -1};                                      \
-    hplcast_enter_mpi(HPLCAST_LABEL);                                                                                \
-    const long result = __real_##NAME(a, b, c, d, e, f, g, h, i, j, k, l, m, n);                                     \
-    hplcast_after_mpi();                                                                                             \
-    hplcast_spend_if_known(&variant, bytes);                                                                         \
-    return result;                                                                                                   \
-  }
+#define HPLCAST_ITSELF {HPLCAST_LABEL, HPLCAST_LABEL, -1}
+#define HPLCAST_WRAP_WORK(NAME, bytes)                                                                             \
+  HPLCAST_WRAP(NAME, static struct hplcast_variant variant = HPLCAST_ITSELF; hplcast_enter_mpi(HPLCAST_LABEL), \
+               hplcast_spend_if_known(&variant, bytes))
 #define HPLCAST_BYTES_C(count, type) hplcast_bytes_of((int)count, (MPI_Datatype)type)
 #define HPLCAST_BYTES_FORTRAN(count, type) hplcast_bytes_of(*(MPI_Fint*)count, MPI_Type_f2c(*(MPI_Fint*)type))
 #define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )

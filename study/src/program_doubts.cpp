@@ -125,8 +125,9 @@ std::vector<std::string> notes(const ProgramRun& run, const core::ClusterModel& 
   if (!observed.empty() && !is_one) list.push_back("the models are of " + observed + ", this is " + here);
   const auto& routines = cluster.program->routines;
   const auto is_of_hpl = [&](const auto& one) {
-    return one.second.calls > 0 && one.second.has_model && routines.count(one.first) == 0 &&
-           routines.count(one.first.substr(0, one.first.find('/'))) == 0;
+    const std::string base = one.first.substr(0, one.first.find('/'));
+    return one.second.calls > 0 && one.second.has_model && !core::is_mpi_function(base) &&
+           routines.count(one.first) == 0 && routines.count(of_any_stride(one.first)) == 0 && routines.count(base) == 0;
   };
   if (const std::string of_hpl = listed(run, is_of_hpl); !of_hpl.empty())
     list.push_back(of_hpl +
