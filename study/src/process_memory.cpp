@@ -81,7 +81,11 @@ void PeakMemory::sample(int pid) {
   if (!begin_s_) begin_s_ = before_s;
   peak_bytes_ = std::max(peak_bytes_, tree_pss_bytes(pid));
   const double after_s = steady_seconds();
-  next_sample_s_ = after_s + (after_s - before_s) / (after_s - *begin_s_ < short_s ? share_of_short : share_of_long);
+  const double cost_s = after_s - before_s;
+  // One sample that the system has interrupted is no reason to look away for seconds.
+  const double usual_s = std::min(cost_s, cost_before_s_);
+  cost_before_s_ = cost_s;
+  next_sample_s_ = after_s + usual_s / (after_s - *begin_s_ < short_s ? share_of_short : share_of_long);
 }
 
 }  // namespace hplcast::study

@@ -124,7 +124,7 @@ core::CommandResult run_row(const Row& row) {
   const std::string program = row.command.rfind("hplcast-", 0) == 0 ? "" : "hplcast ";
   command.arguments = {"-c", "exec " HPLCAST_BINARY_DIR "/bin/" + program + row.command};
   command.directory = work.path();
-  command.timeout_s = 30;  // ten seconds on an idle machine; tests run beside others
+  command.timeout_s = 60;  // ten seconds on an idle machine; tests run beside others
   return core::run(command);
 }
 

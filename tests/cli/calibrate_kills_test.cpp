@@ -139,9 +139,11 @@ TEST_F(Calibrate, FinishesWithEveryRowOnceHoweverOftenItIsKilled) {
 TEST_F(Calibrate, StopsEverythingWhenInterruptedAndGoesOnLater) {
   write("tiny.yaml", tiny_campaign);
   const Running running(folder_, false);
-  for (int tenths = 0; tenths < 300 && running.ranks().empty(); ++tenths)
+  std::vector<pid_t> ranks;
+  for (int tenths = 0; tenths < 300 && ranks.empty(); ++tenths) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  const std::vector<pid_t> ranks = running.ranks();
+    ranks = running.ranks();
+  }
   EXPECT_FALSE(ranks.empty());
   running.interrupt();
   EXPECT_EQ(running.wait(), 130);

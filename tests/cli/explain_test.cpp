@@ -55,8 +55,8 @@ TEST_F(ExplainCommand, ExplainsARealRunFromEndToEnd) {
   for (const Json& kernel : explained.at("kernels")) {
     if (kernel.at("kernel") != "dgemm" && kernel.at("kernel") != "dtrsm") continue;
     const Json& predicted = kernels.at(kernel.at("kernel").get<std::string>());
-    // A panel that arrives during an update cuts that in two, on a busy machine more often.
-    EXPECT_NEAR(kernel.at("calls"), predicted.at("calls"), 10);
+    // A panel that arrives during an update cuts that in two, on a busy machine more often: 12 times at most.
+    EXPECT_NEAR(kernel.at("calls"), predicted.at("calls"), 12);
     EXPECT_NEAR(kernel.at("model_s"), predicted.at("time_s"), 0.1 * predicted.at("time_s").get<double>()) << "noise";
   }
 

@@ -46,7 +46,7 @@ pid_t number_in(const fs::path& file) {
 }
 
 /// Guards take 2 s until they kill what ignores SIGTERM; the rest is for a busy machine.
-constexpr auto end_of_a_guard = 5s;
+constexpr auto end_of_a_guard = 20s;
 
 class Guard : public ::testing::Test {
  protected:

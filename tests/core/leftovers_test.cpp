@@ -42,7 +42,7 @@ class Leftovers : public ::testing::Test {
   }
   long count() const { return std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()); }
   bool becomes_empty() const {
-    for (int i = 0; i < 500 && count() > 0; ++i) std::this_thread::sleep_for(10ms);
+    for (int i = 0; i < 2000 && count() > 0; ++i) std::this_thread::sleep_for(10ms);
     return count() == 0;
   }
 

@@ -118,7 +118,7 @@ bool runs(const std::string& pid) {
 }
 
 TEST(Process, ATimeoutKillsTheWholeGroup) {
-  const auto result = run({"sh", {"-c", "sleep 100 & echo $!; sleep 100"}, {}, {}, {}, 0.3, {}});
+  const auto result = run({"sh", {"-c", "sleep 100 & echo $!; sleep 100"}, {}, {}, {}, 3, {}});
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.status, 124);
   const std::string background = result.output.substr(0, result.output.find('\n'));

@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
     MPI_Recv(&x, 1, MPI_DOUBLE, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   if (strcmp(what, "sleep") == 0) {
-    struct timespec time = {2, 500000000};
+    struct timespec time = {1000, 500000000};
     nanosleep(&time, NULL);
     printf("slept until %.12g\n", MPI_Wtime());
   }

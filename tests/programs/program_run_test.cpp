@@ -235,8 +235,8 @@ TEST(ProgramRun, EndsLoopsThatWaitForATick) {
 
 TEST(ProgramRun, SleepsInSimulatedTime) {
   const ProgramRun run = run_program(request_of("odd-smpi", 1, {"sleep"}));
-  EXPECT_NEAR(number_after(run.output, "slept until "), 2.5, 1e-5);
-  EXPECT_LT(run.wall_s, 2.5);
+  EXPECT_NEAR(number_after(run.output, "slept until "), 1000.5, 1e-5);
+  EXPECT_LT(run.wall_s, 100);
 }
 
 TEST(ProgramRun, BenchesTheRestIfAsked) {

@@ -113,7 +113,7 @@ TEST_F(Predict, ATimeoutIsAnExternalErrorAndLeavesNoProcess) {
   auto asked = request("echo $$ > \"$OUT\"; sleep 60");
   const auto record = programs_.folder() / "pid";
   setenv("OUT", record.c_str(), 1);
-  asked.timeout_s = 0.3;
+  asked.timeout_s = 3;
   EXPECT_THROW(predict(asked), core::ExternalError);
   EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(std::stoi(test::text_of(record)))));
 }

@@ -100,8 +100,9 @@ TEST_F(SlurmSweep, GoesOnAfterASweepThatWasKilledAndCancelsItsJobs) {
   // Killed a while after its jobs have started, and long before the last one.
   shell("cd '" + folder_.parent_path().string() +
         "'/it*; '" HPLCAST_BINARY_DIR
-        "/bin/hplcast' sweep plan.yaml --executor slurm --jobs 2 --poll 0.5 2>/dev/null & pid=$!; sleep 4; kill -9 "
-        "$pid; wait");
+        "/bin/hplcast' sweep plan.yaml --executor slurm --jobs 2 --poll 0.5 2>/dev/null & pid=$!; for i in $(seq 60); "
+        "do sleep 1; "
+        "test -n \"$(squeue --noheader)\" && break; done; sleep 3; kill -9 $pid; wait");
   EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("slurm: "));
   EXPECT_EQ(hplcast({"sweep", "cancel", "plan.db"}).status, 0);
   EXPECT_EQ(shell("squeue --noheader"), "");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 
 namespace hplcast::study {
@@ -19,6 +20,7 @@ class PeakMemory {
  private:
   std::optional<double> begin_s_;
   double peak_bytes_ = 0;
+  double cost_before_s_ = std::numeric_limits<double>::infinity();  ///< of the last sample
   double next_sample_s_ = 0;
 };
 
