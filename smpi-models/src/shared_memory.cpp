@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "c_boundary.hpp"
 #include "settings.hpp"
@@ -53,9 +54,10 @@ void* SharedMemory::allocate(std::size_t bytes) {
   if (least_bytes_ == 0 || bytes < std::max(least_bytes_, 4 * private_bytes)) return nullptr;
   // Panels get narrower from step to step: rounded, one serves as the next.
   bytes = (bytes + private_bytes - 1) / private_bytes * private_bytes;
-  if (const auto found = released_.find(bytes); found != released_.end()) {
+  const auto is_of_size = [&](const auto& one) { return one.first == bytes; };
+  if (const auto found = std::find_if(released_.rbegin(), released_.rend(), is_of_size); found != released_.rend()) {
     void* const again = found->second;
-    released_.erase(found);
+    released_.erase(std::next(found).base());
     sizes_.emplace(static_cast<const char*>(again), bytes);
     return again;
   }
@@ -96,12 +98,12 @@ std::size_t SharedMemory::size_of(const void* memory) const {
 void SharedMemory::release(void* memory) {
   const auto found = sizes_.find(static_cast<const char*>(memory));
   if (found == sizes_.end()) return;
-  constexpr std::size_t most_kept = 128;
-  if (released_.size() < most_kept)
-    released_.emplace(found->second, memory);
-  else
-    munmap(memory, found->second);
+  released_.emplace_back(found->second, memory);
   sizes_.erase(found);
+  constexpr std::size_t most_kept = 256;
+  if (released_.size() <= most_kept) return;
+  munmap(released_.front().second, released_.front().first);
+  released_.pop_front();
 }
 
 SharedMemory& shared_memory() {

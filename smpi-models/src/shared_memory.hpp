@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
-#include <unordered_map>
+#include <utility>
 
 namespace hplcast::smpi_models {
 
@@ -30,8 +31,9 @@ class SharedMemory {
   std::size_t least_bytes_;
   std::map<std::size_t, int> blocks_;  // by size
   std::map<const char*, std::size_t> sizes_;
-  /// Released ones, by size: programs ask for the same again, on all ranks. To map memory takes longer than to use it.
-  std::unordered_multimap<std::size_t, void*> released_;
+  /// The last ones that were released, with their sizes: programs ask for the same again, on all ranks. To map memory
+  /// takes longer than to use it.
+  std::deque<std::pair<std::size_t, void*>> released_;
 };
 
 /// That of the simulation (HPLCAST_SHARE_ABOVE), made at the first allocation, which may come before there are ranks.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <vector>
 
 namespace hplcast::smpi_models {
 namespace {
@@ -43,6 +44,18 @@ TEST(SharedMemory, ServesAgainForALittleLess) {
   EXPECT_NE(narrower, panel);
   memory.release(panel);
   memory.release(narrower);
+}
+
+// Panels of the steps before, which nothing asks for again, do not keep those of today from being kept.
+TEST(SharedMemory, KeepsWhatWasReleasedLast) {
+  SharedMemory memory(256 * kib);
+  std::vector<void*> wide;
+  for (int i = 0; i < 300; ++i) wide.push_back(memory.allocate(mib));
+  for (void* const one : wide) memory.release(one);
+  void* const narrow = memory.allocate(512 * kib);
+  memory.release(narrow);
+  EXPECT_EQ(memory.allocate(512 * kib), narrow);
+  memory.release(narrow);
 }
 
 TEST(SharedMemory, SharesNothingBelowTheLeastSize) {
