@@ -10,6 +10,7 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/least_squares.hpp"
+#include "product_reach.hpp"
 #include "program_pieces.hpp"
 #include "program_warnings.hpp"
 
@@ -66,7 +67,7 @@ std::vector<KernelFitOptions> strided_forms() {
 std::vector<ObservedCall> beyond(const core::ShapeRange& seen, const std::vector<ObservedCall>& reach) {
   std::vector<ObservedCall> calls;
   for (const ObservedCall& one : reach)
-    if (one.shape.n > seen.max.n || one.shape.k > seen.max.k) calls.push_back(one);
+    if (one.shape.m > seen.max.m || one.shape.n > seen.max.n || one.shape.k > seen.max.k) calls.push_back(one);
   return calls;
 }
 
@@ -148,14 +149,25 @@ KernelFit fit_by_size(const KernelTable& table, const Growth& growth) {
   return better && no_worse ? pieces : fit;
 }
 
+/// A product of matrices.
+bool has_three_sizes(const std::vector<ObservedCall>& calls) {
+  return std::any_of(calls.begin(), calls.end(),
+                     [](const ObservedCall& one) { return one.shape.m > 1 && one.shape.n > 1 && one.shape.k > 1; });
+}
+
 /// What was measured after the run is for sizes beyond those of the run: it was measured in memory, whereas the program
 /// may have its operands in a cache. So one formula has to do about as well for the observed sizes as one of these
 /// alone; else each has its own, and the other one begins where `split` is beyond all that was observed.
 KernelFit fit_with_reach(const std::string& name, const std::vector<ObservedCall>& calls,
                          const std::vector<ObservedCall>& more) {
+  const KernelTable observed = table_of(calls);
+  if (has_three_sizes(calls)) {
+    const KernelFit inside = fit_by_size(observed, growth_of(name, observed.range()));
+    return inside.ok() ? detail::with_wider_products(inside, observed, table_of(more)) : inside;
+  }
   std::vector<ObservedCall> all = calls;
   all.insert(all.end(), more.begin(), more.end());
-  const KernelTable observed = table_of(calls), whole = table_of(all);
+  const KernelTable whole = table_of(all);
   const Growth growth = growth_of(name, whole.range());
   KernelFit one = fit_by_size(whole, growth), inside = fit_by_size(observed, growth);
   if (!one.ok() || !inside.ok()) return one;
@@ -264,6 +276,7 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
       const std::string name = (kind == "region" ? region_prefix : "") + std::string(rows.text(its_name));
       require_all_calls(rows, calls, sampled, name);
       add(kind == "routine" ? observation.routines : observation.regions);
+      if (kind == "routine" && has_three_sizes(observation.calls[name])) add(observation.rests.back().products);
     }
     if (kind == "mpi") add(observation.mpi);
     if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;

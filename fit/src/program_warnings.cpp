@@ -36,6 +36,40 @@ void add_starved(const ProgramObservation& seen, ProgramFit& fit) {
       "too long; see `hplcast doctor`, and observe again on an idle machine");
 }
 
+/// What one rank made of a product of matrices.
+struct Rate {
+  const ProgramObservation::RankRest* rank;
+  double flop_per_call, flop_per_s;
+};
+
+/// Ranks that were slower at calls as large as those of another one, in the same run or not: the model follows both.
+void add_disagreeing(const ProgramObservation& seen, ProgramFit& fit) {
+  constexpr double matters = 0.05, as_large = 0.9, much_slower = 0.75;
+  std::map<std::string, std::vector<Rate>> routines;
+  for (const auto& rank : seen.rests)
+    for (const auto& [name, sum] : rank.products)
+      if (sum.time_s > matters * rank.executed_s && sum.calls > 0 && sum.flop > 0)
+        routines[name].push_back({&rank, sum.flop / sum.calls, sum.flop / sum.time_s});
+  for (const auto& [name, rates] : routines) {
+    const Rate *slow = nullptr, *quick = nullptr;
+    for (const Rate& one : rates) {
+      for (const Rate& other : rates) {
+        const double least = slow == nullptr ? much_slower : slow->flop_per_s / quick->flop_per_s;
+        if (one.flop_per_call < as_large * other.flop_per_call || !(one.flop_per_s < least * other.flop_per_s))
+          continue;
+        slow = &one;
+        quick = &other;
+      }
+    }
+    if (slow == nullptr) continue;
+    const auto gflops = [](const Rate& rate) { return rounded(rate.flop_per_s / 1e9) + " Gflop/s"; };
+    fit.warnings.push_back(name + " made " + gflops(*slow) + " in " + slow->rank->name + ", but " + gflops(*quick) +
+                           " in " + quick->rank->name +
+                           " with calls that are no larger: something slowed the first one down, or its CPU is "
+                           "slower. The model follows both; observe again on an idle machine, or leave it out");
+  }
+}
+
 }  // namespace
 
 void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
@@ -59,6 +93,7 @@ void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
         "no routine of BLAS was seen: if the program calls BLAS, is it linked statically? The observer sees shared "
         "libraries only");
   add_starved(seen, fit);
+  add_disagreeing(seen, fit);
 }
 
 }  // namespace detail

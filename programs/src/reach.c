@@ -1,10 +1,12 @@
 /* What the observed run cannot show: the vector routines of BLAS at lengths and strides beyond those of its calls, where
- * rows of a larger matrix lie in more pages and farther from the caches. When the program is over, each rank calls the
- * same routines of the same library on matrices of random numbers, all ranks at about the same time:
+ * rows of a larger matrix lie in more pages and farther from the caches, and products with more rows and columns, which
+ * no longer lie in a cache. When the program is over, each rank calls the same routines of the same library on matrices
+ * of random numbers, all ranks at about the same time:
  *
  *     strided   rows of n columns of a matrix whose columns have k elements: 64 neighbouring rows in turn, each with a
  *               random one below it, which is how pivots swap rows; of routines other than swaps, a row and a vector
  *               (the strides of strides.h that the run did not have, too: other sizes of the matrix have them)
+ *     products  of the widest observed face, m x n, enlarged, and its k, added to the same C again and again
  *     others    columns of a panel of 64, just written, each with a vector anywhere
  *
  * Rows: routine,m,n,k,duration_s,calls, as of observed calls; durations are means of the calls of a row. */
@@ -19,15 +21,15 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { BLOCK = 64, MOST_POINTS = 512 };
+enum { BLOCK = 64, PRODUCTS = 2, MOST_POINTS = 512 };
 
-/* Arguments in Fortran after n: alpha x incx | x incx y incy | alpha x incx y incy. */
-enum shape { SCALED, TWO, SCALED_TWO };
+/* Arguments in Fortran after n: alpha x incx | x incx y incy | alpha x incx y incy; those of gemm. */
+enum shape { SCALED, TWO, SCALED_TWO, PRODUCT };
 struct routine {
   const char* name; /* without the letter of the type */
   enum shape shape;
 };
-static const struct routine known[] = {{"swap", TWO}, {"copy", TWO}, {"axpy", SCALED_TWO}, {"scal", SCALED}};
+static const struct routine known[] = {{"swap", TWO}, {"copy", TWO}, {"axpy", SCALED_TWO}, {"scal", SCALED}, {"gemm", PRODUCT}};
 
 static const char* const variants[] = {"", "/strided", "/half-aliased", "/aliased"}; /* by enum hplcast_strides */
 
@@ -38,7 +40,7 @@ struct point {
   size_t element_bytes;
   int swaps;
   enum hplcast_strides strides;
-  int n, k;
+  int m, n, k; /* m = 1: vectors */
 };
 
 static uint64_t random_state = 2463534242u;
@@ -65,15 +67,47 @@ static void call(const struct point* point, const void* alpha, void* x, const in
       ((void (*)(const int*, const void*, void*, const int*, void*, const int*))point->function)(n, alpha, x, incx, y,
                                                                                                 incy);
       break;
+    case PRODUCT: break; /* measured_product_s() */
   }
+}
+
+static int is_single(const struct point* point) {
+  return point->observed->name[0] == 's' || point->observed->name[0] == 'c';
+}
+
+/* Neither 1 nor 0, which are cases of their own in some libraries. */
+static const void* factor_of(const struct point* point) {
+  static const double factor[2] = {1 + 0x1p-20, 0};
+  static const float single_factor[2] = {1 + 0x1p-20f, 0};
+  return is_single(point) ? (const void*)single_factor : (const void*)factor;
+}
+
+static double elements_of_product(const struct point* point) {
+  const double m = point->m, n = point->n, k = point->k;
+  return m * n + m * k + k * n;
+}
+
+/* Mean time of calls after one that brings of C into the caches what stays there. */
+static double measured_product_s(const struct point* point, char* memory) {
+  typedef void gemm(const char*, const char*, const int*, const int*, const int*, const void*, const void*, const int*,
+                    const void*, const int*, const void*, void*, const int*, size_t, size_t);
+  gemm* const multiply = (gemm*)point->function;
+  const size_t m = (size_t)point->m, n = (size_t)point->n, k = (size_t)point->k;
+  static const double one[2] = {1, 0}; /* as factorisations add: another factor would be one more pass through C */
+  static const float single_one[2] = {1, 0};
+  const void *const factor = factor_of(point), *const beta = is_single(point) ? (const void*)single_one : (const void*)one;
+  char *const c = memory, *const a = c + point->element_bytes * m * n, *const b = a + point->element_bytes * m * k;
+  double begin_s = 0;
+  for (int i = 0; i <= PRODUCTS; ++i) {
+    if (i == 1) begin_s = cpu_s();
+    multiply("N", "N", &point->m, &point->n, &point->k, factor, a, &point->m, b, &point->k, beta, c, &point->m, 1, 1);
+  }
+  return (cpu_s() - begin_s) / PRODUCTS;
 }
 
 /* Mean time of the calls of a block: where in the memory it lies is drawn, so that nothing of it is in a cache near by. */
 static double measured_s(const struct point* point, char* memory, size_t elements) {
-  static const double alpha[2] = {1 + 0x1p-20, 0}; /* 1 is a case of its own in some libraries */
-  static const float single_alpha[2] = {1 + 0x1p-20f, 0};
-  const char type = point->observed->name[0];
-  const void* const factor = type == 's' || type == 'c' ? (const void*)single_alpha : (const void*)alpha;
+  const void* const factor = factor_of(point);
   const int one = 1, stride = point->strides ? point->k : 1;
   const size_t n = (size_t)point->n, rows = (size_t)point->k, bytes = point->element_bytes;
   char *xs[BLOCK], *ys[BLOCK];
@@ -121,6 +155,7 @@ static int describe(const struct hplcast_observed* observed, struct point* point
     point->swaps = strcmp(known[i].name, "swap") == 0;
     point->strides = strides_of(observed->name + length);
     point->element_bytes = type == 's' ? 4 : type == 'z' ? 16 : 8;
+    point->m = 1;
     return 1;
   }
   return 0;
@@ -151,9 +186,44 @@ static int distance_of(const struct point* kind, int distance) {
   return 1;
 }
 
+/* The sampled call with the largest m n; the first of these with the largest k. */
+static struct hplcast_sample widest(const struct hplcast_observed* observed) {
+  struct hplcast_sample found = {0};
+  for (int i = 0; i < HPLCAST_CLASSES; ++i) {
+    const struct hplcast_class* const kept = observed->classes[i];
+    if (kept == NULL) continue;
+    const uint64_t samples = kept->calls < HPLCAST_SAMPLES ? kept->calls : HPLCAST_SAMPLES;
+    for (uint64_t j = 0; j < samples; ++j) {
+      const struct hplcast_sample* const one = &kept->samples[j];
+      const double more = (double)one->m * one->n - (double)found.m * found.n;
+      if (more > 0 || (more == 0 && one->k > found.k)) found = *one;
+    }
+  }
+  return found;
+}
+
+/* More rows and columns, until a call takes long: products of large k are no faster in a cache. */
+static int add_products(const struct point* kind, size_t most_bytes, struct point* points, int count) {
+  static const double factors[] = {1.5, 2, 3, 4, 6, 8};
+  const double most_flop = 2e9;
+  const struct hplcast_sample base = widest(kind->observed);
+  for (size_t i = 0; i < sizeof factors / sizeof *factors && count < MOST_POINTS; ++i) {
+    const double m = base.m * factors[i], n = base.n * factors[i];
+    if (base.k < 2 || 2 * m * n * base.k > most_flop) break;
+    points[count] = *kind;
+    points[count].m = (int)m;
+    points[count].n = (int)n;
+    points[count].k = (int)base.k;
+    if (elements_of_product(&points[count]) * (double)kind->element_bytes > (double)most_bytes) break;
+    ++count;
+  }
+  return count;
+}
+
 /* Strides up to eight times the largest that was seen; lengths up to as many times the longest. */
 static int add_points(const struct point* kind, size_t most_bytes, struct point* points, int count) {
   static const double factors[] = {1, 1.5, 2, 3, 4, 6, 8};
+  if (kind->shape == PRODUCT) return add_products(kind, most_bytes, points, count);
   double longest, farthest;
   largest_sizes(kind->observed, &longest, &farthest);
   for (size_t i = 0; i < sizeof factors / sizeof *factors; ++i) {
@@ -198,7 +268,9 @@ void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, do
   }
   for (int i = 0; i < count; ++i) {
     const size_t columns = points[i].strides ? (size_t)points[i].k : BLOCK;
-    const size_t of_point = (size_t)points[i].n * columns * points[i].element_bytes;
+    const size_t of_point = points[i].element_bytes * (points[i].shape == PRODUCT
+                                                           ? (size_t)elements_of_product(&points[i])
+                                                           : (size_t)points[i].n * columns);
     if (of_point > bytes) bytes = of_point;
   }
   if (count == 0) return;
@@ -218,10 +290,12 @@ void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, do
     }
     for (int i = 0; i < count && cpu_s() - begin_s < most_s; ++i) {
       const struct point* const point = &points[i];
-      const double duration_s = measured_s(point, memory, bytes / point->element_bytes);
+      const int is_product = point->shape == PRODUCT;
+      const double duration_s = is_product ? measured_product_s(point, memory)
+                                           : measured_s(point, memory, bytes / point->element_bytes);
       const char* const name = point->observed->name;
-      fprintf(file, "%.*s%s,1,%d,%d,%.9g,%d\n", (int)strcspn(name, "/"), name, variants[point->strides], point->n,
-              point->strides ? point->k : 1, duration_s, BLOCK);
+      fprintf(file, "%.*s%s,%d,%d,%d,%.9g,%d\n", (int)strcspn(name, "/"), name, variants[point->strides], point->m,
+              point->n, is_product || point->strides ? point->k : 1, duration_s, is_product ? PRODUCTS : BLOCK);
     }
   }
   munmap(memory, bytes);

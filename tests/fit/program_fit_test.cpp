@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
 
@@ -274,6 +275,68 @@ TEST(ProgramFit, WarnsOfRunsThatOthersStarved) {
   };
   EXPECT_THAT(warnings("5.2"), Contains(testing::AllOf(HasSubstr("a.zip:rank-0"), HasSubstr("hplcast doctor"))));
   EXPECT_THAT(warnings("1.5"), testing::Not(Contains(HasSubstr("hplcast doctor")))) << "MPI starts for some time";
+}
+
+// A matrix C that no cache holds is read and written by each product that is added to it.
+TEST(ProgramFit, ProductsBeyondTheRunTakeWhatWasMeasuredAfterIt) {
+  const double per_product = 3.4e-11, per_element = 0.2e-9, begin = 1.5e6;
+  const auto memory_s = [&](double m, double n) { return per_element * std::max(0.0, m * n - begin); };
+  ProgramObservation seen = observation_of("dgemm", updates(per_product, 0));  // m = n = 1024 at most
+  const auto alone_s = [&](const core::KernelShape& shape) { return predicted_s(fit_program(seen), "dgemm", shape); };
+  const double inside_s = alone_s({1024, 1024, 64}), far_s = alone_s({4000, 2000, 64});
+  for (double factor = 1.5; factor <= 6; factor *= 1.5) {
+    const double m = 1024 * factor, n = 1024 * factor;
+    seen.reach["dgemm"].push_back({{m, n, 64}, per_product * m * n * 64 + memory_s(m, n), 2});
+  }
+  const ProgramFit fit = fit_program(seen);
+  const auto expect = [&](const core::KernelShape& shape, double expected_s) {
+    EXPECT_NEAR(predicted_s(fit, "dgemm", shape), expected_s, 1e-6 * expected_s) << shape.m << ' ' << shape.k;
+  };
+  expect({1024, 1024, 64}, inside_s);
+  expect({4000, 2000, 64}, far_s + memory_s(4000, 2000));
+  expect({4000, 2000, 128}, 2 * far_s + memory_s(4000, 2000));
+  expect({1200, 1200, 64}, far_s * 1200 * 1200 / (4000 * 2000));
+  for (ObservedCall& one : seen.reach["dgemm"]) one.duration_s *= 0.5;  // faster than the run: a clock that rose
+  EXPECT_DOUBLE_EQ(alone_s({4000, 2000, 64}), far_s);
+}
+
+// Small products are slower, by a step at 4096: the model has pieces along m n k.
+TEST(ProgramFit, ProductsInPiecesGetOneMoreBeyondTheRun) {
+  std::vector<ObservedCall> calls;
+  for (const double size : {8, 10, 12, 14, 32, 64, 100, 128, 256})
+    calls.push_back({{size, size, 32}, (size < 16 ? 3e-10 : 5e-11) * size * size * 32, 100});
+  ProgramObservation seen = observation_of("dgemm", calls);
+  const double inside_s = predicted_s(fit_program(seen), "dgemm", {256, 256, 32});
+  const double far_s = predicted_s(fit_program(seen), "dgemm", {1000, 1000, 32});
+  for (const double size : {384, 512, 768, 1024})
+    seen.reach["dgemm"].push_back({{size, size, 32}, 5e-11 * size * size * 32 + 1e-10 * size * size, 2});
+  const ProgramFit fit = fit_program(seen);
+  ASSERT_GT(law_of(fit, "dgemm").pieces().size(), 2U);
+  EXPECT_DOUBLE_EQ(predicted_s(fit, "dgemm", {256, 256, 32}), inside_s);
+  EXPECT_NEAR(predicted_s(fit, "dgemm", {1000, 1000, 32}), far_s + 1e-10 * 1e6, 0.01 * far_s);
+}
+
+TEST(ProgramFit, WarnsOfRunsThatDisagree) {
+  ProgramObservation seen;
+  const auto add = [&](const std::string& name, double size, double gflops) {
+    const double flop = 2 * size * size * size, time_s = flop / gflops / 1e9;
+    const std::string sizes = core::shortest(size);
+    std::istringstream calls("routine,m,n,k,duration_s,calls\ndgemm," + sizes + ',' + sizes + ',' + sizes + ',' +
+                             core::shortest(time_s / 10) + ",10\n"),
+        times("what,name,calls,time_s,flop\nroutine,dgemm,10," + core::shortest(time_s) + ',' + core::shortest(flop) +
+              "\ntotal,,0," + core::shortest(time_s) + ",0\n");
+    read_observed_rank({calls, name}, {times, name}, seen);
+  };
+  const auto disagreement = HasSubstr("with calls that are no larger");
+  add("small.zip", 100, 30);
+  add("large.zip", 1000, 50);
+  EXPECT_THAT(fit_program(seen).warnings, testing::Not(Contains(disagreement))) << "small calls are slower";
+  add("again.zip", 1000, 40);
+  EXPECT_THAT(fit_program(seen).warnings, testing::Not(Contains(disagreement))) << "within what runs differ by";
+  add("disturbed.zip", 1200, 29);
+  EXPECT_THAT(fit_program(seen).warnings,
+              Contains(testing::AllOf(disagreement, HasSubstr("dgemm made 29 Gflop/s in disturbed.zip"),
+                                      HasSubstr("50 Gflop/s in large.zip"))));
 }
 
 TEST(ProgramFit, WarnsOfStaticBlasBesideRegions) {

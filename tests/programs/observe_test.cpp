@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
@@ -153,6 +154,24 @@ TEST(Observe, MeasuresLongerVectorsWhenTheRunIsOver) {
   request.reach_bytes = 0;
   calibration::observe_program(request);
   EXPECT_EQ(calibration::read_archive(request.archive).count("rank-0.reach.csv"), 0u);
+}
+
+TEST(Observe, MeasuresWiderProductsWhenTheRunIsOver) {
+  calibration::ObserveRequest request = request_of(1, {"400", "20"});  // 400 x 200 x 400
+  request.reach_bytes = 8 << 20;
+  calibration::observe_program(request);
+  std::istringstream reach(calibration::read_archive(request.archive).at("rank-0.reach.csv"));
+  fit::ProgramObservation seen;
+  fit::read_reach({reach, "rank-0.reach.csv"}, seen);
+  std::set<double> rows;
+  for (const fit::ObservedCall& one : seen.reach.at("dgemm")) {
+    rows.insert(one.shape.m);
+    EXPECT_EQ(one.shape.n, one.shape.m / 2);
+    EXPECT_EQ(one.shape.k, 400);
+    const double flop = 2 * one.shape.m * one.shape.n * one.shape.k, most_flop_per_s = 1e12;
+    EXPECT_GT(one.duration_s, flop / most_flop_per_s) << "they were computed";
+  }
+  EXPECT_EQ(rows, (std::set<double>{600, 800})) << "1200 x 600, 1200 x 400 and 400 x 600 do not fit";
 }
 
 TEST(Observe, LeadsToAPredictionOfTheSameRun) {

@@ -32,9 +32,10 @@ struct ProgramObservation {
   /// Of one rank: what its rest goes with, and what it took in all.
   struct RankRest {
     double rest_s = 0, calls = 0, elements = 0;
-    double executed_s = 0, mpi_s = 0;  ///< CPU time outside of MPI, and time in MPI
-    double wall_s = 0;                 ///< 0: unknown
-    std::string name = {};             ///< for messages
+    double executed_s = 0, mpi_s = 0;                  ///< CPU time outside of MPI, and time in MPI
+    double wall_s = 0;                                 ///< 0: unknown
+    std::map<std::string, ObservedSum> products = {};  ///< its routines of three sizes
+    std::string name = {};                             ///< for messages
   };
   std::vector<RankRest> rests;
   double executed_s = 0;       ///< CPU time outside of MPI
