@@ -4,6 +4,7 @@
 # ctest --test-dir build -L slow; ctest --test-dir build -L netns.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
+case " $* " in *' --help '* | *' -h '*) sed -n '2,4s/^# //p' test.sh && exit ;; esac
 
 tools/setup
 tools/build

@@ -101,20 +101,6 @@ std::vector<KernelFitOptions> forms_of(const core::ShapeRange& range) {
   return forms;
 }
 
-/// Time per call or per product of sizes, whichever the calls allow.
-KernelFit simplest_fit(const KernelTable& table, const std::vector<KernelFitOptions>& forms) {
-  KernelFitOptions options = forms.front();
-  options.noise = NoiseLevel::n1;
-  KernelFit fit = fit_kernel(table, options);
-  if (fit.ok()) return fit;
-  options.intercept = Intercept::none;
-  if (options.level == "M1") fit = fit_kernel(table, options);
-  if (fit.ok()) return fit;
-  KernelFitOptions constant = form({});
-  constant.noise = NoiseLevel::n1;
-  return fit_kernel(table, constant);
-}
-
 /// What the forms of a routine go with.
 struct Growth {
   std::vector<KernelFitOptions> forms;
@@ -127,12 +113,43 @@ Growth growth_of(const std::string& name, const core::ShapeRange& range) {
   return {forms_of(range), product, product};
 }
 
+/// Sizes that differ by less than a factor of two do not tell a constant from a slope: the same run varies by 5 %, and
+/// half or twice the size would be off by many times that.
+bool has_one_size(const KernelTable& table, const Growth& growth) {
+  constexpr double far_apart = 2;
+  for (const Monomial& product : {growth.term, growth.split}) {
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (const ShapeSummary& one : table.shapes()) {
+      least = std::min(least, product(one.shape));
+      most = std::max(most, product(one.shape));
+    }
+    if (most >= far_apart * least) return false;
+  }
+  return true;
+}
+
+/// Time per call and product of sizes, one of both, whichever the calls allow.
+KernelFit simplest_fit(const KernelTable& table, const Growth& growth) {
+  KernelFitOptions options = growth.forms.front();
+  options.noise = NoiseLevel::n1;
+  KernelFit fit;
+  if (!has_one_size(table, growth)) fit = fit_kernel(table, options);
+  if (fit.ok()) return fit;
+  options.intercept = Intercept::none;
+  if (options.level == "M1") fit = fit_kernel(table, options);
+  if (fit.ok()) return fit;
+  KernelFitOptions constant = form({});
+  constant.noise = NoiseLevel::n1;
+  return fit_kernel(table, constant);
+}
+
 /// The best form, or a time per product in pieces by size where that takes away much of the error: in all ranges of
 /// sizes alike, and not at the cost of where the time is.
 KernelFit fit_by_size(const KernelTable& table, const Growth& growth) {
+  if (has_one_size(table, growth)) return simplest_fit(table, growth);
   const detail::ShapeWeights weights = detail::weights_of(table, growth.split);
   KernelFit fit = fit_best_form(table, growth.forms, weights.both);
-  if (!fit.ok()) fit = simplest_fit(table, growth.forms);
+  if (!fit.ok()) fit = simplest_fit(table, growth);
   if (growth.term == Monomial{} || !fit.ok()) return fit;
   const std::optional<KernelFitOptions> form = detail::form_by_size(table, growth.term, growth.split);
   if (!form) return fit;
@@ -194,7 +211,7 @@ KernelFit fit_with_reach(const std::string& name, const std::vector<ObservedCall
 KernelFit fit_routine(const std::string& name, const std::vector<ObservedCall>& calls, bool matters,
                       const std::vector<ObservedCall>& reach = {}) {
   const KernelTable table = table_of(calls);
-  if (!matters) return simplest_fit(table, growth_of(name, table.range()).forms);
+  if (!matters) return simplest_fit(table, growth_of(name, table.range()));
   const std::vector<ObservedCall> more = beyond(table.range(), reach);
   return more.empty() ? fit_by_size(table, growth_of(name, table.range())) : fit_with_reach(name, calls, more);
 }

@@ -277,6 +277,24 @@ TEST(ProgramFit, WarnsOfRunsThatOthersStarved) {
   EXPECT_THAT(warnings("1.5"), testing::Not(Contains(HasSubstr("hplcast doctor")))) << "MPI starts for some time";
 }
 
+// What NAS LU, class W, shows on two ranks: 15 and 16 columns, means of 192 calls. A line through them says that half
+// of them take 96 % of the time.
+TEST(ProgramFit, NeighbouringSizesAreOneSize) {
+  ProgramObservation seen;
+  seen.executed_s = 1;
+  seen.calls["region:scale"] = {{{15, 31, 31}, 12.8242e-6, 300}, {{16, 31, 31}, 12.8564e-6, 300}};
+  seen.regions["scale"] = {600, 600 * 12.84e-6, 0};
+  seen.calls["dgemm"] = {{{15, 31, 31}, 25e-6, 300}, {{16, 31, 31}, 24e-6, 300}};
+  seen.routines["dgemm"] = {600, 600 * 24.5e-6, 0};
+  const ProgramFit fit = fit_program(seen);
+  const core::KernelShape half{8, 31, 31}, twice{32, 31, 31};
+  const core::PiecewiseLaw& scale = fit.program.regions.at("scale").model.cluster_law();
+  const double per_column_s = 12.84e-6 / 15.5, difference = 1.0 / 31;  // of 15 or 16 from their mean
+  EXPECT_NEAR(scale.at(half).mean_s(half), 8 * per_column_s, difference * 8 * per_column_s);
+  EXPECT_NEAR(scale.at(twice).mean_s(twice), 32 * per_column_s, difference * 32 * per_column_s);
+  EXPECT_NEAR(predicted_s(fit, "dgemm", twice), 32 * 24.5e-6 / 15.5, 2 * difference * 32 * 24.5e-6 / 15.5);
+}
+
 // A matrix C that no cache holds is read and written by each product that is added to it.
 TEST(ProgramFit, ProductsBeyondTheRunTakeWhatWasMeasuredAfterIt) {
   const double per_product = 3.4e-11, per_element = 0.2e-9, begin = 1.5e6;
