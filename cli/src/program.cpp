@@ -77,6 +77,7 @@ std::string in_our_words(const std::string& text) {
   static const std::pair<std::regex, const char*> known[] = {
       {std::regex("(.*) was given a disallowed flag override"), "--$1 takes no value"},
       {std::regex("(.*): 1 required .* missing"), "$1: expected a value; found nothing"},
+      {std::regex("(.*): At Most 1 required but received (.*)"), "$1 is given $2 times; expected once"},
       {std::regex("Could not convert: (.*) = (.*)"), "$1: cannot read `$2`"}};
   for (const auto& [form, words] : known)
     if (std::regex_match(text, form)) return std::regex_replace(text, form, words);

@@ -57,7 +57,8 @@ TEST_F(ExplainCommand, ExplainsARealRunFromEndToEnd) {
     const Json& predicted = kernels.at(kernel.at("kernel").get<std::string>());
     // A panel that arrives during an update cuts that in two, on a busy machine more often: 12 times at most.
     EXPECT_NEAR(kernel.at("calls"), predicted.at("calls"), 12);
-    EXPECT_NEAR(kernel.at("model_s"), predicted.at("time_s"), 0.1 * predicted.at("time_s").get<double>()) << "noise";
+    // Each cut costs the smaller parts some of their rate: 15 % of the time of dgemm if all updates are cut.
+    EXPECT_NEAR(kernel.at("model_s"), predicted.at("time_s"), 0.2 * predicted.at("time_s").get<double>()) << "noise";
   }
 
   std::set<std::pair<int, std::string>> rows;

@@ -75,6 +75,8 @@ TEST(Program, OptionsNeedAValueAndFlagsTakeNone) {
   EXPECT_EQ(status_and_words("--output=", nullptr).second, status_and_words("-o", "").second);
   EXPECT_EQ(status_and_words("--force=0", nullptr),
             std::pair(2, std::string("hplcast predict: --force takes no value")));
+  EXPECT_EQ(status_and_words("-o=a", "--output=b"),
+            std::pair(2, std::string("hplcast predict: --output is given 2 times; expected once")));
 }
 
 TEST(Program, HelpGoesToTheOutputAndEndsWithTheExample) {

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <filesystem>
+#include <iostream>
 #include <string>
 
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::test {
 
-/// Shows a page in a Chromium without a window; in the output is the document as it was then, and what went wrong.
+/// Shows a page in a Chromium without a window; in the output is the document as it was then, and what went wrong. One
+/// that shows nothing (it crashes at its start now and then) is started up to twice again, for all to see.
 inline core::CommandResult shown_in_browser(const std::filesystem::path& chromium, const std::filesystem::path& folder,
                                             const std::string& file) {
   core::Command command;
@@ -25,8 +27,10 @@ inline core::CommandResult shown_in_browser(const std::filesystem::path& chromiu
   command.environment = {{"HOME", folder.string()}};
   command.timeout_s = 120;
   core::CommandResult result = core::run(command);
-  if (result.output.find("<title>") == std::string::npos) {  // newer ones have one headless mode only
-    command.arguments.front() = "--headless";
+  constexpr int most_tries = 3;
+  for (int tried = 1; tried < most_tries && result.output.find("<title>") == std::string::npos; ++tried) {
+    std::cout << "Chromium showed nothing of " << file << " (status " << result.status << "); once more\n";
+    command.arguments.front() = "--headless";  // newer ones have one headless mode only
     result = core::run(command);
   }
   return result;

@@ -92,11 +92,17 @@ class KilledProgram {
   pid_t pid_ = -1;
 };
 
-/// Whether nobody holds this lock; a missing file is not locked.
+/// Whether nobody holds this lock; a missing file is not locked. Waits a little: a process that ends has lost its
+/// environment, by which strays are found, before it closes its files.
 inline bool is_free(const std::filesystem::path& lock) {
   const int file = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return true;
-  const bool free = ::flock(file, LOCK_EX | LOCK_NB) == 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  bool free = ::flock(file, LOCK_EX | LOCK_NB) == 0;
+  while (!free && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    free = ::flock(file, LOCK_EX | LOCK_NB) == 0;
+  }
   ::close(file);
   return free;
 }
