@@ -180,7 +180,8 @@ RealActivity read_real_activity(const fs::path& folder, const core::HplRun& run,
   activity.known_waiting = known_share(observed);
   activity.warnings = warnings_of(ranks, clocks, waits, activity, !observation.traces.empty());
   write_phases_csv(folder / "phases.csv", phases);
-  core::write_file(folder / "phases.json", [&](std::ostream& out) { write_json(out, activity, ranks, clocks); });
+  core::write_file(folder / "phases.json",
+                   [&](std::ostream& out) { write_json(out, activity, observed.ranks, observed.clocks); });
   if (!trace.empty()) write_trace(trace, ranks, clocks, waits, observation);
   return activity;
 }
