@@ -45,13 +45,13 @@ int __wrap_MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_
   return result;
 }
 
-/* Elements with gaps between them are packed by their sender and unpacked by their receiver, as MPI_Pack and MPI_Unpack
- * do. (Not of requests that are received: nothing tells when.) */
+/* Elements in short blocks with gaps between them are packed by their sender and unpacked by their receiver, as MPI_Pack
+ * and MPI_Unpack do. Longer blocks take no more than a message without gaps: copying them is what it does, too, piece by
+ * piece while others are on their way. (Not of requests that are received: nothing tells when.) */
 static void spend_on_gaps(struct hplcast_variant* variant, int count, MPI_Datatype type) {
-  MPI_Aint least = 0, extent = 0;
   int size = 0;
-  if (PMPI_Type_size(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent(type, &least, &extent) != MPI_SUCCESS) return;
-  if (size != extent) hplcast_spend_if_known(variant, (double)count * size);
+  if (!hplcast_has_short_blocks(type) || PMPI_Type_size(type, &size) != MPI_SUCCESS) return;
+  hplcast_spend_if_known(variant, (double)count * size);
 }
 
 static void spend_packing(int count, MPI_Datatype type) {

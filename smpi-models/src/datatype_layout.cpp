@@ -108,12 +108,18 @@ std::optional<DatatypeLayout> layout_of(MPI_Datatype type) {
   return layout;
 }
 
+bool has_short_blocks(MPI_Datatype type) {
+  constexpr std::ptrdiff_t cache_line_bytes = 64;
+  if (const auto layout = layout_of(type)) return !layout->is_contiguous() && layout->block_bytes < cache_line_bytes;
+  return static_cast<std::ptrdiff_t>(size_of(type)) != extent_of(type);
+}
+
 std::size_t packed_bytes(int count, MPI_Datatype type) {
   return count > 0 ? static_cast<std::size_t>(count) * size_of(type) : 0;
 }
 
-/// Content of shared memory in private memory: ones, as a block that is shared has at first. What was there before may be
-/// zeros, on which factorisations stop.
+/// Content of shared memory in private memory: ones, as a block that is shared has at first. What was there before may
+/// be zeros, on which factorisations stop.
 void put_ones(std::size_t bytes, const hplcast_end& into) {
   MessageContent ones{std::unique_ptr<char[]>(new char[bytes]), bytes};
   constexpr double one = 1;

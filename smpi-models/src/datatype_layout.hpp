@@ -24,6 +24,10 @@ bool is_predefined(MPI_Datatype type);
 /// Of predefined types, and of contiguous ones and vectors of these; null for other types.
 std::optional<DatatypeLayout> layout_of(MPI_Datatype type);
 
+/// Whether a message of this type costs more than one without gaps, because it is packed in pieces of less than a cache
+/// line; of types of which the layout is not known: whether they have gaps.
+bool has_short_blocks(MPI_Datatype type);
+
 /// Bytes of `count` elements of a type, packed.
 std::size_t packed_bytes(int count, MPI_Datatype type);
 

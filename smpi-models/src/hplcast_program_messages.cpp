@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "c_boundary.hpp"
+#include "datatype_layout.hpp"
 #include "hplcast/smpi_models/hplcast_program.h"
 #include "program_messages.hpp"
 #include "runtime.hpp"
@@ -119,6 +120,10 @@ void hplcast_mpi_start(MPI_Request request) {
 int hplcast_mpi_probe(const hplcast_end* end, int waits, MPI_Status* status) {
   check(*end);
   return messages().probe(this_rank(), *end, waits != 0, status);
+}
+
+int hplcast_has_short_blocks(MPI_Datatype type) {
+  return hplcast::smpi_models::has_short_blocks(type) ? 1 : 0;
 }
 
 int hplcast_is_request(MPI_Request request) {

@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
     scopy_(&n, from, &page, to, &one);
   }
   if (strcmp(what, "types") == 0) { /* 10 doubles, two apart, packed by hand and by MPI_Send; MPI_Recv unpacks them */
+    MPI_Datatype blocks; /* as long as a cache line: no more than a message without gaps */
     static double values[20];
     char packed[200];
     int place = 0;
@@ -70,6 +71,11 @@ int main(int argc, char** argv) {
     MPI_Pack(values, 1, apart, packed, sizeof packed, &place, MPI_COMM_WORLD);
     if (rank == 0) MPI_Send(values, 1, apart, 1, 0, MPI_COMM_WORLD);
     if (rank == 1) MPI_Recv(values, 1, apart, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Type_vector(2, 8, 9, MPI_DOUBLE, &blocks);
+    MPI_Type_commit(&blocks);
+    if (rank == 0) MPI_Send(values, 1, blocks, 1, 2, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(values, 1, blocks, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Type_free(&blocks);
     if (rank == 0) MPI_Send(values, 10, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
     if (rank == 1) MPI_Recv(values, 10, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Type_free(&apart);

@@ -28,6 +28,9 @@ void hplcast_communicator_freed(MPI_Comm communicator);
 typedef enum hplcast_meets { HPLCAST_ALL, HPLCAST_FROM, HPLCAST_TO } hplcast_meets;
 void hplcast_before_collective(const char* function, hplcast_meets meets, int root, MPI_Comm communicator);
 
+/* Whether elements of this type have gaps, and are in blocks of less than 64 bytes, or it is not known in which. */
+int hplcast_has_short_blocks(MPI_Datatype type);
+
 /* One end of a message. */
 typedef struct hplcast_end {
   void* buffer;
