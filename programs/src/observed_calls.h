@@ -46,8 +46,8 @@ struct hplcast_timing hplcast_timing_begin(double work_flop);
 void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_observed* routine, double m, double n, double k,
                         double flop);
 
-/* Vector routines and products that took a share of `executed_s`, beyond the sizes that they were called with (reach.c), on matrices of
- * up to `most_bytes`. */
+/* Vector routines and products that took a share of `executed_s`, beyond the sizes that they were called with (reach.c), on
+ * matrices of up to `most_bytes`. */
 void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, double executed_s, size_t most_bytes);
 
 /* Before and after a call of MPI. */
