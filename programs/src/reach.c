@@ -205,7 +205,7 @@ static struct hplcast_sample widest(const struct hplcast_observed* observed) {
 /* More rows and columns, until a call takes long: products of large k are no faster in a cache. */
 static int add_products(const struct point* kind, size_t most_bytes, struct point* points, int count) {
   static const double factors[] = {1.5, 2, 3, 4, 6, 8};
-  const double most_flop = 2e9;
+  const double most_s = 0.05, most_flop = most_s * kind->observed->flop / kind->observed->time_s;
   const struct hplcast_sample base = widest(kind->observed);
   for (size_t i = 0; i < sizeof factors / sizeof *factors && count < MOST_POINTS; ++i) {
     const double m = base.m * factors[i], n = base.n * factors[i];

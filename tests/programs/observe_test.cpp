@@ -157,7 +157,7 @@ TEST(Observe, MeasuresLongerVectorsWhenTheRunIsOver) {
 }
 
 TEST(Observe, MeasuresWiderProductsWhenTheRunIsOver) {
-  calibration::ObserveRequest request = request_of(1, {"400", "20"});  // 400 x 200 x 400
+  calibration::ObserveRequest request = request_of(1, {"200", "100"});  // 200 x 100 x 200
   request.reach_bytes = 8 << 20;
   calibration::observe_program(request);
   std::istringstream reach(calibration::read_archive(request.archive).at("rank-0.reach.csv"));
@@ -167,11 +167,11 @@ TEST(Observe, MeasuresWiderProductsWhenTheRunIsOver) {
   for (const fit::ObservedCall& one : seen.reach.at("dgemm")) {
     rows.insert(one.shape.m);
     EXPECT_EQ(one.shape.n, one.shape.m / 2);
-    EXPECT_EQ(one.shape.k, 400);
+    EXPECT_EQ(one.shape.k, 200);
     const double flop = 2 * one.shape.m * one.shape.n * one.shape.k, most_flop_per_s = 1e12;
     EXPECT_GT(one.duration_s, flop / most_flop_per_s) << "they were computed";
   }
-  EXPECT_EQ(rows, (std::set<double>{600, 800})) << "1200 x 600, 1200 x 400 and 400 x 600 do not fit";
+  EXPECT_EQ(rows, (std::set<double>{300, 400, 600, 800})) << "1200 x 600, 1200 x 200 and 200 x 600 do not fit";
 }
 
 TEST(Observe, LeadsToAPredictionOfTheSameRun) {
