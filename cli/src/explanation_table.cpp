@@ -107,12 +107,15 @@ void write_kernels(std::ostream& out, const Explanation& e) {
 void write_messages(std::ostream& out, const Explanation& e) {
   if (e.messages.empty()) return;
   constexpr double us_per_s = 1e6;
-  out << "\nMessages that a receiver waited for: from when both were there until it had them\n";
-  TextTable table({"scope", "bytes", "messages", "real [us]", "model [us]", "difference"});
+  out << "\nMessages that a receiver waited for: from when both were there until it had them "
+         "(what most of them take, which latency and bandwidth are fitted to, and means)\n";
+  TextTable table(
+      {"scope", "bytes", "messages", "real [us]", "model [us]", "difference", "mean real [us]", "mean model [us]"});
   for (const study::MessageDifference& one : e.messages)
     table.add({core::to_string(one.scope), significant(one.least_bytes, 2) + " to " + significant(one.most_bytes, 2),
-               whole(one.messages), significant(one.real_s * us_per_s, 3), significant(one.model_s * us_per_s, 3),
-               signed_percent(one.real_s / one.model_s - 1)});
+               whole(one.messages), significant(one.usual_real_s * us_per_s, 3),
+               significant(one.usual_model_s * us_per_s, 3), signed_percent(one.usual_real_s / one.usual_model_s - 1),
+               significant(one.real_s * us_per_s, 3), significant(one.model_s * us_per_s, 3)});
   table.write(out);
 }
 

@@ -121,7 +121,13 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
     out << ": " << round.predictions << " of " << round.configurations * round.seeds << " in "
         << duration_text(round.wall_s) << ";";
   }
-  out << "\nNot tried: " << result.not_tried.size() << " of the candidates (no time); L1, U, PMAP were not varied\n";
+  out << "\nNot tried: ";
+  if (result.not_tried.empty())
+    out << "none of the candidates";
+  else
+    out << result.not_tried.size()
+        << " of the candidates (they were not expected to fit into the budget; a larger --budget tries more)";
+  out << "; L1, U, PMAP were not varied\n";
   const study::TuneBaselines& naive = result.baselines;
   const double best = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
   out << "Naive: ";

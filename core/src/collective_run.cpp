@@ -19,6 +19,11 @@ void write_row(std::ostream& out, const CollectiveRun& run) {
 void read_collective_csv(std::istream& in, const std::string& name,
                          const std::function<void(const CollectiveRun&)>& each) {
   CsvReader csv(in, name);
+  if (csv.find_column("kind") != CsvReader::npos && csv.find_column("level") == CsvReader::npos)
+    throw ParseError({name, 1, ""},
+                     "found gaps of a clock loop (--method gaps, fwq, ftq); expected series of a collective "
+                     "operation (--method collectives)",
+                     "hplcast fit detours reads gaps");
   csv.refuse_misspelt({"operation", "size_bytes", "count", "ranks", "hosts", "level", "duty", "period_s", "warm_up",
                        "duration_s", "start_s", "error"});
   const std::size_t level = csv.column("level"), duration = csv.column("duration_s");

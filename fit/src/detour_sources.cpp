@@ -12,6 +12,7 @@
 #include "detour_rest.hpp"
 #include "event_periodogram.hpp"
 #include "event_train.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/fit/detour_durations.hpp"
 
 namespace hplcast::fit {
@@ -255,9 +256,17 @@ void fit_sums(const core::DetourTrace& trace, const DetourFitOptions& options, D
   fit.notes.push_back("the law of the durations is not in sums: exponential was assumed");
 }
 
-/// Work that the scheduler did in several slices.
-void join_near_events(core::DetourTrace& trace, double join_s) {
+/// On the core that has most.
+std::size_t most_events(const core::DetourTrace& trace) {
+  std::size_t most = 0;
+  for (const core::CoreDetours& core : trace.cores) most = std::max(most, core.events.size());
+  return most;
+}
+
+/// Work that the scheduler did in several slices. Noted if it leaves less on each core than a period is found from.
+void join_near_events(core::DetourTrace& trace, double join_s, std::vector<std::string>& notes) {
   if (!(join_s > 0)) return;
+  const std::size_t before = most_events(trace);
   for (core::CoreDetours& core : trace.cores) {
     std::vector<core::DetourEvent> joined;
     double end_s = 0;  // of the last one as measured
@@ -271,6 +280,11 @@ void join_near_events(core::DetourTrace& trace, double join_s) {
     }
     core.events = std::move(joined);
   }
+  const std::size_t left = most_events(trace);
+  if (left < least_periods && before >= least_periods)
+    notes.push_back("of up to " + std::to_string(before) + " detours of a core " + std::to_string(left) +
+                    " are left, since less than " + core::shortest(join_s) +
+                    " s between them make them one: too few to find a period");
 }
 
 /// Periodic sources of a trace, up to as many as a fit may have. Their events are taken out of it.
@@ -374,7 +388,7 @@ DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& op
   if (!trace.summaries.empty()) fit_sums(trace, options, fit);
   if (!trace.cores.empty()) {
     core::DetourTrace joined = trace;
-    join_near_events(joined, options.join_s);
+    join_near_events(joined, options.join_s, fit.notes);
     fit_events(std::move(joined), options, fit);
   }
   double lost_s = 0;

@@ -14,7 +14,6 @@ constexpr int fold_bins = 400;
 constexpr int widths[] = {100, 40, 12, 4};
 constexpr double least_occupancy = 0.6;
 constexpr double least_log_chance = -25;  ///< 1e-11: many periods and parts of them are tried
-constexpr long least_periods = 5;
 
 double fraction_of(double value) {
   return value - std::floor(value);

@@ -7,6 +7,9 @@
 
 namespace hplcast::fit {
 
+/// A train must have been watched for as many of its periods.
+inline constexpr std::size_t least_periods = 5;
+
 /// An event of a core that belongs to the period `number` of a train.
 struct TrainEvent {
   long number = 0;

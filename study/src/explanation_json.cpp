@@ -82,7 +82,9 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
                         {"most_bytes", one.most_bytes},
                         {"messages", one.messages},
                         {"real_s", one.real_s},
-                        {"model_s", one.model_s}});
+                        {"model_s", one.model_s},
+                        {"usual_real_s", one.usual_real_s},
+                        {"usual_model_s", one.usual_model_s}});
   Json json = {{"schema_version", 1},
                {"parameters", parameters_json(explanation.parameters)},
                {"runs", explanation.runs},

@@ -268,12 +268,14 @@ void add_sizes(NetworkFinding& finding, const ScopeSums& real, const ScopeSums* 
     difference.least_bytes = i == 0 ? 0 : std::pow(class_factor, static_cast<double>(i));
     difference.most_bytes = std::pow(class_factor, static_cast<double>(i + 1));
     difference.messages = means.n;
-    difference.model_s = real.sizes[i].mean_model_s({});
+    difference.model_s = difference.usual_model_s = real.sizes[i].mean_model_s({});
     difference.real_s = cut_mean(real.sizes[i].real_s);
+    difference.usual_real_s = difference.model_s + real.sizes[i].usual_excess_s({});
     const bool known = simulated != nullptr && !simulated->sizes[i].real_s.empty();
     if (known) {
       const SizeClass& other = simulated->sizes[i];
       difference.model_s += cut_mean(other.real_s) - other.mean_model_s({});
+      difference.usual_model_s += other.usual_excess_s({});
     }
     finding.sizes.push_back(difference);
   }

@@ -231,6 +231,10 @@ TEST_F(DetourPrograms, RunsThatDecideNothingAreRefused) {
     EXPECT_EQ(result.status, 3) << result.output;
     EXPECT_THAT(result.output, HasSubstr(words));
   }
+  std::ofstream(folder_.path() / "runs.csv") << core::detour_csv_header << "\nepoch,,,0,,,\n";
+  const auto result = run("hplcast-measure-detours", {"--evaluate", "runs.csv"});
+  EXPECT_EQ(result.status, 3) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("expected series of a collective"));
 }
 
 class CollectivePrograms : public DetourPrograms {

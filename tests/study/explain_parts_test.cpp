@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -300,6 +301,13 @@ TEST(NetworkFindings, TellLatencyFromBandwidth) {
   EXPECT_NEAR(findings.at(core::Scope::remote).latency, 3, 0.05);
   EXPECT_NEAR(findings.at(core::Scope::remote).bandwidth, 2, 0.05);
   EXPECT_NEAR(findings.at(core::Scope::remote).held_up_s, 0.5, 1e-3);
+  // The one that was held up is in the mean of its class, and not in what most messages take.
+  const auto& sizes = findings.at(core::Scope::remote).sizes;
+  const auto disturbed = std::find_if(sizes.begin(), sizes.end(), [](const auto& one) { return one.messages == 6; });
+  ASSERT_NE(disturbed, sizes.end());
+  EXPECT_NEAR(disturbed->usual_real_s, 5e-6, 1e-12);
+  EXPECT_NEAR(disturbed->real_s, (5 * 5e-6 + 10 * 5e-6) / 6, 1e-12) << "cut at ten medians";
+  EXPECT_NEAR(disturbed->usual_model_s, disturbed->model_s, 1e-12);
 }
 
 // A model whose bandwidth is twice as high must be found twice as far off: by runs that scatter, with sizes that differ

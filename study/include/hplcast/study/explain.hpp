@@ -78,6 +78,8 @@ struct MessageDifference {
   double least_bytes = 0, most_bytes = 0;
   double messages = 0;             ///< per run
   double real_s = 0, model_s = 0;  ///< mean time from when both were there until the receiver had it
+  /// The same of most messages: the model's mean, and the median of what goes beyond it. Factors are fitted to these.
+  double usual_real_s = 0, usual_model_s = 0;
 };
 
 /// How one phase differs, means over the ranks.
