@@ -63,6 +63,8 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
     columns.push_back({"95 % error", [](const auto& p) {
                          return p.sampling ? percent(p.error_95_s / p.time_s) : std::string("all panels");
                        }});
+  if (std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.detours_s > 0; }))
+    columns.push_back({"detours [s]", [](const auto& p) { return significant(p.detours_s); }});
   if (std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.energy.has_value(); })) {
     const auto of = [](double core::Energy::*member, double unit) {
       return

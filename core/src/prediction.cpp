@@ -87,6 +87,7 @@ Json to_json(const Prediction& prediction) {
     messages[name] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
   }
   if (prediction.sampling) json["sampling"] = sampling_json(*prediction.sampling);
+  if (prediction.detours_s > 0) json["detours_s"] = prediction.detours_s;
   if (prediction.energy) json["energy"] = detail::to_json(*prediction.energy);
   for (const PhaseSummary& phase : prediction.phases) {
     Json& one = json["phases"][phase.name];
@@ -98,10 +99,10 @@ Json to_json(const Prediction& prediction) {
 
 /// The keys of a prediction, of which some may be absent.
 void refuse_unknown(const Node& root) {
-  refuse_others(root, {"schema_version", "parameters",      "time_s",       "gflops",    "seed",
-                       "mode",           "fast_error_95_s", "error_95_s",   "sampling",  "cluster",
-                       "model_sha256",   "model_levels",    "model_doubts", "simulator", "wall_s",
-                       "peak_pss_bytes", "kernels",         "messages",     "phases",    "energy"});
+  refuse_others(root, {"schema_version",  "parameters", "time_s",   "gflops",         "seed",         "mode",
+                       "fast_error_95_s", "error_95_s", "sampling", "cluster",        "model_sha256", "model_levels",
+                       "model_doubts",    "simulator",  "wall_s",   "peak_pss_bytes", "kernels",      "messages",
+                       "phases",          "energy",     "detours_s"});
   std::vector<std::string> parameters;
   for (const HplField& field : hpl_fields()) parameters.emplace_back(field.name);
   refuse_others(root.at("parameters"), parameters);
@@ -152,6 +153,7 @@ Prediction from_json(const Node& root) {
     }
   }
   if (root.has("model_doubts")) result.model_doubts = root.at("model_doubts").texts();
+  if (root.has("detours_s")) result.detours_s = amount(root.at("detours_s"), false);
   result.simulator = root.at("simulator").text();
   result.wall_s = amount(root.at("wall_s"), true);
   result.peak_pss_bytes = amount(root.at("peak_pss_bytes"), true);

@@ -16,6 +16,7 @@ CallCounts& CallCounts::operator+=(const CallCounts& other) {
     messages[i].outside_range += other.messages[i].outside_range;
     messages[i].bytes += other.messages[i].bytes;
   }
+  detours_s += other.detours_s;
   return *this;
 }
 

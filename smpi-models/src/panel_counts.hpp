@@ -10,10 +10,11 @@
 
 namespace hplcast::smpi_models {
 
-/// Calls of kernels and messages.
+/// Calls of kernels and messages, and the time that detours took.
 struct CallCounts {
   std::array<core::KernelCount, core::kernel_count> kernels{};
   std::array<core::MessageCount, HPLCAST_MPI_COUNT> messages{};
+  double detours_s = 0;  ///< sum over the ranks; only at marks
 
   CallCounts& operator+=(const CallCounts& other);
 };
@@ -29,6 +30,12 @@ class PanelCounts {
     return places_[place].kernels[static_cast<std::size_t>(kernel)];
   }
   void add_message(std::size_t place, hplcast_mpi operation, double bytes);
+
+  /// Of a rank that leaves a place: RankClock::detours_s().
+  void leave(std::size_t from, std::size_t to, double detours_s) {
+    places_[from].detours_s += detours_s;
+    places_[to].detours_s -= detours_s;
+  }
 
   /// The place of a rank from mark `index` of a window on (hplcast_panel_begins()).
   std::size_t begin_panel(int index);

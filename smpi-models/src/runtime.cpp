@@ -180,7 +180,9 @@ hplcast_window Runtime::panel_window(int panels, int process_columns) const {
 void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) {
   panel_marks_.mark(ranks_.size(), rank.number, window, index, rank.clock.now_s());
   if (settings_.window.second >= 0) {
-    rank.panel_place = counts_.begin_panel(index);
+    const std::size_t place = counts_.begin_panel(index);
+    counts_.leave(rank.panel_place, place, rank.clock.detours_s());
+    rank.panel_place = place;
     activity_.begin_panel(static_cast<int>(rank.number), rank.panel_place - 1,
                           {rank.clock.now_s(), rank.clock.detours_s()});
     if (energy_) {

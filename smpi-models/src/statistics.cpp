@@ -75,6 +75,8 @@ Json counts_at_marks(const std::vector<CallCounts>& marks, Json panels) {
       operation["bytes"].push_back(mark.messages[i].bytes);
     }
   }
+  if (marks.back().detours_s > 0)
+    for (const CallCounts& mark : marks) panels["detours"]["all"]["time_s"].push_back(mark.detours_s);
   return panels;
 }
 

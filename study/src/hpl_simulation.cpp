@@ -1,6 +1,7 @@
 #include "hpl_simulation.hpp"
 
 #include <cstdlib>
+#include <numeric>
 
 #include "hplcast/core/cluster_json.hpp"
 #include "hplcast/core/csv.hpp"
@@ -177,6 +178,10 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   prediction.peak_pss_bytes = memory.peak_bytes();
   prediction.kernels = std::move(statistics.kernels);
   prediction.messages = std::move(statistics.messages);
+  const std::vector<double>& detours_s = statistics.detours_s;
+  if (!detours_s.empty())
+    prediction.detours_s =
+        std::accumulate(detours_s.begin(), detours_s.end(), 0.0) / static_cast<double>(detours_s.size());
   if (request.observation.phases) prediction.phases = summarised(statistics.phases);
   if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
   if (request.observation.energy && statistics.energy) {

@@ -53,7 +53,7 @@ SimulatedEnergy energy_from(const nlohmann::ordered_json& json) {
 
 CountsAtPanels counts_from(const nlohmann::ordered_json& panels) {
   CountsAtPanels counts;
-  for (const char* kind : {"kernels", "messages", "phases", "states"}) {
+  for (const char* kind : {"kernels", "messages", "detours", "phases", "states"}) {
     if (!panels.contains(kind)) continue;
     for (const auto& [name, fields] : panels.at(kind).items()) {
       for (const auto& [field, values] : fields.items())
@@ -90,6 +90,7 @@ Statistics read_statistics(std::istream& in, const std::string& name) {
       statistics.counts_at_panels = counts_from(json.at("panels"));
     }
     statistics.end_s = json.value("end_s", 0.0);
+    statistics.detours_s = json.value("detours_s", std::vector<double>());
     if (json.contains("phases")) statistics.phases = phases_from(json.at("phases"));
     if (json.contains("energy")) statistics.energy = energy_from(json.at("energy"));
     if (json.contains("blocked")) statistics.blocked = blocked_from(json.at("blocked"));

@@ -48,6 +48,7 @@ struct Statistics {
   std::vector<double> panel_marks_s;      ///< see HplSimulation
   CountsAtPanels counts_at_panels;        ///< of a window
   double end_s = 0;                       ///< simulated time at the end
+  std::vector<double> detours_s;          ///< by rank; empty: there were none
   std::vector<RankPhases> phases;         ///< if asked for
   std::optional<SimulatedEnergy> energy;  ///< if asked for
   std::vector<BlockedRank> blocked;       ///< in a deadlock

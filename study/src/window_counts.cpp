@@ -251,6 +251,10 @@ void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& 
     prediction.messages[name] = {calls, std::min(calls, whole(of("outside_range", &MessageCount::outside_range))),
                                  of("bytes", &MessageCount::bytes)};
   }
+  const int ranks = prediction.parameters.P * prediction.parameters.Q;
+  const double detours_s =
+      integral({"detours/all/time_s", [ranks](const Prediction& window) { return ranks * window.detours_s; }});
+  prediction.detours_s = std::max(0.0, detours_s) / ranks;
   integrate_phases(integral, simulations, prediction);
   integrate_energy(integral, simulations, prediction);
 }

@@ -271,6 +271,21 @@ TEST_F(SampledPrediction, HasThePhasesOfTheRun) {
   }
 }
 
+TEST_F(SampledPrediction, HasTheDetoursOfTheRun) {
+  use_many_panels();
+  request_.cluster.detours = {core::DetourSource::make(
+      {"agent", core::PeriodicDetours(), 1e-3, core::ConstantDuration{1e-4}, core::DetoursPer::core, false})};
+  request_.observation.phases = true;
+  const core::Prediction all = predict(request_);
+  request_.windows = WindowRule::from("5");
+  const core::Prediction sampled = predict(request_);
+  double phases_s = 0;
+  for (const core::PhaseSummary& phase : sampled.phases) phases_s += phase.detours_s;
+  // The tolerance is that of the phases, relative to less: 0.3 % was seen.
+  EXPECT_NEAR(sampled.detours_s, all.detours_s, 0.02 * all.detours_s);
+  EXPECT_NEAR(phases_s, sampled.detours_s, 0.02 * all.detours_s);
+}
+
 TEST_F(SampledPrediction, DoesNotDependOnTheNumberOfProcesses) {
   use_many_panels();
   request_.windows = WindowRule::from("3:16");
