@@ -4,13 +4,13 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: bench/explain.sh [--build DIR] [--runs N] CLUSTER.json
+Usage: bench/explain.sh [--build DIR] [--runs N] [--repetitions R] CLUSTER.json
 
-Runs HPL N times (20) on two ranks of this machine with `run-real --phases`, and explains each run with CLUSTER.json (of this machine) and with the same
+Observes HPL N times (20) on two ranks of this machine with `run-real --phases --repetitions R` (3, as docs/explain.md has it), and explains each of these with CLUSTER.json (of this machine) and with the same
 model after each of these changes: dgemm takes 1.1 times as long, dtrsm 1.5 times, three times the latency, half of the bandwidth, dtrsm and bandwidth
 together. A fault should be larger than what the model is off without one: so faults of kernels are looked for in a large matrix, those of the network in
 a small one, and the model is first brought to where the runs usually are, as a calibration as warm and as busy as they were would do. What others on the
-machine do can be larger than a fault: of twice as many runs the faster half counts.
+machine do can be larger than a fault: of twice as many observations the faster half counts.
 
 The share that a fault adds to its cause should be what it takes from the predicted time, within a fifth, no other cause should change as much, and the
 first line of the verdict should name it (of two faults one of them). Real runs still differ from the unchanged model: so what counts is the difference
@@ -18,33 +18,35 @@ between two explanations of one run. If the cores of this machine differ, one co
 on all ranks and on one of them. A last row has runs with another program on the core of rank 1: the verdict must name that rank or messages that were
 held up. On a machine that does nothing else.
 
-Exit codes: 0 all are found in 19 of 20 runs, 2 wrong usage, 3 something is missing or failed, 5 they are not.
+Exit codes: 0 all are found in 19 of 20, 2 wrong usage, 3 something is missing or failed, 5 they are not.
 HELP
 }
 
 fail() { local status=$1; shift; printf 'explain.sh: %s\n' "$*" >&2; exit "$status"; }
 
 project=$(cd "$(dirname "$0")/.." && pwd)
-build=$project/build runs=20 cluster=
+build=$project/build runs=20 repetitions=3 cluster=
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
-    --build | --runs) [[ $# -ge 2 ]] || fail 2 "$1 needs a value"; declare "${1#--}=$2"; shift 2 ;;
+    --build | --runs | --repetitions) [[ $# -ge 2 ]] || fail 2 "$1 needs a value"; declare "${1#--}=$2"; shift 2 ;;
     -*) fail 2 "unknown option '$1'; see bench/explain.sh --help" ;;
     *) cluster=$1; shift ;;
   esac
 done
 [[ $runs =~ ^[1-9][0-9]*$ ]] || fail 2 "--runs is '$runs'; expected a number from 1"
+[[ $repetitions =~ ^[1-9][0-9]*$ ]] || fail 2 "--repetitions is '$repetitions'; expected a number from 1"
 [[ -f $cluster ]] || fail 2 "give the cluster.json of this machine"
 hplcast=$build/bin/hplcast
 [[ -x $hplcast ]] || fail 3 "$hplcast is missing: build first"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-python3 - "$hplcast" "$cluster" "$work" "$runs" <<'PYTHON'
+python3 - "$hplcast" "$cluster" "$work" "$runs" "$repetitions" <<'PYTHON'
 import collections, copy, itertools, json, os, subprocess, sys
 
 hplcast, cluster, work, runs = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+repetitions = int(sys.argv[5])
 os.chdir(work)
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 if os.geteuid() == 0:
@@ -124,17 +126,24 @@ matrices = {"large": "4000,128", "small": "1000,64"}
 
 
 def observed(matrix, name, some):
-    """Folders of real runs. With P = 2 panels exchange pivots: latency counts."""
+    """What `explain` takes for one observation: so many repetitions. With P = 2 panels exchange pivots: latency counts."""
     with open(matrix + ".csv", "w") as out:
         out.write("N,NB,P,Q\n%s,2,1\n" % matrices[matrix])
-    run("run-real", matrix + ".csv", "--phases", "--repetitions", str(some), "-o", name)
-    return [os.path.join(name + ".d", one) for one in sorted(os.listdir(name + ".d"))]
+    names = ["%s-%d.csv" % (name, one) for one in range(some)]
+    for one in names:
+        run("run-real", matrix + ".csv", "--phases", "--repetitions", str(repetitions), "-o", one)
+    return names
 
 
-def least_disturbed(folders):
+def time_s(observation):
+    """In the middle of its repetitions."""
+    folder = observation + ".d"
+    return middle([json.load(open(os.path.join(folder, one, "phases.json")))["time_s"] for one in os.listdir(folder)])
+
+
+def least_disturbed(observations):
     """The faster half: another program that takes a core for 1 ms is more than some faults are."""
-    time_s = {folder: json.load(open(os.path.join(folder, "phases.json")))["time_s"] for folder in folders}
-    return sorted(folders, key=time_s.get)[:len(folders) // 2]
+    return sorted(observations, key=time_s)[:len(observations) // 2]
 
 
 class Model:
@@ -187,14 +196,14 @@ def at_level_of(explanations, model):
     bandwidth_times(model, 1 / usual["bandwidth"])
 
 
-folders = {matrix: least_disturbed(observed(matrix, matrix + "-observed.csv", 2 * runs)) for matrix in matrices}
+observations = {matrix: least_disturbed(observed(matrix, matrix, 2 * runs)) for matrix in matrices}
 models = itertools.count()
 unchanged, plain = {}, {}
 for matrix in matrices:
     measured = Model(next(models), json.load(open(cluster)))
-    at_level_of([measured.explained(matrix, folder) for folder in folders[matrix]], measured.content)
+    at_level_of([measured.explained(matrix, real) for real in observations[matrix]], measured.content)
     unchanged[matrix] = Model(next(models), measured.content)
-    plain[matrix] = [unchanged[matrix].explained(matrix, folder) for folder in folders[matrix]]
+    plain[matrix] = [unchanged[matrix].explained(matrix, real) for real in observations[matrix]]
 columns = "%-20s %6s %12s %12s %10s %16s %14s %12s"
 print(columns % ("fault", "N", "planted [s]", "found [s]", "of the time", "within a fifth", "most changed", "first line"))
 bad = False
@@ -207,8 +216,8 @@ for name, (matrix, plant, causes) in faults.items():
         print("%-20s %12.5f   too small to be seen in such a run" % (name, planted))
         continue
     found, good, first, named = [], 0, 0, 0
-    for folder, before in zip(folders[matrix], plain[matrix]):
-        explanation = model.explained(matrix, folder)
+    for real, before in zip(observations[matrix], plain[matrix]):
+        explanation = model.explained(matrix, real)
         change = changes(explanation, before, causes)
         found.append(sum(change[cause] for cause in causes))
         good += abs(found[-1] - planted) <= abs(planted) / 5
@@ -222,12 +231,12 @@ for name, (matrix, plant, causes) in faults.items():
 core = sorted(os.sched_getaffinity(0))[1]
 neighbour = subprocess.Popen(["taskset", "-c", str(core), "sh", "-c", "while :; do :; done"])
 try:
-    disturbed = observed("large", "disturbed.csv", runs)
+    disturbed = observed("large", "disturbed", runs)
 finally:
     neighbour.kill()
 named = 0
-for folder in disturbed:
-    verdict = unchanged["large"].explained("large", folder)["verdict"][0]
+for real in disturbed:
+    verdict = unchanged["large"].explained("large", real)["verdict"][0]
     named += "rank 1" in verdict or "held up" in verdict
 print(columns % ("busy neighbour", matrices["large"].split(",")[0], "", "", "", "", "", "%d/%d" % (named, runs)))
 sys.exit(5 if bad or named < 0.95 * runs else 0)
