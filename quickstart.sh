@@ -37,7 +37,8 @@ END
   for grid in '1 1' '1 2' '2 1'; do
     read -r p q <<<"$grid"
     [ $((p * q)) -le "$ranks" ] || continue
-    for n in 2000 5000; do echo "        - {N: $n, NB: $nb, P: $p, Q: $q, BCAST: 1, DEPTH: 1}"; done
+    # Crout and right-looking panel factorisations call different kernels, or the same with other sizes.
+    for run in '2000, PFACT: 2' '5000, PFACT: 1'; do echo "        - {N: $run, NB: $nb, P: $p, Q: $q, BCAST: 1, DEPTH: 1}"; done
   done
   # One core has no messages to measure: all runs are 1x1.
   [ "$ranks" -lt 2 ] || printf '  - %s\n' 'mpi: {max_bytes: 8MiB, count: 80}' 'thresholds: {max_bytes: 1MiB}'

@@ -16,6 +16,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/varying_fields.hpp"
 #include "hplcast/study/configurations.hpp"
 #include "hplcast/study/program_compare.hpp"
 #include "hplcast/study/sweep_database.hpp"
@@ -170,26 +171,27 @@ void write_energy_table(std::ostream& out, const study::Comparison& comparison) 
 void write_table(std::ostream& out, const study::Comparison& comparison) {
   const auto is_sampled = [](const study::ComparedConfiguration& row) { return row.sampling_error_95.has_value(); };
   const bool sampled = std::any_of(comparison.rows.begin(), comparison.rows.end(), is_sampled);
-  std::vector<std::string> header = {
-      "N",     "NB",           "PxQ", "BCAST", "DEPTH", "runs", "real [Gflop/s]", "spread", "predicted [Gflop/s]",
-      "error", "95 % interval"};
+  std::vector<core::HplParameters> configurations;
+  for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
+  const auto others = core::varying_fields(configurations, {"N", "NB", "P", "Q", "BCAST", "DEPTH"});
+  std::vector<std::string> header = {"N", "NB", "PxQ", "BCAST", "DEPTH"};
+  for (const core::HplField* field : others) header.emplace_back(field->name);
+  for (const char* name : {"runs", "real [Gflop/s]", "spread", "predicted [Gflop/s]", "error", "95 % interval"})
+    header.emplace_back(name);
   if (sampled) header.push_back("sampling error");
   TextTable table(header);
   for (const auto& row : comparison.rows) {
     const core::HplParameters& p = row.parameters;
-    std::vector<std::string> cells = {std::to_string(p.N),
-                                      std::to_string(p.NB),
-                                      std::to_string(p.P) + "x" + std::to_string(p.Q),
-                                      std::to_string(p.BCAST),
-                                      std::to_string(p.DEPTH),
-                                      std::to_string(row.real_gflops.size()),
-                                      significant(row.real_median_gflops),
-                                      percent(row.real_spread),
-                                      significant(row.predicted_median_gflops),
-                                      signed_percent(row.error),
-                                      row.error_interval ? signed_percent(row.error_interval->lower) + " to " +
-                                                               signed_percent(row.error_interval->upper)
-                                                         : ""};
+    std::vector<std::string> cells = {std::to_string(p.N), std::to_string(p.NB),
+                                      std::to_string(p.P) + "x" + std::to_string(p.Q), std::to_string(p.BCAST),
+                                      std::to_string(p.DEPTH)};
+    for (const core::HplField* field : others) cells.push_back(std::to_string(field->get(p)));
+    cells.insert(cells.end(),
+                 {std::to_string(row.real_gflops.size()), significant(row.real_median_gflops), percent(row.real_spread),
+                  significant(row.predicted_median_gflops), signed_percent(row.error),
+                  row.error_interval
+                      ? signed_percent(row.error_interval->lower) + " to " + signed_percent(row.error_interval->upper)
+                      : ""});
     if (sampled) cells.push_back(row.sampling_error_95 ? percent(*row.sampling_error_95) : "all panels");
     table.add(cells);
   }

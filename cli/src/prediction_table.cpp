@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 
+#include "hplcast/core/varying_fields.hpp"
 #include "hplcast/study/dgemm_peak.hpp"
 #include "output.hpp"
 #include "talk.hpp"
@@ -30,12 +31,13 @@ bool always_shown(const std::string& field, bool single) {
 }
 
 std::vector<Column> parameter_columns(const std::vector<core::Prediction>& predictions) {
+  std::vector<core::HplParameters> configurations;
+  for (const core::Prediction& prediction : predictions) configurations.push_back(prediction.parameters);
+  const std::vector<const core::HplField*> varying = core::varying_fields(configurations, {});
   std::vector<Column> columns;
   for (const core::HplField& field : core::hpl_fields()) {
     const std::string name = field.name;
-    const bool varies = std::any_of(predictions.begin(), predictions.end(), [&](const auto& p) {
-      return field.get(p.parameters) != field.get(predictions.front().parameters);
-    });
+    const bool varies = std::find(varying.begin(), varying.end(), &field) != varying.end();
     if (name == "Q" || !(varies || always_shown(name, predictions.size() == 1))) continue;
     if (name == "P") {
       columns.push_back(

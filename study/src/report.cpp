@@ -11,6 +11,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/varying_fields.hpp"
 #include "hplcast/core/xml.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/configurations.hpp"
@@ -68,14 +69,29 @@ std::string summary_html(const ReportData& data, const Comparison& comparison) {
 
 std::string comparison_table(const Comparison& comparison) {
   // What one looks for first stands left: a phone shows only that without scrolling.
-  HtmlTable table({"N", "P x Q", "measured [Gflop/s]", "predicted [Gflop/s]", "error", "spread", "runs", "NB", "BCAST",
-                   "DEPTH", "SWAP"});
+  std::vector<std::string> header = {
+      "N",     "P x Q", "measured [Gflop/s]", "predicted [Gflop/s]", "error", "spread", "runs", "NB", "BCAST",
+      "DEPTH", "SWAP"};
+  std::vector<core::HplParameters> configurations;
+  for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
+  const auto others = core::varying_fields(configurations, {"N", "NB", "P", "Q", "BCAST", "DEPTH", "SWAP"});
+  for (const core::HplField* field : others) header.emplace_back(field->name);
+  HtmlTable table(header);
   for (const auto& row : comparison.rows) {
     const core::HplParameters& p = row.parameters;
-    table.add({std::to_string(p.N), grid_name(p), readable(row.real_median_gflops),
-               readable(row.predicted_median_gflops), percent(row.error, true), percent(row.real_spread),
-               std::to_string(row.real_gflops.size()), std::to_string(p.NB), std::to_string(p.BCAST),
-               std::to_string(p.DEPTH), std::to_string(p.SWAP)});
+    std::vector<std::string> cells = {std::to_string(p.N),
+                                      grid_name(p),
+                                      readable(row.real_median_gflops),
+                                      readable(row.predicted_median_gflops),
+                                      percent(row.error, true),
+                                      percent(row.real_spread),
+                                      std::to_string(row.real_gflops.size()),
+                                      std::to_string(p.NB),
+                                      std::to_string(p.BCAST),
+                                      std::to_string(p.DEPTH),
+                                      std::to_string(p.SWAP)};
+    for (const core::HplField* field : others) cells.push_back(std::to_string(field->get(p)));
+    table.add(cells);
   }
   return "<h2>All comparisons</h2>\n<p class=\"note\">spread = (largest - smallest) / median of the measured "
          "runs.</p>\n" +

@@ -46,13 +46,17 @@ class StudyCommands : public ::testing::Test {
   }
 
   /// A prediction of 10 Gflop/s for N=1000, and real runs of 8.
-  std::string prediction_file() const {
-    core::Prediction prediction;
-    prediction.parameters.N = 1000;
-    prediction.time_s = 1;
-    prediction.gflops = 10;
+  std::string prediction_file(const std::vector<int>& pfacts = {core::HplParameters().PFACT}) const {
+    std::vector<core::Prediction> predictions(pfacts.size());
+    for (std::size_t i = 0; i < pfacts.size(); ++i) {
+      core::Prediction& prediction = predictions[i];
+      prediction.parameters.N = 1000;
+      prediction.parameters.PFACT = pfacts[i];
+      prediction.time_s = 1;
+      prediction.gflops = 10;
+    }
     std::ostringstream text;
-    core::write_predictions(text, {prediction});
+    core::write_predictions(text, predictions);
     return file("prediction.json", text.str());
   }
   std::string real_file() const { return file("real.csv", "N,NB,P,Q,time_s,gflops\n1000,128,1,1,1.25,8\n"); }
@@ -310,6 +314,13 @@ TEST_F(StudyCommands, ComparePrintsATableAndItsLimitExitsWithFive) {
   expect({"compare", real_file(), "--predicted", prediction_file()}, 0, "+25.0 %");
   expect({"compare", real_file(), "--predicted", prediction_file(), "--max-error", "0.26"}, 0, "+25.0 %");
   expect({"compare", real_file(), "--predicted", prediction_file(), "--max-error", "0.24"}, 5, "25.0 %");
+}
+
+TEST_F(StudyCommands, CompareShowsWhatVaries) {
+  const std::string real =
+      file("real.csv", "N,NB,P,Q,PFACT,time_s,gflops\n1000,128,1,1,0,1.25,8\n1000,128,1,1,2,1.25,8\n");
+  const auto both = run_hplcast_words({"compare", real, "--predicted", prediction_file({0, 2})});
+  EXPECT_THAT(both.output, HasSubstr("DEPTH  PFACT  runs")) << "and no other";
 }
 
 TEST_F(StudyCommands, CompareWritesJson) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "errors_in.hpp"
+#include "hplcast/core/varying_fields.hpp"
 
 namespace hplcast::core {
 namespace {
@@ -266,6 +267,17 @@ TEST(HplParameters, ValidatesLikeHpl) {
   HplParameters p;
   p.NDIV = 1;
   EXPECT_THAT(tests::error_in([&] { p.validate(); }), HasSubstr("`NDIV` is 1; expected at least 2"));
+}
+
+TEST(HplParameters, AreShownWhereTheyDiffer) {
+  HplParameters a, b;
+  b.PFACT = a.PFACT + 1;
+  b.N = a.N + 1;
+  EXPECT_TRUE(varying_fields({}, {}).empty());
+  EXPECT_TRUE(varying_fields({a, a}, {}).empty());
+  const auto fields = varying_fields({a, a, b}, {"N"});
+  ASSERT_EQ(fields.size(), 1U);
+  EXPECT_STREQ(fields[0]->name, "PFACT");
 }
 
 }  // namespace
