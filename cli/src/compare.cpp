@@ -147,21 +147,46 @@ study::Comparison compare_files(const CompareOptions& options) {
   return study::compare(real, predicted);
 }
 
+/// The first columns of a table: order, block size, grid, and all else in which the configurations differ.
+class ParameterColumns {
+ public:
+  explicit ParameterColumns(const study::Comparison& comparison) {
+    std::vector<core::HplParameters> configurations;
+    for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
+    fields_ = core::varying_fields(configurations, {"N", "NB", "P", "Q"});
+  }
+  std::vector<std::string> with(const std::vector<std::string>& others) const {
+    std::vector<std::string> names = {"N", "NB", "PxQ"};
+    for (const core::HplField* field : fields_) names.emplace_back(field->name);
+    names.insert(names.end(), others.begin(), others.end());
+    return names;
+  }
+  std::vector<std::string> with(const core::HplParameters& p, const std::vector<std::string>& others) const {
+    std::vector<std::string> cells = {std::to_string(p.N), std::to_string(p.NB),
+                                      std::to_string(p.P) + "x" + std::to_string(p.Q)};
+    for (const core::HplField* field : fields_) cells.push_back(std::to_string(field->get(p)));
+    cells.insert(cells.end(), others.begin(), others.end());
+    return cells;
+  }
+
+ private:
+  std::vector<const core::HplField*> fields_;
+};
+
 /// Watts and Gflop/s per W beside each other, of what was measured and predicted.
-void write_energy_table(std::ostream& out, const study::Comparison& comparison) {
-  TextTable table({"N", "NB", "PxQ", "real [W]", "predicted [W]", "error", "real [kJ]", "predicted [kJ]", "error",
-                   "real [Gflop/s/W]", "predicted [Gflop/s/W]"});
+void write_energy_table(std::ostream& out, const study::Comparison& comparison, const ParameterColumns& parameters) {
+  TextTable table(parameters.with({"real [W]", "predicted [W]", "error", "real [kJ]", "predicted [kJ]", "error",
+                                   "real [Gflop/s/W]", "predicted [Gflop/s/W]"}));
   bool any = false;
   for (const auto& row : comparison.rows) {
     if (!row.energy) continue;
     any = true;
-    const core::HplParameters& p = row.parameters;
     const study::EnergyMedians &real = row.energy->real, &predicted = row.energy->predicted;
-    table.add({std::to_string(p.N), std::to_string(p.NB), std::to_string(p.P) + "x" + std::to_string(p.Q),
-               significant(real.mean_power_w), significant(predicted.mean_power_w),
-               signed_percent(row.energy->power_error), significant(real.energy_j / 1e3),
-               significant(predicted.energy_j / 1e3), signed_percent(row.energy->energy_error),
-               significant(real.gflops_per_w), significant(predicted.gflops_per_w)});
+    table.add(parameters.with(row.parameters,
+                              {significant(real.mean_power_w), significant(predicted.mean_power_w),
+                               signed_percent(row.energy->power_error), significant(real.energy_j / 1e3),
+                               significant(predicted.energy_j / 1e3), signed_percent(row.energy->energy_error),
+                               significant(real.gflops_per_w), significant(predicted.gflops_per_w)}));
   }
   if (!any) return;
   out << '\n';
@@ -171,32 +196,25 @@ void write_energy_table(std::ostream& out, const study::Comparison& comparison) 
 void write_table(std::ostream& out, const study::Comparison& comparison) {
   const auto is_sampled = [](const study::ComparedConfiguration& row) { return row.sampling_error_95.has_value(); };
   const bool sampled = std::any_of(comparison.rows.begin(), comparison.rows.end(), is_sampled);
-  std::vector<core::HplParameters> configurations;
-  for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
-  const auto others = core::varying_fields(configurations, {"N", "NB", "P", "Q", "BCAST", "DEPTH"});
-  std::vector<std::string> header = {"N", "NB", "PxQ", "BCAST", "DEPTH"};
-  for (const core::HplField* field : others) header.emplace_back(field->name);
-  for (const char* name : {"runs", "real [Gflop/s]", "spread", "predicted [Gflop/s]", "error", "95 % interval"})
-    header.emplace_back(name);
+  const ParameterColumns parameters(comparison);
+  std::vector<std::string> header = {"runs",  "real [Gflop/s]", "spread", "predicted [Gflop/s]",
+                                     "error", "95 % interval"};
   if (sampled) header.push_back("sampling error");
-  TextTable table(header);
+  TextTable table(parameters.with(header));
   for (const auto& row : comparison.rows) {
-    const core::HplParameters& p = row.parameters;
-    std::vector<std::string> cells = {std::to_string(p.N), std::to_string(p.NB),
-                                      std::to_string(p.P) + "x" + std::to_string(p.Q), std::to_string(p.BCAST),
-                                      std::to_string(p.DEPTH)};
-    for (const core::HplField* field : others) cells.push_back(std::to_string(field->get(p)));
-    cells.insert(cells.end(),
-                 {std::to_string(row.real_gflops.size()), significant(row.real_median_gflops), percent(row.real_spread),
-                  significant(row.predicted_median_gflops), signed_percent(row.error),
-                  row.error_interval
-                      ? signed_percent(row.error_interval->lower) + " to " + signed_percent(row.error_interval->upper)
-                      : ""});
+    const auto interval = row.error_interval;
+    std::vector<std::string> cells = {
+        std::to_string(row.real_gflops.size()),
+        significant(row.real_median_gflops),
+        percent(row.real_spread),
+        significant(row.predicted_median_gflops),
+        signed_percent(row.error),
+        interval ? signed_percent(interval->lower) + " to " + signed_percent(interval->upper) : ""};
     if (sampled) cells.push_back(row.sampling_error_95 ? percent(*row.sampling_error_95) : "all panels");
-    table.add(cells);
+    table.add(parameters.with(row.parameters, cells));
   }
   table.write(out);
-  write_energy_table(out, comparison);
+  write_energy_table(out, comparison, parameters);
   const auto& summary = comparison.summary;
   out << "\n|error|: median " << percent(summary.median_abs_error) << ", mean " << percent(summary.mean_abs_error)
       << ", worst " << percent(summary.max_abs_error) << "; bias " << signed_percent(summary.bias);

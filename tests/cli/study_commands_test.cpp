@@ -320,7 +320,7 @@ TEST_F(StudyCommands, CompareShowsWhatVaries) {
   const std::string real =
       file("real.csv", "N,NB,P,Q,PFACT,time_s,gflops\n1000,128,1,1,0,1.25,8\n1000,128,1,1,2,1.25,8\n");
   const auto both = run_hplcast_words({"compare", real, "--predicted", prediction_file({0, 2})});
-  EXPECT_THAT(both.output, HasSubstr("DEPTH  PFACT  runs")) << "and no other";
+  EXPECT_THAT(both.output, HasSubstr("PxQ  PFACT  runs")) << "and no other";
 }
 
 TEST_F(StudyCommands, CompareWritesJson) {
