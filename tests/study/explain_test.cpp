@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <fstream>
+#include <iostream>
 #include <numeric>
 
 #include "../core/errors_in.hpp"
@@ -87,6 +89,23 @@ class Explain : public testing::SimulatedCluster {
   std::uint64_t real_seed_ = 1;  ///< of the prediction: other numbers change such a small run by up to 3 %
 };
 
+/// All cores of examples/dahu-like.json.
+class ExplainManyRanks : public Explain {
+ protected:
+  void SetUp() override {
+    testing::SimulatedCluster::SetUp();
+    if (IsSkipped()) return;
+    ModelLevels levels;
+    levels.per_cpu = false;
+    request_.cluster = at_levels(request_.cluster, levels);
+    request_.parameters.N = 4000;
+    request_.parameters.NB = 128;
+    request_.parameters.P = request_.parameters.Q = 32;
+    request_.windows.kind = WindowRule::Kind::off;
+    request_.mode = SimulationMode::fast;  // of the prediction
+  }
+};
+
 void expect_sum(const Explanation& e) {
   const double sum_s = std::accumulate(e.causes.begin(), e.causes.end(), e.rest_s,
                                        [](double s, const Cause& cause) { return s + cause.share_s(); });
@@ -164,6 +183,29 @@ TEST_F(Explain, NamesBothOfTwoFaults) {
     }
   }
   expect_sum(e);
+}
+
+// Sums of all ranks, and the messages of which both ends were kept: no counterfactuals.
+TEST_F(ExplainManyRanks, TakesSecondsAndFindsTheKernel) {
+  core::ClusterModel machine = request_.cluster;
+  core::KernelModel& dgemm = kernel(machine, "dgemm");
+  dgemm = core::KernelModel::make(
+      dgemm.level(), edited(dgemm.cluster_law(), [](const core::DurationLaw& piece) { return slowed(piece, 1.1); }), {},
+      dgemm.range());
+  const ExplainRequest request = request_for(machine);
+  double bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder_.path()))
+    if (file.path().extension() == ".activity") bytes += static_cast<double>(file.file_size());
+  const auto begin = std::chrono::steady_clock::now();
+  const Explanation e = explain(request);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  std::cout << "1024 ranks, " << bytes / 1e6 << " MB: explained in " << took.count() << " s\n";
+  EXPECT_LT(took.count(), 30);
+  const auto found =
+      std::find_if(e.kernels.begin(), e.kernels.end(), [](const auto& one) { return one.kernel == "dgemm"; });
+  ASSERT_NE(found, e.kernels.end());
+  EXPECT_NEAR(found->level, 1.1, 1e-3);
+  EXPECT_TRUE(found->places.empty());
 }
 
 }  // namespace
