@@ -30,9 +30,7 @@ class Explain : public testing::SimulatedCluster {
   void SetUp() override {
     testing::SimulatedCluster::SetUp();
     if (IsSkipped()) return;
-    ModelLevels levels;
-    levels.per_cpu = false;
-    core::ClusterModel cluster = at_levels(request_.cluster, levels);
+    core::ClusterModel cluster = of_like_cpus();
     core::Hosts::Values hosts = cluster.hosts.values();
     hosts.names = "node-[1-2]";
     hosts.cores = hosts.cpus = 2;
@@ -45,6 +43,12 @@ class Explain : public testing::SimulatedCluster {
     request_.parameters.Q = 2;
     request_.windows.kind = WindowRule::Kind::off;
     request_.mode = SimulationMode::exact;
+  }
+
+  core::ClusterModel of_like_cpus() const {
+    ModelLevels levels;
+    levels.per_cpu = false;
+    return at_levels(request_.cluster, levels);
   }
 
   /// A prediction with the model of the fixture, and the run of a machine that differs.
@@ -95,9 +99,7 @@ class ExplainManyRanks : public Explain {
   void SetUp() override {
     testing::SimulatedCluster::SetUp();
     if (IsSkipped()) return;
-    ModelLevels levels;
-    levels.per_cpu = false;
-    request_.cluster = at_levels(request_.cluster, levels);
+    request_.cluster = of_like_cpus();
     request_.parameters.N = 4000;
     request_.parameters.NB = 128;
     request_.parameters.P = request_.parameters.Q = 32;
