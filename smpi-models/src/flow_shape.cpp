@@ -27,8 +27,8 @@ void require_begun(std::uint64_t number) {
       core::ExitCode::external_failure);
 }
 
-std::optional<core::MessageFlow> announced_flow(const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination,
-                                                double wire_bytes) {
+std::optional<FlowShape> announced_flow(const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination,
+                                        double wire_bytes) {
   if (announced.empty()) return std::nullopt;
   const FlowShape shape = announced.front();
   if (shape.source != source || shape.destination != destination ||
@@ -37,7 +37,7 @@ std::optional<core::MessageFlow> announced_flow(const simgrid::s4u::Host* source
   }
   announced.pop_front();
   ++answers;
-  return shape.as;
+  return shape;
 }
 
 }  // namespace hplcast::smpi_models

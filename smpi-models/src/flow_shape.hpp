@@ -18,6 +18,7 @@ struct FlowShape {
   simgrid::s4u::Host* destination = nullptr;
   std::uint64_t wire_bytes = 0;  ///< with SMPI's envelope
   core::MessageFlow as;
+  double delay_s = 0;  ///< before it begins: what begins in the future can be announced now
 };
 
 /// @return its number
@@ -35,9 +36,9 @@ void announce(const FlowShape& shape, const Call& call) {
   require_begun(number);
 }
 
-/// What the flow that begins was announced as; nothing for a message of SMPI. To be asked once for each of its two
+/// What the flow that begins was announced to be; nothing for a message of SMPI. To be asked once for each of its two
 /// factors.
-std::optional<core::MessageFlow> announced_flow(const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination,
-                                                double wire_bytes);
+std::optional<FlowShape> announced_flow(const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination,
+                                        double wire_bytes);
 
 }  // namespace hplcast::smpi_models

@@ -25,7 +25,8 @@ struct MessageContent {
 struct SentMessage {
   hplcast_message message;
   MessageName name;
-  double sent_s = 0;      ///< when its sender called
+  double sent_s = 0;      ///< when its sender called, perhaps ahead of the clock
+  double begins_s = 0;    ///< likewise, its flow
   bool detached = false;  ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
   const hplcast_end* from = nullptr;  ///< where its content is; null: nobody asks, or it is in `copy`
   MessageContent copy;                ///< of a sender that goes on before the receiver looks
@@ -40,6 +41,7 @@ struct SentMessage {
 struct MessageRequest {
   bool receives = false;
   hplcast_message wanted{};              ///< of a receive
+  double wanted_s = 0;                   ///< of a receive: when it was called, perhaps ahead of the clock
   const hplcast_end* into = nullptr;     ///< of a receive: where its content is to be put
   std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
   bool receiver_sleeps = false;          ///< until a message was sent, and its flow has begun

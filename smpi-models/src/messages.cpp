@@ -96,6 +96,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   sent->name = next_name(channel);
   sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, sent->name);
   sent->detached = !synchronous && message.bytes < detached_bytes_;
+  sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
   sent->from = from;
   if (message.content_bytes > 0) {
     const char* bytes = static_cast<const char*>(message.content);
@@ -107,13 +108,31 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   if (sent->detached || synchronous || cost == core::MessageCost::isend) {
     source.clock.spend(overhead_s(cost, *sent));
   }
-  source.clock.flush();
-  sent->sent_s = s4u::Engine::get_clock();
+  sent->sent_s = message.probed ? on_the_clock_s(source.clock) : own_time_s(source.clock, channel);
   LOG("sends %g bytes to rank %d, tag %d, %s", message.bytes, channel.destination, channel.tag,
       !sent->detached                      ? "rendezvous"
       : message.bytes < async_small_bytes_ ? "eager"
                                            : "detached");
   return sent;
+}
+
+double Messages::on_the_clock_s(RankClock& clock) {
+  clock.flush();
+  return s4u::Engine::get_clock();
+}
+
+/// When what the rank does next on this channel begins. Where only the two ends of a message can notice, it need not be
+/// on the clock yet.
+double Messages::own_time_s(RankClock& clock, const hplcast_channel& channel) {
+  const bool others_notice = channel.source < 0 || costs_.is_half_duplex(scope(channel.source, channel.destination));
+  return others_notice || !clock.may_run_ahead() ? on_the_clock_s(clock) : clock.now_s();
+}
+
+void Messages::begin_flow(SentMessage& sent, double date_s) {
+  sent.begins_s = date_s;
+  FlowShape shape = shape_of(sent);
+  shape.delay_s = std::max(0.0, date_s - s4u::Engine::get_clock());
+  sent.flow = port::begin_flow(shape);
 }
 
 /// If somebody wants it already, its flow begins.
@@ -128,7 +147,7 @@ bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
   request.message = sent;
   if (sent->from != nullptr) mover_->move(*sent, request);
   const bool sleeps = request.receiver_sleeps;
-  sent->flow = port::begin_flow(shape_of(*sent));
+  begin_flow(*sent, sent->starts_alone ? sent->sent_s : std::max(sent->sent_s, request.wanted_s));
   if (sleeps) at(sent->message.channel.destination).clock.wake();
   if (request.alarm != nullptr) request.alarm->release();
   return true;
@@ -136,11 +155,10 @@ bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
 
 void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   const hplcast_message& message = sent->message;
-  sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
   if (sent->from != nullptr && sent->detached) mover_->keep(*sent);
   Rank& destination = at(message.channel.destination);
   destination.mail.sent.push_back(sent);
-  if (sent->starts_alone) sent->flow = port::begin_flow(shape_of(*sent));
+  if (sent->starts_alone) begin_flow(*sent, sent->sent_s);
   Probes::wake(destination, message.channel);
 }
 
@@ -161,21 +179,35 @@ void Messages::send(const hplcast_message& message, bool synchronous, const hplc
   const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send, from);
   if (!sent->detached) let_opposite_pass(message.channel);
   if (!match_posted(sent)) publish(sent);
-  wait_for_end(*sent);
+  wait_for_end(sent);
+}
+
+/// The rank waits until the other side is there as well, if it is not, and then for the end of the flow.
+template <typename Sleep>
+void Messages::wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent,
+                             const Sleep& sleep_until_there) {
+  const double began_s = clock.now_s();
+  const bool waits = sent == nullptr || sent->flow == nullptr || sent->begins_s > began_s;
+  if (waits) clock.tell(core::CoreState::messages);
+  clock.pause();
+  sleep_until_there();
+  clock.go_on_from(std::max(began_s, sent->begins_s));
+  if (waits) clock.tell(core::CoreState::blocked);
+  const double there_s = clock.now_s();
+  clock.pause();
+  port::wait_for_end(sent->flow);
+  clock.go_on_from(there_s);
 }
 
 /// Of the sending, for its sender.
-void Messages::wait_for_end(SentMessage& sent) {
-  if (sent.detached) return;
-  if (sent.flow == nullptr) {
-    sent.sender_sleeps = true;
-    RankClock& clock = at(sent.message.channel.source).clock;
-    clock.tell(core::CoreState::messages);
-    clock.sleep();
-    clock.tell(core::CoreState::blocked);
-  }
-  port::wait_for_end(sent.flow);
-  Rank& source = at(sent.message.channel.source);
+void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
+  if (sent->detached) return;
+  Rank& source = at(sent->message.channel.source);
+  wait_for_both(source.clock, sent, [&] {
+    if (sent->flow != nullptr) return;
+    sent->sender_sleeps = true;
+    source.clock.sleep();
+  });
   source.clock.resume();
   source.let_in_s = source.clock.now_s();
 }
@@ -194,7 +226,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   request->wanted = wanted;
   request->into = into;
   Rank& rank = at(wanted.channel.destination);
-  rank.clock.flush();
+  request->wanted_s = own_time_s(rank.clock, wanted.channel);
   LOG("wants a message of rank %d, tag %d", wanted.channel.source, wanted.channel.tag);
   Mail& mail = rank.mail;
   mail.receiving.push_back(request.get());
@@ -210,7 +242,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   SentMessage& sent = *request->message;
   if (into != nullptr) mover_->move(sent, *request);
   if (sent.starts_alone) return request;
-  sent.flow = port::begin_flow(shape_of(sent));
+  begin_flow(sent, std::max(sent.sent_s, request->wanted_s));
   if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();
   if (sent.alarm != nullptr) sent.alarm->release();
   return request;
@@ -262,19 +294,19 @@ Rank& Messages::rank_of(const MessageRequest& request) {
 
 void Messages::wait(MessageRequest& request) {
   Rank& rank = rank_of(request);
-  rank.clock.flush();
   if (!request.receives) {
-    wait_for_end(*request.message);
+    rank.clock.flush();
+    wait_for_end(request.message);
     return;
   }
-  if (request.message == nullptr) {
-    request.receiver_sleeps = true;
-    rank.clock.tell(core::CoreState::messages);
-    rank.clock.sleep();
-    rank.clock.tell(core::CoreState::blocked);
-  }
-  while (request.message->flow == nullptr) s4u::this_actor::yield();  // the sender is just about to begin it
-  port::wait_for_end(request.message->flow);
+  if (!rank.clock.may_run_ahead()) rank.clock.flush();
+  wait_for_both(rank.clock, request.message, [&] {
+    if (request.message == nullptr) {
+      request.receiver_sleeps = true;
+      rank.clock.sleep();
+    }
+    while (request.message->flow == nullptr) s4u::this_actor::yield();  // the sender is just about to begin it
+  });
   finish_receive(request);
 }
 

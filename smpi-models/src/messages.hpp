@@ -52,7 +52,12 @@ class Messages {
   bool match_posted(const std::shared_ptr<SentMessage>& sent);
   void publish(const std::shared_ptr<SentMessage>& sent);
   FlowShape shape_of(const SentMessage& sent) const;
-  void wait_for_end(SentMessage& sent);
+  static double on_the_clock_s(RankClock& clock);
+  double own_time_s(RankClock& clock, const hplcast_channel& channel);
+  void begin_flow(SentMessage& sent, double date_s);
+  template <typename Sleep>
+  void wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent, const Sleep& sleep_until_there);
+  void wait_for_end(const std::shared_ptr<SentMessage>& sent);
   void finish_receive(MessageRequest& request);
   void let_opposite_pass(const hplcast_channel& channel);
   double overhead_s(core::MessageCost which, const SentMessage& sent) const;

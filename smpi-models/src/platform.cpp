@@ -42,16 +42,19 @@ class Callbacks {
   }
 
   double latency_factor(const port::FactorQuestion& asked) {
-    const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes);
-    const core::MessageFlow flow = announced ? *announced : smpi_flow(asked, latency_count);
-    if (!announced) smpi_messages_.add(std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes));
-    return smpi_models::latency_factor(costs_.topology(), flow, asked.links);
+    const core::Topology& topology = costs_.topology();
+    if (const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes)) {
+      return smpi_models::latency_factor(topology, announced->as, asked.links) +
+             delay_factor(topology, announced->delay_s, scope_of(asked.source, asked.destination), asked.links);
+    }
+    smpi_messages_.add(std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes));
+    return smpi_models::latency_factor(topology, smpi_flow(asked, latency_count), asked.links);
   }
 
   double bandwidth_factor(const port::FactorQuestion& asked) {
     const core::Scope scope = scope_of(asked.source, asked.destination);
-    if (const auto flow = announced_flow(asked.source, asked.destination, asked.wire_bytes)) {
-      return costs_.bandwidth_factor(scope, *flow);
+    if (const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes)) {
+      return costs_.bandwidth_factor(scope, announced->as);
     }
     return costs_.smpi_bandwidth_factor(scope, smpi_flow(asked, bandwidth_count));
   }

@@ -77,6 +77,7 @@ hplcast_message ProgramMessages::message(Rank& rank, const ProgramRequest& reque
   result.channel = {request.receives ? peer : here, request.receives ? here : peer,
                     end.tag == MPI_ANY_TAG ? any_value : end.tag, request.communicator->context};
   result.bytes = static_cast<double>(packed_bytes(end.count, end.type));
+  result.probed = 1;
   return result;
 }
 

@@ -141,6 +141,11 @@ void RankClock::sleep() {
   state_ = State::running;
 }
 
+void RankClock::go_on_from(double date_s) {
+  ahead_s_ = std::max(0.0, date_s - simgrid::s4u::Engine::get_clock());
+  if (ahead_s_ == 0) worked_ = false;
+}
+
 void RankClock::go_on_at(double date_s) {
   ahead_s_ = date_s - simgrid::s4u::Engine::get_clock();
   require(ahead_s_ >= 0, rank_, "it goes on before it was woken [s]", ahead_s_);

@@ -18,8 +18,10 @@ namespace hplcast::smpi_models {
 
 /// The own time of a rank, which is not always that of the simulated clock.
 ///
-/// Running ahead: kernels and MPI calls take time, but others notice it only when the rank sends, receives or finds
-/// something. So they move the own time only, and flush() lets the clock follow in one step before such a call.
+/// Running ahead: kernels and MPI calls take time, but others notice it only when the rank sends something that they
+/// may probe for, or finds something. So they move the own time only, and flush() lets the clock follow in one step
+/// before such a call. Other messages are begun and waited for ahead of the clock: only the two ends notice when, and
+/// the network is told that the flow begins later.
 ///
 /// Catching up: a rank that probes between pieces of work sleeps until there is something to find, and does its work
 /// of that time afterwards, in its own past (the drawing has probes that fail as "p", those that find it as "P"):
@@ -68,6 +70,12 @@ class RankClock {
   void flush();
   /// The own time goes back to the clock; what it was ahead is for the caller to spend.
   double take_ahead_s();
+
+  /// What only the other end of a message can notice may begin at the own time, ahead of the clock.
+  bool may_run_ahead() const { return state_ == State::running && !loads_host_; }
+  /// Before a wait for others, after which the rank goes on from its own time of now, if the clock has not passed it.
+  void pause() { ahead_s_ = 0; }
+  void go_on_from(double date_s);
 
   /// Running: until wake() of another rank. Blocks.
   void sleep();

@@ -144,4 +144,13 @@ double latency_factor(const core::Topology& topology, const core::MessageFlow& f
       [&](const core::Torus&) { return std::max(flow.latency_s, 1e-21) / route_latency_s; });
 }
 
+double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept {
+  if (scope == core::Scope::local) return delay_s / route_latency_s;
+  const double latency_s = core::visit_topology(
+      topology, [](const core::SingleSwitch&) { return route_latency_s; },
+      [](const core::FatTree&) { return route_latency_s; }, [](const core::Dragonfly&) { return route_latency_s; },
+      [&](const core::Torus&) { return route_latency_s / 2 * static_cast<double>(links); });
+  return delay_s / latency_s;
+}
+
 }  // namespace hplcast::smpi_models

@@ -22,5 +22,7 @@ simgrid::s4u::NetZone* build_zone(const core::ClusterModel& cluster);
 
 /// SimGrid's factor on the latency of a route of `links` links: it grows with their number.
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept;
+/// What a delay before the flow adds to that factor, whatever the number of links.
+double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept;
 
 }  // namespace hplcast::smpi_models

@@ -143,6 +143,7 @@ static void working(int rank, double after_s, double piece_s, int leaves) {
   message.channel.destination = 1;
   message.channel.tag = 5;
   message.bytes = 1;
+  message.probed = 1;
   if (rank == 0) {
     hplcast_delay(after_s);
     hplcast_send(&message, 0);

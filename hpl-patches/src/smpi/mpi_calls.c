@@ -5,6 +5,7 @@
 
 #include "channels.h"
 #include "hplcast/smpi_models/hplcast_activity.h"
+#include "hpl.h"
 #include "message_bytes.h"
 #include "wrap.h"
 #ifdef HPLCAST_NO_CONTENT
@@ -42,14 +43,16 @@ static hplcast_message message(const void* data, double bytes, hplcast_channel e
   hplcast_message result;
   result.channel = ends;
   result.bytes = bytes;
+  result.probed = 1;
   hplcast_find_content(data, (size_t)bytes, &result);
   return result;
 }
 
 /* `request` is null for a blocking send. */
-static void send_directly(hplcast_mpi operation, const void* data, double bytes, hplcast_channel ends,
+static void send_directly(hplcast_mpi operation, const void* data, double bytes, hplcast_channel ends, int probed,
                           MPI_Request* request) {
-  const hplcast_message out = message(data, bytes, ends);
+  hplcast_message out = message(data, bytes, ends);
+  out.probed = probed;
   const int synchronous = operation != HPLCAST_MPI_SEND;
   if (request == NULL)
     hplcast_send(&out, synchronous);
@@ -69,33 +72,34 @@ static int wait_directly(MPI_Request* request) {
 }
 
 /* Sends have the same body but for the call of SMPI. */
-#define SEND(operation, request, call)                                      \
-  MPI_Request* const made = request;                                        \
-  const double bytes = bytes_of(count, type);                               \
-  int status = MPI_SUCCESS;                                                 \
-  begin(operation, to, tag, comm, bytes);                                   \
-  if (direct_messages()) {                                                  \
-    send_directly(operation, data, bytes, channel_to(to, tag, comm), made); \
-  } else {                                                                  \
-    hplcast_flush();                                                        \
-    flatten(&count, &type);                                                 \
-    sent(to, tag, comm);                                                    \
-    status = call;                                                          \
-  }                                                                         \
-  hplcast_call_end(made == NULL ? NULL : *made, 1);                         \
+#define SEND(operation, is_probed, request, call)                                      \
+  MPI_Request* const made = request;                                                   \
+  const double bytes = bytes_of(count, type);                                          \
+  int status = MPI_SUCCESS;                                                            \
+  begin(operation, to, tag, comm, bytes);                                              \
+  if (direct_messages()) {                                                             \
+    send_directly(operation, data, bytes, channel_to(to, tag, comm), is_probed, made); \
+  } else {                                                                             \
+    hplcast_flush();                                                                   \
+    flatten(&count, &type);                                                            \
+    sent(to, tag, comm);                                                               \
+    status = call;                                                                     \
+  }                                                                                    \
+  hplcast_call_end(made == NULL ? NULL : *made, 1);                                    \
   return status
 
 WRAP(int, MPI_Send, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  SEND(HPLCAST_MPI_SEND, NULL, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
+  SEND(HPLCAST_MPI_SEND, 1, NULL, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
 }
 
 WRAP(int, MPI_Ssend, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  SEND(HPLCAST_MPI_SSEND, NULL, PMPI_Ssend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
+  SEND(HPLCAST_MPI_SSEND, 1, NULL, PMPI_Ssend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
 }
 
 WRAP(int, MPI_Issend, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
      MPI_Request* request) {
-  SEND(HPLCAST_MPI_ISSEND, request, PMPI_Issend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD, request));
+  SEND(HPLCAST_MPI_ISSEND, 1, request,
+       PMPI_Issend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD, request));
 }
 
 /* The part of a receive that is the same whoever carries the message. */
@@ -160,6 +164,26 @@ WRAP(int, MPI_Iprobe, int from, int tag, MPI_Comm comm, int* found, MPI_Status* 
   }
   hplcast_call_end(NULL, *found);
   return result;
+}
+
+/* HPL probes only for panels (HPL_bcast): what these two functions send is not looked for. */
+static int send_unprobed(const double* data, int count, int to, int tag, MPI_Comm comm) {
+  MPI_Datatype type = MPI_DOUBLE;
+  SEND(HPLCAST_MPI_SEND, 0, NULL, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
+}
+
+WRAP(int, HPL_send, double* data, int count, int to, int tag, MPI_Comm comm) {
+  return count > 0 ? send_unprobed(data, count, to, tag, comm) : MPI_SUCCESS;
+}
+
+WRAP(int, HPL_sdrv, double* out, int out_count, int out_tag, double* in, int in_count, int in_tag, int partner,
+     MPI_Comm comm) {
+  MPI_Request request;
+  if (in_count <= 0) return HPL_send(out, out_count, partner, out_tag, comm);
+  if (out_count <= 0) return HPL_recv(in, in_count, partner, in_tag, comm);
+  __wrap_MPI_Irecv(in, in_count, MPI_DOUBLE, partner, in_tag, comm, &request);
+  send_unprobed(out, out_count, partner, out_tag, comm);
+  return __wrap_MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 /* HPL frees the types of its panels, which here are MPI_DOUBLE (shared_panel.c). */

@@ -226,9 +226,14 @@ static int is_workspace(const char* address) {
   return 0;
 }
 
+/* Nearly never: no look-up. */
+static int may_be_reserved(const char* address) {
+  return address >= reserved_begin && address < reserved_end;
+}
+
 int hplcast_without_content(const void* address) {
   const char* first = address;
-  if (first < reserved_begin || first >= reserved_end) return 0; /* nearly always: no look-up */
+  if (!may_be_reserved(first)) return 0;
   if (is_workspace(first)) return 1;
   const block* b = block_at(address);
   if (b == NULL || !b->reserved) return 0;
@@ -238,12 +243,14 @@ int hplcast_without_content(const void* address) {
 
 void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message) {
   const char* first = data;
+  const char* end = first + bytes;
   const block* b = NULL;
   message->content_bytes = 0;
-  if (is_workspace(first)) return;
-  b = block_at(data);
-  const char* end = first + bytes;
-  if (b != NULL && b->shared) {
+  if (may_be_reserved(first)) {
+    if (is_workspace(first)) return;
+    b = block_at(data);
+  }
+  if (b != NULL && b->reserved) {
     const char* pivots = b->base + b->sizes.head;
     if (first < pivots) first = pivots;
     if (end > pivots + b->sizes.middle) end = pivots + b->sizes.middle;

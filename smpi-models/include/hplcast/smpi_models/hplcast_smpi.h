@@ -36,7 +36,7 @@ const char* hplcast_mpi_name(hplcast_mpi operation);
 
 /* Number of this interface. It grows when a function or a type here, in hplcast_program.h or in
  * hplcast_program_messages.h changes in a way that programs notice that were linked before. */
-#define HPLCAST_INTERFACE 2
+#define HPLCAST_INTERFACE 3
 /* For a program that begins, with the HPLCAST_INTERFACE that it was compiled with. Another one ends it with a message. */
 void hplcast_require_interface(int compiled_with);
 
@@ -126,12 +126,13 @@ typedef struct {
   void* content; /* the bytes to copy: `content_bytes` from byte `content_first` of the message on */
   size_t content_first;
   size_t content_bytes;
+  int probed; /* MPI_Iprobe may look for it: it is sent at the simulated clock, not ahead of it */
 } hplcast_message;
 
 typedef struct hplcast_request hplcast_request;
 
 /* As MPI_Send, MPI_Isend, MPI_Irecv, MPI_Wait, MPI_Iprobe; `synchronous`: as MPI_Ssend, MPI_Issend. The calling rank is
- * the source of what it sends and the destination of what it receives. They flush; hplcast_wait() frees the request. */
+ * the source of what it sends and the destination of what it receives. hplcast_wait() frees the request. */
 void hplcast_send(const hplcast_message* message, int synchronous);
 hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous);
 hplcast_request* hplcast_irecv(const hplcast_message* wanted);
