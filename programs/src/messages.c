@@ -47,21 +47,20 @@ int __wrap_MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_
 
 /* Elements in short blocks with gaps between them are packed by their sender and unpacked by their receiver, as MPI_Pack
  * and MPI_Unpack do. Longer blocks take no more than a message without gaps: copying them is what it does, too, piece by
- * piece while others are on their way. (Not of requests that are received: nothing tells when.) */
-static void spend_on_gaps(struct hplcast_variant* variant, int count, MPI_Datatype type) {
+ * piece while others are on their way. */
+static double bytes_with_gaps(int count, MPI_Datatype type) {
   int size = 0;
-  if (!hplcast_has_short_blocks(type) || PMPI_Type_size(type, &size) != MPI_SUCCESS) return;
-  hplcast_spend_if_known(variant, (double)count * size);
+  return hplcast_has_short_blocks(type) && PMPI_Type_size(type, &size) == MPI_SUCCESS ? (double)count * size : 0;
 }
 
-static void spend_packing(int count, MPI_Datatype type) {
+static void spend_packing(double bytes) {
   static struct hplcast_variant variant = {"MPI_Pack", "MPI_Unpack", -1};
-  spend_on_gaps(&variant, count, type);
+  if (bytes > 0) hplcast_spend_if_known(&variant, bytes);
 }
 
-static void spend_unpacking(int count, MPI_Datatype type) {
+static void spend_unpacking(double bytes) {
   static struct hplcast_variant variant = {"MPI_Unpack", "MPI_Pack", -1};
-  spend_on_gaps(&variant, count, type);
+  if (bytes > 0) hplcast_spend_if_known(&variant, bytes);
 }
 
 /* --- sends and receives ------------------------------------------------------------------------------------------- */
@@ -70,7 +69,7 @@ static void spend_unpacking(int count, MPI_Datatype type) {
   extern int __real_##NAME(const void*, int, MPI_Datatype, int, int, MPI_Comm);                                   \
   int __wrap_##NAME(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
     if (!hplcast_messages()) return SMPI(NAME, buffer, count, type, peer, tag, communicator);                     \
-    spend_packing(count, type);                                                                                   \
+    spend_packing(bytes_with_gaps(count, type));                                                                                   \
     hplcast_enter_mpi(#NAME);                                                                                     \
     const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);                                 \
     hplcast_mpi_send(&end, synchronous);                                                                          \
@@ -95,10 +94,10 @@ SEND(MPI_Bsend, 0)
     hplcast_after_mpi();                                                                                        \
     return MPI_SUCCESS;                                                                                         \
   }
-BEGIN(MPI_Isend, spend_packing(count, type), hplcast_mpi_isend(&end, 0))
-BEGIN(MPI_Issend, spend_packing(count, type), hplcast_mpi_isend(&end, 1))
-BEGIN(MPI_Irsend, spend_packing(count, type), hplcast_mpi_isend(&end, 0))
-BEGIN(MPI_Ibsend, spend_packing(count, type), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Isend, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Issend, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 1))
+BEGIN(MPI_Irsend, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Ibsend, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
 BEGIN(MPI_Irecv, , hplcast_mpi_ireceive(&end))
 BEGIN(MPI_Send_init, , hplcast_mpi_prepare(&end, 0, 0))
 BEGIN(MPI_Ssend_init, , hplcast_mpi_prepare(&end, 0, 1))
@@ -114,7 +113,7 @@ int __wrap_MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int ta
   const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);
   hplcast_mpi_receive(&end, status);
   hplcast_after_mpi();
-  spend_unpacking(count, type);
+  spend_unpacking(bytes_with_gaps(count, type));
   return MPI_SUCCESS;
 }
 
@@ -136,9 +135,9 @@ int __wrap_MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, i
                 status);
   const hplcast_end sent = end_of(out, out_count, out_type, to, out_tag, communicator);
   const hplcast_end received = end_of(in, in_count, in_type, from, in_tag, communicator);
-  spend_packing(out_count, out_type);
+  spend_packing(bytes_with_gaps(out_count, out_type));
   exchange("MPI_Sendrecv", &sent, &received, status);
-  spend_unpacking(in_count, in_type);
+  spend_unpacking(bytes_with_gaps(in_count, in_type));
   return MPI_SUCCESS;
 }
 
@@ -163,6 +162,7 @@ int __wrap_MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int 
 extern int __real_MPI_Start(MPI_Request*);
 static int start(const char* name, MPI_Request* request) {
   if (!hplcast_is_request(*request)) return SMPI(MPI_Start, request);
+  spend_packing(hplcast_bytes_to_pack(*request));
   hplcast_enter_mpi(name);
   hplcast_mpi_start(*request);
   hplcast_after_mpi();
@@ -226,9 +226,11 @@ static int wait_for(const char* name, MPI_Request* request, MPI_Status* status) 
     empty(status);
     return MPI_SUCCESS;
   }
+  const double to_unpack = hplcast_bytes_to_unpack(*request);
   hplcast_enter_mpi(name);
   hplcast_mpi_wait(request, status);
   hplcast_after_mpi();
+  spend_unpacking(to_unpack);
   return MPI_SUCCESS;
 }
 
@@ -244,9 +246,11 @@ static int test(const char* name, MPI_Request* request, int* ended, MPI_Status* 
     empty(status);
     return MPI_SUCCESS;
   }
+  const double to_unpack = hplcast_bytes_to_unpack(*request);
   hplcast_enter_mpi(name);
   *ended = hplcast_mpi_test(request, status);
   hplcast_after_mpi();
+  if (*ended) spend_unpacking(to_unpack);
   return MPI_SUCCESS;
 }
 
@@ -264,11 +268,13 @@ int __wrap_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   for (int left = count <= few ? count : 0; left > 1; --left) {
     hplcast_enter_mpi("MPI_Waitall");
     const int place = hplcast_mpi_wait_next(count, requests);
+    const double to_unpack = place >= 0 ? hplcast_bytes_to_unpack(requests[place]) : 0;
     if (place >= 0) {
       hplcast_mpi_wait(&requests[place], status_of(statuses, place));
       done[place] = 1;
     }
     hplcast_after_mpi();
+    spend_unpacking(to_unpack);
     if (place < 0) break;
   }
   for (int i = 0; i < count; ++i) {
@@ -298,8 +304,10 @@ int __wrap_MPI_Waitany(int count, MPI_Request* requests, int* place, MPI_Status*
   if (active_ones(count, requests, "MPI_Waitany with requests of collective operations") == 0) return MPI_SUCCESS;
   hplcast_enter_mpi("MPI_Waitany");
   *place = hplcast_mpi_wait_any(count, requests);
+  const double to_unpack = hplcast_bytes_to_unpack(requests[*place]);
   hplcast_mpi_wait(&requests[*place], status);
   hplcast_after_mpi();
+  spend_unpacking(to_unpack);
   return MPI_SUCCESS;
 }
 

@@ -53,6 +53,12 @@ ProgramRequest& request_of(MPI_Request handle) {
   return *messages().find(handle);
 }
 
+double bytes_with_gaps(const ProgramRequest& request) {
+  using hplcast::smpi_models::has_short_blocks;
+  const hplcast_end& end = request.end;
+  return has_short_blocks(end.type) ? static_cast<double>(hplcast::smpi_models::packed_bytes(end.count, end.type)) : 0;
+}
+
 }  // namespace
 
 int hplcast_messages(void) {
@@ -168,6 +174,16 @@ int hplcast_mpi_wait_next(int count, MPI_Request* requests) {
 int hplcast_is_active(MPI_Request request) {
   const ProgramRequest* const found = messages().find(request);
   return found != nullptr && found->active;
+}
+
+double hplcast_bytes_to_unpack(MPI_Request request) {
+  const ProgramRequest& one = request_of(request);
+  return one.active && one.receives ? bytes_with_gaps(one) : 0;
+}
+
+double hplcast_bytes_to_pack(MPI_Request request) {
+  const ProgramRequest& one = request_of(request);
+  return one.receives ? 0 : bytes_with_gaps(one);
 }
 
 void hplcast_mpi_request_free(MPI_Request* request) {

@@ -10,6 +10,7 @@
 #include "network_costs.hpp"
 #include "sending_numbers.hpp"
 #include "simgrid_port/simgrid_port.hpp"
+#include "transfer.hpp"
 
 struct hplcast_end;
 
@@ -26,15 +27,15 @@ struct SentMessage {
   hplcast_message message;
   MessageName name;
   double sent_s = 0;      ///< when its sender called, perhaps ahead of the clock
-  double begins_s = 0;    ///< likewise, its flow
+  double begins_s = 0;    ///< likewise, its transfer
   bool detached = false;  ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
   const hplcast_end* from = nullptr;  ///< where its content is; null: nobody asks, or it is in `copy`
   MessageContent copy;                ///< of a sender that goes on before the receiver looks
   core::MessageFlow as;               ///< in the network
   bool starts_alone = false;          ///< without the receiver
-  bool sender_sleeps = false;         ///< until the flow begins
-  simgrid::s4u::SemaphorePtr alarm;   ///< of a sender that waits for any of several: the flow has begun
-  port::Flow flow;                    ///< null: it has not begun
+  bool sender_sleeps = false;         ///< until the transfer begins
+  simgrid::s4u::SemaphorePtr alarm;   ///< of a sender that waits for any of several: the transfer has begun
+  Transfer transfer;
 };
 
 /// A receive or a sending that does not block; what MPI_Request is for.
@@ -44,8 +45,8 @@ struct MessageRequest {
   double wanted_s = 0;                   ///< of a receive: when it was called, perhaps ahead of the clock
   const hplcast_end* into = nullptr;     ///< of a receive: where its content is to be put
   std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
-  bool receiver_sleeps = false;          ///< until a message was sent, and its flow has begun
-  simgrid::s4u::SemaphorePtr alarm;      ///< of a rank that waits for any of several: its flow has begun
+  bool receiver_sleeps = false;          ///< until a message was sent, and its transfer has begun
+  simgrid::s4u::SemaphorePtr alarm;      ///< of a rank that waits for any of several: its transfer has begun
 };
 
 /// How Messages moves contents of which it knows only the ends.

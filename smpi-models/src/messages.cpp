@@ -33,13 +33,18 @@ s4u::SemaphorePtr& alarm_of(MessageRequest& request) {
   return request.receives ? request.alarm : request.message->alarm;
 }
 
-/// Its sender has called, and will begin the flow before anything else happens.
-bool is_just_beginning(const MessageRequest* request) {
-  const SentMessage* const sent = request->message.get();
-  return request->receives && sent != nullptr && sent->flow == nullptr;
+/// By value: another rank may ring it meanwhile, and the one that waits drops it before SimGrid has come to this call.
+void ring(s4u::SemaphorePtr alarm) {
+  if (alarm != nullptr) alarm->release();
 }
 
-/// Blocks until the flow of one of them begins; all of them are of one rank. `state`: what it does meanwhile.
+/// Its sender has called, and will begin the transfer before anything else happens.
+bool is_just_beginning(const MessageRequest* request) {
+  const SentMessage* const sent = request->message.get();
+  return request->receives && sent != nullptr && !sent->transfer.has_begun();
+}
+
+/// Blocks until the transfer of one of them begins; all of them are of one rank. `state`: what it does meanwhile.
 void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clock, const s4u::SemaphorePtr& bell,
                    core::CoreState state = core::CoreState::blocked) {
   for (MessageRequest* const request : not_begun) alarm_of(*request) = bell;
@@ -49,11 +54,11 @@ void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clo
   for (MessageRequest* const request : not_begun) alarm_of(*request) = nullptr;
 }
 
-/// Those whose flow has begun go to the end, of which the begin is returned.
+/// Those whose transfer has begun go to the end, of which the begin is returned.
 std::vector<MessageRequest*>::iterator let_begin(std::vector<MessageRequest*>& requests) {
   while (std::any_of(requests.begin(), requests.end(), is_just_beginning)) s4u::this_actor::yield();
   return std::partition(requests.begin(), requests.end(), [](const MessageRequest* request) {
-    return request->message == nullptr || request->message->flow == nullptr;
+    return request->message == nullptr || !request->message->transfer.has_begun();
   });
 }
 
@@ -128,14 +133,20 @@ double Messages::own_time_s(RankClock& clock, const hplcast_channel& channel) {
   return others_notice || !clock.may_run_ahead() ? on_the_clock_s(clock) : clock.now_s();
 }
 
-void Messages::begin_flow(SentMessage& sent, double date_s) {
+/// `clock`: of the rank that begins it.
+void Messages::begin_transfer(SentMessage& sent, double date_s, const RankClock& clock) {
   sent.begins_s = date_s;
   FlowShape shape = shape_of(sent);
+  const core::Scope where = scope(sent.message.channel.source, sent.message.channel.destination);
+  if (clock.may_run_ahead() && !costs_.is_shared(where) && !costs_.is_half_duplex(where)) {
+    sent.transfer.end_at(date_s + NetworkCosts::time_alone_s(shape.as, static_cast<double>(shape.wire_bytes)));
+    return;
+  }
   shape.delay_s = std::max(0.0, date_s - s4u::Engine::get_clock());
-  sent.flow = port::begin_flow(shape);
+  sent.transfer.begin(shape);
 }
 
-/// If somebody wants it already, its flow begins.
+/// If somebody wants it already, its transfer begins.
 bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
   std::vector<MessageRequest*>& posted = at(sent->message.channel.destination).mail.posted;
   const auto found = std::find_if(posted.begin(), posted.end(), [&](const MessageRequest* request) {
@@ -146,10 +157,13 @@ bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
   posted.erase(found);
   request.message = sent;
   if (sent->from != nullptr) mover_->move(*sent, request);
+  // The receiver may be done with its request before this goes on.
   const bool sleeps = request.receiver_sleeps;
-  begin_flow(*sent, sent->starts_alone ? sent->sent_s : std::max(sent->sent_s, request.wanted_s));
+  const s4u::SemaphorePtr alarm = request.alarm;
+  begin_transfer(*sent, sent->starts_alone ? sent->sent_s : std::max(sent->sent_s, request.wanted_s),
+                 at(sent->message.channel.source).clock);
   if (sleeps) at(sent->message.channel.destination).clock.wake();
-  if (request.alarm != nullptr) request.alarm->release();
+  ring(alarm);
   return true;
 }
 
@@ -158,7 +172,7 @@ void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   if (sent->from != nullptr && sent->detached) mover_->keep(*sent);
   Rank& destination = at(message.channel.destination);
   destination.mail.sent.push_back(sent);
-  if (sent->starts_alone) begin_flow(*sent, sent->sent_s);
+  if (sent->starts_alone) begin_transfer(*sent, sent->sent_s, at(message.channel.source).clock);
   Probes::wake(destination, message.channel);
 }
 
@@ -169,8 +183,8 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
     if (request->wanted.channel.source != channel.destination) continue;
     const SentMessage* opposite = request->message.get();
     if (opposite == nullptr || opposite->detached || opposite->sent_s == s4u::Engine::get_clock()) continue;
-    if (opposite->flow == nullptr) continue;
-    port::wait_for_end(opposite->flow);
+    if (!opposite->transfer.has_begun()) continue;
+    opposite->transfer.wait(at(channel.source).clock);
     return;
   }
 }
@@ -182,21 +196,18 @@ void Messages::send(const hplcast_message& message, bool synchronous, const hplc
   wait_for_end(sent);
 }
 
-/// The rank waits until the other side is there as well, if it is not, and then for the end of the flow.
+/// The rank waits until the other side is there as well, if it is not, and then for the end of the transfer.
 template <typename Sleep>
 void Messages::wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent,
                              const Sleep& sleep_until_there) {
   const double began_s = clock.now_s();
-  const bool waits = sent == nullptr || sent->flow == nullptr || sent->begins_s > began_s;
+  const bool waits = sent == nullptr || !sent->transfer.has_begun() || sent->begins_s > began_s;
   if (waits) clock.tell(core::CoreState::messages);
   clock.pause();
   sleep_until_there();
   clock.go_on_from(std::max(began_s, sent->begins_s));
   if (waits) clock.tell(core::CoreState::blocked);
-  const double there_s = clock.now_s();
-  clock.pause();
-  port::wait_for_end(sent->flow);
-  clock.go_on_from(there_s);
+  sent->transfer.wait(clock);
 }
 
 /// Of the sending, for its sender.
@@ -204,7 +215,7 @@ void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
   if (sent->detached) return;
   Rank& source = at(sent->message.channel.source);
   wait_for_both(source.clock, sent, [&] {
-    if (sent->flow != nullptr) return;
+    if (sent->transfer.has_begun()) return;
     sent->sender_sleeps = true;
     source.clock.sleep();
   });
@@ -242,9 +253,9 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   SentMessage& sent = *request->message;
   if (into != nullptr) mover_->move(sent, *request);
   if (sent.starts_alone) return request;
-  begin_flow(sent, std::max(sent.sent_s, request->wanted_s));
+  begin_transfer(sent, std::max(sent.sent_s, request->wanted_s), rank.clock);
   if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();
-  if (sent.alarm != nullptr) sent.alarm->release();
+  ring(sent.alarm);
   return request;
 }
 
@@ -252,19 +263,20 @@ bool Messages::has_ended(const MessageRequest& request) const {
   const SentMessage* const sent = request.message.get();
   if (sent == nullptr) return false;
   if (!request.receives && sent->detached) return true;
-  return sent->flow != nullptr && sent->flow->test();
+  return sent->transfer.has_ended();
 }
 
 void Messages::wait_any(const std::vector<MessageRequest*>& requests) {
   const auto is_over = [this](const MessageRequest* request) { return has_ended(*request); };
   rank_of(*requests.front()).clock.flush();
-  // Flows that have begun ring at their end, others when they begin.
+  // Transfers that have begun ring at their end, others when they begin.
   const s4u::SemaphorePtr bell = s4u::Semaphore::create(0);
   std::vector<MessageRequest*> not_begun = requests;
+  std::vector<std::shared_ptr<const void>> alarms;
   while (std::none_of(requests.begin(), requests.end(), is_over)) {
     const auto begun = let_begin(not_begun);
-    std::for_each(begun, not_begun.end(),
-                  [&](const MessageRequest* request) { port::release_at_end(request->message->flow, bell); });
+    std::transform(begun, not_begun.end(), std::back_inserter(alarms),
+                   [&](const MessageRequest* request) { return request->message->transfer.ring_at_end(bell); });
     not_begun.erase(begun, not_begun.end());
     const bool waits = not_begun.size() == requests.size();
     wait_for_bell(not_begun, rank_of(*requests.front()).clock, bell,
@@ -281,9 +293,14 @@ void Messages::wait_next(const std::vector<MessageRequest*>& requests) {
     wait_for_bell(waiting, clock, s4u::Semaphore::create(0));
     begun = let_begin(waiting);
   }
+  const auto has_flow = [](const MessageRequest* request) { return request->message->transfer.has_flow(); };
+  if (!std::all_of(begun, waiting.end(), has_flow)) {
+    wait_any(requests);
+    return;
+  }
   std::vector<port::Flow> flows;
   std::transform(begun, waiting.end(), std::back_inserter(flows),
-                 [](const MessageRequest* request) { return request->message->flow; });
+                 [](const MessageRequest* request) { return request->message->transfer.flow(); });
   port::wait_for_any(flows);
   clock.tell(core::CoreState::messages);
 }
@@ -305,7 +322,7 @@ void Messages::wait(MessageRequest& request) {
       request.receiver_sleeps = true;
       rank.clock.sleep();
     }
-    while (request.message->flow == nullptr) s4u::this_actor::yield();  // the sender is just about to begin it
+    while (!request.message->transfer.has_begun()) s4u::this_actor::yield();  // the sender is just about to begin it
   });
   finish_receive(request);
 }

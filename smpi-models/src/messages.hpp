@@ -35,7 +35,7 @@ class Messages {
   bool has_ended(const MessageRequest& request) const;
   /// Blocks until one of them, which are all of one rank, has ended; wait() is still to be called.
   void wait_any(const std::vector<MessageRequest*>& requests);
-  /// Likewise; of those whose flows have begun, if there are any.
+  /// Likewise; of those whose transfers have begun, if there are any.
   void wait_next(const std::vector<MessageRequest*>& requests);
   /// For messages with `from` and `into`, which must stay where they are while their rank waits. It must outlive this.
   void set_mover(ContentMover* mover) { mover_ = mover; }
@@ -54,7 +54,7 @@ class Messages {
   FlowShape shape_of(const SentMessage& sent) const;
   static double on_the_clock_s(RankClock& clock);
   double own_time_s(RankClock& clock, const hplcast_channel& channel);
-  void begin_flow(SentMessage& sent, double date_s);
+  void begin_transfer(SentMessage& sent, double date_s, const RankClock& clock);
   template <typename Sleep>
   void wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent, const Sleep& sleep_until_there);
   void wait_for_end(const std::shared_ptr<SentMessage>& sent);

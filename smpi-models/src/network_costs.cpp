@@ -19,10 +19,6 @@ core::StreamName stream_of(std::uint64_t seed, core::MessageCost which, const Me
           static_cast<std::uint32_t>(which), (static_cast<std::uint64_t>(name.destination) << 32) | name.tag};
 }
 
-double time_alone_s(const core::MessageFlow& flow, double wire_bytes) {
-  return flow.latency_s + wire_bytes / flow.bandwidth_bytes_per_s;
-}
-
 }  // namespace
 
 NetworkCosts::NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise)

@@ -34,6 +34,9 @@ class NetworkCosts {
   /// The message in the network.
   core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName& name) const;
   /// Time in s of a message that has its way to itself.
+  static double time_alone_s(const core::MessageFlow& flow, double wire_bytes) {
+    return flow.latency_s + wire_bytes / flow.bandwidth_bytes_per_s;
+  }
   double transfer_s(core::Scope scope, double size_bytes, const MessageName& name) const;
 
   /// The same, expected. Nothing is drawn.
@@ -42,6 +45,9 @@ class NetworkCosts {
 
   /// Whether messages that wait for their receivers go one way at a time between two ranks.
   bool is_half_duplex(core::Scope scope) const { return network_.scope(scope).half_duplex; }
+
+  /// Whether messages take from each other what they use of the network, there.
+  bool is_shared(core::Scope scope) const { return core::link_limit(network_.scope(scope), scope).is_shared; }
 
   const core::Topology& topology() const { return network_.values().topology; }
 

@@ -80,6 +80,49 @@ int main(int argc, char** argv) {
     if (rank == 1) MPI_Recv(values, 10, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Type_free(&apart);
   }
+  if (strcmp(what, "requests-of-types") == 0) { /* 10 doubles, two apart, by requests: each way of waiting for one */
+    static double values[6][20];
+    MPI_Datatype apart;
+    MPI_Request requests[6];
+    int i, ended = 0, place;
+    MPI_Type_vector(10, 1, 2, MPI_DOUBLE, &apart);
+    MPI_Type_commit(&apart);
+    if (rank == 0) { /* the first is persistent */
+      MPI_Send_init(values[0], 1, apart, 1, 0, MPI_COMM_WORLD, &requests[0]);
+      MPI_Start(&requests[0]);
+      for (i = 1; i < 6; ++i) MPI_Isend(values[i], 1, apart, 1, i, MPI_COMM_WORLD, &requests[i]);
+      MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
+      MPI_Request_free(&requests[0]);
+    }
+    if (rank == 1) {
+      for (i = 0; i < 6; ++i) MPI_Irecv(values[i], 1, apart, 0, i, MPI_COMM_WORLD, &requests[i]);
+      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+      while (!ended) MPI_Test(&requests[1], &ended, MPI_STATUS_IGNORE);
+      MPI_Waitany(1, &requests[2], &place, MPI_STATUS_IGNORE);
+      MPI_Waitall(3, &requests[3], MPI_STATUSES_IGNORE);
+    }
+    MPI_Type_free(&apart);
+  }
+  if (strcmp(what, "crowd") == 0) { /* all to all, of all sizes, again and again; whoever waits has several to wait for, or one after the other */
+    enum { most = 16, doubles = 20000 };
+    static double out[doubles], in[most][doubles];
+    MPI_Request requests[2 * most];
+    int ranks, round, peer;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (round = 0; round < 100; ++round) {
+      const int count = 1 + (round * 7919 + 1) % doubles;
+      for (peer = 0; peer < ranks; ++peer) {
+        out[peer] = 1000 * round + rank;
+        MPI_Irecv(in[peer], count, MPI_DOUBLE, peer, round, MPI_COMM_WORLD, &requests[peer]);
+      }
+      for (peer = 0; peer < ranks; ++peer)
+        MPI_Isend(out, count, MPI_DOUBLE, peer, round, MPI_COMM_WORLD, &requests[ranks + peer]);
+      for (peer = 0; round % 2 == 1 && peer < 2 * ranks; ++peer) MPI_Wait(&requests[peer], MPI_STATUS_IGNORE);
+      MPI_Waitall(2 * ranks, requests, MPI_STATUSES_IGNORE);
+      for (peer = 0; peer < ranks; ++peer)
+        if (in[peer][0] != 1000 * round + peer) printf("rank %d: %g of rank %d in round %d\n", rank, in[peer][0], peer, round);
+    }
+  }
   if (strcmp(what, "exits") == 0 && rank == 1) exit(0);
   if (strcmp(what, "returns-early") == 0 && rank == 1) return 0;
   if (strcmp(what, "abort") == 0 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);

@@ -12,6 +12,7 @@ namespace hplcast::study {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// Six ranks on two hosts.
 ProgramRunRequest request_of(const std::string& program, bool direct, std::vector<std::string> arguments = {}) {
@@ -61,6 +62,22 @@ TEST(ProgramMessages, TakeTheTimeThatTheyTakeBySmpi) {
   }
   EXPECT_EQ(direct.messages, smpi.messages);
   EXPECT_EQ(direct.message_bytes, smpi.message_bytes);
+}
+
+// Whoever is woken may have freed its requests before the one that wakes it goes on.
+TEST(ProgramMessages, OfACrowdThatWaitsForSeveralComeWhenTheyComeBySmpi) {
+  for (const int ranks_per_host : {4, 16}) {
+    ProgramRunRequest request = request_of("odd-smpi", true, {"crowd"});
+    request.ranks = 16;
+    request.cluster.hosts = core::Hosts::make({"n-[1-4]", ranks_per_host, 1, {}, 0});
+    const ProgramRun direct = run_program(request);
+    EXPECT_THAT(direct.output, Not(HasSubstr("in round"))) << ranks_per_host;
+    EXPECT_EQ(direct.messages, 16 * 16 * 100);
+    if (ranks_per_host < 16) continue;  // where messages share a link, SMPI's get another part of it
+    request.direct_messages = false;
+    const ProgramRun smpi = run_program(request);
+    EXPECT_NEAR(direct.time_s, smpi.time_s, 1e-9 * smpi.time_s);
+  }
 }
 
 TEST(ProgramMessages, AreFoundByTheSecondProbeWhereProbesAreLate) {

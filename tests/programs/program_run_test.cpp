@@ -221,6 +221,17 @@ TEST(ProgramRun, SpendsTheTimeOfLocalFunctionsOfMpi) {
   EXPECT_NEAR(run.time_s - without.time_s, 2e-3 + 3 * 80e-5, 1e-5);
 }
 
+TEST(ProgramRun, PacksAndUnpacksWhatRequestsSendAndReceive) {
+  ProgramRunRequest request = request_of("odd-smpi", 2, {"requests-of-types"});
+  const double without_s = run_program(request).time_s;
+  request.cluster.program->routines["MPI_Pack"] = tests::exact_model({{0, 1, 0}}, {1e-5});
+  const ProgramRun run = run_program(request);
+  EXPECT_EQ(run.routines.at("MPI_Pack").calls, 6) << "by rank 0";
+  EXPECT_EQ(run.routines.at("MPI_Unpack").calls, 6) << "by rank 1, one for each of MPI_Wait, MPI_Test, MPI_Waitany";
+  // The receiver unpacks each message while the next one is packed, and the last one afterwards.
+  EXPECT_NEAR(run.time_s - without_s, 7 * 80e-5, 2e-5);
+}
+
 TEST(ProgramRun, CountsCallsOutsideOfTheObservedSizes) {
   ProgramRunRequest request = request_of("solver-smpi", 1, {"100", "2"});
   request.cluster.program->routines["dgemm"] = core::KernelModel::make(

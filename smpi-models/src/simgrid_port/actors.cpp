@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace hplcast::smpi_models::port {
 
@@ -18,13 +19,13 @@ std::uint32_t world_rank(const s4u::Actor& actor) {
                              : static_cast<std::uint32_t>(std::strtoul(property, nullptr, 10));
 }
 
-/// A timer of SimGrid's kernel that opens a semaphore. It ends with the stack of the actor that has set it.
+/// A timer of SimGrid's kernel that opens a semaphore.
 class Alarm {
  public:
-  Alarm(double date_s, s4u::Semaphore& bell)
-      : timer_(simgrid::kernel::timer::Timer::set(date_s, [this, &bell] {
+  Alarm(double date_s, s4u::SemaphorePtr bell)
+      : timer_(simgrid::kernel::timer::Timer::set(date_s, [this, bell = std::move(bell)] {
           timer_ = nullptr;  // SimGrid deletes it
-          bell.release();
+          bell->release();
         })) {}
   ~Alarm() {
     if (timer_ != nullptr) timer_->remove();
@@ -69,12 +70,15 @@ std::vector<Process> processes() {
 }
 
 double spend(double duration_s, s4u::Semaphore& bell) {
-  constexpr double shortest_s = 1e-12;  // SimGrid resolves no less where flows end (surf/precision)
-  if (duration_s < shortest_s) return duration_s;
+  if (duration_s < resolution_s) return duration_s;
   // A third of the work of sleep_for(), which makes an action of the CPU and rounds otherwise.
-  const Alarm alarm(s4u::Engine::get_clock() + duration_s, bell);
+  const Alarm alarm(s4u::Engine::get_clock() + duration_s, s4u::SemaphorePtr(&bell));
   bell.acquire();
   return 0;
+}
+
+std::shared_ptr<const void> ring_at(double date_s, const s4u::SemaphorePtr& bell) {
+  return std::make_shared<Alarm>(std::max(date_s, s4u::Engine::get_clock()), bell);
 }
 
 void work(double duration_s) {

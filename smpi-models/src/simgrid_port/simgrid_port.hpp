@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,13 @@ std::vector<Process> processes();
 /// The calling actor spends `duration_s` > 0 seconds of simulated time, exact to the rounding of the clock. Blocks. An
 /// idle wait, which occupies no core. This and work() are the places that decide how a delay enters the simulation.
 /// @param bell  nobody else uses it meanwhile; it is closed before and after
-/// @return what is left because SimGrid cannot resolve it (below 1e-12): the caller keeps it pending.
+/// @return what is left because SimGrid cannot resolve it: the caller keeps it pending.
 double spend(double duration_s, s4u::Semaphore& bell);
-/// Likewise with one core of its host at work, for SimGrid's plugins. As exact as SimGrid's CPUs, and more work.
+/// SimGrid resolves no shorter time where flows end (surf/precision).
+inline constexpr double resolution_s = 1e-12;
+/// Does not block: the semaphore is released at `date_s`, unless what is returned is gone before.
+std::shared_ptr<const void> ring_at(double date_s, const s4u::SemaphorePtr& bell);
+/// As spend() with one core of its host at work, for SimGrid's plugins. As exact as SimGrid's CPUs, and more work.
 void work(double duration_s);
 
 /// A message on its way through SimGrid's network. Whoever has it can wait for its end.

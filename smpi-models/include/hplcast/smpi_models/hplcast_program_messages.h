@@ -61,6 +61,10 @@ int hplcast_mpi_test(MPI_Request* request, MPI_Status* status);
 int hplcast_mpi_wait_any(int count, MPI_Request* requests);
 /* Whether it is neither null nor a persistent one that was not started. */
 int hplcast_is_active(MPI_Request request);
+/* Bytes of a message whose elements are short blocks with gaps (hplcast_has_short_blocks()): of an active request that
+ * receives it, or of one that sends it; else 0. */
+double hplcast_bytes_to_unpack(MPI_Request request);
+double hplcast_bytes_to_pack(MPI_Request request);
 /* As hplcast_mpi_wait_any() where it does not matter which one is told, for less work; -1: none is active. */
 int hplcast_mpi_wait_next(int count, MPI_Request* requests);
 void hplcast_mpi_request_free(MPI_Request* request);
