@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -234,11 +235,14 @@ class SampledRun {
     return windows_beside(plan_, request_.parameters, request_.windows, prediction.sampling->deviates_at_panel);
   }
 
-  /// Half as many windows again as there are, where the gaps are widest, if the error is too large.
+  /// If the error is too large: as many windows as are missing if it falls with the square root of their number, at
+  /// most half as many again as there are; where the gaps are widest.
   std::vector<PanelWindow> windows_for_the_error(const core::Prediction& prediction) const {
-    if (request_.target_error <= 0 || prediction.error_95_s <= request_.target_error * prediction.time_s) return {};
-    const int most = static_cast<int>(plan_.windows.size() + 1) / 2;
-    return windows_between(plan_, request_.parameters, request_.windows, most);
+    const double target_s = request_.target_error * prediction.time_s;
+    if (target_s <= 0 || prediction.error_95_s <= target_s) return {};
+    const double have = static_cast<double>(plan_.windows.size()), times = prediction.error_95_s / target_s;
+    const double missing = std::min(std::ceil(have * (times * times - 1)), std::ceil(have / 2));
+    return windows_between(plan_, request_.parameters, request_.windows, static_cast<int>(missing));
   }
 
   /// False: there are enough, or there is no place.

@@ -97,12 +97,13 @@ TEST_F(SlurmSweep, StartsTasksAgainThatWereKilled) {
 
 TEST_F(SlurmSweep, GoesOnAfterASweepThatWasKilledAndCancelsItsJobs) {
   plan("fixed: {N: 16000, P: 4, Q: 4}\nseeds: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n");
-  // Killed a while after its jobs have started, and long before the last one.
-  shell("cd '" + folder_.parent_path().string() +
-        "'/it*; '" HPLCAST_BINARY_DIR
-        "/bin/hplcast' sweep plan.yaml --executor slurm --jobs 2 --poll 0.5 2>/dev/null & pid=$!; for i in $(seq 60); "
-        "do sleep 1; "
-        "test -n \"$(squeue --noheader)\" && break; done; sleep 3; kill -9 $pid; wait");
+  // Killed as soon as its jobs are known: nothing of what they make can have been collected.
+  shell(
+      "cd '" + folder_.parent_path().string() +
+      "'/it*; hplcast='" HPLCAST_BINARY_DIR
+      "/bin/hplcast'; \"$hplcast\" sweep plan.yaml --executor slurm --jobs 2 --poll 0.5 2>/dev/null & pid=$!; "
+      "for i in $(seq 300); do \"$hplcast\" sweep status plan.db 2>/dev/null | grep -q 'slurm: ' && break; sleep 0.2; "
+      "done; kill -9 $pid; wait");
   EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("slurm: "));
   EXPECT_EQ(hplcast({"sweep", "cancel", "plan.db"}).status, 0);
   EXPECT_EQ(shell("squeue --noheader"), "");
