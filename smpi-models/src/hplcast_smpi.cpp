@@ -160,8 +160,8 @@ void hplcast_panel_begins(const hplcast_window* window, int index) {
 
 int hplcast_column_mode(const hplcast_column* column, int index) {
   return guarded([&] {
-    const auto* columns = Runtime::instance().columns();
-    return columns == nullptr ? 0 : columns->is_sampled(*column, index) ? 2 : 1;
+    Runtime& runtime = Runtime::instance();
+    return !runtime.meets(column->panel) ? 0 : runtime.columns()->is_sampled(*column, index) ? 2 : 1;
   });
 }
 

@@ -75,7 +75,7 @@ Runtime::Runtime()
 }
 
 void Runtime::add_ranks() {
-  if (settings_.load && (settings_.fast || settings_.poll_by_waiting))
+  if (settings_.load && (settings_.fast || settings_.fast_panels > 0 || settings_.poll_by_waiting))
     throw core::DomainError("HPLCAST_LOAD", "on",
                             "HPLCAST_MODE=exact and HPLCAST_POLLING=probe: no rank may work in its past");
   if (settings_.energy.on) begin_account();
@@ -106,7 +106,7 @@ void Runtime::add_ranks() {
   messages_.emplace(costs, ranks_);
   probes_.emplace(kernels_, settings_.poll_by_waiting);
   statistics_.fast = settings_.fast;
-  if (settings_.fast) {
+  if (settings_.fast || settings_.fast_panels > 0) {
     columns_.emplace(kernels_, *messages_, costs, counts_, settings_.sampled_exchanges);
   }
 }

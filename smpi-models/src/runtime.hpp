@@ -49,8 +49,10 @@ class Runtime {
   ProgramMessages* program_messages();
   /// Only with messages().
   Probes& probes() { return *probes_; }
-  /// Null in exact mode.
+  /// Null where no panel is factored as in fast mode.
   ColumnMeetings* columns() { return columns_ ? &*columns_ : nullptr; }
+  /// Of a panel of the window, counted from 0: whether it is factored as in fast mode.
+  bool meets(int panel) const { return columns_ && (settings_.fast || panel < settings_.fast_panels); }
   Program& program() { return program_; }
   PanelCounts& counts() { return counts_; }
   /// The window of a matrix of `panels` panels. @throws DomainError for a window that it does not have.

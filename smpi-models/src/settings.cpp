@@ -92,6 +92,8 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
     settings.sampled_exchanges = parse_sampled_exchanges(text);
   }
   if (const std::string text = value("HPLCAST_WINDOW"); !text.empty()) settings.window = parse_window(text);
+  if (const std::string text = value("HPLCAST_FAST_PANELS"); !text.empty())
+    settings.fast_panels = static_cast<int>(parse_whole("HPLCAST_FAST_PANELS", text, 0, 1 << 30));
   choose("HPLCAST_LOAD", "on", "off", settings.load);
   choose("HPLCAST_ENERGY", "on", "off", settings.energy.on);
   choose("HPLCAST_POWER_HOSTS", "on", "off", settings.energy.hosts);

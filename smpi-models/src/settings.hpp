@@ -41,6 +41,7 @@ struct Settings {
   bool poll_by_waiting = true;  ///< HPLCAST_POLLING: wait or probe; probe: every probe of a polling loop is simulated
   bool fast =
       false;  ///< HPLCAST_MODE: exact or fast; fast: meetings in place of the exchanges of a panel factorisation
+  int fast_panels = 0;  ///< HPLCAST_FAST_PANELS: as many panels are factored as in fast mode, in exact mode, too
   SampledExchanges sampled_exchanges;  ///< HPLCAST_SAMPLED_EXCHANGES: RUN/PERIOD/PANELS
   std::pair<int, int> window{0, -1};   ///< HPLCAST_WINDOW: FIRST-LAST, the panels that HPL factors; last < 0: all
   bool uniform_pivots =

@@ -1,5 +1,6 @@
 #include "hpl_simulation.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
@@ -139,6 +140,9 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   // Empty: all panels, whatever our own environment says.
   command.environment["HPLCAST_WINDOW"] =
       window ? std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1) : "";
+  // What is observed is wanted as it is in exact mode.
+  const int fast_panels = window && !is_observed(request.observation) ? window->exact_from - window->first : 0;
+  command.environment["HPLCAST_FAST_PANELS"] = std::to_string(std::max(0, fast_panels));
   if (window)
     command.purpose += ", panels " + std::to_string(window->first) + " to " + std::to_string(window->simulated_to - 1);
   command.environment["TMPDIR"] = unquoted(copies.path(), folder);

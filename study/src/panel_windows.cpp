@@ -13,7 +13,9 @@ namespace {
 
 /// The rule with its defaults filled in.
 struct Sizes {
-  int width, warm_up, piece, after;  ///< after: panels that are simulated behind a window
+  int width, warm_up, piece;
+  int settling;  ///< the last panels of the warm-up: within them HPL settles down
+  int after;     ///< panels that are simulated behind a window
 };
 
 int panels_of(const core::HplParameters& p) {
@@ -26,7 +28,8 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
   sizes.width = rule.width > 0 ? rule.width : 2 * longest;
   // Transients vanish 4 to 6 panels after the begin, later if HPL looks ahead. Process columns that begin together get
   // out of step, and wait for each other's panels, within three quarters of a round (docs/sampled.md).
-  sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max({8, 6 + 4 * p.DEPTH, 3 * p.Q / 4});
+  sizes.settling = std::max(8, 6 + 4 * p.DEPTH);
+  sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max(sizes.settling, 3 * p.Q / 4);
   // The cost of panels goes round with the process columns, and a little with the rows.
   sizes.piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
   // A rank may be as many panels ahead as HPL looks ahead, and one.
@@ -38,7 +41,8 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
 PanelWindow window_at(int from, const core::HplParameters& p, const Sizes& sizes, int panels) {
   const int first = std::max(0, (from - sizes.warm_up + p.Q - 1) / p.Q * p.Q);
   const int counts_from = first + sizes.warm_up;
-  return {first, counts_from, counts_from + sizes.width, std::min(panels, counts_from + sizes.width + sizes.after)};
+  return {first, counts_from, counts_from + sizes.width, std::min(panels, counts_from + sizes.width + sizes.after),
+          std::max(first, counts_from - sizes.settling)};
 }
 
 /// Panels between two windows.

@@ -23,7 +23,7 @@ std::string name_of(const PredictionRequest& request, const PanelWindow& window)
        << " seed=" << request.seed << " mode=" << (mode_of(request) == SimulationMode::fast ? "fast" : "exact")
        << " noise=" << request.noise << (request.observation.phases ? " phases" : "")
        << (request.observation.energy ? " energy" : "") << " panels=" << window.first << '-' << window.simulated_to
-       << '\n';
+       << " exact from " << window.exact_from << '\n';
   core::write_hpl_dat(name, request.parameters, false);
   return core::sha256_hex(name.str());
 }

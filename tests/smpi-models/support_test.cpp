@@ -100,6 +100,7 @@ TEST(Settings, RefuseNonsense) {
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_NOISE", "yes"}}); }), HasSubstr("HPLCAST_NOISE"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_POLLING", "no"}}); }), HasSubstr("wait or probe"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_MODE", "quick"}}); }), HasSubstr("fast or exact"));
+  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_FAST_PANELS", "-1"}}); }), HasSubstr("HPLCAST_FAST_PANELS"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/32"}}); }), HasSubstr("RUN/PERIOD/PANELS"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/4/1"}}); }), HasSubstr("from 1 to 3"));
   EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/5/"}}); }), HasSubstr("an integer from 1"));

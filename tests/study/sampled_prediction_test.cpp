@@ -42,6 +42,7 @@ TEST(PanelWindows, CountEveryPanelOnceAndBeginInTheFirstProcessColumn) {
       EXPECT_EQ(plan.panels, 1563);
       EXPECT_EQ(plan.piece % Q, 0);
       EXPECT_EQ(plan.windows.front().counts_from, 0);
+      EXPECT_EQ(plan.windows.front().exact_from, 0);
       EXPECT_EQ(plan.windows.back().counts_to, plan.panels);
       EXPECT_EQ(plan.windows.back().simulated_to, plan.panels);
       for (std::size_t i = 0; i < plan.windows.size(); ++i) {
@@ -51,6 +52,7 @@ TEST(PanelWindows, CountEveryPanelOnceAndBeginInTheFirstProcessColumn) {
         EXPECT_LE(one.simulated_to, plan.panels);
         if (i == 0) continue;
         EXPECT_GE(one.counts_from - one.first, std::max({8, 6 + 4 * depth, 3 * Q / 4}));
+        EXPECT_EQ(one.exact_from, one.counts_from - std::max(8, 6 + 4 * depth));
         EXPECT_GE(one.counts_from, plan.windows[i - 1].counts_to);
         EXPECT_TRUE(one.simulated_to > one.counts_to || one.counts_to == plan.panels);
       }
@@ -111,9 +113,9 @@ class SampledPrediction : public testing::SimulatedCluster {
     request_.windows = WindowRule::from("off");
   }
 
-  core::Prediction window(int first, int last) {
+  core::Prediction window(int first, int last, int exact_from = 0) {
     const core::TemporaryFolder folder("hplcast-test");
-    return simulate_hpl(request_, folder.path(), PanelWindow{first, first, last + 1, last + 1}).prediction;
+    return simulate_hpl(request_, folder.path(), PanelWindow{first, first, last + 1, last + 1, exact_from}).prediction;
   }
 
   void use_many_panels() {
@@ -136,6 +138,26 @@ TEST_F(SampledPrediction, OfAllPanelsIsTheRun) {
       EXPECT_EQ(window(0, last).time_s, predict(request_).time_s) << core::to_string(request_.parameters);
     }
   }
+}
+
+// Receives of exchanges that are computed are not counted.
+TEST_F(SampledPrediction, ExactWindowsMayBeginAsFastOnes) {
+  request_.parameters = parameters(1500, 64, 3, 4);
+  request_.parameters.DEPTH = 1;
+  const int last = 23;
+  request_.mode = SimulationMode::fast;
+  const core::Prediction fast = window(0, last);
+  request_.mode = SimulationMode::exact;
+  const core::Prediction exact = window(0, last);
+  const auto receives = [](const core::Prediction& one) { return one.messages.at("recv").calls; };
+  ASSERT_LT(receives(fast), receives(exact));
+  EXPECT_EQ(window(0, last, last + 1).time_s, fast.time_s);
+  const core::Prediction both = window(0, last, 12);
+  EXPECT_EQ(both.mode, "exact");
+  EXPECT_GT(receives(both), receives(fast));
+  EXPECT_LT(receives(both), receives(exact));
+  request_.observation.log = "hplcast_rank.thres:warning";  // wanted as it is in exact mode
+  EXPECT_EQ(window(0, last, 12).time_s, exact.time_s);
 }
 
 // Without look-ahead every panel is factored and applied in its window: the work of HPL is divided exactly.

@@ -30,6 +30,7 @@ struct PanelWindow {
   int counts_from = 0;   ///< after the warm-up
   int counts_to = 0;     ///< one after the last panel that counts
   int simulated_to = 0;  ///< one after the last panel that is simulated
+  int exact_from = 0;    ///< panels before are simulated as in fast mode, in exact mode, too: far before counts_from
 
   int simulated_panels() const { return simulated_to - first; }
 };
