@@ -66,7 +66,8 @@ struct Problem {
   VectorXd z;                 ///< of measured
   MatrixXd h, gap_h;          ///< relative terms
   VectorXd noise, gap_noise;  ///< variances of e, in s^2
-  MatrixXd targets;           ///< one column per estimate: weights of gaps
+  MatrixXd targets;           ///< one column per estimate: weights of gaps; the last one: all gaps
+  VectorXd scale;             ///< of measured: their cost is scale z
 };
 
 struct Hyperparameters {
@@ -78,6 +79,7 @@ struct Hyperparameters {
 struct Kriging {
   double log_likelihood = 0;  ///< restricted
   VectorXd mean, variance;    ///< of targets
+  double whole_variance = 0;  ///< CurveIntegral::whole
 };
 
 Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
@@ -107,13 +109,17 @@ Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
   const MatrixXd between = chosen.ratio * matern(problem.gaps.x, problem.gaps.x, chosen.length) * problem.targets;
   const MatrixXd unexplained = mean_terms - problem.h.transpose() * solved_cross;
   const MatrixXd solved_unexplained = information_factor.solve(unexplained);
+  const MatrixXd used = solved_cross + solved_h * solved_unexplained;  // the weights of z in the targets
   const double student = spare > 2 ? spare / (spare - 2) : 3;  // variance of Student's law; there are 5 pieces or more
   result.variance = VectorXd(problem.targets.cols());
   for (Index j = 0; j < problem.targets.cols(); ++j) {
     const VectorXd weights = problem.targets.col(j);
-    const double variance = weights.dot(between.col(j)) + weights.cwiseAbs2().dot(problem.gap_noise) -
-                            cross.col(j).dot(solved_cross.col(j)) + unexplained.col(j).dot(solved_unexplained.col(j));
-    result.variance(j) = student * scale * std::max(0.0, variance);
+    const double of_curve = weights.dot(between.col(j)) - cross.col(j).dot(solved_cross.col(j)) +
+                            unexplained.col(j).dot(solved_unexplained.col(j));
+    const double once = of_curve + weights.cwiseAbs2().dot(problem.gap_noise);
+    result.variance(j) = student * scale * std::max(0.0, once);
+    const double whole = of_curve + problem.noise.dot(problem.scale.cwiseProduct(problem.scale + 2 * used.col(j)));
+    result.whole_variance = student * scale * std::max(0.0, whole);  // of the last one
   }
   return result;
 }
@@ -140,9 +146,15 @@ Kriging average(const Problem& problem) {
     sum += weight;
     mixture.mean += weight * one.mean;
     squares += weight * (one.variance + one.mean.cwiseAbs2());
+    mixture.whole_variance += weight * one.whole_variance;
   }
   mixture.mean /= sum;
   mixture.variance = (squares / sum - mixture.mean.cwiseAbs2()).cwiseMax(0.0);
+  const auto last = mixture.mean.size() - 1;
+  double between_means = 0;
+  for (const Kriging& one : results)
+    between_means += std::exp(one.log_likelihood - best) / sum * std::pow(one.mean(last) - mixture.mean(last), 2);
+  mixture.whole_variance = mixture.whole_variance / sum + between_means;
   return mixture;
 }
 
@@ -214,6 +226,7 @@ CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const 
   problem.targets = MatrixXd::Zero(count, count + 1);
   problem.targets.diagonal() = gap_scale;
   problem.targets.col(count) = gap_scale;
+  problem.scale = scale;
 
   CurveIntegral result;
   Index worst = 0;
@@ -224,6 +237,7 @@ CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const 
   const Kriging estimate = average(problem);
   for (Index j = 0; j < count; ++j) result.pieces.push_back({estimate.mean(j), std::sqrt(estimate.variance(j))});
   result.gaps = {estimate.mean(count), std::sqrt(estimate.variance(count))};
+  result.whole = {cost.sum() + estimate.mean(count), std::sqrt(estimate.whole_variance)};
   return result;
 }
 

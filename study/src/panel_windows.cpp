@@ -14,8 +14,10 @@ namespace {
 /// The rule with its defaults filled in.
 struct Sizes {
   int width, warm_up, piece;
+  int windows;   ///< beside the first and the last
   int settling;  ///< the last panels of the warm-up: within them HPL settles down
   int after;     ///< panels that are simulated behind a window
+  int of_first;  ///< panels of the first window
 };
 
 int panels_of(const core::HplParameters& p) {
@@ -34,6 +36,16 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
   sizes.piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
   // A rank may be as many panels ahead as HPL looks ahead, and one.
   sizes.after = 1 + p.DEPTH;
+  // The first window has no warm-up beside its own panels, and they are the most expensive ones: it is longer, where
+  // the run is long.
+  const int steady = std::min(3 * sizes.width / 2, std::max(sizes.width, rule.panels / 5));
+  sizes.of_first = std::max(sizes.width, std::min(sizes.warm_up + steady, panels_of(p) / 8));
+  sizes.windows = rule.windows;
+  if (rule.kind == WindowRule::Kind::automatic) {
+    const int wanted = (rule.panels - steady) / sizes.width;
+    const int have_place = (panels_of(p) - sizes.of_first) / (sizes.width + p.Q) - 1;
+    sizes.windows = std::min(rule.windows, std::max(2, std::min(wanted, have_place)));
+  }
   return sizes;
 }
 
@@ -43,6 +55,19 @@ PanelWindow window_at(int from, const core::HplParameters& p, const Sizes& sizes
   const int counts_from = first + sizes.warm_up;
   return {first, counts_from, counts_from + sizes.width, std::min(panels, counts_from + sizes.width + sizes.after),
           std::max(first, counts_from - sizes.settling)};
+}
+
+/// The last panels of a run are not typical of HPL: there is not a block for every process any more.
+int untypical_panels(int piece) {
+  return (3 * piece + 3) / 4;
+}
+
+/// The last panels of the run: a piece that is typical, and those that are not. Columns that are not yet out of step
+/// matter little where little is spent: the warm-up is short.
+PanelWindow last_window(const core::HplParameters& p, const Sizes& sizes, int panels) {
+  const int least = sizes.settling + sizes.piece + untypical_panels(sizes.piece);
+  const int first = std::max(0, panels - least) / p.Q * p.Q;
+  return {first, first + sizes.settling, panels, panels, first};
 }
 
 /// Panels between two windows.
@@ -138,29 +163,27 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
   if (sizes.width < sizes.piece)
     refuse(p, rule, "windows of at least " + std::to_string(sizes.piece) + " panels (once round the process grid)",
            "wider windows");
-  // Of the first window the warm-up does not count, of the last one the last piece.
-  const int inner = sizes.width / sizes.piece, of_first = std::max(0, sizes.width - sizes.warm_up) / sizes.piece;
+  // Of the first window the warm-up does not count; the last one has one.
+  const int inner = sizes.width / sizes.piece, of_first = std::max(0, sizes.of_first - sizes.warm_up) / sizes.piece;
   constexpr int least_pieces = 5;
-  if (rule.windows * inner + of_first + inner - 1 < least_pieces)
+  if (sizes.windows * inner + of_first + 1 < least_pieces)
     refuse(p, rule, "windows of at least " + std::to_string(least_pieces) + " times round the process grid in all",
            "more or wider windows");
-  const int inner_end = plan.panels - sizes.width;
-  plan.windows.push_back({0, 0, sizes.width, std::min(plan.panels, sizes.width + sizes.after)});
-  for (int i = 0; i < rule.windows; ++i) {
+  const PanelWindow last = last_window(p, sizes, plan.panels);
+  plan.windows.push_back({0, 0, sizes.of_first, std::min(plan.panels, sizes.of_first + sizes.after)});
+  for (int i = 0; i < sizes.windows; ++i) {
     // The square of the remaining size falls evenly from window to window.
-    const double begin = inner_end, end = sizes.width;  // remaining panels
-    const double share = (i + 0.5) / rule.windows;
+    const double begin = plan.panels - sizes.of_first, end = plan.panels - last.counts_from;  // remaining panels
+    const double share = (i + 0.5) / sizes.windows;
     const double remaining = std::sqrt(begin * begin + (end * end - begin * begin) * share);
     const int from =
         std::max(static_cast<int>(plan.panels - remaining) - sizes.width / 2, plan.windows.back().counts_to);
     plan.windows.push_back(window_at(from, p, sizes, plan.panels));
   }
-  PanelWindow last = window_at(inner_end - p.Q + 1, p, sizes, plan.panels);
-  last.counts_to = last.simulated_to = plan.panels;
   const bool overlap = plan.windows.back().counts_to > last.counts_from;
   if (overlap)
     refuse(p, rule,
-           "windows that have place beside each other: these are " + std::to_string(rule.windows + 2) + " of " +
+           "windows that have place beside each other: these are " + std::to_string(sizes.windows + 2) + " of " +
                std::to_string(sizes.width) + " panels",
            "fewer or narrower windows");
   plan.windows.push_back(last);
@@ -169,10 +192,12 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
 
 std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow& window) {
   std::vector<PanelPiece> pieces;
-  for (int from = window.first + plan.warm_up; from + plan.piece <= window.counts_to;) {
-    const int left = window.counts_to - from;
-    const int panels = left < 2 * plan.piece ? left : plan.piece;
-    if (from + panels < plan.panels) pieces.push_back({from, panels});
+  const bool last = window.counts_to == plan.panels;
+  const int end = last ? plan.panels - untypical_panels(plan.piece) : window.counts_to;
+  for (int from = window.counts_from == 0 ? plan.warm_up : window.counts_from; from + plan.piece <= end;) {
+    const int left = end - from;
+    const int panels = left < 2 * plan.piece && !last ? left : plan.piece;
+    pieces.push_back({from, panels});
     from += panels;
   }
   return pieces;

@@ -183,11 +183,6 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
   return warnings;
 }
 
-/// Messages that exact mode simulates for all panels, and fast mode does not.
-double messages_saved_by_fast(const core::HplParameters& parameters) {
-  return simulation_needs(parameters, false).simulated_messages - simulation_needs(parameters, true).simulated_messages;
-}
-
 }  // namespace
 
 SimulationMode mode_of_all_panels(const PredictionRequest& request) {

@@ -213,7 +213,7 @@ class SampledRun {
     sampling.deviation = curve.largest_deviation;
     sampling.deviates_at_panel = static_cast<int>(plan_.panels - curve.deviates_at);
     prediction.time_s += curve.gaps.cost;
-    prediction.error_95_s = deviations * curve.gaps.sd;
+    prediction.error_95_s = deviations * curve.whole.sd;
   }
 
   /// Of the windows that may have been there at the same time.
@@ -279,7 +279,15 @@ WindowPlan windows_of(const PredictionRequest& request) {
       simulation_needs(p, mode_of_all_panels(request) == SimulationMode::fast).wall_s > worth_sampling_s;
   if (!sampled) return full;
   constexpr double largest_share = 0.7;
-  const WindowPlan plan = plan_windows(p, request.windows);
+  WindowRule rule = request.windows;
+  WindowPlan plan = plan_windows(p, rule);
+  // Where auto would take fast mode, an exact panel costs twice as much.
+  if (request.mode == SimulationMode::exact &&
+      plan.simulated_share() * messages_saved_by_fast(p) >= fast_from_messages_in_windows) {
+    constexpr int exact_panels = 320;
+    rule.panels = std::min(rule.panels, exact_panels);
+    plan = plan_windows(p, rule);
+  }
   return plan.simulated_share() < largest_share ? plan : full;
 }
 

@@ -116,6 +116,10 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   return needs;
 }
 
+double messages_saved_by_fast(const core::HplParameters& parameters) {
+  return simulation_needs(parameters, false).simulated_messages - simulation_needs(parameters, true).simulated_messages;
+}
+
 SimulationLimits simulation_limits(const fs::path& folder) {
   const LocalMachine machine = local_machine();
   SimulationLimits limits;

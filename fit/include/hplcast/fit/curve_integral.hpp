@@ -24,7 +24,10 @@ struct CostEstimate {
 };
 
 struct CurveIntegral {
-  CostEstimate gaps;                 ///< all together
+  CostEstimate gaps;  ///< all together
+  /// The measured pieces, as measured, and the gaps; sd: distance from what they cost in the mean, without e. That of
+  /// the gaps alone is from what they cost once.
+  CostEstimate whole;
   std::vector<CostEstimate> pieces;  ///< each gap alone
   /// Largest distance of a measured piece from the quadratic curve through all, relative to the curve, or to the mean
   /// of all pieces where the curve is below it, and where.
@@ -43,6 +46,9 @@ struct CurveIntegral {
 /// All is relative to the pilot, as the scatter of a curve that falls by orders of magnitude is. b and s^2 are
 /// integrated out; l and r are averaged over a grid with the restricted likelihood as weights (Harville 1974; Handcock
 /// and Stein 1993). A curve that is no quadratic is followed by g, and the bar is as wide as the data say.
+///
+/// Gaps cost w' y for weights w of the measured pieces. What chance adds to the whole, sum (1 + w_i) a_i e_i, has the
+/// scatter of the measured pieces in it twice: in what they cost, and in what they say of the gaps.
 ///
 /// @param measured  at least 5 pieces of positive cost and positive units; x need not be sorted
 /// @throws DomainError for less, or for values that are not finite

@@ -15,7 +15,10 @@ struct WindowRule {
     as_given    ///< as the numbers say
   };
   Kind kind = Kind::automatic;
-  int windows = 5;  ///< beside those of the first and the last panels
+  int windows = 5;  ///< beside those of the first and the last panels; automatic: at most
+  /// Typical panels that count, in the first window and, if automatic, in those after it, at least two: the scatter of
+  /// panels averages out, whatever the width of the windows (docs/sampled.md).
+  int panels = 416;
   int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
   int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8 and 3 Q / 4
 

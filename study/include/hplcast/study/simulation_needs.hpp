@@ -22,6 +22,8 @@ struct SimulationNeeds {
 
 /// `fast`: panel factorisations are not simulated message by message.
 SimulationNeeds simulation_needs(const core::HplParameters& parameters, bool fast);
+/// Messages that exact mode simulates for all panels, and fast mode does not.
+double messages_saved_by_fast(const core::HplParameters& parameters);
 
 /// Limits of this machine for one process. 0 means "no limit, or not known".
 struct SimulationLimits {
