@@ -206,8 +206,8 @@ MessageTotals Runtime::program_totals() const {
 double Runtime::pivot(Rank& rank, int rows, int& row) const {
   if (rows < 1) throw core::DomainError("rows of hplcast_pivot", rows, "at least 1");
   const core::StreamName stream{settings_.seed, core::stream_pivot, rank.number, 0};
-  const double largest = std::pow(core::draw(stream, rank.pivots++).uniform, 1.0 / rows);
-  const double where = core::draw(stream, rank.pivots++).uniform * rows;
+  const double largest = std::pow(core::uniforms(stream, rank.pivots++)[0], 1.0 / rows);
+  const double where = core::uniforms(stream, rank.pivots++)[0] * rows;
   row = std::min(static_cast<int>(where), rows - 1);
   // Equal candidates: HPL takes that of the lowest process row.
   return settings_.uniform_pivots ? largest : 1.0;
