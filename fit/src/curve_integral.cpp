@@ -78,8 +78,8 @@ struct Hyperparameters {
 /// Estimates for one choice of hyperparameters.
 struct Kriging {
   double log_likelihood = 0;  ///< restricted
-  VectorXd mean, variance;    ///< of targets
-  double whole_variance = 0;  ///< CurveIntegral::whole
+  /// Of targets, and of the whole: the last target with the measured pieces, whose costs are not in the mean.
+  VectorXd mean, variance;
 };
 
 Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
@@ -105,22 +105,25 @@ Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
   const MatrixXd cross = chosen.ratio * matern(x, problem.gaps.x, chosen.length) * problem.targets;
   const MatrixXd mean_terms = problem.gap_h.transpose() * problem.targets;
   const MatrixXd solved_cross = factor.solve(cross);
-  result.mean = mean_terms.transpose() * coefficients + cross.transpose() * solved_residual;
+  const Index all_gaps = problem.targets.cols() - 1;
+  result.mean = VectorXd(all_gaps + 2);
+  result.mean.head(all_gaps + 1) = mean_terms.transpose() * coefficients + cross.transpose() * solved_residual;
+  result.mean(all_gaps + 1) = result.mean(all_gaps);
   const MatrixXd between = chosen.ratio * matern(problem.gaps.x, problem.gaps.x, chosen.length) * problem.targets;
   const MatrixXd unexplained = mean_terms - problem.h.transpose() * solved_cross;
   const MatrixXd solved_unexplained = information_factor.solve(unexplained);
-  const MatrixXd used = solved_cross + solved_h * solved_unexplained;  // the weights of z in the targets
+  const auto of_curve = [&](Index target) {
+    return problem.targets.col(target).dot(between.col(target)) - cross.col(target).dot(solved_cross.col(target)) +
+           unexplained.col(target).dot(solved_unexplained.col(target));
+  };
+  result.variance = VectorXd(all_gaps + 2);
+  for (Index j = 0; j <= all_gaps; ++j)
+    result.variance(j) = of_curve(j) + problem.targets.col(j).cwiseAbs2().dot(problem.gap_noise);
+  const VectorXd weights = solved_cross.col(all_gaps) + solved_h * solved_unexplained.col(all_gaps);  // of z
+  result.variance(all_gaps + 1) =
+      of_curve(all_gaps) + problem.noise.dot(problem.scale.cwiseProduct(problem.scale + 2 * weights));
   const double student = spare > 2 ? spare / (spare - 2) : 3;  // variance of Student's law; there are 5 pieces or more
-  result.variance = VectorXd(problem.targets.cols());
-  for (Index j = 0; j < problem.targets.cols(); ++j) {
-    const VectorXd weights = problem.targets.col(j);
-    const double of_curve = weights.dot(between.col(j)) - cross.col(j).dot(solved_cross.col(j)) +
-                            unexplained.col(j).dot(solved_unexplained.col(j));
-    const double once = of_curve + weights.cwiseAbs2().dot(problem.gap_noise);
-    result.variance(j) = student * scale * std::max(0.0, once);
-    const double whole = of_curve + problem.noise.dot(problem.scale.cwiseProduct(problem.scale + 2 * used.col(j)));
-    result.whole_variance = student * scale * std::max(0.0, whole);  // of the last one
-  }
+  result.variance = student * scale * result.variance.cwiseMax(0.0);
   return result;
 }
 
@@ -138,7 +141,7 @@ Kriging average(const Problem& problem) {
   double best = results.front().log_likelihood;
   for (const Kriging& one : results) best = std::max(best, one.log_likelihood);
   Kriging mixture;
-  mixture.mean = VectorXd::Zero(problem.targets.cols());
+  mixture.mean = VectorXd::Zero(results.front().mean.size());
   VectorXd squares = mixture.mean;
   double sum = 0;
   for (const Kriging& one : results) {
@@ -146,15 +149,9 @@ Kriging average(const Problem& problem) {
     sum += weight;
     mixture.mean += weight * one.mean;
     squares += weight * (one.variance + one.mean.cwiseAbs2());
-    mixture.whole_variance += weight * one.whole_variance;
   }
   mixture.mean /= sum;
   mixture.variance = (squares / sum - mixture.mean.cwiseAbs2()).cwiseMax(0.0);
-  const auto last = mixture.mean.size() - 1;
-  double between_means = 0;
-  for (const Kriging& one : results)
-    between_means += std::exp(one.log_likelihood - best) / sum * std::pow(one.mean(last) - mixture.mean(last), 2);
-  mixture.whole_variance = mixture.whole_variance / sum + between_means;
   return mixture;
 }
 
@@ -237,7 +234,7 @@ CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const 
   const Kriging estimate = average(problem);
   for (Index j = 0; j < count; ++j) result.pieces.push_back({estimate.mean(j), std::sqrt(estimate.variance(j))});
   result.gaps = {estimate.mean(count), std::sqrt(estimate.variance(count))};
-  result.whole = {cost.sum() + estimate.mean(count), std::sqrt(estimate.whole_variance)};
+  result.whole = {cost.sum() + estimate.mean(count + 1), std::sqrt(estimate.variance(count + 1))};
   return result;
 }
 

@@ -22,7 +22,10 @@ constexpr double mib = 1024.0 * 1024.0;
 // Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/scaling.md).
 constexpr double start_s_per_rank = 0.25e-3;
 constexpr double wall_s_per_message = 6e-6;
-constexpr double wall_s_per_rolled_message = 3e-6;   // more: a rank probes for the next panel before each of them
+constexpr double wall_s_per_rolled_message = 3e-6;  // more: a rank probes for the next panel before each of them
+// Without look-ahead, more for each process row: all ranks roll at once, and SimGrid's solver goes through all messages
+// under way whenever one begins or ends.
+constexpr double wall_s_per_rolled_message_and_row = 0.5e-6;
 constexpr double wall_s_per_panel_and_rank = 28e-6;  // mostly some ten probes for the next panel
 constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part of a column's exchange
 constexpr double base_bytes = 40 * mib;
@@ -42,10 +45,13 @@ double fast_real_share(int panel_columns) {
   return std::min(4.0 / 32, 4.0 * 8 / panel_columns) / 4;
 }
 
-/// Of all ranks, for one panel: the long swap rolls rows round the process rows.
+/// Of all ranks, for one panel in the mean: the long swap, which mix takes while there are more columns than the
+/// threshold, rolls rows round the process rows.
 double rolled_per_panel(const core::HplParameters& p) {
-  constexpr int long_swap = 1;
-  return p.SWAP == long_swap ? static_cast<double>(p.Q) * p.P * (p.P - 1) : 0;
+  constexpr int long_swap = 1, mix = 2;
+  const double rolled = static_cast<double>(p.Q) * p.P * (p.P - 1);
+  if (p.SWAP != mix) return p.SWAP == long_swap ? rolled : 0;
+  return rolled * std::clamp(1 - static_cast<double>(p.swap_threshold) * p.Q / static_cast<double>(p.N), 0.0, 1.0);
 }
 
 /// Messages that all ranks send for one panel, besides the exchanges of its factorisation.
@@ -103,8 +109,9 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   needs.messages = pivot_messages + other_messages;
   needs.simulated_messages = other_messages + (fast ? fast_real_share(p.NB) : 1) * pivot_messages;
   needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * needs.simulated_messages +
-                 wall_s_per_rolled_message * panels * rolled_per_panel(p) + wall_s_per_panel_and_rank * panels * ranks +
-                 (fast ? wall_s_per_noted_exchange * N * p.P : 0);
+                 (wall_s_per_rolled_message + (p.DEPTH == 0 ? wall_s_per_rolled_message_and_row * p.P : 0)) * panels *
+                     rolled_per_panel(p) +
+                 wall_s_per_panel_and_rank * panels * ranks + (fast ? wall_s_per_noted_exchange * N * p.P : 0);
   needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;

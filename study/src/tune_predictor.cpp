@@ -83,8 +83,8 @@ PredictionRequest TunePredictor::request_of(core::HplParameters parameters, cons
   return request;
 }
 
-bool TunePredictor::is_sampled(const core::HplParameters& parameters, const TuneScale& scale) const {
-  return windows_of(request_of(parameters, scale)).windows.size() > 1;
+int TunePredictor::windows(const core::HplParameters& parameters, const TuneScale& scale) const {
+  return std::max(0, static_cast<int>(windows_of(request_of(parameters, scale)).windows.size()) - 2);
 }
 
 double TunePredictor::cost_s(const core::HplParameters& parameters, const TuneScale& scale) const {

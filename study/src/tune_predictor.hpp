@@ -41,8 +41,8 @@ class TunePredictor {
   double wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                 std::size_t seeds) const;
 
-  /// Whether panels are left out.
-  bool is_sampled(const core::HplParameters& parameters, const TuneScale& scale) const;
+  /// Beside those of the first and the last panels; 0: no panels are left out.
+  int windows(const core::HplParameters& parameters, const TuneScale& scale) const;
 
   /// The largest N in [least, most] for which wall_s() with one seed is at most `available_s`; `least` if none is.
   long long affordable_N(const std::vector<core::HplParameters>& configurations, double available_s, long long least,

@@ -202,7 +202,7 @@ std::vector<TunedConfiguration> TuneRounds::play(const std::vector<core::HplPara
   const std::size_t seeds = last ? affordable_seeds(candidates, scale_, available_s) : 1;
   const double begin_s = predictor_.elapsed_s();
   auto ended = predict(candidates, scale_, seeds, available_s, "round " + std::to_string(round_));
-  const int windows = predictor_.is_sampled(candidates.front(), scale_) ? scale_.windows : 0;
+  const int windows = predictor_.windows(candidates.front(), scale_);
   TuneRound round{scale_.N, windows, candidates.size(), seeds, 0, predictor_.elapsed_s() - begin_s};
   for (const TunedConfiguration& entry : ended) round.predictions += entry.gflops.size();
   result_.rounds.push_back(round);
