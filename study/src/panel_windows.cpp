@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
@@ -14,10 +15,11 @@ namespace {
 /// The rule with its defaults filled in.
 struct Sizes {
   int width, warm_up, piece;
-  int windows;   ///< beside the first and the last
-  int settling;  ///< the last panels of the warm-up: within them HPL settles down
-  int after;     ///< panels that are simulated behind a window
-  int of_first;  ///< panels of the first window
+  int windows;    ///< beside the first and the last
+  int settling;   ///< the last panels of the warm-up: within them HPL settles down
+  int after;      ///< panels that are simulated behind a window
+  int of_first;   ///< panels of the first window
+  int untypical;  ///< panels at the end of the run
 };
 
 int panels_of(const core::HplParameters& p) {
@@ -34,6 +36,8 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
   sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max(sizes.settling, 3 * p.Q / 4);
   // The cost of panels goes round with the process columns, and a little with the rows.
   sizes.piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
+  // At the end there is not a block for every process any more.
+  sizes.untypical = (3 * longest + 3) / 4;
   // A rank may be as many panels ahead as HPL looks ahead, and one.
   sizes.after = 1 + p.DEPTH;
   // The first window has no warm-up beside its own panels, and they are the most expensive ones: it is longer, where
@@ -57,16 +61,10 @@ PanelWindow window_at(int from, const core::HplParameters& p, const Sizes& sizes
           std::max(first, counts_from - sizes.settling)};
 }
 
-/// The last panels of a run are not typical of HPL: there is not a block for every process any more.
-int untypical_panels(int piece) {
-  return (3 * piece + 3) / 4;
-}
-
 /// The last panels of the run: a piece that is typical, and those that are not. Columns that are not yet out of step
 /// matter little where little is spent: the warm-up is short.
 PanelWindow last_window(const core::HplParameters& p, const Sizes& sizes, int panels) {
-  const int least = sizes.settling + sizes.piece + untypical_panels(sizes.piece);
-  const int first = std::max(0, panels - least) / p.Q * p.Q;
+  const int first = std::max(0, panels - sizes.settling - sizes.piece - sizes.untypical) / p.Q * p.Q;
   return {first, first + sizes.settling, panels, panels, first};
 }
 
@@ -86,13 +84,12 @@ std::vector<Gap> gaps_of(const WindowPlan& plan) {
   return gaps;
 }
 
-bool has_place(const Gap& gap, const core::HplParameters& p, const Sizes& sizes) {
-  return gap.panels >= sizes.width + p.Q;
-}
-
-/// In the middle of a gap that has place.
-PanelWindow window_in(const Gap& gap, const core::HplParameters& p, const Sizes& sizes, int panels) {
-  return window_at(gap.first + (gap.panels - sizes.width - p.Q + 1) / 2, p, sizes, panels);
+/// In the middle of a gap that has place: with its warm-up it may not, at the begin of the run.
+std::optional<PanelWindow> window_in(const Gap& gap, const core::HplParameters& p, const Sizes& sizes, int panels) {
+  if (gap.panels < sizes.width + p.Q) return std::nullopt;
+  const PanelWindow window = window_at(gap.first + (gap.panels - sizes.width - p.Q + 1) / 2, p, sizes, panels);
+  if (window.counts_from < gap.first || window.counts_to > gap.first + gap.panels) return std::nullopt;
+  return window;
 }
 
 [[noreturn]] void refuse(const core::HplParameters& p, const WindowRule& rule, const std::string& expected,
@@ -156,6 +153,7 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
   plan.panels = panels_of(p);
   plan.piece = sizes.piece;
   plan.warm_up = sizes.warm_up;
+  plan.untypical = sizes.untypical;
   if (rule.kind == WindowRule::Kind::off) {
     plan.windows = {{0, 0, plan.panels, plan.panels}};
     return plan;
@@ -181,10 +179,11 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
     plan.windows.push_back(window_at(from, p, sizes, plan.panels));
   }
   const bool overlap = plan.windows.back().counts_to > last.counts_from;
-  if (overlap)
+  const bool last_has_no_piece = last.counts_from + plan.piece + plan.untypical > plan.panels;
+  if (overlap || last_has_no_piece)
     refuse(p, rule,
-           "windows that have place beside each other: these are " + std::to_string(sizes.windows + 2) + " of " +
-               std::to_string(sizes.width) + " panels",
+           "windows that have place beside each other: these are " + std::to_string(sizes.windows) + " of " +
+               std::to_string(sizes.width) + " panels, and those of the first and of the last panels",
            "fewer or narrower windows");
   plan.windows.push_back(last);
   return plan;
@@ -193,7 +192,7 @@ WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
 std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow& window) {
   std::vector<PanelPiece> pieces;
   const bool last = window.counts_to == plan.panels;
-  const int end = last ? plan.panels - untypical_panels(plan.piece) : window.counts_to;
+  const int end = last ? plan.panels - plan.untypical : window.counts_to;
   for (int from = window.counts_from == 0 ? plan.warm_up : window.counts_from; from + plan.piece <= end;) {
     const int left = end - from;
     const int panels = left < 2 * plan.piece && !last ? left : plan.piece;
@@ -212,7 +211,8 @@ std::vector<PanelWindow> windows_beside(const WindowPlan& plan, const core::HplP
     const PanelWindow& behind = plan.windows[gap.index + 1];
     const bool beside = (before.counts_from <= panel && panel < before.counts_to) ||
                         (behind.counts_from <= panel && panel < behind.counts_to);
-    if (beside && has_place(gap, p, sizes)) result.push_back(window_in(gap, p, sizes, plan.panels));
+    const std::optional<PanelWindow> window = beside ? window_in(gap, p, sizes, plan.panels) : std::nullopt;
+    if (window) result.push_back(*window);
   }
   return result;
 }
@@ -225,8 +225,8 @@ std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::Hpl
             [](const Gap& a, const Gap& b) { return std::tie(a.panels, a.first) > std::tie(b.panels, b.first); });
   std::vector<PanelWindow> result;
   for (const Gap& gap : gaps) {
-    if (static_cast<int>(result.size()) == most || !has_place(gap, p, sizes)) break;
-    result.push_back(window_in(gap, p, sizes, plan.panels));
+    if (static_cast<int>(result.size()) == most) break;
+    if (const auto window = window_in(gap, p, sizes, plan.panels)) result.push_back(*window);
   }
   return result;
 }

@@ -202,7 +202,8 @@ std::vector<TunedConfiguration> TuneRounds::play(const std::vector<core::HplPara
   const std::size_t seeds = last ? affordable_seeds(candidates, scale_, available_s) : 1;
   const double begin_s = predictor_.elapsed_s();
   auto ended = predict(candidates, scale_, seeds, available_s, "round " + std::to_string(round_));
-  const int windows = predictor_.windows(candidates.front(), scale_);
+  int windows = 0;  // wide ones are fewer
+  for (const core::HplParameters& one : candidates) windows = std::max(windows, predictor_.windows(one, scale_));
   TuneRound round{scale_.N, windows, candidates.size(), seeds, 0, predictor_.elapsed_s() - begin_s};
   for (const TunedConfiguration& entry : ended) round.predictions += entry.gflops.size();
   result_.rounds.push_back(round);

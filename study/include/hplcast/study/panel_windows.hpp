@@ -16,8 +16,8 @@ struct WindowRule {
   };
   Kind kind = Kind::automatic;
   int windows = 5;  ///< beside those of the first and the last panels; automatic: at most
-  /// Typical panels that count, in the first window and, if automatic, in those after it, at least two: the scatter of
-  /// panels averages out, whatever the width of the windows (docs/sampled.md).
+  /// Typical panels that count: a fifth in the first window and, if automatic, as many as fit in the inner ones, which
+  /// are two at least. The scatter of panels averages out, whatever the width of the windows (docs/sampled.md).
   int panels = 416;
   int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
   int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8 and 3 Q / 4
@@ -44,6 +44,7 @@ struct WindowPlan {
   int panels = 0;
   int piece = 1;    ///< panels of the pieces that windows and gaps are divided into: a multiple of the process columns
   int warm_up = 0;  ///< panels at the begin of a simulation that are not typical of HPL
+  int untypical = 0;  ///< panels at the end of the run that are not, either
   std::vector<PanelWindow> windows;
 
   /// Panels that are simulated, warm-up too, as a share of all; more than 1 if windows are close to each other.
