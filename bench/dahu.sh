@@ -66,7 +66,7 @@ cluster() { # NAME MODEL_ID KERNEL_SET [MIXTURES]
     -o "$out/$1.cluster.json" || fail 6 "assemble failed"
 }
 
-# All parts but one simulate all panels.
+# All parts but the sampled ones simulate all panels.
 panels=(--windows off)
 
 predict() { # NAME CLUSTER N OPTION...
@@ -99,7 +99,7 @@ part_sampled-exact() {
   panels=(--windows auto --windows-jobs 2)
   for N in "${orders[@]}"; do
     mode=fast
-    estimate=$("$hplcast" predict "$out/dahu.cluster.json" -N "$N" "${hpl[@]}" --mode exact --estimate 2>&1)
+    estimate=$("$hplcast" predict "$out/dahu.cluster.json" -N "$N" "${hpl[@]}" --mode exact --estimate 2>&1) || fail 6 "estimate of N=$N failed: $estimate"
     [[ $estimate != *' sampled: '* ]] || mode=exact
     predict "sampled-exact-$N" "$out/dahu.cluster.json" "$N" "${hpl[@]}" --mode "$mode"
   done

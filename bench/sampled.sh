@@ -7,8 +7,8 @@ usage() {
 Usage: bench/sampled.sh [-o FOLDER] [--build DIR] [--data DIR] [--jobs N]
 
 Simulates 19 cases of HPL on 64 ranks of dahu (grids, broadcasts, swaps, look-ahead, blocks, a slow node) in fast mode with four seeds, all panels and
-five windows of them, and prints the errors of the windows against the mean of the four simulations of all panels, as a table. 10 min on one core.
-FOLDER (default: sampled-results) keeps the predictions; what is there is not simulated again.
+five windows of them, and prints the errors of the windows against the mean of the four simulations of all panels, as a table. 4 min on one core.
+FOLDER (default: sampled-results) keeps the predictions; what is there is not simulated again (start with an empty folder after a change of the cases).
 The data (default: $HPLCAST_REFERENCE_DATA, else ../shared/data beside the project) are not part of the project.
 
 Exit codes: 0 the error is at most 0.5 % (root mean square), 1.5 % (worst), 0.15 % (mean), and the 95 % error covers 90 %; 1 it is not;

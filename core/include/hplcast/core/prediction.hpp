@@ -80,7 +80,8 @@ struct Prediction {
   std::uint64_t seed = 0;
   std::string mode;            ///< exact or fast
   double fast_error_95_s = 0;  ///< of fast mode: how far time_s may be off because exchanges are computed, by chance
-  double error_95_s = 0;       ///< of a sampled prediction: how far time_s may be off because panels were left out
+  /// Of a sampled prediction: how far time_s may be off the mean over seeds of simulations of all panels.
+  double error_95_s = 0;
   std::optional<Sampling> sampling;  ///< nothing: all panels were simulated; else the counts below are extrapolated
   std::string cluster;
   std::string model_sha256;                         ///< of the model that was simulated, after the switches below
