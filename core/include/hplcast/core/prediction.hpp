@@ -92,7 +92,7 @@ struct Prediction {
   double peak_pss_bytes = 0;  ///< with this one
   std::map<std::string, KernelCount> kernels;
   std::map<std::string, MessageCount> messages;
-  double detours_s = 0;  ///< by which they stretched what the ranks did themselves, mean over the ranks
+  double detours_s = 0;              ///< by which they stretched what the ranks did themselves, mean over the ranks
   std::vector<PhaseSummary> phases;  ///< empty if not asked for
   std::optional<Energy> energy;      ///< likewise
 };
