@@ -247,9 +247,8 @@ void ColumnMeetings::load_links(Column& column) {
     for (const auto& [to, bytes] : member.sent) wire_bytes += bytes;
     if (wire_bytes >= 1 && left_s > 0) {
       const Member& other = at(column.members, member.sent[turn % member.sent.size()].first);
-      port::begin_flow(
-          {member.rank->host, other.rank->host, static_cast<std::uint64_t>(wire_bytes), {0, wire_bytes / left_s}},
-          true);
+      messages_.load_links(
+          {member.rank->host, other.rank->host, static_cast<std::uint64_t>(wire_bytes), {0, wire_bytes / left_s}});
     }
     member.sent.clear();
   }

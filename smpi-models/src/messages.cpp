@@ -64,11 +64,13 @@ std::vector<MessageRequest*>::iterator let_begin(std::vector<MessageRequest*>& r
 
 }  // namespace
 
-Messages::Messages(const NetworkCosts& costs, std::deque<Rank>& ranks)
+Messages::Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows)
     : costs_(costs),
       ranks_(ranks),
       async_small_bytes_(port::setting<int>("smpi/async-small-thresh")),
-      detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")) {}
+      detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")) {
+  if (own_flows) flows_.emplace(costs);
+}
 
 core::Scope Messages::scope(int source, int destination) const {
   return at(source).host == at(destination).host ? core::Scope::local : core::Scope::remote;
@@ -143,7 +145,17 @@ void Messages::begin_transfer(SentMessage& sent, double date_s, const RankClock&
     return;
   }
   shape.delay_s = std::max(0.0, date_s - s4u::Engine::get_clock());
-  sent.transfer.begin(shape);
+  if (flows_)
+    sent.transfer.begin(*flows_, shape);
+  else
+    sent.transfer.begin(shape);
+}
+
+void Messages::load_links(const FlowShape& shape) {
+  if (flows_)
+    flows_->begin(shape);
+  else
+    port::begin_flow(shape, true);
 }
 
 /// If somebody wants it already, its transfer begins.

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "message.hpp"
+#include "network_flows.hpp"
 #include "rank.hpp"
 
 namespace hplcast::smpi_models {
@@ -20,7 +22,8 @@ namespace hplcast::smpi_models {
 class Messages {
  public:
   /// Reads thresholds from SMPI's settings. `ranks`: of MPI_COMM_WORLD, by number. Both must outlive this.
-  Messages(const NetworkCosts& costs, std::deque<Rank>& ranks);
+  /// `own_flows`: NetworkFlows moves them, else SimGrid.
+  Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows);
 
   /// Blocks as MPI_Send does, or MPI_Ssend.
   void send(const hplcast_message& message, bool synchronous, const hplcast_end* from = nullptr);
@@ -43,6 +46,8 @@ class Messages {
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
   core::Scope scope(int source, int destination) const;
+  /// Takes its part of the links; nobody waits for it.
+  void load_links(const FlowShape& shape);
   /// Names the next message of the rank `channel.source` there.
   MessageName next_name(const hplcast_channel& channel);
 
@@ -69,6 +74,7 @@ class Messages {
   std::deque<Rank>& ranks_;
   double async_small_bytes_;
   double detached_bytes_;
+  std::optional<NetworkFlows> flows_;
   ContentMover* mover_ = nullptr;
 };
 

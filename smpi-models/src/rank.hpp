@@ -80,6 +80,11 @@ class RankClock {
   /// Running: until wake() of another rank. Blocks.
   void sleep();
   void wake() { bell_->release(); }
+  /// Blocks until the bell that this adds to `bells` rings.
+  void wait_for_bell(std::vector<simgrid::s4u::SemaphorePtr>& bells) {
+    bells.push_back(bell_);
+    bell_->acquire();
+  }
   /// Catching up with nothing but probes of `probe_s` each: to the end of the one that ends at the clock, or after it.
   void catch_up_probing(double probe_s);
   /// After sleep(): to a date that the clock has not passed.

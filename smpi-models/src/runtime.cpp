@@ -103,7 +103,7 @@ void Runtime::add_ranks() {
   polling_.emplace(settings_.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
   if (!direct) return;
   const NetworkCosts& costs = *platform_costs();
-  messages_.emplace(costs, ranks_);
+  messages_.emplace(costs, ranks_, settings_.own_flows && !settings_.program);
   probes_.emplace(kernels_, settings_.poll_by_waiting);
   statistics_.fast = settings_.fast;
   if (settings_.fast || settings_.fast_panels > 0) {

@@ -111,6 +111,7 @@ Settings read_settings(const std::function<const char*(const char*)>& lookup) {
   choose("HPLCAST_MODE", "fast", "exact", settings.fast);
   choose("HPLCAST_PIVOTS", "uniform", "lowest", settings.uniform_pivots);
   choose("HPLCAST_MESSAGES", "direct", "smpi", settings.direct_messages);
+  choose("HPLCAST_FLOWS", "own", "simgrid", settings.own_flows);
   choose("HPLCAST_POLLING", "wait", "probe", settings.poll_by_waiting);
   return settings;
 }

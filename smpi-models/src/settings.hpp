@@ -47,11 +47,12 @@ struct Settings {
   bool uniform_pivots =
       true;  ///< HPLCAST_PIVOTS: uniform or lowest; lowest: the first process row that can has every pivot
   bool direct_messages = true;  ///< HPLCAST_MESSAGES: direct or smpi; smpi: every message takes SMPI's way
-  bool detours = true;          ///< HPLCAST_DETOURS: on or off; off: the cluster's detours never come
-  bool network_noise = true;    ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
-  bool load = false;            ///< HPLCAST_LOAD: on or off; on: kernels load the simulated hosts
-  EnergySettings energy;  ///< HPLCAST_ENERGY: on or off; HPLCAST_POWER_BIN: seconds; HPLCAST_POWER_HOSTS: on or off
-  bool program = false;   ///< HPLCAST_PROGRAM: on or off; on: a program other than HPL, all of whose run is timed
+  bool own_flows = true;      ///< HPLCAST_FLOWS: own or simgrid, which moves messages; programs other than HPL: simgrid
+  bool detours = true;        ///< HPLCAST_DETOURS: on or off; off: the cluster's detours never come
+  bool network_noise = true;  ///< HPLCAST_NETWORK_NOISE: on or off; off: every message takes its expected time
+  bool load = false;          ///< HPLCAST_LOAD: on or off; on: kernels load the simulated hosts
+  EnergySettings energy;      ///< HPLCAST_ENERGY: on or off; HPLCAST_POWER_BIN: seconds; HPLCAST_POWER_HOSTS: on or off
+  bool program = false;       ///< HPLCAST_PROGRAM: on or off; on: a program other than HPL, all of whose run is timed
   /// HPLCAST_REST: code that is neither routine nor region (docs/any-program.md). zero: takes no time; model: as much
   /// of the time in routines as observed; bench: its CPU time here.
   enum class Rest { zero, model, bench } rest = Rest::zero;

@@ -7,13 +7,17 @@
 namespace hplcast::smpi_models {
 
 bool Transfer::has_ended() const {
+  if (own_flow_ != nullptr) return own_flow_->has_ended;
   if (has_flow()) return flow_->test();
   return has_begun() && simgrid::s4u::Engine::get_clock() >= ends_s_ - port::resolution_s;
 }
 
 void Transfer::wait(RankClock& clock) const {
   const double from_s = clock.now_s();
-  if (has_flow()) {
+  if (own_flow_ != nullptr) {
+    clock.pause();
+    if (!own_flow_->has_ended) clock.wait_for_bell(own_flow_->bells);
+  } else if (has_flow()) {
     clock.pause();
     port::wait_for_end(flow_);
   }
@@ -21,7 +25,11 @@ void Transfer::wait(RankClock& clock) const {
 }
 
 std::shared_ptr<const void> Transfer::ring_at_end(const simgrid::s4u::SemaphorePtr& bell) const {
-  if (!has_flow()) return port::ring_at(ends_s_, bell);
+  if (own_flow_ != nullptr) {
+    own_flow_->bells.push_back(bell);
+    return nullptr;
+  }
+  if (!has_flow()) return port::call_at(ends_s_, [bell] { bell->release(); });
   port::release_at_end(flow_, bell);
   return nullptr;
 }

@@ -22,10 +22,7 @@ constexpr double mib = 1024.0 * 1024.0;
 // Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/scaling.md).
 constexpr double start_s_per_rank = 0.25e-3;
 constexpr double wall_s_per_message = 6e-6;
-constexpr double wall_s_per_rolled_message = 3e-6;  // more: a rank probes for the next panel before each of them
-// Without look-ahead, more for each process row: all ranks roll at once, and SimGrid's solver goes through all messages
-// under way whenever one begins or ends.
-constexpr double wall_s_per_rolled_message_and_row = 0.5e-6;
+constexpr double wall_s_per_rolled_message = 5e-6;
 constexpr double wall_s_per_panel_and_rank = 28e-6;  // mostly some ten probes for the next panel
 constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part of a column's exchange
 constexpr double base_bytes = 40 * mib;
@@ -108,10 +105,10 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   SimulationNeeds needs;
   needs.messages = pivot_messages + other_messages;
   needs.simulated_messages = other_messages + (fast ? fast_real_share(p.NB) : 1) * pivot_messages;
-  needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * needs.simulated_messages +
-                 (wall_s_per_rolled_message + (p.DEPTH == 0 ? wall_s_per_rolled_message_and_row * p.P : 0)) * panels *
-                     rolled_per_panel(p) +
-                 wall_s_per_panel_and_rank * panels * ranks + (fast ? wall_s_per_noted_exchange * N * p.P : 0);
+  const double rolled_messages = panels * rolled_per_panel(p);
+  needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * (needs.simulated_messages - rolled_messages) +
+                 wall_s_per_rolled_message * rolled_messages + wall_s_per_panel_and_rank * panels * ranks +
+                 (fast ? wall_s_per_noted_exchange * N * p.P : 0);
   needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;

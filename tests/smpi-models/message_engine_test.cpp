@@ -324,7 +324,11 @@ TEST(MessageEngine, TakesTheTimesOfSmpiForAllAtOnceOnEveryTopology) {
     SCOPED_TRACE(core::kind_of(topology) + (" " + core::parameters_of(topology)));
     const core::ClusterModel cluster = tests::with_network(
         full_link_cluster(), [&](core::NetworkModel::Values& network) { network.topology = topology; });
-    expect_same_times(RandomSchedule(++seed).make(2000, 1e-6), {cluster}, tolerance, "engine_random");
+    Simulation simulation{cluster};
+    // Where so many messages of all sizes meet, SimGrid 3.32 shares links to some ns only (network/optim Full and Lazy
+    // differ as much); random_flows_test has what hplcast's own flows are to be compared with.
+    simulation.environment["HPLCAST_FLOWS"] = "simgrid";
+    expect_same_times(RandomSchedule(++seed).make(2000, 1e-6), simulation, tolerance, "engine_random");
   }
 }
 

@@ -19,13 +19,14 @@ std::uint32_t world_rank(const s4u::Actor& actor) {
                              : static_cast<std::uint32_t>(std::strtoul(property, nullptr, 10));
 }
 
-/// A timer of SimGrid's kernel that opens a semaphore.
+/// A timer of SimGrid's kernel.
 class Alarm {
  public:
-  Alarm(double date_s, s4u::SemaphorePtr bell)
-      : timer_(simgrid::kernel::timer::Timer::set(date_s, [this, bell = std::move(bell)] {
+  template <typename Task>
+  Alarm(double date_s, Task task)
+      : timer_(simgrid::kernel::timer::Timer::set(date_s, [this, task = std::move(task)] {
           timer_ = nullptr;  // SimGrid deletes it
-          bell->release();
+          task();
         })) {}
   ~Alarm() {
     if (timer_ != nullptr) timer_->remove();
@@ -72,13 +73,13 @@ std::vector<Process> processes() {
 double spend(double duration_s, s4u::Semaphore& bell) {
   if (duration_s < resolution_s) return duration_s;
   // A third of the work of sleep_for(), which makes an action of the CPU and rounds otherwise.
-  const Alarm alarm(s4u::Engine::get_clock() + duration_s, s4u::SemaphorePtr(&bell));
+  const Alarm alarm(s4u::Engine::get_clock() + duration_s, [&bell] { bell.release(); });
   bell.acquire();
   return 0;
 }
 
-std::shared_ptr<const void> ring_at(double date_s, const s4u::SemaphorePtr& bell) {
-  return std::make_shared<Alarm>(std::max(date_s, s4u::Engine::get_clock()), bell);
+std::shared_ptr<const void> call_at(double date_s, std::function<void()> task) {
+  return std::make_shared<Alarm>(std::max(date_s, s4u::Engine::get_clock()), std::move(task));
 }
 
 void work(double duration_s) {

@@ -50,8 +50,9 @@ std::vector<Process> processes();
 double spend(double duration_s, s4u::Semaphore& bell);
 /// SimGrid resolves no shorter time where flows end (surf/precision).
 inline constexpr double resolution_s = 1e-12;
-/// Does not block: the semaphore is released at `date_s`, unless what is returned is gone before.
-std::shared_ptr<const void> ring_at(double date_s, const s4u::SemaphorePtr& bell);
+/// Does not block: SimGrid's kernel does `task`, which may not block, at `date_s` or at once if that is over, unless
+/// what is returned is gone before.
+std::shared_ptr<const void> call_at(double date_s, std::function<void()> task);
 /// As spend() with one core of its host at work, for SimGrid's plugins. As exact as SimGrid's CPUs, and more work.
 void work(double duration_s);
 

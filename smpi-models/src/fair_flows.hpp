@@ -1,0 +1,172 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+namespace hplcast::smpi_models {
+
+/// Flows over links that they share by max-min fairness, from event to event, an event being the begin or the end of a
+/// flow: the rates of all flows rise together, until a flow has reached its own limit or crosses a link that is full.
+/// That is the rule of SimGrid's network model (CM02), with less work for it: flows of one route and limit have one
+/// rate, so that they are one class. An event costs the time to find the rates of the classes that its links connect,
+/// by way of other classes and links, however many flows these are.
+class FairFlows {
+ public:
+  using Link = std::uint32_t;
+  using Route = std::uint32_t;
+
+  /// Ends that are no further apart are one event, in s.
+  explicit FairFlows(double resolution_s) : resolution_s_(resolution_s) {}
+
+  Link add_link(double bytes_per_s);
+  /// Flows share a link in proportion to 1 / `penalty` > 0 of their routes. `links`: each once; none: what moves there
+  /// disturbs nobody.
+  Route add_route(std::vector<Link> links, double penalty);
+
+  struct Flow {
+    Route route = 0;
+    double bytes = 0;
+    double limit_bytes_per_s = 0;  ///< its rate is not above
+    double gain = 1;               ///< bytes it moves per byte that the links carry for it
+    std::uint32_t name = 0;        ///< whatever the caller knows it by
+  };
+  /// `date_s`: not before that of the last advance().
+  void begin(double date_s, const Flow& flow) { starts_.push({date_s, starts_made_++, flow}); }
+
+  /// When the next flow begins or ends, in s; infinity: there is none.
+  double next_s();
+  /// Lets what happens until `date_s` happen. Adds the names of the flows that end to `ended`, in order.
+  void advance(double date_s, std::vector<std::uint32_t>& ended);
+
+ private:
+  using ClassIndex = std::uint32_t;
+  static constexpr Link no_link = std::numeric_limits<Link>::max();
+  struct Kind {
+    Route route;
+    double limit_bytes_per_s;
+    double gain;
+    bool operator==(const Kind& other) const {
+      return route == other.route && limit_bytes_per_s == other.limit_bytes_per_s && gain == other.gain;
+    }
+  };
+  struct KindHash {
+    std::size_t operator()(const Kind& kind) const;
+  };
+  /// A flow on its way ends when its class has moved so many bytes per flow.
+  struct Moving {
+    double end_bytes;
+    std::uint64_t number;  // in the order of their begins
+    std::uint32_t name;
+    bool operator<(const Moving& other) const {  // the first end on top of a heap
+      return end_bytes != other.end_bytes ? end_bytes > other.end_bytes : number > other.number;
+    }
+  };
+  struct Class {
+    Kind kind{};
+    double level_limit = 0;     // level at which its flows reach their limit
+    bool is_limited = false;    // by less than any of its links
+    std::vector<Moving> flows;  // a heap
+    double moved_bytes = 0;     // by each flow, until since_s
+    double since_s = 0;
+    double rate_bytes_per_s = 0;        // of each flow
+    double noted_s = 0;                 // in ends_
+    std::uint32_t note = 0;             // the one that counts
+    std::vector<std::uint32_t> places;  // in the lists of its links
+    double level = 0;                   // its rate, as links see it, times its penalty
+    Link held_up_by = no_link;          // the full link that keeps it there; none: its limit
+    // In share_out():
+    std::uint64_t round = 0;
+    bool is_fixed = false;
+    double next_level = 0;
+    Link next_held_up_by = no_link;
+  };
+  struct LinkState {
+    double bytes_per_s;
+    std::vector<ClassIndex> classes;
+    bool is_changed = false;
+    // In fill(), for the part:
+    std::uint64_t fill = 0;
+    bool binds = false;  // else it is full by classes that have more there than the part
+    double left_bytes_per_s = 0;
+    double load = 0;       // by which it is filled per rise of the level
+    std::size_t open = 0;  // classes that are not fixed
+    double full_at = 0;    // level; negative: it holds up nobody of the part
+    double held_at = 0;    // level of classes beyond the part that it holds up; 0: there are none
+    double level() const { return std::max(0.0, left_bytes_per_s) / load; }
+  };
+  struct RouteState {
+    std::vector<Link> links;
+    double penalty;
+  };
+  struct Start {
+    double date_s;
+    std::uint64_t number;
+    Flow flow;
+    bool operator<(const Start& other) const {
+      return date_s != other.date_s ? date_s > other.date_s : number > other.number;
+    }
+  };
+  /// When a class will have its next end, if its rate stays. Rates that fall leave it: it is then too early.
+  struct EndNote {
+    double date_s;
+    ClassIndex of;
+    std::uint32_t note;
+    bool operator<(const EndNote& other) const {
+      return date_s != other.date_s ? date_s > other.date_s : of > other.of;
+    }
+  };
+  /// What may stop the rates from rising: a link, or the limit of a class.
+  struct Stop {
+    double level;
+    std::uint32_t index;
+    bool is_class;
+    bool operator<(const Stop& other) const {
+      if (level != other.level) return level > other.level;
+      return is_class != other.is_class ? is_class < other.is_class : index > other.index;
+    }
+  };
+
+  void start(const Flow& flow);
+  void end_flows(ClassIndex index, std::vector<std::uint32_t>& ended);
+  ClassIndex class_of(const Kind& kind);
+  void remove(ClassIndex index);
+  void change_links(const Class& of);
+  double end_s(const Class& of) const;
+  void note_end(ClassIndex index);
+  bool is_in_part(const Class& of) const { return of.round == round_; }
+  void take(ClassIndex index);
+  void take_all_connected();
+  void take_disturbed(Link link);
+  void offer(Link link);
+  void fill();
+  void fix(ClassIndex index, double level, Link held_up_by);
+  void share_out();
+  void set_level(ClassIndex index);
+
+  static constexpr double never_s = std::numeric_limits<double>::infinity();
+
+  double resolution_s_;
+  double now_s_ = 0;
+  std::uint64_t starts_made_ = 0;
+  std::vector<LinkState> links_;
+  std::vector<RouteState> routes_;
+  std::vector<Class> classes_;
+  std::vector<ClassIndex> free_classes_;
+  std::unordered_map<Kind, ClassIndex, KindHash> kinds_;
+  std::priority_queue<Start> starts_;
+  std::priority_queue<EndNote> ends_;
+  std::vector<Link> changed_links_;
+  // Of share_out():
+  std::uint64_t round_ = 0;
+  std::uint64_t fills_ = 0;
+  std::vector<ClassIndex> part_;
+  std::vector<Link> part_links_;
+  std::priority_queue<Stop> stops_;
+};
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,78 @@
+#include "network_flows.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "network_costs.hpp"
+#include "zones.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace s4u = simgrid::s4u;
+
+FairFlows::Link NetworkFlows::link(const s4u::Link& of) {
+  const auto [found, is_new] = links_.try_emplace(&of, 0);
+  if (is_new) found->second = flows_.add_link(of.get_bandwidth());
+  return found->second;
+}
+
+const NetworkFlows::Route& NetworkFlows::route(const Ends& ends) {
+  const auto [found, is_new] = routes_.try_emplace(ends);
+  Route& route = found->second;
+  if (!is_new) return route;
+  std::vector<s4u::Link*> links;
+  ends.first->route_to(ends.second, links, &route.latency_s);
+  route.links = links.size();
+  route.least_bytes_per_s = std::numeric_limits<double>::infinity();
+  std::vector<FairFlows::Link> shared;
+  for (const s4u::Link* const each : links) {
+    route.least_bytes_per_s = std::min(route.least_bytes_per_s, each->get_bandwidth());
+    if (each->get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE) shared.push_back(link(*each));
+  }
+  route.number = flows_.add_route(std::move(shared), route.latency_s > 0 ? route.latency_s : 1);
+  return route;
+}
+
+std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
+  const Route& way = route({shape.source, shape.destination});
+  const core::Scope scope = shape.source == shape.destination ? core::Scope::local : core::Scope::remote;
+  const double gain = costs_.bandwidth_factor(scope, shape.as);
+  const double limit_bytes_per_s = std::min(shape.as.bandwidth_bytes_per_s, gain * way.least_bytes_per_s);
+  const double latency_s = latency_factor(costs_.topology(), shape.as, way.links) * way.latency_s;
+  if (free_names_.empty()) {
+    free_names_.push_back(static_cast<std::uint32_t>(moving_.size()));
+    moving_.emplace_back();
+  }
+  const std::uint32_t name = free_names_.back();
+  free_names_.pop_back();
+  moving_[name] = std::make_shared<NetworkFlow>();
+  flows_.begin(s4u::Engine::get_clock() + (shape.delay_s + latency_s),
+               {way.number, static_cast<double>(shape.wire_bytes), limit_bytes_per_s, gain, name});
+  set_timer();
+  return moving_[name];
+}
+
+/// A timer that comes too early stays: the next one is set then.
+void NetworkFlows::set_timer() {
+  const double date_s = flows_.next_s();
+  if (timer_ != nullptr && timer_s_ <= date_s) return;
+  timer_ = nullptr;
+  if (date_s == std::numeric_limits<double>::infinity()) return;
+  timer_s_ = date_s;
+  timer_ = port::call_at(date_s, [this] { ring(timer_s_); });
+}
+
+void NetworkFlows::ring(double date_s) {
+  timer_ = nullptr;
+  ended_.clear();
+  flows_.advance(std::max(date_s, s4u::Engine::get_clock()), ended_);
+  set_timer();
+  for (const std::uint32_t name : ended_) {
+    const std::shared_ptr<NetworkFlow> flow = std::move(moving_[name]);
+    free_names_.push_back(name);
+    flow->has_ended = true;
+    for (const s4u::SemaphorePtr& bell : flow->bells) bell->release();
+  }
+}
+
+}  // namespace hplcast::smpi_models

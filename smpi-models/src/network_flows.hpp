@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "fair_flows.hpp"
+#include "flow_shape.hpp"
+#include "simgrid_port/simgrid_port.hpp"
+
+namespace hplcast::smpi_models {
+
+class NetworkCosts;
+
+/// A message on its way through FairFlows.
+struct NetworkFlow {
+  bool has_ended = false;
+  std::vector<simgrid::s4u::SemaphorePtr> bells;  ///< each rings once, at its end
+};
+
+/// FairFlows over the links of SimGrid's platform, by its clock: the same dates as SimGrid's own flows to rounding, in
+/// a fraction of the time. The two know nothing of each other: a simulation whose messages share links must leave all
+/// of them to one.
+class NetworkFlows {
+ public:
+  /// It must outlive this.
+  explicit NetworkFlows(const NetworkCosts& costs) : costs_(costs) {}
+
+  /// Does not block, nor let others run.
+  std::shared_ptr<NetworkFlow> begin(const FlowShape& shape);
+
+ private:
+  struct Route {
+    FairFlows::Route number = 0;
+    std::size_t links = 0;
+    double latency_s = 0;
+    double least_bytes_per_s = 0;
+  };
+  using Ends = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
+  struct EndsHash {
+    std::size_t operator()(const Ends& ends) const {
+      return std::hash<const void*>()(ends.first) * 31 + std::hash<const void*>()(ends.second);
+    }
+  };
+
+  const Route& route(const Ends& ends);
+  FairFlows::Link link(const simgrid::s4u::Link& of);
+  void set_timer();
+  void ring(double date_s);
+
+  const NetworkCosts& costs_;
+  FairFlows flows_{port::resolution_s};
+  std::unordered_map<Ends, Route, EndsHash> routes_;
+  std::unordered_map<const simgrid::s4u::Link*, FairFlows::Link> links_;
+  std::vector<std::shared_ptr<NetworkFlow>> moving_;  // by name
+  std::vector<std::uint32_t> free_names_;
+  std::vector<std::uint32_t> ended_;
+  double timer_s_ = 0;
+  std::shared_ptr<const void> timer_;
+};
+
+}  // namespace hplcast::smpi_models
