@@ -37,6 +37,20 @@ FairFlows::Route FairFlows::add_route(std::vector<Link> links, double penalty) {
   return static_cast<Route>(routes_.size() - 1);
 }
 
+void FairFlows::begin(double date_s, const Flow& flow) {
+  starts_.push({date_s, starts_made_++, flow});
+  if (flow.name >= places_.size()) places_.resize(flow.name + 1);
+  places_[flow.name] = {false, 0, 0, date_s + flow.bytes / flow.limit_bytes_per_s};
+}
+
+double FairFlows::earliest_end_s(std::uint32_t name, double now_s) const {
+  const Place& place = places_[name];
+  if (!place.has_begun) return place.earliest_s;
+  const Class& of = classes_[place.of];
+  const double moved_bytes = of.moved_bytes + of.rate_bytes_per_s * (now_s - of.since_s);
+  return now_s + (place.end_bytes - moved_bytes) / of.kind.limit_bytes_per_s;
+}
+
 double FairFlows::end_s(const Class& of) const {
   return of.since_s + std::max(0.0, of.flows.front().end_bytes - of.moved_bytes) / of.rate_bytes_per_s;
 }
@@ -98,6 +112,7 @@ void FairFlows::start(const Flow& flow) {
   Class& of = classes_[index];
   const double moved_bytes = of.moved_bytes + of.rate_bytes_per_s * (now_s_ - of.since_s);
   of.flows.push_back({moved_bytes + flow.bytes, starts_made_++, flow.name});
+  places_[flow.name] = {true, index, moved_bytes + flow.bytes, 0};
   std::push_heap(of.flows.begin(), of.flows.end());
   change_links(of);
   if (of.places.empty()) note_end(index);

@@ -33,13 +33,16 @@ class FairFlows {
     double bytes = 0;
     double limit_bytes_per_s = 0;  ///< its rate is not above
     double gain = 1;               ///< bytes it moves per byte that the links carry for it
-    std::uint32_t name = 0;        ///< whatever the caller knows it by
+    std::uint32_t name = 0;        ///< as the caller knows it, small: none other on its way has it
   };
   /// `date_s`: not before that of the last advance().
-  void begin(double date_s, const Flow& flow) { starts_.push({date_s, starts_made_++, flow}); }
+  void begin(double date_s, const Flow& flow);
 
   /// When the next flow begins or ends, in s; infinity: there is none.
   double next_s();
+  /// Of a flow on its way, as it is at `now_s`, which is before next_s() and not before the last advance(): it does not
+  /// end before.
+  double earliest_end_s(std::uint32_t name, double now_s) const;
   /// Lets what happens until `date_s` happen. Adds the names of the flows that end to `ended`, in order.
   void advance(double date_s, std::vector<std::uint32_t>& ended);
 
@@ -65,6 +68,13 @@ class FairFlows {
     bool operator<(const Moving& other) const {  // the first end on top of a heap
       return end_bytes != other.end_bytes ? end_bytes > other.end_bytes : number > other.number;
     }
+  };
+  /// Of a flow, by its name.
+  struct Place {
+    bool has_begun = false;
+    ClassIndex of = 0;      // if it has
+    double end_bytes = 0;   // likewise
+    double earliest_s = 0;  // else
   };
   struct Class {
     Kind kind{};
@@ -156,6 +166,7 @@ class FairFlows {
   std::vector<LinkState> links_;
   std::vector<RouteState> routes_;
   std::vector<Class> classes_;
+  std::vector<Place> places_;
   std::vector<ClassIndex> free_classes_;
   std::unordered_map<Kind, ClassIndex, KindHash> kinds_;
   std::priority_queue<Start> starts_;

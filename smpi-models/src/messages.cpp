@@ -229,7 +229,7 @@ void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
   wait_for_both(source.clock, sent, [&] {
     if (sent->transfer.has_begun()) return;
     sent->sender_sleeps = true;
-    source.clock.sleep();
+    source.clock.sleep();  // for a receive
   });
   source.clock.resume();
   source.let_in_s = source.clock.now_s();
@@ -269,6 +269,18 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();
   ring(sent.alarm);
   return request;
+}
+
+/// True where that is easily seen.
+bool Messages::sends_nothing_until(int rank, double date_s) const {
+  constexpr int most_steps = 8;
+  for (int steps = 0; rank >= 0 && steps < most_steps; ++steps) {
+    const RankClock::Wait& wait = at(rank).clock.waits_for();
+    if (wait.flow != nullptr) return !wait.flow->has_ended && flows_->earliest_end_s(*wait.flow) > date_s;
+    if (wait.date_s > date_s) return true;
+    rank = wait.other;
+  }
+  return false;
 }
 
 bool Messages::has_ended(const MessageRequest& request) const {
@@ -332,7 +344,7 @@ void Messages::wait(MessageRequest& request) {
   wait_for_both(rank.clock, request.message, [&] {
     if (request.message == nullptr) {
       request.receiver_sleeps = true;
-      rank.clock.sleep();
+      rank.clock.sleep(request.wanted.channel.source);
     }
     while (!request.message->transfer.has_begun()) s4u::this_actor::yield();  // the sender is just about to begin it
   });

@@ -46,10 +46,15 @@ std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
   const std::uint32_t name = free_names_.back();
   free_names_.pop_back();
   moving_[name] = std::make_shared<NetworkFlow>();
+  moving_[name]->name = name;
   flows_.begin(s4u::Engine::get_clock() + (shape.delay_s + latency_s),
                {way.number, static_cast<double>(shape.wire_bytes), limit_bytes_per_s, gain, name});
   set_timer();
   return moving_[name];
+}
+
+double NetworkFlows::earliest_end_s(const NetworkFlow& flow) const {
+  return flows_.earliest_end_s(flow.name, s4u::Engine::get_clock());
 }
 
 /// A timer that comes too early stays: the next one is set then.

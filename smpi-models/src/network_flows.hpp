@@ -16,6 +16,7 @@ class NetworkCosts;
 
 /// A message on its way through FairFlows.
 struct NetworkFlow {
+  std::uint32_t name = 0;
   bool has_ended = false;
   std::vector<simgrid::s4u::SemaphorePtr> bells;  ///< each rings once, at its end
 };
@@ -30,6 +31,8 @@ class NetworkFlows {
 
   /// Does not block, nor let others run.
   std::shared_ptr<NetworkFlow> begin(const FlowShape& shape);
+  /// Of one that has not ended: whatever others do, it does not before.
+  double earliest_end_s(const NetworkFlow& flow) const;
 
  private:
   struct Route {

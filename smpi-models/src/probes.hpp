@@ -2,6 +2,7 @@
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "kernels.hpp"
+#include "messages.hpp"
 #include "probe_series.hpp"
 #include "rank.hpp"
 
@@ -15,8 +16,9 @@ namespace hplcast::smpi_models {
 /// swap, dozens of times in a row on large process columns, and a rank that slept there would hold up its column.
 class Probes {
  public:
-  /// Reads the cost of probes from SMPI's settings. `may_sleep` false: every probe is an event.
-  Probes(const Kernels& kernels, bool may_sleep);
+  /// Reads the cost of probes from SMPI's settings. `may_sleep` false: every probe is an event. The messages must
+  /// outlive this.
+  Probes(const Kernels& kernels, const Messages& messages, bool may_sleep);
 
   /// As MPI_Iprobe by `rank`, the destination of the channel. Blocks.
   bool probe(Rank& rank, const hplcast_channel& channel);
@@ -26,6 +28,8 @@ class Probes {
   static void sleep_until_sent(Rank& rank, const hplcast_channel& channel);
 
  private:
+  bool is_let_in(const Rank& rank, const hplcast_channel& channel) const;
+  bool is_easy(Rank& rank, const hplcast_channel& channel);
   bool reach_end(Rank& rank, const hplcast_channel& channel);
   bool end_in_the_past(Rank& rank);
   static bool end_replayed(Rank& rank);
@@ -33,6 +37,7 @@ class Probes {
   void work_later(Rank& rank, const hplcast_channel& channel);
 
   const Kernels& kernels_;
+  const Messages& messages_;
   bool may_sleep_;
   bool grow_;  // smpi/grow-injected-times, and they cost something
   bool late_;  // core::NetworkModel::Values::late_probes

@@ -111,6 +111,7 @@ void RankClock::flush() {
   worked_ = false;
   LOG("spends %g s", ahead_s_);
   if (loads_host_) return spend_pieces();
+  waits_for_.date_s = now_s();
   ahead_s_ += port::spend(take_ahead_s(), *bell_);
 }
 
@@ -132,11 +133,20 @@ double RankClock::take_ahead_s() {
   return ahead_s;
 }
 
-void RankClock::sleep() {
+void RankClock::wait_for(NetworkFlow& flow) {
+  flow.bells.push_back(bell_);
+  waits_for_.flow = &flow;
+  bell_->acquire();
+  waits_for_.flow = nullptr;
+}
+
+void RankClock::sleep(int other) {
   state_ = State::asleep;
   slept_at_s_ = now_s();
   LOG("falls asleep at %.12g s", slept_at_s_);
+  waits_for_.other = other;
   bell_->acquire();
+  waits_for_.other = -1;
   LOG("wakes up after %g s", now_s() - slept_at_s_);
   state_ = State::running;
 }

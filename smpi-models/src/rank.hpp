@@ -77,14 +77,19 @@ class RankClock {
   void pause() { ahead_s_ = 0; }
   void go_on_from(double date_s);
 
-  /// Running: until wake() of another rank. Blocks.
-  void sleep();
+  /// Running: until wake() of another rank. Blocks. `other`: that will have sent something before; negative: not known.
+  void sleep(int other = -1);
   void wake() { bell_->release(); }
-  /// Blocks until the bell that this adds to `bells` rings.
-  void wait_for_bell(std::vector<simgrid::s4u::SemaphorePtr>& bells) {
-    bells.push_back(bell_);
-    bell_->acquire();
-  }
+  /// Blocks until the flow has ended.
+  void wait_for(NetworkFlow& flow);
+
+  /// What a rank that is blocked waits for: it sends nothing before.
+  struct Wait {
+    double date_s = 0;
+    const NetworkFlow* flow = nullptr;
+    int other = -1;  ///< something that this rank sends
+  };
+  const Wait& waits_for() const { return waits_for_; }
   /// Catching up with nothing but probes of `probe_s` each: to the end of the one that ends at the clock, or after it.
   void catch_up_probing(double probe_s);
   /// After sleep(): to a date that the clock has not passed.
@@ -168,6 +173,7 @@ class RankClock {
   bool watches_ = false;
   double told_s_ = 0, blocked_s_ = 0;
   core::CoreState between_kernels_ = core::CoreState::messages;
+  Wait waits_for_;
   simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
 };
 

@@ -104,7 +104,7 @@ void Runtime::add_ranks() {
   if (!direct) return;
   const NetworkCosts& costs = *platform_costs();
   messages_.emplace(costs, ranks_, settings_.own_flows && !settings_.program);
-  probes_.emplace(kernels_, settings_.poll_by_waiting);
+  probes_.emplace(kernels_, *messages_, settings_.poll_by_waiting);
   statistics_.fast = settings_.fast;
   if (settings_.fast || settings_.fast_panels > 0) {
     columns_.emplace(kernels_, *messages_, costs, counts_, settings_.sampled_exchanges);

@@ -16,7 +16,7 @@ void Transfer::wait(RankClock& clock) const {
   const double from_s = clock.now_s();
   if (own_flow_ != nullptr) {
     clock.pause();
-    if (!own_flow_->has_ended) clock.wait_for_bell(own_flow_->bells);
+    if (!own_flow_->has_ended) clock.wait_for(*own_flow_);
   } else if (has_flow()) {
     clock.pause();
     port::wait_for_end(flow_);

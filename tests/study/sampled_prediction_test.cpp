@@ -465,6 +465,9 @@ TEST_F(SampledPrediction, IsExactIfItsWindowsTakeNotLong) {
   request_.mode = SimulationMode::automatic;
   request_.parameters = parameters(500000, 128, 32, 32);  // exact windows would take twice as long
   EXPECT_EQ(mode_of(request_), SimulationMode::fast);
+  request_.parameters.SWAP = 1;  // so many messages that fewer panels have to do
+  EXPECT_EQ(windows_of(request_).windows.size(), 6U);
+  request_.parameters.SWAP = 0;
   EXPECT_EQ(windows_of(request_).windows.size(), 7U);
   request_.mode = SimulationMode::exact;
   EXPECT_EQ(windows_of(request_).windows.size(), 6U);
