@@ -281,16 +281,16 @@ WindowPlan windows_of(const PredictionRequest& request) {
   constexpr double largest_share = 0.7;
   WindowRule rule = request.windows;
   WindowPlan plan = plan_windows(p, rule);
-  // Where auto would take fast mode, an exact panel costs twice as much; one with long swaps costs several times as
-  // much.
+  // Where auto would take fast mode, an exact panel costs twice as much; one with long swaps, several times as much.
   const bool exact_is_costly = request.mode == SimulationMode::exact &&
                                plan.simulated_share() * messages_saved_by_fast(p) >= fast_from_messages_in_windows;
   constexpr double costly_s = 60;
-  if (exact_is_costly || plan.simulated_share() * simulation_needs(p, true).wall_s > costly_s) {
-    constexpr int fewer_panels = 320;
-    rule.panels = std::min(rule.panels, fewer_panels);
-    plan = plan_windows(p, rule);
-  }
+  constexpr int exact_panels = 320, costly_panels = 224;
+  if (plan.simulated_share() * simulation_needs(p, true).wall_s > costly_s)
+    rule.panels = std::min(rule.panels, costly_panels);
+  else if (exact_is_costly)
+    rule.panels = std::min(rule.panels, exact_panels);
+  plan = plan_windows(p, rule);
   return plan.simulated_share() < largest_share ? plan : full;
 }
 

@@ -466,7 +466,7 @@ TEST_F(SampledPrediction, IsExactIfItsWindowsTakeNotLong) {
   request_.parameters = parameters(500000, 128, 32, 32);  // exact windows would take twice as long
   EXPECT_EQ(mode_of(request_), SimulationMode::fast);
   request_.parameters.SWAP = 1;  // so many messages that fewer panels have to do
-  EXPECT_EQ(windows_of(request_).windows.size(), 6U);
+  EXPECT_EQ(windows_of(request_).windows.size(), 4U);
   request_.parameters.SWAP = 0;
   EXPECT_EQ(windows_of(request_).windows.size(), 7U);
   request_.mode = SimulationMode::exact;
