@@ -269,8 +269,10 @@ void FairFlows::fill() {
     for (const ClassIndex index : state.classes)
       if (is_in_part(classes_[index]) && !classes_[index].is_fixed) fix(index, level, first.index);
   }
+  // All their links are full by others, which are taken now.
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
   for (const ClassIndex index : part_)
-    if (!classes_[index].is_fixed) fix(index, never_s, no_link);
+    if (!classes_[index].is_fixed) fix(index, unbounded, no_link);
 }
 
 /// Takes those classes on a link that may not keep their rates beside the new ones of the part.

@@ -13,14 +13,14 @@ namespace hplcast::smpi_models {
 /// Flows over links that they share by max-min fairness, from event to event, an event being the begin or the end of a
 /// flow: the rates of all flows rise together, until a flow has reached its own limit or crosses a link that is full.
 /// That is the rule of SimGrid's network model (CM02), with less work for it: flows of one route and limit have one
-/// rate, so that they are one class. An event costs the time to find the rates of the classes that its links connect,
-/// by way of other classes and links, however many flows these are.
+/// rate, so that they are one class, and an event gives new rates only to classes on its links, and to those that would
+/// not be fair beside them any more (share_out()).
 class FairFlows {
  public:
   using Link = std::uint32_t;
   using Route = std::uint32_t;
 
-  /// Ends that are no further apart are one event, in s.
+  /// Begins and ends that are no further apart are one event, in s.
   explicit FairFlows(double resolution_s) : resolution_s_(resolution_s) {}
 
   Link add_link(double bytes_per_s);
@@ -41,7 +41,7 @@ class FairFlows {
   /// When the next flow begins or ends, in s; infinity: there is none.
   double next_s();
   /// Of a flow on its way, as it is at `now_s`, which is before next_s() and not before the last advance(): it does not
-  /// end before.
+  /// end before, but for twice the resolution.
   double earliest_end_s(std::uint32_t name, double now_s) const;
   /// Lets what happens until `date_s` happen. Adds the names of the flows that end to `ended`, in order.
   void advance(double date_s, std::vector<std::uint32_t>& ended);

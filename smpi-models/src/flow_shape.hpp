@@ -11,7 +11,7 @@ class Host;
 
 namespace hplcast::smpi_models {
 
-/// What a flow is: SimGrid shares links among flows by max-min fairness, and none exceeds `as.bandwidth_bytes_per_s`.
+/// What a flow is: links are shared among flows by max-min fairness, and none exceeds `as.bandwidth_bytes_per_s`.
 /// (A bandwidth factor would not do: since SimGrid 3.28 a flow of factor f takes 1/f of the link for each byte.)
 struct FlowShape {
   simgrid::s4u::Host* source = nullptr;

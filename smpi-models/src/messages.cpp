@@ -276,7 +276,8 @@ bool Messages::sends_nothing_until(int rank, double date_s) const {
   constexpr int most_steps = 8;
   for (int steps = 0; rank >= 0 && steps < most_steps; ++steps) {
     const RankClock::Wait& wait = at(rank).clock.waits_for();
-    if (wait.flow != nullptr) return !wait.flow->has_ended && flows_->earliest_end_s(*wait.flow) > date_s;
+    if (wait.flow != nullptr)
+      return !wait.flow->has_ended && flows_->earliest_end_s(*wait.flow) > date_s + 2 * port::resolution_s;
     if (wait.date_s > date_s) return true;
     rank = wait.other;
   }

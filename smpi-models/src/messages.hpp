@@ -12,10 +12,10 @@
 
 namespace hplcast::smpi_models {
 
-/// Point-to-point messages on SimGrid's flows, with the three semantics of MPI_Send that SMPI has (eager, detached,
-/// rendezvous) and its costs, for a fraction of the work that SMPI itself has with a message. Simulated times are those
-/// of SMPI to rounding (a test compares). What a call costs (os, ois, or) joins the delay of the rank and is spent with
-/// it.
+/// Point-to-point messages as flows, of NetworkFlows or of SimGrid, with the three semantics of MPI_Send that SMPI has
+/// (eager, detached, rendezvous) and its costs, for a fraction of the work that SMPI itself has with a message.
+/// Simulated times are those of SMPI to rounding (a test compares). What a call costs (os, ois, or) joins the delay of
+/// the rank and is spent with it.
 ///
 /// Messages match by source, destination, tag and context, in order. Only bytes that both sides declare as content are
 /// copied, or what a ContentMover moves.
@@ -48,6 +48,8 @@ class Messages {
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
   core::Scope scope(int source, int destination) const;
+  /// Before any message: SimGrid moves them.
+  void leave_flows_to_simgrid() { flows_.reset(); }
   /// Takes its part of the links; nobody waits for it.
   void load_links(const FlowShape& shape);
   /// Names the next message of the rank `channel.source` there.

@@ -32,7 +32,7 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
   PollingLoop& loop = rank.loop;
   bool found = false;
   rank.clock.is_between_kernels(core::CoreState::polling);
-  if (is_easy(rank, channel)) {
+  if (spend_if_known(rank, channel)) {
     found = rank.mail.has(channel) && is_let_in(rank, channel);
     rank.let_in_s = rank.clock.now_s();
     loop.probe_failed = !found;
@@ -68,9 +68,9 @@ bool Probes::is_let_in(const Rank& rank, const hplcast_channel& channel) const {
   return !late_ || rank.loop.only_probes() || rank.mail.has(channel, rank.let_in_s);
 }
 
-/// Spends a probe, ahead of the clock, if it is already known what it will find: something is there, or its sender
-/// waits for what comes later.
-bool Probes::is_easy(Rank& rank, const hplcast_channel& channel) {
+/// Spends a probe ahead of the clock, if it is already known what it will find: something is there, or who would send
+/// it waits for what comes later.
+bool Probes::spend_if_known(Rank& rank, const hplcast_channel& channel) {
   RankClock& clock = rank.clock;
   const PollingLoop& loop = rank.loop;
   if (grow_ || !may_sleep_ || rank.replay.active || !clock.may_run_ahead()) return false;

@@ -29,7 +29,7 @@ class Probes {
 
  private:
   bool is_let_in(const Rank& rank, const hplcast_channel& channel) const;
-  bool is_easy(Rank& rank, const hplcast_channel& channel);
+  bool spend_if_known(Rank& rank, const hplcast_channel& channel);
   bool reach_end(Rank& rank, const hplcast_channel& channel);
   bool end_in_the_past(Rank& rank);
   static bool end_replayed(Rank& rank);

@@ -134,10 +134,19 @@ double RankClock::take_ahead_s() {
 }
 
 void RankClock::wait_for(NetworkFlow& flow) {
+  // If the rank is killed meanwhile, too.
+  struct End {
+    RankClock& clock;
+    NetworkFlow& flow;
+    ~End() {
+      clock.waits_for_.flow = nullptr;
+      flow.bells.erase(std::remove(flow.bells.begin(), flow.bells.end(), clock.bell_), flow.bells.end());
+    }
+  };
+  const End end{*this, flow};
   flow.bells.push_back(bell_);
   waits_for_.flow = &flow;
   bell_->acquire();
-  waits_for_.flow = nullptr;
 }
 
 void RankClock::sleep(int other) {

@@ -19,9 +19,9 @@ namespace hplcast::smpi_models {
 /// The own time of a rank, which is not always that of the simulated clock.
 ///
 /// Running ahead: kernels and MPI calls take time, but others notice it only when the rank sends something that they
-/// may probe for, or finds something. So they move the own time only, and flush() lets the clock follow in one step
-/// before such a call. Other messages are begun and waited for ahead of the clock: only the two ends notice when, and
-/// the network is told that the flow begins later.
+/// may probe for, or probes for what may still be sent. So they move the own time only, and flush() lets the clock
+/// follow in one step before such a call. Other messages are begun and waited for ahead of the clock: only the two ends
+/// notice when, and the network is told that the flow begins later.
 ///
 /// Catching up: a rank that probes between pieces of work sleeps until there is something to find, and does its work
 /// of that time afterwards, in its own past (the drawing has probes that fail as "p", those that find it as "P"):

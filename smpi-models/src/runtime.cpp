@@ -103,7 +103,7 @@ void Runtime::add_ranks() {
   polling_.emplace(settings_.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
   if (!direct) return;
   const NetworkCosts& costs = *platform_costs();
-  messages_.emplace(costs, ranks_, settings_.own_flows && !settings_.program);
+  messages_.emplace(costs, ranks_, settings_.own_flows);
   probes_.emplace(kernels_, *messages_, settings_.poll_by_waiting);
   statistics_.fast = settings_.fast;
   if (settings_.fast || settings_.fast_panels > 0) {
@@ -140,7 +140,10 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
 
 ProgramMessages* Runtime::program_messages() {
   if (!messages_) return nullptr;
-  if (!program_messages_) program_messages_.emplace(*messages_, ranks_, *world_, kernels_.has_late_probes());
+  if (!program_messages_) {
+    messages_->leave_flows_to_simgrid();  // collective operations are SMPI's, and share links with them
+    program_messages_.emplace(*messages_, ranks_, *world_, kernels_.has_late_probes());
+  }
   return &*program_messages_;
 }
 

@@ -281,7 +281,7 @@ WindowPlan windows_of(const PredictionRequest& request) {
   constexpr double largest_share = 0.7;
   WindowRule rule = request.windows;
   WindowPlan plan = plan_windows(p, rule);
-  // Where auto would take fast mode, an exact panel costs twice as much; one with long swaps, several times as much.
+  // Where auto would take fast mode, an exact panel costs twice as much; one with long swaps, or of many ranks, more.
   const bool exact_is_costly = request.mode == SimulationMode::exact &&
                                plan.simulated_share() * messages_saved_by_fast(p) >= fast_from_messages_in_windows;
   constexpr double costly_s = 60;

@@ -93,8 +93,8 @@ typedef struct {
   int context; /* messages match within one; 0 in programs whose tags tell all of them apart */
 } hplcast_channel;
 
-/* Activity of the calling rank beside its probes. Outside of the two kinds of loops every probe is simulated, because
- * the rank has other messages to attend to whether it finds something or not. */
+/* Activity of the calling rank beside its probes. Outside of the two kinds of loops every probe is made, because the
+ * rank has other messages to attend to whether it finds something or not. */
 typedef enum {
   HPLCAST_LOOP_NONE,
   HPLCAST_LOOP_ONLY_PROBES,  /* nothing: it probes one channel until it finds a message */
