@@ -271,7 +271,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   return request;
 }
 
-/// True where that is easily seen.
+/// Follows ranks that wait for each other a few steps only.
 bool Messages::sends_nothing_until(int rank, double date_s) const {
   constexpr int most_steps = 8;
   for (int steps = 0; rank >= 0 && steps < most_steps; ++steps) {

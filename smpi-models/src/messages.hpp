@@ -40,7 +40,7 @@ class Messages {
   void wait_any(const std::vector<MessageRequest*>& requests);
   /// Likewise; of those whose transfers have begun, if there are any.
   void wait_next(const std::vector<MessageRequest*>& requests);
-  /// Of another rank.
+  /// Whether another rank is known to wait for what comes later. False: it may send something before, or not.
   bool sends_nothing_until(int rank, double date_s) const;
   /// For messages with `from` and `into`, which must stay where they are while their rank waits. It must outlive this.
   void set_mover(ContentMover* mover) { mover_ = mover; }
