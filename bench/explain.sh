@@ -6,7 +6,7 @@ usage() {
   cat <<'HELP'
 Usage: bench/explain.sh [--build DIR] [--runs N] [--repetitions R] CLUSTER.json
 
-Observes HPL N times (20) on two ranks of this machine with `run-real --phases --repetitions R` (3, as docs/explain.md has it), and explains each of these with CLUSTER.json (of this machine) and with the same
+Observes HPL N times (20) on two ranks of this machine with `run-real --phases --repetitions R` (3, as docs/use/explain.md has it), and explains each of these with CLUSTER.json (of this machine) and with the same
 model after each of these changes: dgemm takes 1.1 times as long, dtrsm 1.5 times, three times the latency, half of the bandwidth, dtrsm and bandwidth
 together. A fault should be larger than what the model is off without one: so faults of kernels are looked for in a large matrix, those of the network in
 a small one, and the model is first brought to where the runs usually are, as a calibration as warm and as busy as they were would do. What others on the

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sampled predictions of 64 ranks against simulations of all panels: 19 cases, four seeds each (docs/sampled.md).
+# Sampled predictions of 64 ranks against simulations of all panels: 19 cases, four seeds each (docs/measurements/sampled.md).
 set -euo pipefail
 
 usage() {

@@ -36,7 +36,7 @@ mark_as_advanced(OpenBLAS_INCLUDE_DIR OpenBLAS_LIBRARY)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(OpenBLAS REQUIRED_VARS openblas_target
   REASON_FAILURE_MESSAGE "expected openblas.pc, or libopenblas and cblas.h. Install OpenBLAS (Debian: libopenblas-dev), or, for one in a prefix or \
-an environment module, set CMAKE_PREFIX_PATH=PREFIX, PKG_CONFIG_PATH=PREFIX/lib/pkgconfig or OPENBLAS_ROOT=PREFIX (see docs/install.md)")
+an environment module, set CMAKE_PREFIX_PATH=PREFIX, PKG_CONFIG_PATH=PREFIX/lib/pkgconfig or OPENBLAS_ROOT=PREFIX (see docs/use/install.md)")
 if(OpenBLAS_FOUND AND NOT TARGET OpenBLAS::OpenBLAS)
   add_library(OpenBLAS::OpenBLAS INTERFACE IMPORTED)
   target_link_libraries(OpenBLAS::OpenBLAS INTERFACE ${openblas_target})

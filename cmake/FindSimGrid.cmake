@@ -53,7 +53,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(SimGrid
   REQUIRED_VARS SimGrid_SMPICC SimGrid_SMPIRUN SimGrid_INCLUDE_DIR SimGrid_LIBRARY VERSION_VAR SimGrid_VERSION
   REASON_FAILURE_MESSAGE "smpirun, headers and library are searched for where smpicc is (found: ${SimGrid_SMPICC}). Install SimGrid with \
-SMPI (Debian: libsimgrid-dev), or set CMAKE_PREFIX_PATH to its prefix (without root: see docs/install.md)")
+SMPI (Debian: libsimgrid-dev), or set CMAKE_PREFIX_PATH to its prefix (without root: see docs/use/install.md)")
 
 # Given by hand (-DSimGrid_LIBRARY=...), or left in the cache, they may still be of two SimGrids.
 if(SimGrid_FOUND)

@@ -128,7 +128,7 @@ std::vector<std::string> require_host_power(const PowerMeters& meters, const std
   throw core::Error(core::ExitCode::bad_input,
                     host + ": no sensor that tells the power of the host can be read; looked for" +
                         describe(meters.looked_for) +
-                        "\n  hint: a wattmeter's CSV needs no sensor (--meter); docs/power-measuring.md has the "
+                        "\n  hint: a wattmeter's CSV needs no sensor (--meter); docs/use/power-measuring.md has the "
                         "permissions");
 }
 

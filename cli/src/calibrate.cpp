@@ -59,7 +59,7 @@ void setup_calibrate(CLI::App& app) {
   CLI::App& command =
       add_command(app, "calibrate", "Make the measurements of a campaign file, and pack them into one archive",
                   "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
-  command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/calibrate.md)")
+  command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/formats/campaign.md)")
       ->required()
       ->type_name("FILE");
   command

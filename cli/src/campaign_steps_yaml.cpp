@@ -185,7 +185,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// A study of what a detector of detours sees (docs/detours.md). `left_out` says why there is nothing to measure.
+/// A study of what a detector of detours sees (docs/use/detours.md). `left_out` says why there is nothing to measure.
 calibration::CampaignStep detours_step(Section& section, const CampaignCommon& common, std::string& left_out) {
   calibration::CampaignStep step;
   step.program = common.programs / "hplcast-measure-detours";
@@ -279,7 +279,7 @@ calibration::CampaignStep kernels_step(Section& section, const CampaignCommon& c
   return step;
 }
 
-/// What hosts draw (docs/power-measuring.md).
+/// What hosts draw (docs/use/power-measuring.md).
 calibration::CampaignStep power_step(Section& section, const CampaignCommon& common) {
   calibration::CampaignStep step;
   step.program = common.programs / "hplcast-measure-power";

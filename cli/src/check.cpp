@@ -164,7 +164,7 @@ void setup_check(CLI::App& app) {
   command.add_option("history", options->database, "database of `hplcast history`")->required()->type_name("FILE");
   add_test_options(command, *options);
   command.add_option("--cluster", options->check.cluster, "only this one (all)");
-  command.add_option("--factors", options->check.factors, "only these (docs/history.md)");
+  command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
   command
       .add_option("--missing-after", options->missing_after_s,
                   "hosts that take no part for longer, while others do, are told (7d)")
@@ -178,7 +178,7 @@ void setup_check(CLI::App& app) {
   command.add_flag("--published", options->published, "with --counts: as the published program does");
   command.add_flag("--together", options->together, "with --counts: all factors as one vector");
   add_cost_options(command, options->cost);
-  command.add_flag("--json", options->json, "JSON (docs/history.md) instead of a table");
+  command.add_flag("--json", options->json, "JSON (docs/use/history.md) instead of a table");
   command.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_check(*options); });
 }

@@ -6,7 +6,7 @@
 
 namespace hplcast::cli {
 
-/// docs/history.md has the fields.
+/// docs/use/history.md has the fields.
 nlohmann::ordered_json check_json(const history::HistoryCheck& check);
 
 }  // namespace hplcast::cli

@@ -10,7 +10,7 @@ namespace hplcast::cli {
 core::ClusterModel read_cluster_file(const std::string& path);
 
 /// Tells on stderr what a model probably does not mean (core::doubts), and how many doubts `fit cluster` has noted
-/// about the measurements of a model (docs/fit-cluster.md), and of which kinds.
+/// about the measurements of a model (docs/use/fit-cluster.md), and of which kinds.
 void warn_about_quality(const std::string& command, const core::ClusterModel& cluster);
 
 }  // namespace hplcast::cli

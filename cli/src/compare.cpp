@@ -323,7 +323,7 @@ void setup_compare(CLI::App& app) {
                   "what tells configurations apart in outputs, 'N=([0-9]+)' (default: there is one)")
       ->needs(time_from)
       ->type_name("REGEX");
-  command.add_flag("--json", options->json, "write JSON (docs/compare.md) instead of a table");
+  command.add_flag("--json", options->json, "write JSON (docs/formats/compare-json.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command
       .add_option("--worst", options->worst,

@@ -10,7 +10,7 @@ namespace hplcast::cli {
 void add_energy(CLI::App& command, study::Observation& observation) {
   command
       .add_flag("--energy", observation.energy,
-                "energy, mean power and Gflop/s per W; the cluster must have `power` (docs/energy.md)")
+                "energy, mean power and Gflop/s per W; the cluster must have `power` (docs/use/energy.md)")
       ->group("Energy");
   CLI::Option* trace = command
                            .add_option("--power-trace", observation.power_trace,

@@ -134,7 +134,7 @@ void setup_explain(CLI::App& app) {
       command, "--counterfactuals", options->counterfactuals,
       {{"auto", Counterfactuals::automatic}, {"on", Counterfactuals::on}, {"off", Counterfactuals::off}},
       "simulate the prediction again with one part after the other as measured (auto: if that takes seconds)");
-  command.add_flag("--json", options->json, "write JSON (docs/explain.md) instead of tables");
+  command.add_flag("--json", options->json, "write JSON (docs/formats/explain-json.md) instead of tables");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command.add_option("--trace", request.trace, "both runs for Perfetto (Chrome's JSON), rank below rank")
       ->type_name("FILE");

@@ -277,7 +277,9 @@ void setup_fit_kernel(CLI::App& fit) {
   CLI::App& command = add_command(
       fit, "kernel", "Fit the durations of kernels to their sizes",
       "hplcast fit kernel examples/fit-library/dgemm.csv --kernel dgemm --level M2 --noise N2 -o kernels.json");
-  command.add_option("files", options->files, "CSV with columns kernel, m, n, k, duration_s (docs/measurements.md)")
+  command
+      .add_option("files", options->files,
+                  "CSV with columns kernel, m, n, k, duration_s (docs/formats/measurements-csv.md)")
       ->required()
       ->type_name("FILE.csv");
   command.add_option("--kernel", options->csv.only_kernel,

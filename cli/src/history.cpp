@@ -162,7 +162,7 @@ void setup_history_import(CLI::App& group) {
 }  // namespace
 
 void setup_history(CLI::App& app) {
-  CLI::App& group = add_command(app, "history", "Keep what repeated campaigns have measured (docs/history.md)",
+  CLI::App& group = add_command(app, "history", "Keep what repeated campaigns have measured (docs/use/history.md)",
                                 "hplcast history import --help");
   group.require_subcommand(1);
   setup_add(group);

@@ -37,7 +37,7 @@ void setup_history_site(CLI::App& group) {
       ->required()
       ->type_name("DIR");
   command.add_option("--cluster", options->check.cluster, "only this one (all)");
-  command.add_option("--factors", options->check.factors, "only these (docs/history.md)");
+  command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
   command.callback([options] { run_site(*options); });
 }
 

@@ -36,7 +36,7 @@ void run_import(const ImportOptions& options) {
   for (const auto& [source, count] : of_source)
     std::cerr << "hplcast import: " << count << " rows of " << source << ", " << options.scope << " messages\n";
   std::cerr << "hplcast import: warning: these are means over many calls, without their scatter, without the cost of "
-               "send and recv calls, and of one kind of messages only: docs/fit-network.md says what that means\n";
+               "send and recv calls, and of one kind of messages only: docs/use/fit-network.md says what that means\n";
   write_result(options.output, [&](std::ostream& out) {
     out << core::imported_mpi_csv_header << '\n';
     for (const core::MpiMeasurement& row : rows) core::write_imported_row(out, row);

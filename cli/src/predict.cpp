@@ -70,7 +70,7 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
   if (base.cluster.network.values().growing_probes)
     std::cerr << "hplcast predict: note: growing_probes is on in " << options.cluster
               << ": failed probes of any rank slow those of all others, as in the simulations that its network was "
-                 "published with (docs/accuracy.md); --growing-probes off switches that off\n";
+                 "published with (docs/measurements/dahu.md); --growing-probes off switches that off\n";
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
     configurations = without_repetitions(
@@ -219,7 +219,7 @@ void tell_windows(const std::vector<study::PredictionRequest>& requests) {
   std::cerr << "hplcast predict: sampled: " << first;
   if (sampled < requests.size() || sampled > 1)
     std::cerr << ", the first of " << sampled << " sampled of " << requests.size() << " simulations";
-  std::cerr << "; --windows off simulates all panels (docs/sampled.md)\n";
+  std::cerr << "; --windows off simulates all panels (docs/use/sampled.md)\n";
   if (more_than_all)
     std::cerr << "hplcast predict: warning: windows with their warm-up have as many panels as the run, or more: "
                  "--windows off takes no longer, and leaves nothing out\n";
@@ -324,7 +324,7 @@ void add_observation(CLI::App& command, study::Observation& observation) {
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
   add("--log", observation.log,
       "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
-      "(docs/traces.md)",
+      "(docs/use/traces.md)",
       "CATEGORY.thres:verbose")
       ->needs("--keep");
 }
@@ -370,7 +370,7 @@ void setup_predict(CLI::App& app) {
       ->type_name("DIR");
   add_observation(command, options->request.observation);
   add_energy(command, options->request.observation);
-  command.add_flag("--json", options->json, "write JSON (docs/predict.md) instead of a table");
+  command.add_flag("--json", options->json, "write JSON (docs/formats/prediction-json.md) instead of a table");
   command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
   command
       .add_option("--xhpl", options->request.programs.xhpl,

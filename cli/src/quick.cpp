@@ -58,7 +58,7 @@ void write_remarks(std::ostream& out, const study::QuickResult& result) {
          "best,\n"
          "and of the time beyond that of dgemm "
       << std::lround(100 * study::closed_form_error)
-      << " % for what the form differs from simulations (docs/quick.md):\n";
+      << " % for what the form differs from simulations (docs/models/quick.md):\n";
   TextTable table({"assumed", "worst", "middle", "best", "change of Gflop/s"});
   for (const study::QuickInfluence& one : result.influences) {
     table.add({one.name, significant(one.worst, 3), significant(one.middle, 3), significant(one.best, 3),
@@ -144,7 +144,7 @@ void setup_quick(CLI::App& app) {
       ->transform(as_ratio())
       ->capture_default_str();
   command.add_option("--nb", options->request.NB, "HPL's NB")->check(CLI::Range(1, 10000))->capture_default_str();
-  command.add_flag("--json", options->json, "write JSON (docs/quick.md) instead of a table");
+  command.add_flag("--json", options->json, "write JSON (docs/use/quick.md) instead of a table");
   command.add_option("-o,--output", options->output, "cluster.json to begin with: what is given, and what was assumed")
       ->type_name("CLUSTER.json");
   command.callback([options] { run_quick(*options); });

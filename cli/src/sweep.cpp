@@ -210,7 +210,7 @@ void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) 
     part->add_option("database", options->input, "the database, or its plan")->required()->type_name("DATABASE");
   }
   export_csv.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
-  status.add_flag("--json", options->json, "write JSON (docs/sweep.md)");
+  status.add_flag("--json", options->json, "write JSON (docs/use/sweep.md)");
   status.callback([options] { run_status(*options); });
   export_csv.callback([options] { run_export(*options); });
   cancel.callback([options] { run_cancel(*options); });
@@ -231,7 +231,8 @@ void setup_sweep(CLI::App& app) {
   auto options = std::make_shared<SweepOptions>();
   CLI::App& command = add_command(app, "sweep", "Predict all configurations of a plan",
                                   "hplcast sweep examples/sweep/plan.yaml --database study.db --jobs 2");
-  CLI::Option* plan = command.add_option("plan", options->plan, "plan.yaml (docs/sweep.md)")->type_name("PLAN.yaml");
+  CLI::Option* plan =
+      command.add_option("plan", options->plan, "plan.yaml (docs/formats/plan-yaml.md)")->type_name("PLAN.yaml");
   command.add_option("--database", options->request.database, "results (default: beside the plan, .db)")
       ->type_name("FILE");
   command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)")

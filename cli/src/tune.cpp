@@ -231,7 +231,7 @@ void setup_tune(CLI::App& app) {
   add_objective(command, request.objective);
   add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");
-  command.add_flag("--json", options->json, "write everything as JSON (docs/tune.md) instead of tables");
+  command.add_flag("--json", options->json, "write everything as JSON (docs/use/tune.md) instead of tables");
   command.add_option("-o,--output", options->output, "HPL.dat with the best configuration")->type_name("FILE");
   command.callback([options] { run_tune(*options); });
 }

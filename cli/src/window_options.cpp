@@ -17,7 +17,7 @@ void add_windows(CLI::App& command, study::PredictionRequest& request) {
       .add_option_function<std::string>(
           "--windows", take_rule,
           "panels that are simulated: auto (a few windows of a run that would take more than 30 s), off (all), or K "
-          "windows of WIDTH panels after WARMUP panels (docs/sampled.md)")
+          "windows of WIDTH panels after WARMUP panels (docs/use/sampled.md)")
       ->type_name("auto|off|K[:WIDTH[:WARMUP]]")
       ->group("Sampled prediction");
   command
@@ -33,7 +33,7 @@ void add_windows(CLI::App& command, study::PredictionRequest& request) {
   command
       .add_option(
           "--only-window", request.only_window,
-          "simulate this window alone, counted from 0, into the folder of --keep: for job arrays (docs/sampled.md)")
+          "simulate this window alone, counted from 0, into the folder of --keep: for job arrays (docs/use/sampled.md)")
       ->check(CLI::NonNegativeNumber)
       ->group("Sampled prediction");
 }

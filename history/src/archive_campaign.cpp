@@ -148,7 +148,7 @@ CampaignRecord campaign_record(const calibration::CampaignArchive& archive, cons
   if (work.empty()) {
     throw core::Error(core::ExitCode::bad_input,
                       "the archive has no call of dgemm that counts\n  hint: a campaign to watch a cluster has a step "
-                      "dgemm (docs/history.md)");
+                      "dgemm (docs/use/history.md)");
   }
   for (const auto& [place, sum] : work)
     record.observations.push_back({place, "dgemm_gflops", record.start_s, 2e-9 * sum.products / sum.duration_s});

@@ -54,7 +54,7 @@ std::vector<FactorColumn> factor_columns(const core::CsvReader& csv) {
   }
   if (columns.empty()) {
     throw core::ParseError({csv.name(), 1, ""}, "no column of a factor; found " + core::comma_separated(csv.header()),
-                           "docs/history.md lists the factors, such as dgemm_gflops or mean_frequency");
+                           "docs/use/history.md lists the factors, such as dgemm_gflops or mean_frequency");
   }
   return columns;
 }

@@ -116,7 +116,7 @@ void write_macros(std::ostream& out) {
 void write_tables(std::ostream& out, const core::ClusterModel& cluster) {
   for (const auto& [name, model] : cluster.kernels) {
     if (!core::kernel_from_name(name))
-      throw core::DomainError("kernel", name, "a kernel of HPL (docs/kernel-models.md)");
+      throw core::DomainError("kernel", name, "a kernel of HPL (docs/models/kernel-models.md)");
     write_kernel_laws(out, name, model);
   }
   if (!cluster.kernels.empty()) {
@@ -141,7 +141,7 @@ void write_tables(std::ostream& out, const core::ClusterModel& cluster) {
 }  // namespace
 
 void write_model_h(std::ostream& out, const core::ClusterModel& cluster) {
-  out << "/* Made by hplcast from a cluster model; do not edit. C99. See docs/model-h.md. */\n"
+  out << "/* Made by hplcast from a cluster model; do not edit. C99. See docs/formats/model-h.md. */\n"
       << "#ifndef HPLCAST_MODEL_H_INCLUDED\n#define HPLCAST_MODEL_H_INCLUDED\n\n"
       << "#include \"hplcast/smpi_models/hplcast_smpi.h\"\n\n"
       << "#define HPLCAST_MODEL_NAME " << quoted(cluster.name) << "\n"

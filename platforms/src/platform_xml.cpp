@@ -203,7 +203,7 @@ void write_platform_xml(std::ostream& out, const ClusterModel& cluster, const Xm
   out << "<?xml version=\"1.0\"?>\n"
       << "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
       << comment("Made by hplcast from the cluster model " + cluster.name +
-                 "; do not edit. Message costs: docs/platform.md.");
+                 "; do not edit. Message costs: docs/internals/platform.md.");
   for (const std::string& loss : platform_xml_losses(cluster)) out << comment("Not carried: " + loss);
   out << "<platform version=\"4.1\">\n";
   write_config(out, cluster, more);

@@ -29,7 +29,7 @@ bool may_sleep(const core::ClusterModel& cluster, const core::HostPower& power) 
 EnergyAccount::EnergyAccount(const core::ClusterModel& cluster, const EnergySettings& settings)
     : cluster_(cluster), settings_(settings), all_(settings.bin_s > 0 ? settings.bin_s : 1) {
   if (!cluster.power)
-    throw core::DomainError("power of cluster " + cluster.name, "missing", "watts of its hosts (docs/energy.md)");
+    throw core::DomainError("power of cluster " + cluster.name, "missing", "watts of its hosts (docs/use/energy.md)");
 }
 
 HostMeter& EnergyAccount::host_meter(int host) {

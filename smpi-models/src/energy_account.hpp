@@ -25,7 +25,7 @@ struct StateSums {
   ByState seconds{}, joules{};
 };
 
-/// The energy of the timed part of a run, at the wall (docs/energy.md). Only hosts with ranks count.
+/// The energy of the timed part of a run, at the wall (docs/models/energy.md). Only hosts with ranks count.
 struct EnergyTotals {
   double begun_s = 0;  ///< by the first rank, on the simulated clock
   double time_s = 0;   ///< of the rank that took longest

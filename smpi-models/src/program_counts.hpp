@@ -24,7 +24,7 @@ struct RegionCount {
   bool has_model = false;
 };
 
-/// What a program that was observed did in a simulation: `program` of the statistics (docs/any-program.md).
+/// What a program that was observed did in a simulation: `program` of the statistics (docs/use/any-program.md).
 struct ProgramCounts {
   std::map<std::string, RoutineCount> routines;
   std::map<std::string, RegionCount> regions;

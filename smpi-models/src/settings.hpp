@@ -32,7 +32,7 @@ struct SampledExchanges {
   }
 };
 
-/// What the environment says to the runtime (docs/smpi-runtime.md).
+/// What the environment says to the runtime (docs/internals/smpi-runtime.md).
 struct Settings {
   std::string cluster_path;     ///< HPLCAST_CLUSTER: cluster.json; empty: the registered model.h, if any
   std::string stats_path;       ///< HPLCAST_STATS: where the statistics go; empty: nowhere
@@ -53,8 +53,8 @@ struct Settings {
   bool load = false;          ///< HPLCAST_LOAD: on or off; on: kernels load the simulated hosts
   EnergySettings energy;      ///< HPLCAST_ENERGY: on or off; HPLCAST_POWER_BIN: seconds; HPLCAST_POWER_HOSTS: on or off
   bool program = false;       ///< HPLCAST_PROGRAM: on or off; on: a program other than HPL, all of whose run is timed
-  /// HPLCAST_REST: code that is neither routine nor region (docs/any-program.md). zero: takes no time; model: as much
-  /// of the time in routines as observed; bench: its CPU time here.
+  /// HPLCAST_REST: code that is neither routine nor region (docs/use/any-program.md). zero: takes no time; model: as
+  /// much of the time in routines as observed; bench: its CPU time here.
   enum class Rest { zero, model, bench } rest = Rest::zero;
   bool numerics = false;  ///< HPLCAST_NUMERICS: run or model; run: routines are executed, too
   std::string real_blas;  ///< HPLCAST_REAL_BLAS: path of the library that executes them; empty: that of the system

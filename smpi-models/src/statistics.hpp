@@ -15,7 +15,7 @@
 
 namespace hplcast::smpi_models {
 
-/// What happened in one simulation: the content of the file HPLCAST_STATS (docs/smpi-runtime.md).
+/// What happened in one simulation: the content of the file HPLCAST_STATS (docs/internals/smpi-runtime.md).
 struct Statistics {
   std::string cluster;       ///< name; empty without a model
   std::string model_sha256;  ///< empty without a model

@@ -100,7 +100,7 @@ std::string disturbed_line(const Explanation& e) {
     return "";
   return times_line(e) + ". Most of that is no part of the model: " + percent(disturbed_s / e.predicted_s) +
          " of the predicted time " + (e.held_up_s > rest_s ? "in messages that were held up" : "is not explained") +
-         ". Other programs may have had the cores: repeat the run on idle nodes (hplcast doctor, docs/detours.md).";
+         ". Other programs may have had the cores: repeat the run on idle nodes (hplcast doctor, docs/use/detours.md).";
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ std::vector<std::string> check_linked_libraries(const fs::path& program) {
   const std::vector<std::string> libraries = needed_libraries(program);
   if (!have(libraries, "^libhplcast-smpi\\.so"))
     refuse("not a program for the simulator: it is not linked with libhplcast-smpi.so",
-           "compile and link it with hplcast-cc, hplcast-cxx or hplcast-fc (docs/any-program.md)");
+           "compile and link it with hplcast-cc, hplcast-cxx or hplcast-fc (docs/use/any-program.md)");
   std::vector<std::string> warnings;
   for (const std::string& one : libraries) {
     if (matches(one, "^lib(blas|cblas|openblas|mkl_|blis|flexiblas|atlas|lapack|armpl|essl)"))

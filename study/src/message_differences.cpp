@@ -56,7 +56,7 @@ Messages both_sides(const ObservedRanks& observed) {
   return messages;
 }
 
-/// The meaning of the model for one message (docs/platform.md), had it come as it came in the run.
+/// The meaning of the model for one message (docs/internals/platform.md), had it come as it came in the run.
 SeenMessage against(const core::NetworkModel& network, const Sides& sides, core::Scope scope) {
   const core::ScopeModel& model = network.scope(scope);
   const auto cost_s = [&](core::MessageCost which) { return std::max(0.0, model.cost(which).mean_s(sides.bytes)); };

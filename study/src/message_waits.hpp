@@ -29,8 +29,8 @@ struct MessageWaits {
 /// Whether such a call may wait for the other side: one that blocks.
 bool may_wait(std::uint8_t operation);
 
-/// Waiting as in the simulation (docs/traces.md): a receiver waits until the sender has called its send, a sender until
-/// the receiver has asked for the message, if that comes before the call is over.
+/// Waiting as in the simulation (docs/use/traces.md): a receiver waits until the sender has called its send, a sender
+/// until the receiver has asked for the message, if that comes before the call is over.
 MessageWaits message_waits(const std::vector<RankActivity>& ranks, const std::vector<HostClock>& clocks);
 
 }  // namespace hplcast::study

@@ -31,7 +31,7 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
   Sizes sizes{};
   sizes.width = rule.width > 0 ? rule.width : 2 * longest;
   // Transients vanish 4 to 6 panels after the begin, later if HPL looks ahead. Process columns that begin together get
-  // out of step, and wait for each other's panels, within three quarters of a round (docs/sampled.md).
+  // out of step, and wait for each other's panels, within three quarters of a round (docs/models/sampled.md).
   sizes.settling = std::max(8, 6 + 4 * p.DEPTH);
   sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max(sizes.settling, 3 * p.Q / 4);
   // The cost of panels goes round with the process columns, and a little with the rows.

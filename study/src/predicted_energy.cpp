@@ -13,7 +13,7 @@ namespace hplcast::study {
 void require_power(const core::ClusterModel& cluster) {
   if (cluster.power) return;
   throw core::DomainError("power of cluster " + cluster.name, "missing", "watts of its hosts",
-                          "the energy of a run needs `power` in cluster.json: docs/energy.md");
+                          "the energy of a run needs `power` in cluster.json: docs/use/energy.md");
 }
 
 void check_energy(const PredictionRequest& request) {
@@ -43,7 +43,7 @@ std::vector<std::string> power_warnings(const core::ClusterModel& cluster) {
   if (names.empty()) return {};
   return {"power of " + cluster.name + " does not say what a core adds while it is in: " + names +
           "; taken as 0 W, which real cores do not have: waiting alone was 9 to 17 % of a node's power "
-          "(docs/energy.md)"};
+          "(docs/use/energy.md)"};
 }
 
 std::vector<std::string> energy_warnings(const PredictionRequest& request) {

@@ -251,7 +251,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
           share_text(unmodelled) +
           " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
           "this simulation: rates and times that the program prints of such code (loops of its own, STREAM) are far "
-          "too good; --rest model or bench, or regions (docs/any-program.md)");
+          "too good; --rest model or bench, or regions (docs/use/any-program.md)");
   }
   return warnings;
 }

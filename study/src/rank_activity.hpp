@@ -44,7 +44,7 @@ struct ActivityEvent {
   static constexpr std::uint32_t no_number = 0xffffffffU;
 };
 
-/// What one rank of xhpl-instrumented wrote (docs/real-runs.md).
+/// What one rank of xhpl-instrumented wrote (docs/formats/activity.md).
 struct RankActivity {
   std::string run;  ///< the same on all ranks of a run, and in no other
   int rank = 0, ranks = 1;

@@ -200,7 +200,7 @@ class SampledRun {
 
   void estimate_gaps(const std::vector<fit::MeasuredPiece>& measured, core::Sampling& sampling,
                      core::Prediction& prediction) const {
-    // Not 2: the hyperparameters are estimates, too (docs/sampled.md).
+    // Not 2: the hyperparameters are estimates, too (docs/models/sampled.md).
     constexpr double deviations = 2.5;
     sampling.pieces = gap_pieces();
     std::vector<fit::CurvePiece> gaps;

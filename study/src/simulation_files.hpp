@@ -17,7 +17,7 @@ struct SimulationFiles {
 };
 
 /// Writes the files of a simulation of `ranks` ranks. The platform is `platform_library`, which reads cluster.json; if
-/// that is empty, a platform.xml is written, with its losses (docs/platform.md).
+/// that is empty, a platform.xml is written, with its losses (docs/formats/platform-xml.md).
 /// @throws core::Error if a file cannot be written.
 SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ranks,
                                        const std::filesystem::path& platform_library,

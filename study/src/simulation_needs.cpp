@@ -19,7 +19,7 @@ namespace {
 
 constexpr double mib = 1024.0 * 1024.0;
 
-// Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/scaling.md).
+// Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/measurements/scaling.md).
 constexpr double start_s_per_rank = 0.25e-3;
 constexpr double wall_s_per_message = 6e-6;
 constexpr double wall_s_per_rolled_message = 5e-6;

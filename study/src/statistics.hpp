@@ -10,7 +10,7 @@
 
 namespace hplcast::study {
 
-/// The times of every rank in one phase of HPL, in seconds (docs/traces.md).
+/// The times of every rank in one phase of HPL, in seconds (docs/use/traces.md).
 struct RankPhases {
   std::string name;
   std::vector<double> elapsed_s, kernels_s, messages_s, waiting_s;
@@ -35,7 +35,7 @@ struct SimulatedEnergy {
   core::PowerTrace trace;  ///< without bins if not asked for
 };
 
-/// Statistics that the runtime of the simulated program writes (HPLCAST_STATS, docs/smpi-runtime.md).
+/// Statistics that the runtime of the simulated program writes (HPLCAST_STATS, docs/internals/smpi-runtime.md).
 struct Statistics {
   std::string simulator;        ///< name and version
   std::string mode;             ///< exact or fast

@@ -19,7 +19,7 @@ const core::PowerModel& power_of(const ClusterModel& cluster) {
   if (cluster.power && cluster.power->values().frequency) return *cluster.power;
   throw core::DomainError("power.frequency of " + cluster.name, "not known",
                           "the frequency at which its kernels were measured, and those that can be set",
-                          "`hplcast fit power` measures it; docs/cluster-json.md says how to write it");
+                          "`hplcast fit power` measures it; docs/formats/cluster-json.md says how to write it");
 }
 
 std::string in_ghz(double hz) {

@@ -104,7 +104,7 @@ void check_request(const TuneRequest& request) {
   }
   if (needs_energy(request.objective) && !request.cluster.power) {
     throw core::DomainError("objective", to_string(request.objective), "a cluster with power",
-                            "`hplcast fit power` measures it; docs/cluster-json.md says how to write it");
+                            "`hplcast fit power` measures it; docs/formats/cluster-json.md says how to write it");
   }
   if (!(request.budget_s > 0)) throw core::DomainError("budget", request.budget_s, "a positive time");
   for (const auto* list : {&request.NB, &request.DEPTH, &request.BCAST, &request.SWAP, &request.PFACT, &request.RFACT,

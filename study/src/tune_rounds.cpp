@@ -74,7 +74,7 @@ bool varies_panel(const TuneRequest& request) {
 }
 
 /// How far two means of `seeds` merits may differ by chance: twice the standard error of the difference, relative. With
-/// a single seed 1 percent, which is what small matrices were seen to scatter by (docs/modes.md).
+/// a single seed 1 percent, which is what small matrices were seen to scatter by (docs/measurements/fast-mode.md).
 double chance(const std::vector<TunedConfiguration>& entries, std::size_t seeds) {
   double squares = 0;
   double freedom = 0;

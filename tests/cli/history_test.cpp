@@ -311,7 +311,7 @@ TEST_F(HistoryCommands, GiveThePublishedCounts) {
     if (one["open"] == true && one["host"] == "dahu-26") dahu26[one["cpu"].get<int>()] = one;
   ASSERT_EQ(dahu26.size(), 2U);
   for (const auto& [cpu, one] : dahu26) EXPECT_EQ(one["since"], "2020-04-02") << cpu;
-  // What docs/history.md tells of all its campaigns, within the error that is told of these fewer.
+  // What docs/measurements/history.md tells of all its campaigns, within the error that is told of these fewer.
   EXPECT_NEAR(dahu26[0]["effect"].get<double>(), -0.065, dahu26[0]["effect_error"].get<double>());
   EXPECT_NEAR(dahu26[1]["effect"].get<double>(), -0.031, dahu26[1]["effect_error"].get<double>());
 }

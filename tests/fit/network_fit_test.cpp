@@ -63,7 +63,7 @@ class RowMaker {
   core::RandomStream stream_;
 };
 
-/// Round trip of a simulated ping-pong (docs/network-models.md).
+/// Round trip of a simulated ping-pong (docs/models/network-models.md).
 double simulated_round_trip(const core::NetworkModel& model, Scope which, double size) {
   const core::ScopeModel& scope = model.scope(which);
   double one_way = scope.cost(MessageCost::transfer).mean_s(size);

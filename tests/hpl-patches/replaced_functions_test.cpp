@@ -107,9 +107,9 @@ Names difference(const Names& of, const Names& without) {
 TEST(ReplacedFunctions, AreShownInTheDocumentationAndNoOthers) {
   const auto lines = [](const std::vector<std::string>& table) { return Names(table.begin(), table.end()); };
   const Names table = lines(table_lines(patches / "replaced_functions.txt"));
-  const Names shown = lines(table_lines(HPLCAST_SOURCE_DIR "/docs/hpl.md", "## Replaced functions"));
-  EXPECT_THAT(difference(table, shown), IsEmpty()) << "rows of replaced_functions.txt that docs/hpl.md lacks";
-  EXPECT_THAT(difference(shown, table), IsEmpty()) << "rows of docs/hpl.md that replaced_functions.txt lacks";
+  const Names shown = lines(table_lines(HPLCAST_SOURCE_DIR "/docs/internals/hpl.md", "## Replaced functions"));
+  EXPECT_THAT(difference(table, shown), IsEmpty()) << "rows of replaced_functions.txt that docs/internals/hpl.md lacks";
+  EXPECT_THAT(difference(shown, table), IsEmpty()) << "rows of docs/internals/hpl.md that replaced_functions.txt lacks";
 }
 
 TEST(ReplacedFunctions, AreInTheFilesThatTheTableNames) {

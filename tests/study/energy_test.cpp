@@ -218,7 +218,7 @@ TEST_F(EnergyOfHpl, IsTheSameInBothModesToAPart) {
   const core::Prediction exact = predicted(4, 2, power_with(0));
   request_.mode = SimulationMode::fast;
   const core::Prediction fast = predicted(4, 2, power_with(0));
-  // The times differ by what messages do to each other (docs/modes.md), and so do the states.
+  // The times differ by what messages do to each other (docs/models/modes.md), and so do the states.
   EXPECT_NEAR(fast.energy->energy_j / exact.energy->energy_j, 1, 0.01);
   for (const char* state : {"dgemm", "dger", "dgemv", "polling", "blocked", "messages"})
     EXPECT_NEAR(state_s(*fast.energy, state), state_s(*exact.energy, state), 0.01 * exact.time_s) << state;

@@ -44,8 +44,8 @@ class EnergyWhatIf : public testing::SimulatedCluster {
   }
 };
 
-/// taurus, node 8, in HPL (docs/energy.md): the power of the whole node is 108.15 + 7.72 f + 16.03 f^2 W. With a share
-/// of the time that does not go with the clock, another frequency than the highest needs least energy.
+/// taurus, node 8, in HPL (docs/measurements/energy.md): the power of the whole node is 108.15 + 7.72 f + 16.03 f^2 W.
+/// With a share of the time that does not go with the clock, another frequency than the highest needs least energy.
 TEST_F(EnergyWhatIf, TheFrequencyOfLeastEnergyIsThatOfThePublishedPower) {
   struct Row {
     double unclocked, ghz, energy, time;  // changes against 2.3 GHz; least squares of published data

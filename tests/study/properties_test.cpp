@@ -104,7 +104,7 @@ TEST_P(Property, MoreWorkTakesMoreTimeButNotMoreThanThatMuch) {
   request_.mode = SimulationMode::exact;
   const double before_s = predict_with({}).time_s;
   const double slower_s = predict_with({{"scale-kernels", "0.5"}}).time_s;
-  // Other orders of events alone move exact mode by up to 0.7 % (docs/modes.md).
+  // Other orders of events alone move exact mode by up to 0.7 % (docs/measurements/fast-mode.md).
   EXPECT_GE(slower_s, 0.993 * before_s);
   EXPECT_LE(slower_s, 2.0 / 0.993 * before_s);
 }

@@ -31,8 +31,8 @@ typedef struct {
   double kernel_s, call_s, phase_s;
 } activity_cost;
 
-/* Reads the settings (docs/real-runs.md), takes the memory, measures the cost, compares the clocks. After MPI_Init, on
- * all ranks. */
+/* Reads the settings (docs/formats/activity.md), takes the memory, measures the cost, compares the clocks. After
+ * MPI_Init, on all ranks. */
 void activity_start(int rank);
 
 /* Whether HPLCAST_ACTIVITY is set. */

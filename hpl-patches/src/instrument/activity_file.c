@@ -1,4 +1,4 @@
-/* PREFIX-RANK.activity: one line per fact, the kind of which stands first (docs/real-runs.md). */
+/* PREFIX-RANK.activity: one line per fact, the kind of which stands first (docs/formats/activity.md). */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

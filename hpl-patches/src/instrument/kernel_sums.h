@@ -12,7 +12,7 @@ void kernel_sums_clear(int samples);
 
 void kernel_sums_add(hplcast_kernel kernel, int m, int n, int k, double time_s);
 
-/* The lines `calls` and `sample` (docs/real-runs.md). */
+/* The lines `calls` and `sample` (docs/formats/activity.md). */
 void kernel_sums_write(FILE* file, const char* const* kernel_names);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the environment says of the activities to keep (docs/real-runs.md). */
+/* What the environment says of the activities to keep (docs/formats/activity.md). */
 #ifndef HPLCAST_INSTRUMENT_SETTINGS_H
 #define HPLCAST_INSTRUMENT_SETTINGS_H
 

@@ -1,4 +1,4 @@
-! Marks regions of a Fortran program, as hplcast/region.h does for C (docs/any-program.md). A module to compile with the
+! Marks regions of a Fortran program, as hplcast/region.h does for C (docs/use/any-program.md). A module to compile with the
 ! program, by hplcast-fc for simulations and by any compiler for real runs, where the marks do nothing unless
 ! `hplcast observe` is there:
 !

@@ -1,4 +1,4 @@
-/* Made by hplcast from a cluster model; do not edit. C99. See docs/model-h.md. */
+/* Made by hplcast from a cluster model; do not edit. C99. See docs/formats/model-h.md. */
 #ifndef HPLCAST_MODEL_H_INCLUDED
 #define HPLCAST_MODEL_H_INCLUDED
 

@@ -10,7 +10,7 @@
 
 namespace hplcast::calibration {
 
-/// What run_campaign() has measured, as it is read (docs/calibrate.md).
+/// What run_campaign() has measured, as it is read (docs/formats/campaign.md).
 struct CampaignArchive {
   std::map<std::string, std::string> files;         ///< by path
   std::map<std::string, std::string> measurements;  ///< those of them that models are fitted to

@@ -26,7 +26,7 @@ inline double flop(const DgemmShape& shape) {
   return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
 }
 
-/// Which of HPL's calls a measured call imitates: this decides where its matrices lie (docs/calibration.md).
+/// Which of HPL's calls a measured call imitates: this decides where its matrices lie (docs/use/calibration.md).
 enum class DgemmRole {
   update,  ///< trailing update: A is the broadcast panel, C lies in the local matrix
   panel,   ///< inside the recursive panel factorisation: A and C lie in the local matrix, B in the small L1

@@ -83,7 +83,7 @@ struct MeasurementContext {
 /// Whether two ranks shared a core: such measurements say little.
 bool is_oversubscribed(const MeasurementContext& context);
 
-/// JSON (docs/calibration.md), with a final newline.
+/// JSON (docs/formats/machine-json.md), with a final newline.
 void write_json(std::ostream& out, const MachineDescription& machine);
 void write_json(std::ostream& out, const MeasurementContext& context);
 

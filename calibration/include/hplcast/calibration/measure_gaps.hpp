@@ -48,8 +48,8 @@ struct GapReport {
 /// @throws core::DomainError for values outside their domain, no cores.
 void validate(const GapOptions& options);
 
-/// Watches all cores at once, one pinned thread each, and streams the rows of docs/detours.md (core::write_row()) with
-/// their header. Memory: most_rows rows of each core.
+/// Watches all cores at once, one pinned thread each, and streams the rows of docs/formats/measurements-csv.md
+/// (core::write_row()) with their header. Memory: most_rows rows of each core.
 /// @throws core::DomainError as validate(), core::Error (bad_input) for a core that this process may not be pinned to,
 /// or a clock that is too coarse for the threshold.
 GapReport measure_gaps(const GapOptions& options, std::ostream& out);

@@ -7,7 +7,8 @@
 
 namespace hplcast::calibration {
 
-/// The operation timed on the measuring rank, always with one message (docs/calibration.md has the exact protocols).
+/// The operation timed on the measuring rank, always with one message (docs/use/calibration.md has the exact
+/// protocols).
 enum class MpiOperation {
   recv,            ///< MPI_Recv of a message that has arrived
   isend,           ///< MPI_Isend, the call alone

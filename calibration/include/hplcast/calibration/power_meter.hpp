@@ -10,7 +10,7 @@
 
 #include "hplcast/core/power_samples.hpp"
 
-// Everything of a host that measures power, behind one interface (docs/power-measuring.md).
+// Everything of a host that measures power, behind one interface (docs/use/power-measuring.md).
 namespace hplcast::calibration {
 
 /// What a meter says.

@@ -8,7 +8,7 @@
 
 namespace hplcast::core {
 
-/// The content of cluster.json, see docs/cluster-json.md. Deterministic: equal models give equal text.
+/// The content of cluster.json, see docs/formats/cluster-json.md. Deterministic: equal models give equal text.
 void write_cluster(std::ostream& out, const ClusterModel& cluster);
 
 /// @throws ParseError with the JSON pointer of the field: syntax, unknown schema version, missing or wrong fields.

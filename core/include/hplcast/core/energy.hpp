@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// The energy of a run of HPL, and what meters would read of it (docs/energy.md). All of it at the wall.
+/// The energy of a run of HPL, and what meters would read of it (docs/models/energy.md). All of it at the wall.
 namespace hplcast::core {
 
 /// What cores did in one of core::CoreState.

@@ -6,7 +6,7 @@
 
 namespace hplcast::core {
 
-/// Exit codes of every hplcast program (docs/commands.md).
+/// Exit codes of every hplcast program (docs/use/commands.md).
 enum class ExitCode : int {
   fine = 0,
   wrong_usage = 2,

@@ -66,7 +66,7 @@ class GenerativeModel {
   std::vector<NodeKind> kinds_;
 };
 
-/// generative.json, see docs/generative.md. Deterministic.
+/// generative.json, see docs/formats/generative-json.md. Deterministic.
 void write_generative(std::ostream& out, const GenerativeModel& model);
 /// @throws ParseError with the JSON pointer of the field.
 GenerativeModel read_generative(std::istream& in, const std::string& name);

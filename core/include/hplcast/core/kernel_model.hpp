@@ -14,8 +14,8 @@ namespace hplcast::core {
 #define HPLCAST_FAMILY(NAME, name, text) name,
 #define HPLCAST_FAMILY_OF(NAME, name, text) NoiseFamily::name,
 
-/// How durations scatter around their expectation (docs/kernel-models.md). A switch over them has no default: one that
-/// is forgotten does not compile.
+/// How durations scatter around their expectation (docs/models/kernel-models.md). A switch over them has no default:
+/// one that is forgotten does not compile.
 enum class NoiseFamily { HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY) };
 
 inline constexpr std::array noise_families = {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_OF)};
@@ -129,7 +129,7 @@ struct CpuLaw {
 class KernelModel {
  public:
   KernelModel() = default;
-  /// `level` is one of "M0", "M1", "M2", "M'" (docs/kernel-models.md).
+  /// `level` is one of "M0", "M1", "M2", "M'" (docs/models/kernel-models.md).
   /// @throws DomainError for an unknown level, or a CPU given twice.
   static KernelModel make(std::string level, PiecewiseLaw law, std::vector<CpuLaw> overrides = {},
                           std::optional<ShapeRange> range = std::nullopt, FitQuality quality = {});

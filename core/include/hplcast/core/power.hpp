@@ -11,7 +11,7 @@
 
 #include "hplcast/core/kernel_id.hpp"
 
-/// Electrical power of hosts, by what their cores do: `power` of cluster.json (docs/energy.md).
+/// Electrical power of hosts, by what their cores do: `power` of cluster.json (docs/models/energy.md).
 ///   P(host) = (idle + awake [any core is active] + sum over its cores of p(state, frequency)) / supply_efficiency
 /// A core is active in a state whose watts are above 0.
 namespace hplcast::core {
@@ -21,7 +21,7 @@ class Hosts;
 /// What a core does, as far as its watts go: a kernel (with the number of its KernelId), or one of these.
 enum class CoreState : int {
   polling = kernel_count,  ///< asks again and again whether a message is there, as HPL does with MPI_Iprobe
-  blocked,                 ///< waits inside MPI (docs/energy.md)
+  blocked,                 ///< waits inside MPI (docs/models/energy.md)
   messages                 ///< copies and other work of MPI
 };
 inline constexpr int core_state_count = kernel_count + 3;

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-// What sensors of power say: samples, and what of them is the power of a host. docs/power-measuring.md has the CSV.
+// What sensors of power say: samples, and what of them is the power of a host. docs/formats/measurements-csv.md has the
+// CSV.
 namespace hplcast::core {
 
 /// Which part of a host a sensor sees.

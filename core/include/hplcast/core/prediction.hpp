@@ -28,7 +28,8 @@ struct MessageCount {
   double bytes = 0;
 };
 
-/// How the ranks spent the time of one phase of HPL (docs/traces.md); all but the extremes are means over the ranks.
+/// How the ranks spent the time of one phase of HPL (docs/use/traces.md); all but the extremes are means over the
+/// ranks.
 struct PhaseSummary {
   std::string name;
   double elapsed_s = 0;  ///< without phases inside it
@@ -62,7 +63,7 @@ struct PanelCost {
   double error_95_s = 0;  ///< 0: simulated
 };
 
-/// How a prediction was made of some of the panels (docs/sampled.md).
+/// How a prediction was made of some of the panels (docs/models/sampled.md).
 struct Sampling {
   double share = 0;  ///< of all panels that were simulated, warm-up too; more than 1 if windows are close to each other
   std::vector<PanelCost> windows;  ///< simulated and counted

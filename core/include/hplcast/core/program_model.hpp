@@ -8,7 +8,7 @@
 
 namespace hplcast::core {
 
-/// How the code between two marks of a program is simulated (docs/any-program.md).
+/// How the code between two marks of a program is simulated (docs/models/any-program.md).
 enum class RegionMode { model, factor, bench, skip };
 
 const char* to_string(RegionMode mode);

@@ -6,7 +6,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 
-/// Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/assemble.md has
+/// Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/use/assemble.md has
 /// the columns and fields. What they mean is kept: expectation and standard deviation of a half-normal duration.
 namespace hplcast::core {
 

@@ -8,7 +8,7 @@
 
 namespace hplcast::core {
 
-/// Published watts of a machine (docs/power-measuring.md): a CSV with the columns node, cores, pstate (from 0),
+/// Published watts of a machine (docs/use/power-measuring.md): a CSV with the columns node, cores, pstate (from 0),
 /// watt_idle, watt_one_core (ONE core, fully busy) and watt_all_cores, and maybe application, of which one is taken.
 /// They become samples of the sensor `published`: of each node and state idle, one core and all cores, in the state
 /// `default`. The name of a host is its node.

@@ -9,7 +9,7 @@
 
 namespace hplcast::fit {
 
-/// The divisor of the squared residuals, docs/kernel-models.md.
+/// The divisor of the squared residuals, docs/models/kernel-models.md.
 ///   ordinary: nothing; the longest calls decide.
 ///   relative: mu^2; every call counts alike, errors are relative.
 ///   totals:   mu; the residuals of the calls sum to zero, so that the predicted total time of the calls measured is

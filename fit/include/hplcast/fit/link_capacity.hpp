@@ -73,7 +73,7 @@ struct LinkCapacityFit {
   std::optional<RateEstimate> single;   ///< of one pair: the rate of a flow
   RateEstimate capacity;
   long plateau_from_pairs = 0, plateau_to_pairs = 0;
-  std::vector<QualityFlag> flags;  ///< capacity_lower_bound, capacity_falls (docs/network-models.md)
+  std::vector<QualityFlag> flags;  ///< capacity_lower_bound, capacity_falls (docs/models/network-models.md)
   std::vector<std::string> notes;
   bool ok() const noexcept { return status == SaturationStatus::ok; }
 };

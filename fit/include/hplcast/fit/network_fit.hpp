@@ -17,16 +17,16 @@
 namespace hplcast::fit {
 
 /// How the time of a message in the network follows from the round trip p, the send overhead s and the receive overhead
-/// r (docs/network-models.md):
+/// r (docs/models/network-models.md):
 ///   simulated: p/2 - s - r for sizes below detached_bytes, p/2 from there on: a simulated ping-pong then takes p;
 ///   half_of_difference: (p - r)/2 (platform-calibration, 2016), r = 0 from detached_bytes on;
 ///   half_minus_receive: p/2 - r (dahu, 2018-2020), r = 0 from detached_bytes on.
 enum class TransferArithmetic { simulated, half_of_difference, half_minus_receive };
 
 /// Which rows count. robust: all but interrupted calls, those that last more than three times what like sizes usually
-/// take (docs/network-models.md; their number is reported). visits: of each ten rows of send, isend and recv in a row
-/// those between their 10 and 90 % quantiles, the published filter for calibrations that measure a size ten times at a
-/// visit. none: all rows.
+/// take (docs/models/network-models.md; their number is reported). visits: of each ten rows of send, isend and recv in
+/// a row those between their 10 and 90 % quantiles, the published filter for calibrations that measure a size ten times
+/// at a visit. none: all rows.
 enum class RowFilter { robust, visits, none };
 
 /// shared: one set of breakpoints for a scope, that of its ping-pong. each: every operation its own.

@@ -10,7 +10,7 @@
 #include "hplcast/core/quality_flag.hpp"
 #include "hplcast/fit/power_rows.hpp"
 
-// The power model of core/power.hpp from measured pieces: docs/power-measuring.md.
+// The power model of core/power.hpp from measured pieces: docs/use/power-measuring.md.
 namespace hplcast::fit {
 
 /// Watts as a polynomial in GHz, with their errors.

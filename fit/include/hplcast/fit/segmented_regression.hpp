@@ -80,9 +80,10 @@ struct SegmentedFit {
   double operator()(double x) const noexcept { return segment_at(segments, x)(x); }
 };
 
-/// Segmented linear regression with an unknown number of breakpoints (docs/fit-segmented.md): top-down splitting in
-/// constant time per candidate by running sums, bottom-up merging, the solution with the least BIC, whose breakpoints
-/// are then moved to their best places and tested. `cells` ascend by size. A breakpoint lies between two sizes.
+/// Segmented linear regression with an unknown number of breakpoints (docs/models/segmented-regression.md): top-down
+/// splitting in constant time per candidate by running sums, bottom-up merging, the solution with the least BIC, whose
+/// breakpoints are then moved to their best places and tested. `cells` ascend by size. A breakpoint lies between two
+/// sizes.
 /// @throws DomainError for options outside their domain, cells that do not ascend.
 SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOptions& options = {});
 

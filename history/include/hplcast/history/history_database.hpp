@@ -38,10 +38,10 @@ struct HistoryCounts {
   std::size_t campaigns = 0, observations = 0, places = 0, changes = 0, outliers = 0;
 };
 
-/// The history of clusters in one SQLite file (docs/history.md has its tables). Every method that changes it is one
-/// transaction: after any stop the file holds whole sources. What is in it depends on the sources and their order, not
-/// on when or how often they were added. All methods throw core::Error (bad_input) with what SQLite says: full disk,
-/// not a database, locked by another program.
+/// The history of clusters in one SQLite file (docs/formats/history-database.md has its tables). Every method that
+/// changes it is one transaction: after any stop the file holds whole sources. What is in it depends on the sources and
+/// their order, not on when or how often they were added. All methods throw core::Error (bad_input) with what SQLite
+/// says: full disk, not a database, locked by another program.
 class HistoryDatabase {
  public:
   static constexpr int schema_version = 2;

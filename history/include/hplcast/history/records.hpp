@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// What a history is made of (docs/history.md).
+/// What a history is made of (docs/use/history.md).
 namespace hplcast::history {
 
 /// Where something was measured. An empty cluster is the only one there is.

@@ -14,8 +14,8 @@ using XmlSettings = std::vector<std::pair<std::string, std::string>>;
 
 /// A SimGrid platform file (version 4.1): hosts, links and the message costs as far as XML can say them.
 /// A route between two hosts has two links of half the latency each; a host sends to itself over a link of its own.
-/// Losses are listed in a comment, see platform_xml_losses(). See docs/platform.md. `more`: settings beside those of
-/// the network.
+/// Losses are listed in a comment, see platform_xml_losses(). See docs/formats/platform-xml.md. `more`: settings beside
+/// those of the network.
 /// @throws DomainError for a topology other than single_switch whose hosts are not numbered without padding
 /// (`n-[1-32]`), because SimGrid's <cluster> names its hosts itself.
 void write_platform_xml(std::ostream& out, const core::ClusterModel& cluster, const XmlSettings& more = {});

@@ -9,7 +9,7 @@ namespace hplcast::platforms {
 
 /// Loss of a scope where messages go through SMPI itself (plain smpirun with platform.xml, `predict --paje`):
 /// there a flow of bandwidth factor f takes 1/f of its link for each byte, so that several flows have a total of f
-/// of the link, and not the whole link (docs/platform.md).
+/// of the link, and not the whole link (docs/internals/platform.md).
 struct SharingLoss {
   core::Scope scope = core::Scope::remote;
   double least_factor = 1;      ///< of a segment with messages of 1 KiB or more

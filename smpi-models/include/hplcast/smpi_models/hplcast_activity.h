@@ -1,5 +1,5 @@
 /* Activities of the ranks of a simulated program: for traces, tables of phases, progress, and the message of a deadlock
- * (docs/traces.md). Every function returns at once if no such setting is on; none costs simulated time.
+ * (docs/use/traces.md). Every function returns at once if no such setting is on; none costs simulated time.
  *
  * Settings from the environment: HPLCAST_TRACE (path of a Chrome trace), HPLCAST_TRACE_RANKS (first-last),
  * HPLCAST_PHASES (on or off), HPLCAST_PROGRESS (path). */

@@ -1,7 +1,7 @@
 /* The tables that a generated model.h fills: a cluster's kernel models as constants of a C99 program.
  *
  * Units are those of cluster.json (seconds, bytes). Numbers are written as hexadecimal floats, so that the models are
- * the same to the last bit as those read from cluster.json (docs/model-h.md). */
+ * the same to the last bit as those read from cluster.json (docs/formats/model-h.md). */
 #ifndef HPLCAST_MODEL_TABLE_H
 #define HPLCAST_MODEL_TABLE_H
 

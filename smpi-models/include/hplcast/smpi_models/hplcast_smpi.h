@@ -3,7 +3,7 @@
  * Parameters of kernels: a kernel has at most three sizes (m, n, k); what a kernel does not have is 1.
  * Nothing here throws or returns an error: a call that cannot be served ends the simulation with a message on stderr
  * and exit code 3. Settings come from the environment: HPLCAST_CLUSTER, HPLCAST_SEED, HPLCAST_NOISE, HPLCAST_STATS
- * (docs/smpi-runtime.md). */
+ * (docs/internals/smpi-runtime.md). */
 #ifndef HPLCAST_SMPI_H
 #define HPLCAST_SMPI_H
 

@@ -12,8 +12,8 @@ struct ClosedFormOptions {
 };
 
 /// Time of HPL in s without simulation: over all panels, the expected time of the kernels that the rank with the most
-/// rows and columns calls, and of the messages on its way, links shared by the ranks of a host (docs/quick.md has the
-/// formulas and how far it is from simulations). Assumes parameters near to the default ones: SWAP long, ring
+/// rows and columns calls, and of the messages on its way, links shared by the ranks of a host (docs/models/quick.md
+/// has the formulas and how far it is from simulations). Assumes parameters near to the default ones: SWAP long, ring
 /// broadcast.
 double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters,
                      const ClosedFormOptions& options);

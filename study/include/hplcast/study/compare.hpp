@@ -72,7 +72,7 @@ std::vector<std::string> models_of(const std::vector<core::Prediction>& predicti
 /// A configuration that was predicted with several models, whose predictions have no median that means anything.
 std::optional<core::HplParameters> mixed_models(const std::vector<core::Prediction>& predictions);
 
-/// The content of `compare --json` (docs/compare.md).
+/// The content of `compare --json` (docs/formats/compare-json.md).
 void write_comparison(std::ostream& out, const Comparison& comparison);
 
 /// Median of values that are not empty; of an even number the mean of the middle two.

@@ -17,7 +17,7 @@ namespace hplcast::study {
 
 /// A real run of which xhpl-instrumented kept what its ranks did.
 struct ObservedRun {
-  std::filesystem::path folder;  ///< with phases.json and run-RANK.activity (docs/real-runs.md)
+  std::filesystem::path folder;  ///< with phases.json and run-RANK.activity (docs/use/real-runs.md)
   core::HplRun run;              ///< parameters and times
 };
 
@@ -140,7 +140,7 @@ Explanation explain(const ExplainRequest& request);
 /// At most ten lines for people, the most important one first.
 std::vector<std::string> verdict(const Explanation& explanation);
 
-/// The JSON of docs/explain.md.
+/// The JSON of docs/formats/explain-json.md.
 void write_explanation(std::ostream& out, const Explanation& explanation);
 
 }  // namespace hplcast::study

@@ -8,8 +8,8 @@
 
 namespace hplcast::study {
 
-/// Which level of detail of its models a cluster is simulated with (names: docs/kernel-models.md). The default keeps
-/// everything.
+/// Which level of detail of its models a cluster is simulated with (names: docs/models/kernel-models.md). The default
+/// keeps everything.
 struct ModelLevels {
   bool noise = true;           ///< false: every kernel call takes its expected time (N0)
   bool network_noise = true;   ///< false: every message takes its expected time

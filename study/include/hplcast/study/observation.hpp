@@ -7,7 +7,7 @@
 
 namespace hplcast::study {
 
-/// Observations of a simulation to keep besides its result (docs/traces.md). Empty paths: not kept.
+/// Observations of a simulation to keep besides its result (docs/use/traces.md). Empty paths: not kept.
 struct Observation {
   std::filesystem::path trace;        ///< Chrome's JSON, for Perfetto
   std::string trace_ranks;            ///< first-last: only these are in the trace; empty: all

@@ -7,7 +7,7 @@
 
 namespace hplcast::study {
 
-/// Which panels of a run a sampled prediction simulates (docs/sampled.md).
+/// Which panels of a run a sampled prediction simulates (docs/models/sampled.md).
 struct WindowRule {
   enum class Kind {
     automatic,  ///< sampled if that saves time: see windows_of()
@@ -17,7 +17,7 @@ struct WindowRule {
   Kind kind = Kind::automatic;
   int windows = 5;  ///< beside those of the first and the last panels; automatic: at most
   /// Typical panels that count: a fifth in the first window and, if automatic, as many as fit in the inner ones, which
-  /// are two at least. The scatter of panels averages out, whatever the width of the windows (docs/sampled.md).
+  /// are two at least. The scatter of panels averages out, whatever the width of the windows (docs/models/sampled.md).
   int panels = 416;
   int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
   int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8 and 3 Q / 4

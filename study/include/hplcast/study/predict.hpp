@@ -26,7 +26,7 @@ struct SimulatorPrograms {
                          ///< ../lib beside the running program, or what HPLCAST_PLATFORM_LIBRARY names
 };
 
-/// How much of HPL's communication is simulated message by message (docs/modes.md).
+/// How much of HPL's communication is simulated message by message (docs/models/modes.md).
 enum class SimulationMode {
   automatic,  ///< fast if the exchanges of the panel factorisations are many (fast_from_messages, in the windows of
               ///< a sampled prediction fast_from_messages_in_windows) and no trace is asked for

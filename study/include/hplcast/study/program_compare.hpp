@@ -18,7 +18,7 @@ struct ProgramOutput {
   int ranks = 0;
 };
 
-/// Where times and configurations stand in outputs (docs/any-program.md). Patterns are regular expressions
+/// Where times and configurations stand in outputs (docs/use/any-program.md). Patterns are regular expressions
 /// (ECMAScript), which match inside of a line.
 struct OutputPatterns {
   std::string time_from;   ///< with one group, the seconds; empty: ProgramOutput::time_s

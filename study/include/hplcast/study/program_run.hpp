@@ -102,7 +102,7 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
 /// the observed program did not call.
 std::vector<std::string> notes(const ProgramRun& run, const core::ClusterModel& cluster);
 
-/// As JSON, `hplcast run --json` (docs/any-program.md).
+/// As JSON, `hplcast run --json` (docs/use/any-program.md).
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings);
 
 }  // namespace hplcast::study

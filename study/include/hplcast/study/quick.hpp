@@ -11,7 +11,7 @@
 namespace hplcast::study {
 
 /// Difference between closed_form_s() and simulations, over the time beyond that of dgemm alone: a little more than the
-/// largest in docs/quick.md.
+/// largest in docs/models/quick.md.
 inline constexpr double closed_form_error = 0.3;
 
 struct QuickRequest {

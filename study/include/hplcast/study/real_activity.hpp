@@ -17,7 +17,7 @@ struct Range {
   int last = std::numeric_limits<int>::max();
 };
 
-/// What to keep of real runs besides their times (docs/real-runs.md).
+/// What to keep of real runs besides their times (docs/use/real-runs.md).
 struct RealObservation {
   bool phases = false;
   std::filesystem::path traces;  ///< folder for a trace of each run; empty: none

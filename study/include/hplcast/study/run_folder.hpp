@@ -12,7 +12,8 @@ inline const std::vector<const char*> run_folder_files = {"platform.xml", "hostf
 
 /// Writes a folder in which `run.sh` runs HPL by plain smpirun, without hplcast: platform.xml with SMPI's settings,
 /// hostfile, model.h, HPL.dat. Of the request cluster, parameters, seed, noise and programs.smpirun count. The time is
-/// that of `predict --mode exact` where platform.xml is its platform, too (docs/platform.md says what that loses).
+/// that of `predict --mode exact` where platform.xml is its platform, too (docs/formats/platform-xml.md says what that
+/// loses).
 /// @throws what check() throws; core::Error if a file cannot be written.
 void write_run_folder(const PredictionRequest& request, const std::filesystem::path& folder);
 

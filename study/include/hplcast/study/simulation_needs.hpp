@@ -8,8 +8,8 @@
 
 namespace hplcast::study {
 
-/// Time and memory of a simulation of HPL, estimated from the parameters (docs/scaling.md has the measurements behind
-/// it).
+/// Time and memory of a simulation of HPL, estimated from the parameters (docs/measurements/scaling.md has the
+/// measurements behind it).
 struct SimulationNeeds {
   double messages = 0;            ///< sent by HPL
   double simulated_messages = 0;  ///< of these, message by message

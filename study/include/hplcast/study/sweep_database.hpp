@@ -35,9 +35,9 @@ struct SweepResult {
   core::Prediction prediction;
 };
 
-/// The results of sweeps in one SQLite file (docs/sweep.md has its tables). Every call is one transaction: after any
-/// stop the file holds whole results. All methods throw core::Error (bad_input) with what SQLite says: full disk, not a
-/// database, locked.
+/// The results of sweeps in one SQLite file (docs/formats/sweep-database.md has its tables). Every call is one
+/// transaction: after any stop the file holds whole results. All methods throw core::Error (bad_input) with what SQLite
+/// says: full disk, not a database, locked.
 class SweepDatabase {
  public:
   static constexpr int schema_version = 1;

@@ -44,8 +44,8 @@ struct Sample {
   std::vector<SampledFactor> factors;
 };
 
-/// A plan of runs: docs/sweep.md. Configurations are all factors crossed with each other, with the rows of `list`, and
-/// with the sample; each is run with every seed.
+/// A plan of runs: docs/formats/plan-yaml.md. Configurations are all factors crossed with each other, with the rows of
+/// `list`, and with the sample; each is run with every seed.
 struct SweepPlan {
   std::string name;
   std::string question;  ///< what the study is to answer, shown in its report; may be empty

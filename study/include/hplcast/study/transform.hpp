@@ -20,7 +20,7 @@ struct Transformation {
   std::string argument;
 };
 
-/// A change that there is (docs/transform.md).
+/// A change that there is (docs/use/transform.md).
 struct TransformationInfo {
   std::string name;
   std::string argument;  ///< its form: "FACTOR"

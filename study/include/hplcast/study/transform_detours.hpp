@@ -2,7 +2,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 
-/// What-if changes of detours (docs/detours.md).
+/// What-if changes of detours (docs/use/detours.md).
 namespace hplcast::study {
 
 /// One more source: a detour of `duration_s` in every `period_s`, with random phases. Its name is the next free of

@@ -113,7 +113,7 @@ TuneResult tune(const TuneRequest& request);
 /// Places in the ranking, from 1: configurations of one round whose rates are equal to the last digit share one.
 std::vector<std::size_t> places(const std::vector<TunedConfiguration>& ranking);
 
-/// JSON of a result (docs/tune.md).
+/// JSON of a result (docs/use/tune.md).
 void write_tune_result(std::ostream& out, const TuneResult& result);
 
 }  // namespace hplcast::study
