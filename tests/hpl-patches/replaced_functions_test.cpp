@@ -1,4 +1,4 @@
-// hpl-patches/replaced_functions.txt against the programs that were linked by it, and against the page that shows it.
+// hpl-patches/replaced_functions.txt against the programs that were linked by it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,14 +102,6 @@ Names difference(const Names& of, const Names& without) {
   Names result;
   std::set_difference(of.begin(), of.end(), without.begin(), without.end(), std::inserter(result, result.end()));
   return result;
-}
-
-TEST(ReplacedFunctions, AreShownInTheDocumentationAndNoOthers) {
-  const auto lines = [](const std::vector<std::string>& table) { return Names(table.begin(), table.end()); };
-  const Names table = lines(table_lines(patches / "replaced_functions.txt"));
-  const Names shown = lines(table_lines(HPLCAST_SOURCE_DIR "/docs/internals/hpl.md", "## Replaced functions"));
-  EXPECT_THAT(difference(table, shown), IsEmpty()) << "rows of replaced_functions.txt that docs/internals/hpl.md lacks";
-  EXPECT_THAT(difference(shown, table), IsEmpty()) << "rows of docs/internals/hpl.md that replaced_functions.txt lacks";
 }
 
 TEST(ReplacedFunctions, AreInTheFilesThatTheTableNames) {
