@@ -73,7 +73,7 @@ if(SimGrid_FOUND)
   endforeach()
 endif()
 
-# What smpi-models/src/simgrid_port/ was written for and tested with.
+# What smpi-models/simgrid_port/ was written for and tested with.
 set(SimGrid_TESTED 3.32 4.0 4.1)
 option(HPLCAST_ANY_SIMGRID "try a version of SimGrid that hplcast was not tested with" OFF)
 if(SimGrid_FOUND AND NOT HPLCAST_ANY_SIMGRID AND NOT SimGrid_VERSION IN_LIST SimGrid_TESTED)

@@ -8,9 +8,8 @@
 #include <fstream>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/fit/kernel_csv.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
-#include "hplcast/fit/report.hpp"
+#include "hplcast/fit/kernel_table.hpp"
 
 namespace {
 

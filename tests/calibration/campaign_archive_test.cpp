@@ -1,4 +1,4 @@
-#include "hplcast/calibration/campaign_archive.hpp"
+#include "hplcast/calibration/archive.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

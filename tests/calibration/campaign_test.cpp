@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/calibration/archive.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

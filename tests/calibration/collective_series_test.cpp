@@ -1,4 +1,4 @@
-#include "hplcast/calibration/collective_series.hpp"
+#include "hplcast/calibration/measure_detours.hpp"
 
 #include <gtest/gtest.h>
 

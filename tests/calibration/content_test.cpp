@@ -1,4 +1,4 @@
-#include "hplcast/calibration/content.hpp"
+#include "hplcast/calibration/dgemm_design.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "../core/errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

@@ -1,4 +1,4 @@
-#include "core_load.hpp"
+#include "calibration/measure/core_load.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,11 +12,11 @@
 #include <sstream>
 #include <thread>
 
-#include "hplcast/core/collective_run.hpp"
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/fit/detector_sensitivity.hpp"
+#include "hplcast/fit/detours.hpp"
 
 namespace hplcast::calibration {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/calibration/dgemm_arena.hpp"
+#include "hplcast/calibration/measure_dgemm.hpp"
 
 #include <gtest/gtest.h>
 

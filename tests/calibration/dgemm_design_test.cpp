@@ -11,9 +11,9 @@
 #include <set>
 #include <sstream>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/core/errors.hpp"
-#include "rank_statistics.hpp"
+#include "tests/calibration/rank_statistics.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

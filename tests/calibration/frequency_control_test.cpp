@@ -1,13 +1,13 @@
-#include "hplcast/calibration/frequency_control.hpp"
+#include "hplcast/calibration/measure_power.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../support/text_of.hpp"
-#include "fake_root.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/calibration/fake_root.hpp"
+#include "tests/support/text_of.hpp"
 
 namespace hplcast::calibration {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/calibration/hpl_calls.hpp"
+#include "hplcast/calibration/hpl_design.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/calibration/kernel_design.hpp"
+#include "hplcast/calibration/hpl_design.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "../core/errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <sstream>
 
-#include "../core/errors_in.hpp"
-#include "fake_root.hpp"
+#include "tests/calibration/fake_root.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

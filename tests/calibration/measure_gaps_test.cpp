@@ -1,11 +1,10 @@
-#include "hplcast/calibration/measure_gaps.hpp"
+#include "hplcast/calibration/measure_detours.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <sstream>
 
-#include "hplcast/calibration/noise_source.hpp"
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/errors.hpp"
 

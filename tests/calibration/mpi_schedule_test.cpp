@@ -1,10 +1,9 @@
-#include "hplcast/calibration/mpi_schedule.hpp"
-#include "hplcast/calibration/mpi_steps.hpp"
+#include "hplcast/calibration/mpi_design.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../core/errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

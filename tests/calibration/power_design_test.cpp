@@ -7,7 +7,6 @@
 #include <set>
 #include <sstream>
 
-#include "hplcast/calibration/power_pieces.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace hplcast::calibration {

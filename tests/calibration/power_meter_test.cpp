@@ -7,8 +7,8 @@
 
 #include <cstdlib>
 
-#include "fake_root.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/calibration/fake_root.hpp"
 
 namespace hplcast::calibration {
 namespace {

@@ -13,7 +13,7 @@
 #include <set>
 #include <thread>
 
-#include "hplcast/calibration/power_pieces.hpp"
+#include "hplcast/calibration/power_design.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/power_samples.hpp"

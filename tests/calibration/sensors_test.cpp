@@ -6,8 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "fake_root.hpp"
-#include "hplcast/calibration/monitor.hpp"
+#include "tests/calibration/fake_root.hpp"
 
 namespace hplcast::calibration {
 namespace {

@@ -1,11 +1,11 @@
-#include "hplcast/calibration/thresholds.hpp"
+#include "hplcast/calibration/measure_mpi.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "../core/errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::calibration {
 namespace {

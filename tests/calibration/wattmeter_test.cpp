@@ -1,4 +1,4 @@
-#include "hplcast/calibration/wattmeter.hpp"
+#include "hplcast/calibration/power_meter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,9 +12,9 @@
 #include <sstream>
 #include <thread>
 
-#include "../support/run_hplcast.hpp"
-#include "../support/text_of.hpp"
 #include "hplcast/core/csv.hpp"
+#include "tests/support/run_hplcast.hpp"
+#include "tests/support/text_of.hpp"
 
 namespace hplcast::test {
 

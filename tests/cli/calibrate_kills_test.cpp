@@ -6,8 +6,8 @@
 #include <chrono>
 #include <random>
 
-#include "calibrate_fixture.hpp"
 #include "hplcast/calibration/archive.hpp"
+#include "tests/cli/calibrate_fixture.hpp"
 
 namespace hplcast::test {
 namespace {

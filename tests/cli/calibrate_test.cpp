@@ -1,10 +1,10 @@
 // hplcast calibrate and fit cluster as a user meets them: whole campaigns, and bad ones.
 #include <unistd.h>
 
-#include "calibrate_fixture.hpp"
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/cli/calibrate_fixture.hpp"
 
 namespace hplcast::test {
 namespace {

@@ -1,6 +1,6 @@
 // What calibrate looks at before it measures, what may be changed afterwards, and steps that measure nothing.
-#include "calibrate_fixture.hpp"
 #include "hplcast/calibration/archive.hpp"
+#include "tests/cli/calibrate_fixture.hpp"
 
 namespace hplcast::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../support/run_hplcast.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::test {
 namespace {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "../support/run_hplcast.hpp"
-#include "../support/text_of.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/support/run_hplcast.hpp"
+#include "tests/support/text_of.hpp"
 
 namespace hplcast::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "../support/reference_data.hpp"
-#include "../support/run_hplcast.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/support/reference_data.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::test {
 namespace {

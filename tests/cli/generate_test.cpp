@@ -5,10 +5,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "../support/run_hplcast.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/generative_model.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace {
 

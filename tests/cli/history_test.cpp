@@ -6,9 +6,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "../support/reference_data.hpp"
-#include "../support/run_hplcast.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/support/reference_data.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast {
 namespace {

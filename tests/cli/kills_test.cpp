@@ -10,9 +10,9 @@
 #include <random>
 #include <sstream>
 
-#include "../study/sweep_fixture.hpp"
-#include "../support/killed_program.hpp"
-#include "../support/text_of.hpp"
+#include "tests/study/sweep_fixture.hpp"
+#include "tests/support/killed_program.hpp"
+#include "tests/support/text_of.hpp"
 
 namespace hplcast::test {
 namespace {

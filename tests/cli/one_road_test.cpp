@@ -8,11 +8,11 @@
 #include <random>
 #include <sstream>
 
-#include "../support/run_hplcast.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/measurement.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "program.hpp"
+#include "cli/support/command_line.hpp"
 
 #include <gtest/gtest.h>
 

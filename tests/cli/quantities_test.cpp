@@ -1,4 +1,4 @@
-#include "quantities.hpp"
+#include "cli/support/options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

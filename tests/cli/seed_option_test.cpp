@@ -1,9 +1,9 @@
-#include "seed_option.hpp"
+#include "cli/support/options.hpp"
 
 #include <gtest/gtest.h>
 
+#include "cli/support/command_line.hpp"
 #include "hplcast/core/errors.hpp"
-#include "list_options.hpp"
 
 namespace hplcast::cli {
 namespace {

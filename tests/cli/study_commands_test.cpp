@@ -8,11 +8,11 @@
 #include <functional>
 #include <sstream>
 
-#include "../study/fake_programs.hpp"
-#include "../support/run_hplcast.hpp"
-#include "../support/text_of.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "tests/study/fake_programs.hpp"
+#include "tests/support/run_hplcast.hpp"
+#include "tests/support/text_of.hpp"
 
 namespace hplcast::test {
 namespace {

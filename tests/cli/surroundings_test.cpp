@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "../support/run_hplcast.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::test {
 namespace {

@@ -1,11 +1,11 @@
-#include "hplcast/core/benchmark_output.hpp"
+#include "hplcast/core/imported.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "errors_in.hpp"
-#include "example_power.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/core/example_power.hpp"
 
 namespace hplcast::core {
 namespace {

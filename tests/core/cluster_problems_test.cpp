@@ -1,4 +1,4 @@
-#include "hplcast/core/cluster_problems.hpp"
+#include "hplcast/core/doubts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "hplcast/core/cluster_json.hpp"
-#include "hplcast/core/verdict.hpp"
+#include "hplcast/core/cluster_model.hpp"
 
 namespace hplcast::core {
 namespace {

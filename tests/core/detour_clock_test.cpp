@@ -1,4 +1,4 @@
-#include "hplcast/core/detour_clock.hpp"
+#include "hplcast/core/detours.hpp"
 
 #include <gtest/gtest.h>
 

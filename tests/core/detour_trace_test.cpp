@@ -5,8 +5,8 @@
 
 #include <sstream>
 
-#include "errors_in.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::core {
 namespace {

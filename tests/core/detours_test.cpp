@@ -6,7 +6,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::core {
 namespace {

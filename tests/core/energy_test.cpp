@@ -6,8 +6,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "errors_in.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hplcast/core/power.hpp"
+#include "hplcast/core/power_model.hpp"
 
 namespace hplcast::core {
 

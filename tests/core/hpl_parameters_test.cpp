@@ -5,8 +5,7 @@
 
 #include <sstream>
 
-#include "errors_in.hpp"
-#include "hplcast/core/varying_fields.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::core {
 namespace {

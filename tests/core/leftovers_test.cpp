@@ -1,5 +1,5 @@
 // Temporary files and folders go when their process is killed.
-#include "hplcast/core/leftovers.hpp"
+#include "hplcast/core/files.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,8 +10,6 @@
 #include <fstream>
 #include <functional>
 #include <thread>
-
-#include "hplcast/core/files.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/core/names.hpp"
+#include "hplcast/core/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hplcast/core/network_checks.hpp"
+#include "hplcast/core/doubts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "hplcast/core/polynomial.hpp"
+#include "hplcast/core/kernel_shape.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/published_power.hpp"
+#include "hplcast/core/imported.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/core/power.hpp"
+#include "hplcast/core/power_model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "errors_in.hpp"
-#include "example_power.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/core/example_power.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "errors_in.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::core {
 namespace {

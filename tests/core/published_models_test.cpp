@@ -1,4 +1,4 @@
-#include "hplcast/core/published_models.hpp"
+#include "hplcast/core/imported.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "../support/reference_data.hpp"
-#include "errors_in.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/support/reference_data.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/core/smpi_network.hpp"
+#include "hplcast/core/network_model.hpp"
 
 #include <gtest/gtest.h>
 

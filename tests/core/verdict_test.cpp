@@ -1,4 +1,4 @@
-#include "hplcast/core/verdict.hpp"
+#include "hplcast/core/doubts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hplcast/fit/barrier_slowdown.hpp"
+#include "fit/detours/barrier_slowdown.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/fit/cpu_laws.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 
 namespace hplcast::fit {

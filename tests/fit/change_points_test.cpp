@@ -1,4 +1,4 @@
-#include "hplcast/fit/change_points.hpp"
+#include "fit/series/change_points.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <random>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/fit/common_factor.hpp"
-#include "hplcast/fit/many_tests.hpp"
+#include "hplcast/fit/comparison.hpp"
+#include "hplcast/fit/findings.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/fit/detector_sensitivity.hpp"
+#include "hplcast/fit/detours.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,12 @@
-#include "hplcast/fit/detour_sources.hpp"
+#include "hplcast/fit/detours.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "../support/generated_detours.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/fit/detour_durations.hpp"
+#include "tests/support/generated_detours.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "hplcast/fit/segmented_regression.hpp"
-#include "memcpy_generator.hpp"
+#include "tests/fit/memcpy_generator.hpp"
 
 namespace hplcast::fit {
 namespace {

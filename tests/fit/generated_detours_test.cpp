@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "../support/generated_detours.hpp"
-#include "hplcast/fit/detour_sources.hpp"
+#include "hplcast/fit/detours.hpp"
+#include "tests/support/generated_detours.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "../support/reference_data.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/support/reference_data.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "synthetic_kernel.hpp"
+#include "tests/fit/synthetic_kernel.hpp"
 
 namespace hplcast::fit {
 namespace {

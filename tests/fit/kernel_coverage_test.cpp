@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "hplcast/fit/kernel_fit.hpp"
-#include "synthetic_kernel.hpp"
+#include "tests/fit/synthetic_kernel.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <map>
 
-#include "../support/reference_data.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/fit/kernel_csv.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
+#include "hplcast/fit/kernel_table.hpp"
+#include "tests/support/reference_data.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
-#include "synthetic_kernel.hpp"
+#include "tests/fit/synthetic_kernel.hpp"
 
 namespace hplcast::fit {
 namespace {

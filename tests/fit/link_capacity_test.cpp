@@ -1,4 +1,4 @@
-#include "hplcast/fit/link_capacity.hpp"
+#include "hplcast/fit/network_fit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <functional>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::fit {
 namespace {

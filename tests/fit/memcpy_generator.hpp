@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/fit/samples_by_size.hpp"
+#include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::test {
 

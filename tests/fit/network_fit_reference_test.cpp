@@ -4,9 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "../support/reference_data.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/fit/network_fit.hpp"
+#include "tests/support/reference_data.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "../support/reference_data.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/published_power.hpp"
+#include "hplcast/core/imported.hpp"
 #include "hplcast/fit/power_fit.hpp"
+#include "tests/support/reference_data.hpp"
 
 namespace hplcast::fit {
 namespace {

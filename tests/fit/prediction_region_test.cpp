@@ -1,4 +1,4 @@
-#include "hplcast/fit/prediction_region.hpp"
+#include "hplcast/fit/run_series.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "../core/errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::fit {
 namespace {

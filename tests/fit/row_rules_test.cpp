@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-#include "hplcast/fit/kernel_csv.hpp"
+#include "hplcast/fit/kernel_table.hpp"
 
 namespace hplcast::fit {
 namespace {

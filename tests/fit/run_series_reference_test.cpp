@@ -1,11 +1,10 @@
 // Counts of the published histories of dahu: T. Cornebize's data, with his algorithm and with ours.
 #include <gtest/gtest.h>
 
-#include "../support/published_history.hpp"
-#include "hplcast/fit/change_points.hpp"
-#include "hplcast/fit/common_factor.hpp"
+#include "fit/series/change_points.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
+#include "tests/support/published_history.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/fit/segment_noise.hpp"
+#include "hplcast/fit/segmented_regression.hpp"
 
 #include <gtest/gtest.h>
 

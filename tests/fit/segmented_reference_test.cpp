@@ -4,9 +4,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "../support/reference_data.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
+#include "tests/support/reference_data.hpp"
 
 namespace hplcast::fit {
 namespace {

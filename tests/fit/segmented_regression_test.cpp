@@ -9,7 +9,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "memcpy_generator.hpp"
+#include "tests/fit/memcpy_generator.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/fit/thresholds.hpp"
+#include "hplcast/fit/network_fit.hpp"
 
 #include <gtest/gtest.h>
 

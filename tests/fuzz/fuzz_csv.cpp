@@ -4,15 +4,14 @@
 
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
-#include "hplcast/core/collective_run.hpp"
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/imported.hpp"
 #include "hplcast/core/measurement.hpp"
-#include "hplcast/core/published_models.hpp"
-#include "hplcast/fit/detour_sources.hpp"
+#include "hplcast/fit/detours.hpp"
 #include "hplcast/fit/generative.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
-#include "hplcast/fit/kernel_csv.hpp"
+#include "hplcast/fit/kernel_table.hpp"
 #include "hplcast/fit/network_fit.hpp"
 
 namespace {

@@ -5,11 +5,11 @@
 #include <sstream>
 
 #include "hplcast/calibration/machine.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/generative_model.hpp"
+#include "hplcast/core/imported.hpp"
 #include "hplcast/core/prediction.hpp"
-#include "hplcast/core/published_models.hpp"
 
 namespace {
 

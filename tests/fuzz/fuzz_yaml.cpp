@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-#include "../../cli/src/campaign_yaml.hpp"
+#include "cli/campaign/campaign_yaml.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/sweep_plan.hpp"
 

@@ -1,16 +1,16 @@
-#include "hplcast/history/archive_campaign.hpp"
+#include "hplcast/study/archive_campaign.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "../core/errors_in.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/core/errors_in.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 using ::testing::ElementsAre;
@@ -52,7 +52,7 @@ calibration::CampaignArchive archive(const std::vector<double>& seconds_per_prod
 
 std::map<std::string, double> values_of(const CampaignRecord& record) {
   std::map<std::string, double> values;
-  for (const Observation& one : record.observations) values[to_string(one.place) + " " + one.factor] = one.value;
+  for (const FactorObservation& one : record.observations) values[to_string(one.place) + " " + one.factor] = one.value;
   return values;
 }
 
@@ -167,4 +167,4 @@ TEST(Protocol, DiffersInWhatWasMeasuredAndWithWhat) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

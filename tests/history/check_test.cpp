@@ -1,14 +1,14 @@
-#include "hplcast/history/check.hpp"
+#include "hplcast/study/history_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/core/errors_in.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 using ::testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST_F(Check, RefusesAHistoryWithoutCampaigns) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

@@ -1,14 +1,14 @@
 // What findings cost an HPL run.
-#include "hplcast/history/cost.hpp"
+#include "hplcast/study/history_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../core/errors_in.hpp"
-#include "../study/simulated_cluster.hpp"
-#include "hplcast/study/transform_nodes.hpp"
+#include "study/whatif/cluster_changes.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/study/simulated_cluster.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 using ::testing::HasSubstr;
@@ -119,4 +119,4 @@ TEST_F(CostOfFindings, AreUndoneInModelsThatWereFittedWhileTheyLasted) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace hplcast::history {
+namespace hplcast::study {
 
 /// All rows of all tables of a history as one text, row for row.
 inline std::string all_rows(const std::filesystem::path& path) {
@@ -23,4 +23,4 @@ inline std::string all_rows(const std::filesystem::path& path) {
   return text;
 }
 
-}  // namespace hplcast::history
+}  // namespace hplcast::study

@@ -1,17 +1,17 @@
-#include "hplcast/history/history_database.hpp"
+#include "hplcast/study/history.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "../core/errors_in.hpp"
-#include "../support/killed_writer.hpp"
-#include "database_rows.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/history/database_rows.hpp"
+#include "tests/support/killed_writer.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 using ::testing::ElementsAre;
@@ -192,4 +192,4 @@ TEST_F(History, TellsDamage) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

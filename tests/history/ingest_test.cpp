@@ -7,13 +7,13 @@
 #include <random>
 #include <thread>
 
-#include "../support/killed_program.hpp"
-#include "../support/run_hplcast.hpp"
-#include "database_rows.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/history/database_rows.hpp"
+#include "tests/support/killed_program.hpp"
+#include "tests/support/run_hplcast.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ TEST(HistoryImport, EndsTheSameAfterTwentyKills) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

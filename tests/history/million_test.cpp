@@ -8,11 +8,10 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/history/check.hpp"
-#include "hplcast/history/published_csv.hpp"
-#include "hplcast/history/site.hpp"
+#include "hplcast/study/history.hpp"
+#include "hplcast/study/history_check.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 using Access = HistoryDatabase::Access;
@@ -71,4 +70,4 @@ TEST(MillionObservations, TakeSecondsAndLittleMemory) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

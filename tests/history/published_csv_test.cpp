@@ -1,14 +1,14 @@
-#include "hplcast/history/published_csv.hpp"
+#include "hplcast/study/history.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/core/errors_in.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 using ::testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST(ReadLogs, TurnNodesIntoHosts) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

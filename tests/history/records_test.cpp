@@ -1,10 +1,10 @@
-#include "hplcast/history/records.hpp"
+#include "hplcast/study/history.hpp"
 
 #include <gtest/gtest.h>
 
 #include "hplcast/core/errors.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 TEST(ParseDate, ReadsDaysAndMinutes) {
@@ -42,4 +42,4 @@ TEST(ListNames, FindsWholeNamesOnly) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

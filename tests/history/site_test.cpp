@@ -1,5 +1,5 @@
 // The pages of a history, also in a real browser (headless Chromium).
-#include "hplcast/history/site.hpp"
+#include "hplcast/study/history_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,13 +9,13 @@
 #include <random>
 #include <regex>
 
-#include "../support/browser.hpp"
-#include "../support/reference_data.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/history/published_csv.hpp"
+#include "hplcast/study/history.hpp"
+#include "tests/support/browser.hpp"
+#include "tests/support/reference_data.hpp"
 
-namespace hplcast::history {
+namespace hplcast::study {
 namespace {
 
 using ::testing::HasSubstr;
@@ -159,4 +159,4 @@ TEST_F(HistorySite, OfThePublishedHistoryIsSmall) {
 }
 
 }  // namespace
-}  // namespace hplcast::history
+}  // namespace hplcast::study

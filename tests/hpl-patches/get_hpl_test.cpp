@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runs.hpp"
+#include "tests/hpl-patches/runs.hpp"
 
 namespace hplcast::hpl_patches {
 namespace {

@@ -10,7 +10,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "pdinfo_reference.h"
+#include "tests/hpl-patches/pdinfo_reference.h"
 
 namespace hplcast {
 namespace {

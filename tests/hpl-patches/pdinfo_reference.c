@@ -1,5 +1,5 @@
 /* HPL_pdinfo with one process, enough ranks for any grid, and a look at the memory that it reads. */
-#include "pdinfo_reference.h"
+#include "tests/hpl-patches/pdinfo_reference.h"
 
 #include <ctype.h>
 #include <fcntl.h>

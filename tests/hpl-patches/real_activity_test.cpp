@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "hplcast/core/activity_names.hpp"
+#include "hplcast/core/activity_trace.hpp"
 #include "hplcast/study/real_runs.hpp"
-#include "message_waits.hpp"
-#include "rank_activity.hpp"
-#include "runs.hpp"
-#include "totals.hpp"
+#include "study/activity/observed_ranks.hpp"
+#include "study/activity/rank_activity.hpp"
+#include "tests/hpl-patches/runs.hpp"
+#include "tests/hpl-patches/totals.hpp"
 
 namespace hplcast::hpl_patches {
 namespace {

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hplcast/core/kernel_id.hpp"
+#include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/measurement.hpp"
-#include "runs.hpp"
-#include "totals.hpp"
+#include "tests/hpl-patches/runs.hpp"
+#include "tests/hpl-patches/totals.hpp"
 
 namespace hplcast::hpl_patches {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "hplcast/core/process.hpp"
-#include "runs.hpp"
+#include "tests/hpl-patches/runs.hpp"
 
 namespace hplcast::hpl_patches {
 namespace {

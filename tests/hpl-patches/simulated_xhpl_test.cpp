@@ -8,12 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "hplcast/core/cluster_json.hpp"
-#include "hplcast/platforms/hostfile.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
-#include "hplcast/platforms/smpi_options.hpp"
-#include "runs.hpp"
-#include "totals.hpp"
+#include "hplcast/platforms/run_files.hpp"
+#include "tests/hpl-patches/runs.hpp"
+#include "tests/hpl-patches/totals.hpp"
 
 namespace hplcast::hpl_patches {
 namespace {

@@ -6,15 +6,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/errors_in.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/platforms/hostfile.hpp"
-#include "hplcast/platforms/model_h.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
-#include "hplcast/platforms/sharing_losses.hpp"
-#include "platforms/example_cluster.hpp"
+#include "hplcast/platforms/run_files.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/platforms/example_cluster.hpp"
 
 namespace hplcast::platforms {
 namespace {

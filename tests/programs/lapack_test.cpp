@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hplcast/core/process.hpp"
-#include "programs/program_runs.hpp"
+#include "tests/programs/program_runs.hpp"
 
 namespace hplcast::study {
 namespace {

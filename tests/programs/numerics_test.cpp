@@ -6,7 +6,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/mpirun.hpp"
 #include "hplcast/core/process.hpp"
-#include "programs/program_runs.hpp"
+#include "tests/programs/program_runs.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/calibration/observe_program.hpp"
+#include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/program_fit.hpp"
 #include "hplcast/study/program_run.hpp"
-#include "programs/program_cluster.hpp"
+#include "tests/programs/program_cluster.hpp"
 
 namespace hplcast {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "platforms/example_cluster.hpp"
+#include "tests/platforms/example_cluster.hpp"
 
 namespace hplcast::tests {
 

@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "hplcast/core/errors.hpp"
-#include "programs/program_runs.hpp"
+#include "tests/programs/program_runs.hpp"
 
 namespace hplcast::study {
 namespace {

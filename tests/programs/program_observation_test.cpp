@@ -10,7 +10,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "programs/program_runs.hpp"
+#include "tests/programs/program_runs.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
-#include "programs/program_runs.hpp"
+#include "tests/programs/program_runs.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hplcast/study/program_run.hpp"
-#include "programs/program_cluster.hpp"
+#include "tests/programs/program_cluster.hpp"
 
 namespace hplcast::tests {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/files.hpp"
-#include "support/run_hplcast.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast {
 namespace {

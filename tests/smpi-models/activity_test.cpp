@@ -1,13 +1,13 @@
-#include "activity.hpp"
+#include "smpi-models/observe/activity.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "core/errors_in.hpp"
 #include "hplcast/core/files.hpp"
-#include "progress_file.hpp"
+#include "smpi-models/observe/statistics.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

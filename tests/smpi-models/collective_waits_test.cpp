@@ -1,4 +1,4 @@
-#include "collective_waits.hpp"
+#include "smpi-models/program/program_times.hpp"
 
 #include <gtest/gtest.h>
 

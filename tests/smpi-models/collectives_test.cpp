@@ -8,8 +8,8 @@
 #include <sstream>
 #include <tuple>
 
-#include "platforms/example_cluster.hpp"
-#include "smpi-models/simulation.hpp"
+#include "tests/platforms/example_cluster.hpp"
+#include "tests/smpi-models/simulation.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

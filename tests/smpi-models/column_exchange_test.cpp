@@ -1,4 +1,4 @@
-#include "column_exchange.hpp"
+#include "smpi-models/fast/column_exchange.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

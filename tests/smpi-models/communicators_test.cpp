@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "platforms/example_cluster.hpp"
-#include "smpi-models/simulation.hpp"
+#include "tests/platforms/example_cluster.hpp"
+#include "tests/smpi-models/simulation.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

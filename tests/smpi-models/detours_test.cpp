@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "fit/detours/barrier_slowdown.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/detour_clock.hpp"
-#include "hplcast/fit/barrier_slowdown.hpp"
-#include "platforms/example_cluster.hpp"
-#include "smpi-models/simulation.hpp"
+#include "hplcast/core/detours.hpp"
+#include "tests/platforms/example_cluster.hpp"
+#include "tests/smpi-models/simulation.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

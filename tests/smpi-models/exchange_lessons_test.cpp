@@ -1,4 +1,4 @@
-#include "exchange_lessons.hpp"
+#include "smpi-models/fast/column_exchange.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Flows in classes, against a simulation that takes each flow for itself.
 
-#include "fair_flows.hpp"
+#include "smpi-models/flows/fair_flows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "hplcast/core/random_stream.hpp"
-#include "smpi-models/fluid.hpp"
+#include "tests/smpi-models/fluid.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

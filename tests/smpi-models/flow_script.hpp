@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "smpi-models/simulation.hpp"
+#include "tests/smpi-models/simulation.hpp"
 
 namespace hplcast::tests {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "hplcast/core/network_model.hpp"
-#include "hplcast/core/smpi_network.hpp"
 
 /// What the message engine is compared with: the semantics of a message, and links shared by max-min fairness, written
 /// down once more and as simply as possible.

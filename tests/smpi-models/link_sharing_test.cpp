@@ -8,10 +8,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "hplcast/core/published_models.hpp"
-#include "smpi-models/flow_script.hpp"
-#include "smpi-models/fluid.hpp"
-#include "support/reference_data.hpp"
+#include "hplcast/core/imported.hpp"
+#include "tests/smpi-models/flow_script.hpp"
+#include "tests/smpi-models/fluid.hpp"
+#include "tests/support/reference_data.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

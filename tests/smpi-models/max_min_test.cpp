@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "hplcast/core/smpi_network.hpp"
-#include "smpi-models/flow_script.hpp"
+#include "hplcast/core/network_model.hpp"
+#include "tests/smpi-models/flow_script.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

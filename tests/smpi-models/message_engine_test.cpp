@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "hplcast/core/random_stream.hpp"
-#include "platforms/example_cluster.hpp"
-#include "smpi-models/message_schedule.hpp"
+#include "tests/platforms/example_cluster.hpp"
+#include "tests/smpi-models/message_schedule.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "network_costs.hpp"
-#include "smpi-models/flow_script.hpp"
+#include "smpi-models/platform/network_costs.hpp"
+#include "tests/smpi-models/flow_script.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "smpi-models/simulation.hpp"
+#include "tests/smpi-models/simulation.hpp"
 
 namespace hplcast::tests {
 

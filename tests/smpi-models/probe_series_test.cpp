@@ -1,4 +1,4 @@
-#include "probe_series.hpp"
+#include "smpi-models/messages/probe_series.hpp"
 
 #include <gtest/gtest.h>
 

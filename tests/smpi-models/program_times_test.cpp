@@ -1,4 +1,4 @@
-#include "program_times.hpp"
+#include "smpi-models/program/program_times.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "smpi-models/flow_script.hpp"
-#include "smpi-models/fluid.hpp"
+#include "tests/smpi-models/flow_script.hpp"
+#include "tests/smpi-models/fluid.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

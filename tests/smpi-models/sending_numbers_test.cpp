@@ -1,4 +1,4 @@
-#include "sending_numbers.hpp"
+#include "smpi-models/platform/network_costs.hpp"
 
 #include <gtest/gtest.h>
 

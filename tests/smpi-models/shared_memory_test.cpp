@@ -1,4 +1,4 @@
-#include "shared_memory.hpp"
+#include "smpi-models/program/shared_memory.hpp"
 
 #include <gtest/gtest.h>
 

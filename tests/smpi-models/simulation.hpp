@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/platforms/hostfile.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
-#include "hplcast/platforms/smpi_options.hpp"
+#include "hplcast/platforms/run_files.hpp"
 
 namespace hplcast::tests {
 

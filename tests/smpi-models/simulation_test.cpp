@@ -1,4 +1,4 @@
-#include "smpi-models/simulation.hpp"
+#include "tests/smpi-models/simulation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include <fstream>
 #include <numeric>
 
-#include "hplcast/core/kernel_id.hpp"
+#include "hplcast/core/kernel_shape.hpp"
+#include "hplcast/core/network_model.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/smpi_network.hpp"
-#include "hplcast/platforms/model_h.hpp"
-#include "platforms/example_cluster.hpp"
+#include "hplcast/platforms/run_files.hpp"
+#include "tests/platforms/example_cluster.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

@@ -1,4 +1,4 @@
-#include "state_meter.hpp"
+#include "smpi-models/observe/energy_meters.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "energy_account.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
 

@@ -7,12 +7,11 @@
 #include <set>
 #include <sstream>
 
-#include "core/errors_in.hpp"
-#include "network_costs.hpp"
-#include "platforms/example_cluster.hpp"
-#include "settings.hpp"
-#include "statistics.hpp"
-#include "table_model.hpp"
+#include "smpi-models/observe/statistics.hpp"
+#include "smpi-models/platform/network_costs.hpp"
+#include "smpi-models/session/session.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/platforms/example_cluster.hpp"
 
 namespace hplcast::smpi_models {
 namespace {

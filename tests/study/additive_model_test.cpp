@@ -1,4 +1,4 @@
-#include "additive_model.hpp"
+#include "hplcast/study/factor_effects.hpp"
 
 #include <gtest/gtest.h>
 

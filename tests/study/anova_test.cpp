@@ -1,4 +1,4 @@
-#include "hplcast/study/anova.hpp"
+#include "hplcast/study/factor_effects.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hplcast/study/clock_alignment.hpp"
+#include "study/activity/rank_activity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "../core/errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -10,13 +10,13 @@
 #include <numeric>
 #include <sstream>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/platforms/smpi_options.hpp"
-#include "hplcast/study/simgrid_parts.hpp"
-#include "simulated_cluster.hpp"
+#include "hplcast/platforms/run_files.hpp"
+#include "hplcast/study/installed_programs.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/study/simulated_cluster.hpp"
 
 namespace hplcast::study {
 namespace {

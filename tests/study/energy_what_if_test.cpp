@@ -4,11 +4,10 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/study/objective.hpp"
-#include "hplcast/study/transform_power.hpp"
 #include "hplcast/study/tune.hpp"
-#include "simulated_cluster.hpp"
-#include "sweep_fixture.hpp"
+#include "study/whatif/cluster_changes.hpp"
+#include "tests/study/simulated_cluster.hpp"
+#include "tests/study/sweep_fixture.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -6,13 +6,10 @@
 #include <cmath>
 #include <random>
 
-#include "causes.hpp"
-#include "kernel_calls.hpp"
-#include "kernel_differences.hpp"
-#include "measured_cluster.hpp"
-#include "message_differences.hpp"
-#include "phase_differences.hpp"
-#include "timeline_picture.hpp"
+#include "study/activity/rank_activity.hpp"
+#include "study/explain/causes.hpp"
+#include "study/explain/differences.hpp"
+#include "study/explain/timelines.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -8,13 +8,12 @@
 #include <iostream>
 #include <numeric>
 
-#include "../core/errors_in.hpp"
-#include "cluster_edit.hpp"
-#include "hplcast/study/model_levels.hpp"
-#include "hplcast/study/transform_speed.hpp"
-#include "measured_cluster.hpp"
-#include "simulated_cluster.hpp"
-#include "simulated_run.hpp"
+#include "hplcast/study/transform.hpp"
+#include "study/explain/causes.hpp"
+#include "study/whatif/cluster_changes.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/study/simulated_cluster.hpp"
+#include "tests/study/simulated_run.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <sstream>
 
-#include "causes.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/explain.hpp"
-#include "report_explanation.hpp"
+#include "study/explain/causes.hpp"
+#include "study/report/report_sections.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "../support/run_hplcast.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/platforms/sharing_losses.hpp"
-#include "hplcast/platforms/smpi_options.hpp"
-#include "simulated_cluster.hpp"
+#include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/platforms/run_files.hpp"
+#include "tests/study/simulated_cluster.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "hplcast/core/files.hpp"
-#include "hplcast/study/workspace.hpp"
+#include "hplcast/study/installed_programs.hpp"
 
 namespace hplcast::study::testing {
 

@@ -1,10 +1,8 @@
 // What a prediction is judged by: kernels that were free, and the peak of dgemm.
-#include "hplcast/study/free_kernels.hpp"
+#include "hplcast/study/kernel_rates.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "hplcast/study/dgemm_peak.hpp"
 
 namespace hplcast::study {
 namespace {

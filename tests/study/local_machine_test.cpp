@@ -1,4 +1,4 @@
-#include "hplcast/study/local_machine.hpp"
+#include "study/run/local_machine.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -10,8 +10,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/study/process_memory.hpp"
-#include "hplcast/study/workspace.hpp"
+#include "hplcast/study/installed_programs.hpp"
 
 namespace hplcast::study {
 namespace {

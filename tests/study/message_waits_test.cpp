@@ -1,11 +1,11 @@
-#include "message_waits.hpp"
+#include "study/activity/observed_ranks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "../core/errors_in.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -1,10 +1,10 @@
-#include "hplcast/study/model_levels.hpp"
+#include "hplcast/study/transform.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../core/errors_in.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -1,15 +1,15 @@
 #include "hplcast/study/predict.hpp"
-#include "../support/text_of.hpp"
+#include "tests/support/text_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "../core/errors_in.hpp"
-#include "fake_programs.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/study/fake_programs.hpp"
 
 namespace hplcast::study {
 namespace {

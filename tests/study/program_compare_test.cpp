@@ -1,4 +1,4 @@
-#include "hplcast/study/program_compare.hpp"
+#include "hplcast/study/compare.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What holds for every cluster and every configuration of HPL: random ones, each named by its seed. The runtime checks
-// more of them itself (smpi-models/src/invariants.hpp; ctest sets HPLCAST_CHECKS).
+// more of them itself (smpi-models/session/invariants.hpp; ctest sets HPLCAST_CHECKS).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 #include "hplcast/study/predict.hpp"
 #include "hplcast/study/transform.hpp"
-#include "simulated_cluster.hpp"
+#include "tests/study/simulated_cluster.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -6,10 +6,9 @@
 
 #include <cmath>
 
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/study/closed_form.hpp"
-#include "simulated_cluster.hpp"
+#include "tests/study/simulated_cluster.hpp"
 
 namespace hplcast::study {
 namespace {

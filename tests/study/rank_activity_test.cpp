@@ -1,13 +1,13 @@
-#include "rank_activity.hpp"
+#include "study/activity/rank_activity.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "../core/errors_in.hpp"
-#include "activity_files.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/study/activity_files.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -1,4 +1,4 @@
-#include "hplcast/study/real_activity.hpp"
+#include "hplcast/study/real_runs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,11 +6,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "../core/errors_in.hpp"
-#include "../support/text_of.hpp"
-#include "activity_files.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/study/activity_files.hpp"
+#include "tests/support/text_of.hpp"
 
 namespace hplcast::study {
 namespace {

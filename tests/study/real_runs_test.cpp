@@ -1,5 +1,5 @@
 #include "hplcast/study/real_runs.hpp"
-#include "../support/text_of.hpp"
+#include "tests/support/text_of.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -12,10 +12,10 @@
 #include <map>
 #include <sstream>
 
-#include "../core/errors_in.hpp"
-#include "fake_programs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/core/errors_in.hpp"
+#include "tests/study/fake_programs.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -6,10 +6,10 @@
 #include <regex>
 #include <sstream>
 
-#include "../support/browser.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/report.hpp"
+#include "tests/support/browser.hpp"
 
 namespace hplcast::study {
 namespace {

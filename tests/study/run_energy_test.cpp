@@ -1,4 +1,4 @@
-#include "hplcast/study/run_energy.hpp"
+#include "hplcast/study/real_runs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "../support/run_hplcast.hpp"
 #include "hplcast/core/files.hpp"
-#include "simulated_cluster.hpp"
+#include "tests/study/simulated_cluster.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -8,13 +8,13 @@
 #include <set>
 #include <sstream>
 
-#include "hpl_simulation.hpp"
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/panel_windows.hpp"
 #include "hplcast/study/predict.hpp"
-#include "simulated_cluster.hpp"
+#include "study/run/hpl_simulation.hpp"
+#include "tests/study/simulated_cluster.hpp"
 
 namespace hplcast::study {
 namespace {

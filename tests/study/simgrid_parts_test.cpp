@@ -1,10 +1,10 @@
-#include "hplcast/study/simgrid_parts.hpp"
+#include "hplcast/study/installed_programs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fake_programs.hpp"
 #include "hplcast/core/errors.hpp"
+#include "tests/study/fake_programs.hpp"
 
 namespace hplcast::study {
 namespace {

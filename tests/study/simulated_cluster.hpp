@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/study/predict.hpp"
 
 namespace hplcast::study::testing {

@@ -8,9 +8,8 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/explain.hpp"
 #include "hplcast/study/predict.hpp"
-#include "message_key.hpp"
-#include "phase_differences.hpp"
-#include "simulated_ranks.hpp"
+#include "study/activity/observed_ranks.hpp"
+#include "study/explain/differences.hpp"
 
 namespace hplcast::study::testing {
 

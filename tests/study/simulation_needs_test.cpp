@@ -1,4 +1,4 @@
-#include "hplcast/study/simulation_needs.hpp"
+#include "hplcast/study/predict.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/predict.hpp"
-#include "simulated_cluster.hpp"
+#include "tests/study/simulated_cluster.hpp"
 
 namespace hplcast::study {
 namespace {

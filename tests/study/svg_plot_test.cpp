@@ -1,9 +1,9 @@
-#include "svg_plot.hpp"
+#include "study/plot/figure.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "markup.hpp"
+#include "study/plot/markup.hpp"
 
 namespace hplcast::study {
 namespace {

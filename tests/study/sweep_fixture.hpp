@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../support/run_hplcast.hpp"
 #include "hplcast/core/files.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::study::testing {
 

@@ -9,9 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include "../core/errors_in.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/study/sweep_runs.hpp"
+#include "tests/core/errors_in.hpp"
 
 namespace hplcast::study {
 namespace {

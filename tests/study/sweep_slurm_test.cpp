@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "hplcast/study/sweep_database.hpp"
-#include "sweep_fixture.hpp"
+#include "tests/study/sweep_fixture.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "../support/killed_writer.hpp"
-#include "../support/text_of.hpp"
 #include "hplcast/study/sweep_database.hpp"
-#include "sweep_fixture.hpp"
+#include "tests/study/sweep_fixture.hpp"
+#include "tests/support/killed_writer.hpp"
+#include "tests/support/text_of.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/sweep_database.hpp"
-#include "sweep_fixture.hpp"
+#include "tests/study/sweep_fixture.hpp"
 
 namespace hplcast::study {
 namespace {

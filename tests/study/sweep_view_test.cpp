@@ -1,5 +1,5 @@
 // How a sweep is shown: its factors, and its report.
-#include "sweep_view.hpp"
+#include "study/report/report_sections.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

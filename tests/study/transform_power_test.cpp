@@ -1,10 +1,10 @@
-#include "hplcast/study/transform_power.hpp"
+#include "study/whatif/cluster_changes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/transform.hpp"
 

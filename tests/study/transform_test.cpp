@@ -7,11 +7,10 @@
 #include <cmath>
 #include <fstream>
 
-#include "hplcast/core/cluster_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/study/transform_nodes.hpp"
-#include "hplcast/study/transform_variability.hpp"
+#include "study/whatif/cluster_changes.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "hplcast/study/tune.hpp"
-#include "simulated_cluster.hpp"
-#include "tune_predictor.hpp"
+#include "study/tune/tune_rounds.hpp"
+#include "tests/study/simulated_cluster.hpp"
 
 namespace hplcast::study {
 namespace {

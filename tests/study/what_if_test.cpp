@@ -3,7 +3,7 @@
 
 #include "hplcast/study/predict.hpp"
 #include "hplcast/study/transform.hpp"
-#include "simulated_cluster.hpp"
+#include "tests/study/simulated_cluster.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/fit/run_series.hpp"
-#include "reference_data.hpp"
+#include "tests/support/reference_data.hpp"
 
 /// The published histories of dahu, read without any code of hplcast's own database.
 namespace hplcast::test {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -10,6 +11,56 @@
 #include "hplcast/core/measurement.hpp"
 
 namespace hplcast::calibration {
+
+/// Sizes of the matrices that a design needs, in doubles, laid out as HPL lays them out (column-major).
+struct ArenaSizes {
+  std::size_t leading_dimension = 1;  ///< rows of the local matrix
+  std::size_t columns = 1;            ///< of the local matrix
+  std::size_t panel = 1;              ///< one broadcast panel L2
+  std::size_t row_block = 1;          ///< one U
+  std::size_t l1_leading_dimension = 1;
+  std::size_t l1 = 1;
+  double bytes() const noexcept;
+};
+
+/// The local matrix holds the largest call, has a leading dimension that is no multiple of 4 KiB (as HPL avoids powers
+/// of two: cache sets would clash), and is at least `footprint_bytes` large so that successive calls find C cold.
+ArenaSizes arena_sizes(const DgemmDesign& design, double footprint_bytes);
+
+/// Operands of one dgemm: C(m x n) += alpha A(m x k) op(B), op(B) k x n.
+struct DgemmOperands {
+  const double* a = nullptr;
+  const double* b = nullptr;
+  double* c = nullptr;
+  int lda = 1, ldb = 1, ldc = 1;
+  bool transposed = false;  ///< op(B) is the transpose of what is stored
+};
+
+/// The matrices of one content, and the places in them of successive calls:
+///  - role update: A is one of two panels (leading dimension m, as HPL's L2); C lies in the local matrix; B is U,
+///  stored
+///    transposed with leading dimension n, or (not transposed) lies in the local matrix right above C;
+///  - role panel: A and C lie side by side in the local matrix, B in the small L1, transposed.
+/// Places move through the buffers from call to call, so that they are as cold in the caches as in HPL.
+class DgemmArena {
+ public:
+  /// @throws std::bad_alloc
+  DgemmArena(const ArenaSizes& sizes, const Content& content, std::uint64_t seed);
+
+  /// Where the next call has its matrices. The call must be one of the design that gave the sizes.
+  DgemmOperands next(const DgemmCall& call);
+
+ private:
+  DgemmOperands next_update(const DgemmCall& call);
+  DgemmOperands next_panel(const DgemmCall& call);
+  /// First element of a block of the local matrix; blocks follow each other over its columns.
+  double* block(long rows, long columns);
+
+  ArenaSizes sizes_;
+  std::vector<double> matrix_, panels_, row_blocks_, l1_;
+  std::size_t next_column_ = 0;
+  std::size_t calls_ = 0;
+};
 
 /// How dgemm is measured.
 struct DgemmMeasureOptions {

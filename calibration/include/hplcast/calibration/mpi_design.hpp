@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -91,5 +93,97 @@ void write_design(std::ostream& out, const MpiDesign& design);
 /// @throws ParseError for missing columns, unknown operations, sizes below 0 or above 2^31 - 1 (one MPI message),
 /// pairs below 1, no rows.
 MpiDesign read_mpi_design(std::istream& in, const std::string& name);
+
+/// The partner of rank 0 and where it is.
+struct MpiPeer {
+  int rank = 1;
+  std::string scope;  ///< local or remote
+};
+
+/// Which scopes are measured: those that there are, one, or both.
+enum class PeerChoice { any, local, remote, both };
+
+/// The first rank of rank 0's own host, the first of another, or both. @throws core::Error (bad_input) if a peer that
+/// is asked for does not exist.
+std::vector<MpiPeer> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice);
+
+/// Who exchanges messages with whom.
+enum class MpiPattern {
+  pair,       ///< rank 0 with its peers, in turn
+  ring,       ///< every rank with the next, one pair after the other, while the others are the background
+  saturated,  ///< disjoint pairs of all ranks, all at once
+};
+
+/// One measured pair of ranks: the initiator has the clock.
+struct MpiPair {
+  int initiator = 0;
+  int responder = 1;
+  std::string scope;
+};
+
+/// Pairs that measure at the same time.
+using MpiTurn = std::vector<MpiPair>;
+
+/// The turns of each row of a design. `hosts` has the host of every rank. Saturated pairs are a rank and the one half
+/// of the ranks further (remote, any), or two neighbours of one host (local).
+/// @throws core::Error (bad_input) if there is no pair of the scope asked for.
+std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice);
+
+/// Turns in which exactly `pairs` of ranks exchange at the same time, of the requested scopes with enough ranks: first
+/// between the host of rank 0 and the next one, then inside the host of rank 0. All initiators are on that host, rank 0
+/// first. Empty if there are too few ranks.
+std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerChoice choice, long pairs);
+
+/// Whether a rank has a part in a turn.
+bool takes_part(const MpiTurn& turn, int rank);
+
+/// Activity of the ranks between messages, and how they wait for them.
+enum class Background {
+  none,
+  dgemm,         ///< they compute
+  iprobe,        ///< they poll with MPI_Iprobe, as HPL does while it waits for a panel
+  dgemm_iprobe,  ///< they compute and poll in turn
+};
+
+/// The name in measurements: none, dgemm, iprobe, dgemm+iprobe.
+const char* to_string(Background background);
+inline bool computes(Background background) {
+  return background == Background::dgemm || background == Background::dgemm_iprobe;
+}
+inline bool polls(Background background) {
+  return background == Background::iprobe || background == Background::dgemm_iprobe;
+}
+
+/// One turn of one row of a design, or of the warm-up.
+struct MpiStep {
+  const MpiTurn* turn = nullptr;
+  std::size_t row = 0;
+  bool warm_up = false;
+  bool ends_row = false;  ///< the last turn of its row
+};
+
+/// Who does what in which order: each row of a design with the turns of the pattern, or of its own number of pairs; a
+/// warm-up of each turn before. The same on all ranks.
+class MpiSteps {
+ public:
+  /// `hosts` has the host of every rank. @throws core::Error (bad_input) if the pattern has no pairs, or there are too
+  /// few ranks for every row.
+  MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& design, MpiPattern pattern, PeerChoice scope,
+           int warm_up_calls);
+  MpiSteps(const MpiSteps&) = delete;
+  MpiSteps& operator=(const MpiSteps&) = delete;
+
+  const std::vector<MpiStep>& steps() const noexcept { return steps_; }
+  /// The initiator of the last turn of each row.
+  int leader() const noexcept { return steps_.back().turn->front().initiator; }
+  /// Whether rows have a number of pairs.
+  bool is_series() const noexcept { return turns_.rbegin()->first > 0; }
+  /// Of such rows: "remote 1, 2, 4; local 1, 2", and what there are too few ranks for.
+  std::string summary() const;
+
+ private:
+  std::map<long, std::vector<MpiTurn>> turns_;  // by number of pairs; 0: of the pattern
+  std::vector<MpiStep> steps_;
+};
 
 }  // namespace hplcast::calibration

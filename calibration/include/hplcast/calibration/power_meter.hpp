@@ -2,12 +2,15 @@
 
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "hplcast/calibration/power_design.hpp"
 #include "hplcast/core/power_samples.hpp"
 
 // Everything of a host that measures power, behind one interface (docs/use/power-measuring.md).
@@ -96,5 +99,67 @@ std::string describe(const std::vector<LookedFor>& looked_for);
 /// The sensors that add up to the power of the host, of meters that are there.
 /// @throws core::Error (bad_input) if there are none; it says what was looked for.
 std::vector<std::string> require_host_power(const PowerMeters& meters, const std::string& host);
+
+}  // namespace hplcast::calibration
+
+// Each adds the meters of its kind that can be read, and what it looked for.
+namespace hplcast::calibration {
+
+/// Zones of /sys/class/powercap (Intel and AMD).
+void find_rapl(const std::filesystem::path& root, PowerMeters& meters);
+/// power*_input, power*_average and energy*_input of /sys/class/hwmon.
+void find_hwmon_power(const std::filesystem::path& root, PowerMeters& meters);
+/// `ipmitool dcmi power reading`.
+void find_ipmi(const std::filesystem::path& root, PowerMeters& meters);
+/// /sys/cray/pm_counters.
+void find_cray(const std::filesystem::path& root, PowerMeters& meters);
+
+}  // namespace hplcast::calibration
+
+// A wattmeter that writes a CSV of its own, on a clock of its own.
+namespace hplcast::calibration {
+
+/// What is odd about a wattmeter's file, for people.
+struct WattmeterDoubts {
+  double period_s = 0;   ///< median distance of two rows of a host
+  std::size_t gaps = 0;  ///< places where more than two rows are missing
+  double longest_gap_s = 0;
+  std::vector<std::string> notes;
+};
+
+/// The rows of a wattmeter, by host ("" if the file has no column `host`), in order of time, with the domain host and
+/// the sensor `wattmeter`. Columns: power_w, and time_s (Unix time) or time (ISO 8601 with Z or an offset such as
+/// +01:00). Rows of one moment count by their mean.
+/// @throws ParseError with the line for a time without zone, times that go back, watts that are negative, not a number
+/// or 0, fewer than two rows of a host.
+std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,
+                                                                     WattmeterDoubts& doubts);
+
+/// Unix time in s of "2026-11-22T16:03:05.25+01:00", also with a blank for the T.
+/// @throws core::DomainError for anything else, also for a time without zone.
+double parse_iso_time(const std::string& text);
+
+/// By how much a meter's clock is ahead of ours.
+struct ClockOffset {
+  double offset_s = 0;   ///< to be taken from the meter's times
+  double error_s = 0;    ///< half the width of what fits as well
+  double explained = 0;  ///< share of the meter's variance that the pieces then explain, times that of pieces with rows
+  double second_best = 0;  ///< the same of the best offset elsewhere
+};
+
+/// Estimates the offset by correlating the meter with the known begins and ends of the pieces: of all offsets up to
+/// `most_s` the one at which pieces of the same kind (state, active cores, frequency) agree best: least squares within
+/// kinds. `meter` and `pieces`: by host; all hosts have one meter's clock.
+/// @throws core::Error (bad_input) if no offset explains the meter (less than 70 % of its variance), if the best is at
+/// the end of what is looked at, or if two explain it alike: pieces not those of this file, or all alike.
+ClockOffset estimate_offset(const std::map<std::string, std::vector<core::PowerSample>>& meter,
+                            const std::vector<PieceRun>& pieces, double most_s);
+
+/// The meter's rows as samples of the pieces: times less the offset, what is set aside longer by a period of the meter
+/// and the offset's error.
+/// @throws core::Error (bad_input) if the file has a host that has no pieces, or no row within any.
+std::vector<core::PowerSample> place_wattmeter(const std::map<std::string, std::vector<core::PowerSample>>& meter,
+                                               const std::vector<PieceRun>& pieces, const SetAside& aside,
+                                               const ClockOffset& clock, double period_s);
 
 }  // namespace hplcast::calibration

@@ -73,4 +73,7 @@ struct Energy {
   void add_up(double time_s, double gflops);
 };
 
+/// As JSON, with the keys of `energy` in prediction.json (docs/formats/prediction-json.md).
+std::string energy_text(const Energy& energy);
+
 }  // namespace hplcast::core

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hplcast/core/csv.hpp"
+
 namespace hplcast::core {
 
 /// The parameters of one HPL run under HPL's own names and numbers (see HPL's TUNING file).
@@ -112,5 +114,14 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
 void write_hpl_csv(std::ostream& out, const HplParameters& parameters);
 void write_hpl_csv_header(std::ostream& out);
 void write_hpl_csv_row(std::ostream& out, const HplRun& run);
+
+/// Columns of a file of configurations are parameters of HPL, or results of runs. @throws ParseError for others; in a
+/// file of results (with time_s) only for columns that nearly are one of these.
+void refuse_unknown_hpl_columns(const CsvReader& csv);
+
+/// The fields in which configurations differ, in the order of hpl_fields(), but those named in `without`: what a table
+/// of them has to show besides.
+std::vector<const HplField*> varying_fields(const std::vector<HplParameters>& configurations,
+                                            const std::vector<std::string>& without);
 
 }  // namespace hplcast::core

@@ -5,12 +5,12 @@
  *   NAME      HPLCAST_NAME is its number in C (hplcast_smpi.h) and its macro in model.h
  *   name      in cluster.json, in measurements, in core::KernelId
  *   function  that HPL calls
- *   call      how it is called: HPLCAST_CALL_... of hpl-patches/src/common/kernels.h, which also says what m, n, k are
+ *   call      how it is called: HPLCAST_CALL_... of hpl-patches/common/kernels.h, which also says what m, n, k are
  *   sizes     those of m, n, k that it has; the others are 1
  *   flop      multiplications and additions of one call with the sizes m, n, k; 0 for what only moves or compares
  *   touches   NUMBERS: only numbers of the matrix. In the simulation these have no content, a call takes its time.
  *             CONTROL: also what HPL decides by (indices, pivots). What the simulation does instead is written by hand,
- *             in hpl-patches/src/smpi/ blas_kernels.c or pivot.c.
+ *             in hpl-patches/simulated/modelled_kernels.c.
  *
  * One kernel per line: CMake reads the functions. The order is that of the numbers and of model.h; add at the end. */
 #ifndef HPLCAST_KERNEL_LIST_H

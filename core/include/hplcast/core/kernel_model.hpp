@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/noise_list.h"
-#include "hplcast/core/polynomial.hpp"
 #include "hplcast/core/random_stream.hpp"
 
 namespace hplcast::core {

@@ -83,4 +83,18 @@ std::filesystem::path own_executable();
 /// throw an Error with exit code 128 + signal.
 void catch_interrupts();
 
+/// For the main function of a program, before anything else. Standard input, output or error that are closed become
+/// /dev/null, which cannot be written: else the next file that is opened would take their place. A file that reaches
+/// the limit of sizes (ulimit -f) gives an error as a full disk does, not SIGXFSZ.
+void settle_in();
+
+/// Of this host; "?" if the system does not tell.
+std::string host_name();
+
+/// Unix time, in s.
+double unix_time_s();
+
+/// "2026-11-22T16:03:05Z".
+std::string utc_now();
+
 }  // namespace hplcast::core

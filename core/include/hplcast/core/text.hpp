@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hplcast::core {
 
@@ -26,5 +27,23 @@ inline bool ends_with(std::string_view text, std::string_view ending) {
 
 /// As std::snprintf(), at most 255 characters.
 [[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
+
+}  // namespace hplcast::core
+
+/// Names that a user may have mistyped: of keys, columns, options.
+namespace hplcast::core {
+
+/// Without blanks at its ends, in lower case: what two spellings of one name have in common.
+std::string folded(std::string_view name);
+
+/// The one of `names` that is nearest to `name` (letters inserted, left out, replaced or swapped; case does not count);
+/// empty if none is near enough to be meant: at most a third of the letters may differ.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& names);
+
+/// A hint for a name that is not known: "did you mean `x`?", or the list of all names.
+std::string name_hint(std::string_view name, const std::vector<std::string>& names);
+
+/// Text as it may stand in XML, HTML and SVG, also inside quoted attributes.
+std::string xml_escaped(const std::string& text);
 
 }  // namespace hplcast::core

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "hplcast/core/generative_model.hpp"
@@ -94,5 +95,17 @@ RegionTest prediction_region(const ObservationSummary& past, const std::vector<d
 
 /// The same for one dimension as an interval around the mean of the past. @throws as prediction_region().
 Bounds prediction_interval(const ObservationSummary& past, long new_count, double level = 0.95);
+
+/// How the probabilities of many tests at once are corrected.
+enum class Correction {
+  none,
+  holm,                ///< S. Holm 1979: the chance of any false finding, whatever the tests have in common
+  benjamini_hochberg,  ///< Y. Benjamini and Y. Hochberg 1995: the expected share of false ones among the findings
+};
+
+/// Probabilities as if each were the only test, in the order given: a finding at level alpha is one with at most alpha.
+/// `tests`: how many were made; those that are not in `probabilities` have larger ones than all that are.
+/// @throws core::DomainError for probabilities outside [0, 1], or fewer tests than probabilities.
+std::vector<double> corrected(const std::vector<double>& probabilities, std::size_t tests, Correction correction);
 
 }  // namespace hplcast::fit

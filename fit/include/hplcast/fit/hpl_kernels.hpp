@@ -1,9 +1,13 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hplcast/fit/kernel_fit.hpp"
+#include "hplcast/fit/kernel_table.hpp"
 
 namespace hplcast::fit {
 
@@ -25,5 +29,19 @@ KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOpt
 /// evidence, Kass and Raftery 1995) and to take away a tenth of the relative error, by time or by calls. With too few
 /// shapes for any: one product without constant, then a constant. The status is only not ok without rows.
 KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table);
+
+/// A CPU of a cluster: index of its host, and of the CPU in it.
+using CpuPlace = std::pair<int, int>;
+
+/// Calls of a design that were made on each CPU (is_designed(): the sizes of HPL's own differ from rank to rank).
+using TablesByCpu = std::map<CpuPlace, KernelTable>;
+
+/// How the calls of one CPU are fitted.
+using CpuFit = std::function<KernelFit(const CpuPlace&, const KernelTable&)>;
+
+/// The model with a law of its own for each CPU that was measured with enough shapes (20) and can be fitted, if there
+/// are calls of two CPUs or more; else as it was. `notes` gets the CPUs that have no law of their own, and why.
+core::KernelModel with_cpu_laws(const core::KernelModel& model, const TablesByCpu& tables, const CpuFit& fit,
+                                std::vector<std::string>& notes);
 
 }  // namespace hplcast::fit

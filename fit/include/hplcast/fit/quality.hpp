@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/quality_flag.hpp"
+#include "hplcast/core/doubts.hpp"
 
 namespace hplcast::fit {
 

@@ -1,12 +1,44 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "hplcast/fit/samples_by_size.hpp"
+#include "hplcast/core/kernel_model.hpp"
 
 namespace hplcast::fit {
+
+/// All durations of one size, reduced to what the objectives of a regression need.
+struct SizeCell {
+  double size = 0;
+  long rows = 0;
+  double mean = 0;      ///< of the durations, s
+  double m2 = 0;        ///< sum of squared differences from `mean`, s^2
+  double mean_log = 0;  ///< of log(duration)
+  double m2_log = 0;    ///< sum of squared differences from `mean_log`
+};
+
+/// Durations by message size, row after row: memory grows with the number of distinct sizes, not with the rows. Means
+/// and spreads are kept by Welford's update (1962), which does not cancel.
+class SamplesBySize {
+ public:
+  /// @throws DomainError unless size >= 0 and duration_s > 0, both finite.
+  void add(double size, double duration_s);
+
+  /// Ascending by size.
+  std::vector<SizeCell> cells() const;
+  std::size_t distinct_sizes() const noexcept { return cells_.size(); }
+  long rows() const noexcept { return rows_; }
+
+ private:
+  std::unordered_map<double, SizeCell> cells_;
+  long rows_ = 0;
+};
+
+/// One row per size: its mean duration (arithmetic), as published fits take it. The spread inside a size is forgotten.
+std::vector<SizeCell> averaged(std::vector<SizeCell> cells);
 
 /// The objective of a segmented regression y = intercept + slope x, over all rows:
 ///   ols:      sum (y - f(x))^2
@@ -90,5 +122,41 @@ SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOp
 /// The BIC that fit_segmented() would give for these segments: to compare with segments from elsewhere.
 double segmented_bic(const std::vector<SizeCell>& cells, Objective objective,
                      const std::vector<FittedSegment>& segments);
+
+/// The law fitted to the residuals y - f(x) of each segment: nothing, one standard deviation (N1), or a mixture of
+/// normal laws whose number of modes the BIC chooses (N').
+enum class SegmentNoiseKind { none, n1, mixture };
+
+const char* to_string(SegmentNoiseKind kind);
+/// @throws DomainError for an unknown name.
+SegmentNoiseKind segment_noise_from_name(const std::string& name);
+
+/// Noise of one segment. The law of y at x is f(x) + one draw.
+struct SegmentNoise {
+  double mean = 0;  ///< of the residuals: not zero for the objective log, whose line is a geometric mean
+  double sd = 0;    ///< around their mean; 0 for fewer than three rows
+  std::vector<core::MixtureMode> modes;  ///< of the residuals, in the unit of y; empty for none and N1, or too few rows
+  std::vector<double> sample;            ///< of the residuals, at most 5000: for pictures; empty for none
+};
+
+/// Collects the residuals of a fit in a second pass over its rows. Memory: at most 5000 residuals a segment; of more, a
+/// random sample (reproducible) stands for all in the mixture.
+class SegmentNoiseCollector {
+ public:
+  /// Segments as fit_segmented() gives them; not empty.
+  explicit SegmentNoiseCollector(std::vector<FittedSegment> segments);
+  void add(double x, double y);
+  /// One entry per segment.
+  std::vector<SegmentNoise> noise(SegmentNoiseKind kind) const;
+
+ private:
+  struct Residuals {
+    long rows = 0;
+    double mean = 0, m2 = 0;
+    std::vector<double> sample;
+  };
+  std::vector<FittedSegment> segments_;
+  std::vector<Residuals> residuals_;
+};
 
 }  // namespace hplcast::fit

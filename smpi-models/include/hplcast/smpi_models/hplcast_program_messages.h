@@ -1,6 +1,6 @@
 /* Messages of simulated programs other than HPL, without SMPI's (hplcast_smpi.h has those of HPL): the functions of MPI
  * that send, receive, probe and wait, for communicators between ranks of MPI_COMM_WORLD and any datatypes. The wrapped
- * MPI functions (programs/src/messages.c) are their users. Arguments and results are those of MPI; requests are not
+ * MPI functions (programs/simulated/messages.c) are their users. Arguments and results are those of MPI; requests are not
  * SMPI's. A call that cannot be served ends the simulation. */
 #ifndef HPLCAST_PROGRAM_MESSAGES_H
 #define HPLCAST_PROGRAM_MESSAGES_H

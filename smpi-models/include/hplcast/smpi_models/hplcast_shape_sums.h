@@ -2,6 +2,6 @@
 #ifndef HPLCAST_SMPI_MODELS_SHAPE_SUMS_H
 #define HPLCAST_SMPI_MODELS_SHAPE_SUMS_H
 
-#include "hplcast/core/shape_sums.h"
+#include "hplcast/core/activity_list.h"
 
 #endif

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -10,11 +11,72 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
-#include "hplcast/study/observation.hpp"
 #include "hplcast/study/panel_windows.hpp"
-#include "hplcast/study/simulation_needs.hpp"
 
 namespace hplcast::study {
+
+/// Observations of a simulation to keep besides its result (docs/use/traces.md). Empty paths: not kept.
+struct Observation {
+  std::filesystem::path trace;        ///< Chrome's JSON, for Perfetto
+  std::string trace_ranks;            ///< first-last: only these are in the trace; empty: all
+  std::filesystem::path paje;         ///< SMPI's own trace, for Paje viewers; messages then take SMPI's way
+  bool phases = false;                ///< fills Prediction::phases
+  std::filesystem::path phases_csv;   ///< phases of every rank
+  bool energy = false;                ///< fills Prediction::energy; the cluster must have power
+  std::filesystem::path power_trace;  ///< CSV of the power over time; with energy
+  double bin_s = 1;                   ///< of that, and of what meters would read
+  bool power_hosts = false;           ///< power_trace has columns of every host
+  std::string log;                    ///< categories of SimGrid's log, such as hplcast_rank.thres:verbose
+};
+
+/// Whether something is asked for that is only whole in a simulation of all panels.
+bool is_observed(const Observation& observation);
+
+/// How far a simulation is.
+struct SimulationProgress {
+  double fraction = 0;     ///< of its work, 0 to 1
+  double simulated_s = 0;  ///< simulated time
+  double messages = 0;     ///< of a program other than HPL, whose fraction is not known
+};
+
+/// Time and memory of a simulation of HPL, estimated from the parameters (docs/measurements/scaling.md has the
+/// measurements behind it).
+struct SimulationNeeds {
+  double messages = 0;            ///< sent by HPL
+  double simulated_messages = 0;  ///< of these, message by message
+  double wall_s = 0;              ///< on one core, nothing else running: right to a factor of two
+  double memory_bytes = 0;        ///< proportional set size
+  double address_bytes = 0;       ///< virtual
+  long memory_maps = 0;           ///< with guard pages between the stacks of the ranks
+  double block_bytes = 0;         ///< for smpi/shared-malloc-blocksize: the page that SMPI maps repeatedly for panels
+};
+
+/// `fast`: panel factorisations are not simulated message by message.
+SimulationNeeds simulation_needs(const core::HplParameters& parameters, bool fast);
+/// Messages that exact mode simulates for all panels, and fast mode does not.
+double messages_saved_by_fast(const core::HplParameters& parameters);
+
+/// Limits of this machine for one process. 0 means "no limit, or not known".
+struct SimulationLimits {
+  double available_bytes = 0;  ///< memory free without swapping
+  double address_bytes = 0;    ///< RLIMIT_AS
+  double commit_bytes = 0;     ///< rest of the commit limit, where vm.overcommit_memory is 2
+  double stack_bytes = 0;      ///< RLIMIT_STACK
+  double disk_bytes = 0;       ///< free where temporary files go
+};
+
+/// Those of this machine, for files in `folder`.
+SimulationLimits simulation_limits(const std::filesystem::path& folder);
+
+/// Options of smpirun for the stacks of the ranks: none, or where guard pages between them would take more memory maps
+/// than there may be, no guard pages. HPL needs less than 64 KiB of a stack, where this leaves 256 KiB.
+std::vector<std::string> stack_options(const SimulationNeeds& needs, long max_map_count);
+
+/// The shortages, each with its remedy; empty: there is none.
+std::vector<std::string> shortages(const SimulationNeeds& needs, const SimulationLimits& limits);
+
+/// "about 4 min, 120 MB, 2.4 million messages".
+std::string to_string(const SimulationNeeds& needs);
 
 /// The programs that a prediction runs.
 struct SimulatorPrograms {
@@ -106,5 +168,33 @@ MemorySettings memory_settings(const PredictionRequest& request);
 /// @throws what check() throws; core::program_failure() if the simulation fails (its folder is then kept), does not end
 /// within `timeout_s`, or leaves no result; core::Error if a program is missing or a file cannot be written.
 core::Prediction predict(const PredictionRequest& request);
+
+/// Several predictions, up to `jobs` at a time. What each one gives does not depend on the others.
+struct PredictionBatch {
+  std::vector<PredictionRequest> requests;  ///< their callbacks are not used
+  int jobs = 1;
+  /// Called on the calling thread as soon as a prediction has ended; `index` of its request.
+  std::function<void(std::size_t index, core::Prediction prediction)> ended;
+  /// Called there, too, several times a second, with the progress of every request: 0 to 1.
+  std::function<void(const std::vector<double>& fractions)> tick;
+};
+
+/// Makes them all. The first failure stops the others. @throws what predict() throws.
+void predict_many(const PredictionBatch& batch);
+
+/// The files of write_run_folder().
+inline const std::vector<const char*> run_folder_files = {"platform.xml", "hostfile", "model.h", "HPL.dat", "run.sh"};
+
+/// Writes a folder in which `run.sh` runs HPL by plain smpirun, without hplcast: platform.xml with SMPI's settings,
+/// hostfile, model.h, HPL.dat. Of the request cluster, parameters, seed, noise and programs.smpirun count. The time is
+/// that of `predict --mode exact` where platform.xml is its platform, too (docs/formats/platform-xml.md says what that
+/// loses).
+/// @throws what check() throws; core::Error if a file cannot be written.
+void write_run_folder(const PredictionRequest& request, const std::filesystem::path& folder);
+
+/// Folders of runs that earlier calls of write_run_folder() have left at `base` or in it, without those of `folders`,
+/// which are about to be written: they would look like a part of the new ones.
+std::vector<std::filesystem::path> other_run_folders(const std::filesystem::path& base,
+                                                     const std::vector<std::filesystem::path>& folders);
 
 }  // namespace hplcast::study

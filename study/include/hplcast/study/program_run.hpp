@@ -11,7 +11,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/prediction.hpp"
-#include "hplcast/study/observation.hpp"
+#include "hplcast/study/predict.hpp"
 
 namespace hplcast::study {
 

@@ -5,10 +5,62 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/study/quick_machine.hpp"
-#include "hplcast/study/simulation_needs.hpp"
+#include "hplcast/study/predict.hpp"
 
 namespace hplcast::study {
+
+/// A machine as one knows it before anything is measured.
+struct QuickMachine {
+  int nodes = 1;
+  int cores = 1;                     ///< per node
+  double flop_per_s_per_core = 0;    ///< of dgemm, with all cores busy
+  double bandwidth_bytes_per_s = 0;  ///< of the link of a node; 0: not known, for one node only
+  double latency_s = 0;              ///< between two nodes
+  double memory_bytes = 0;           ///< of a node; 0: not known
+};
+
+/// What is not known of such a machine is assumed: in the middle, and at both ends of what is usual.
+struct QuickAssumptions {
+  double waiting;            ///< all wait for the slowest CPU: factor on the time of kernels in the closed form
+  double other_kernels;      ///< time of all kernels but dgemm and dtrsm, over those of a CPU of 2017
+  double dtrsm;              ///< rate of dtrsm over that of dgemm
+  double link_share;         ///< part of the bandwidth that messages get
+  double flow_bytes_per_s;   ///< that one core can send at most, to another node
+  double local_bytes_per_s;  ///< of a message inside a node
+  double call_s;             ///< time of a core in a call that sends or receives
+  double overlap;            ///< part of the panel factorisation and broadcast that look-ahead hides, 0 to 1
+};
+
+/// One assumption: its name for people, and its place in QuickAssumptions.
+struct QuickAssumption {
+  std::string text;  ///< with the unit
+  double QuickAssumptions::*value;
+  double unit = 1;  ///< of `text`, in SI
+};
+
+const std::vector<QuickAssumption>& quick_assumptions();
+
+QuickAssumptions expected_assumptions();
+QuickAssumptions pessimistic_assumptions();
+QuickAssumptions optimistic_assumptions();
+
+/// The cluster: to predict with at once, and to replace piece by piece by what is measured. Its provenance says what is
+/// given and what assumed. @throws core::DomainError for values that are not positive, or several nodes without a
+/// network.
+core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions);
+
+/// What a closed form cannot know of a run.
+struct ClosedFormOptions {
+  double waiting = 1;  ///< factor on the time of all kernels: the scatter of calls and CPUs makes ranks wait
+  double overlap = 1;  ///< part of the panel factorisation and its broadcast that look-ahead hides, 0 to 1
+};
+
+/// Time of HPL in s without simulation: over all panels, the expected time of the kernels that the rank with the most
+/// rows and columns calls, and of the messages on its way, links shared by the ranks of a host (docs/models/quick.md
+/// has the formulas and how far it is from simulations). Assumes parameters near to the default ones: SWAP long, ring
+/// broadcast.
+double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters,
+                     const ClosedFormOptions& options);
 
 /// Difference between closed_form_s() and simulations, over the time beyond that of dgemm alone: a little more than the
 /// largest in docs/models/quick.md.

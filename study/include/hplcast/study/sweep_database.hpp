@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hplcast/core/prediction.hpp"
-#include "hplcast/study/sweep_runs.hpp"
+#include "hplcast/study/sweep_plan.hpp"
 
 namespace hplcast::study {
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,5 +35,29 @@ bool is_transformation(const std::string& name);
 /// of a factor.
 /// @throws core::DomainError for an unknown name, an argument that cannot be read, or what the change itself throws.
 core::ClusterModel transformed(core::ClusterModel cluster, const std::vector<Transformation>& transformations);
+
+/// Which level of detail of its models a cluster is simulated with (names: docs/models/kernel-models.md). The default
+/// keeps everything.
+struct ModelLevels {
+  bool noise = true;           ///< false: every kernel call takes its expected time (N0)
+  bool network_noise = true;   ///< false: every message takes its expected time
+  bool detours = true;         ///< false: none of those of cluster.json
+  bool growing_probes = true;  ///< false: a probe always costs the same (core::NetworkModel::Values::growing_probes)
+  bool per_cpu = true;         ///< false: all CPUs alike, with the mean coefficients over the CPUs
+  std::optional<std::string>
+      kernel_model;  ///< M1: one product of the sizes a kernel; M2: dgemm must have more than one
+};
+
+/// The cluster at these levels. To M1: the model of a kernel becomes c P, P being the product of the highest degree in
+/// its mu and c the ratio of the sums of mu and P over a logarithmic grid of the sizes that the model was fitted on
+/// (m, n from 128 to 8192 and k from 64 to 512 where these are not known); sigma stays.
+/// @throws core::DomainError for another level than M1 and M2, and for M2 where dgemm has one product only.
+core::ClusterModel at_levels(core::ClusterModel cluster, const ModelLevels& levels);
+
+/// The switches that differ from the default, by the name of their option: {"per-cpu": "off"}.
+std::map<std::string, std::string> described(const ModelLevels& levels);
+
+/// Those of which described() gave this, as predictions keep it.
+ModelLevels levels_of(const std::map<std::string, std::string>& switches);
 
 }  // namespace hplcast::study

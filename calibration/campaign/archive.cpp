@@ -1,0 +1,262 @@
+#include "hplcast/calibration/archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "hplcast/calibration/doctor.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::calibration {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t block_bytes = 1 << 16;
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path, const std::string& why) {
+  throw core::Error(core::ExitCode::bad_input, "cannot " + what + " " + path.string() + ": " + why);
+}
+
+std::string reason(archive* handle) {
+  const char* text = archive_error_string(handle);
+  return text == nullptr ? "unknown reason" : text;
+}
+
+[[noreturn]] void fail_to_read(const fs::path& path, archive* handle) {
+  std::error_code error;
+  fail("read", path,
+       reason(handle) + (fs::is_regular_file(path, error)
+                             ? "\n  hint: an archive is what `hplcast calibrate` or `observe` wrote with -o"
+                             : ""));
+}
+
+struct WriterDeleter {
+  void operator()(archive* handle) const { archive_write_free(handle); }
+};
+struct ReaderDeleter {
+  void operator()(archive* handle) const { archive_read_free(handle); }
+};
+struct EntryDeleter {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+};
+using Writer = std::unique_ptr<archive, WriterDeleter>;
+using Reader = std::unique_ptr<archive, ReaderDeleter>;
+using Entry = std::unique_ptr<archive_entry, EntryDeleter>;
+
+/// Sets format and compression by the ending; false if it is not known.
+bool set_format(archive* handle, const std::string& name) {
+  if (core::ends_with(name, ".zip")) return archive_write_set_format_zip(handle) == ARCHIVE_OK;
+  if (archive_write_set_format_pax_restricted(handle) != ARCHIVE_OK) return false;
+  if (core::ends_with(name, ".tar.zst")) return archive_write_add_filter_zstd(handle) == ARCHIVE_OK;
+  return core::ends_with(name, ".tar.gz") && archive_write_add_filter_gzip(handle) == ARCHIVE_OK;
+}
+
+std::string read_whole(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) fail("read", path, "it vanished, or is not readable");
+  return text.str();
+}
+
+void add_file(archive* handle, const fs::path& archive_path, const std::string& name, const std::string& content) {
+  const Entry entry(archive_entry_new());
+  archive_entry_set_pathname(entry.get(), name.c_str());
+  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_perm(entry.get(), 0644);
+  if (archive_write_header(handle, entry.get()) != ARCHIVE_OK ||
+      archive_write_data(handle, content.data(), content.size()) != static_cast<la_ssize_t>(content.size())) {
+    fail("write", archive_path, reason(handle));
+  }
+}
+
+/// Of a folder and those in it, sorted, without empty ones.
+std::vector<fs::path> files_of(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->is_regular_file() && at->file_size() > 0) files.push_back(at->path());
+  }
+  if (error) fail("read", folder, error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+bool has_archive_name(const fs::path& path) {
+  for (const char* ending : {".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"})
+    if (core::ends_with(path.string(), ending)) return true;
+  return false;
+}
+
+void require_archive_name(const fs::path& archive) {
+  const Writer handle(archive_write_new());
+  if (!set_format(handle.get(), archive.string()))
+    fail("write", archive, "expected a name that ends with .zip, .tar.zst or .tar.gz");
+}
+
+void write_archive(const fs::path& path, const fs::path& folder, const std::string& name) {
+  require_archive_name(path);
+  const std::vector<fs::path> files = files_of(folder);
+  core::replace_file(path, [&](const fs::path& temporary) {
+    const Writer handle(archive_write_new());
+    set_format(handle.get(), path.string());
+    if (archive_write_open_filename(handle.get(), temporary.c_str()) != ARCHIVE_OK) {
+      fail("write", path, reason(handle.get()));
+    }
+    for (const fs::path& file : files) {
+      add_file(handle.get(), path, name + "/" + fs::relative(file, folder).generic_string(), read_whole(file));
+    }
+    if (archive_write_close(handle.get()) != ARCHIVE_OK) fail("write", path, reason(handle.get()));
+  });
+}
+
+std::map<std::string, std::string> read_archive(const fs::path& path) {
+  const Reader handle(archive_read_new());
+  archive_read_support_filter_all(handle.get());
+  archive_read_support_format_all(handle.get());
+  if (archive_read_open_filename(handle.get(), path.c_str(), block_bytes) != ARCHIVE_OK)
+    fail_to_read(path, handle.get());
+  std::map<std::string, std::string> files;
+  archive_entry* entry = nullptr;
+  int status = ARCHIVE_OK;
+  while ((status = archive_read_next_header(handle.get(), &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
+    if (archive_entry_filetype(entry) != AE_IFREG) continue;
+    const std::string name = archive_entry_pathname(entry);
+    std::string& content = files[name.substr(name.find('/') + 1)];
+    std::vector<char> block(block_bytes);
+    la_ssize_t got = 0;
+    while ((got = archive_read_data(handle.get(), block.data(), block.size())) > 0) {
+      content.append(block.data(), static_cast<std::size_t>(got));
+    }
+    if (got < 0) fail_to_read(path, handle.get());
+  }
+  if (status != ARCHIVE_EOF) fail_to_read(path, handle.get());
+  return files;
+}
+
+std::map<std::string, std::string> read_folder(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const fs::path& file : files_of(folder)) files[fs::relative(file, folder).generic_string()] = read_whole(file);
+  return files;
+}
+
+namespace {
+
+constexpr const char* hosts_file = "surroundings/hosts.json";
+
+bool is_measurement(const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::string ending = file.extension();
+  // A study of a detector and samples of power say nothing of kernels and messages.
+  for (const char* other : {"-detours", "-power"})
+    if (core::ends_with(file.stem().string(), other)) return false;
+  return core::begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
+}
+
+std::string text_of(const CampaignArchive& archive, const std::string& path) {
+  const auto found = archive.files.find(path);
+  return found == archive.files.end() ? "" : found->second;
+}
+
+/// Least and largest count of throttling, by host and sensor.
+using ThrottleCounts = std::map<std::string, std::pair<double, double>>;
+
+void add_throttle_counts(const std::string& name, const std::string& text, ThrottleCounts& counts) {
+  std::istringstream in(text);
+  core::CsvReader csv(in, name);
+  const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
+                    value = csv.column("value");
+  while (csv.next()) {
+    if (csv.text(quantity) != "throttle_count") continue;
+    const double count = csv.number(value);
+    const auto key = std::string(csv.text(host)) + " " + std::string(csv.text(sensor));
+    auto& range = counts.emplace(key, std::make_pair(count, count)).first->second;
+    range = {std::min(range.first, count), std::max(range.second, count)};
+  }
+}
+
+/// A counter of throttling that grew while something was measured.
+void flag_throttling(const CampaignArchive& archive, std::vector<core::QualityFlag>& flags) {
+  ThrottleCounts counts;
+  for (const auto& [name, text] : archive.files)
+    if (core::begins_with(name, "monitoring/")) add_throttle_counts(name, text, counts);
+  for (const auto& [key, range] : counts) {
+    if (range.second > range.first)
+      flags.push_back({key, "throttling",
+                       "the hardware slowed down " + core::shortest(range.second - range.first) +
+                           " times because of heat while measuring"});
+  }
+}
+
+/// The state of a host before the measurement, and what of it was measured.
+void flag_host(const MeasurementContext& context, const MachineDescription& machine,
+               std::vector<core::QualityFlag>& flags) {
+  for (const Check& check : examine(machine, {}, std::nullopt)) {
+    const bool matters = check.name == "load" || check.name == "other users" || check.name == "frequency governor";
+    if (check.status == CheckStatus::warn && matters)
+      flags.push_back({machine.host, "busy_host", check.name + ": " + check.found});
+  }
+  const auto ranks = std::count_if(context.ranks.begin(), context.ranks.end(),
+                                   [&](const RankPlace& place) { return place.host == machine.host; });
+  if (ranks < machine.cores)
+    flags.push_back({machine.host, "idle_cores",
+                     std::to_string(ranks) + " of " + std::to_string(machine.cores) +
+                         " cores were measured: all cores together are slower; the model has only the measured ones"});
+}
+
+}  // namespace
+
+CampaignArchive read_campaign_archive(const std::filesystem::path& path) {
+  CampaignArchive archive;
+  archive.files = std::filesystem::is_directory(path) ? read_folder(path) : read_archive(path);
+  if (archive.files.count("campaign.yaml") == 0 || archive.files.count(hosts_file) == 0) {
+    throw core::Error(core::ExitCode::bad_input,
+                      path.string() + " is no campaign: it lacks campaign.yaml or " + hosts_file +
+                          "\n  hint: expected an archive or folder made by `hplcast calibrate`");
+  }
+  std::istringstream hosts(archive.files.at(hosts_file));
+  archive.context = read_context(hosts, hosts_file);
+  if (archive.context.machines.empty()) throw core::ParseError({hosts_file, 0, "/machines"}, "found no hosts");
+  for (const auto& file : archive.files)
+    if (is_measurement(file.first)) archive.measurements.insert(file);
+  return archive;
+}
+
+std::vector<core::QualityFlag> host_doubts(const CampaignArchive& archive) {
+  std::vector<core::QualityFlag> flags;
+  if (is_oversubscribed(archive.context))
+    flags.push_back({"hosts", "oversubscribed", "several ranks shared a core: durations are those of shared cores"});
+  for (const MachineDescription& machine : archive.context.machines) flag_host(archive.context, machine, flags);
+  flag_throttling(archive, flags);
+  return flags;
+}
+
+std::string origin_json(const CampaignArchive& archive) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["campaign_file"] = text_of(archive, "campaign.yaml");
+  const std::string start = text_of(archive, "start");
+  if (!start.empty()) core::check_json(start, "start");
+  json["start_unix_s"] = start.empty() ? Json() : Json::parse(start);
+  json["surroundings"] = Json::parse(archive.files.at(hosts_file));
+  const std::string git = text_of(archive, "surroundings/git.txt");
+  json["hplcast_commit"] = git.substr(0, git.find(' '));
+  return json.dump();
+}
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <sstream>
+
+#include "calibration/campaign/campaign_folder.hpp"
+#include "calibration/machine/sysfs.hpp"
+#include "hplcast/calibration/campaign.hpp"
+#include "hplcast/calibration/clock.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::calibration {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A run that takes so much longer than estimated hangs: the estimate is rough, and starting takes time.
+constexpr double patience_factor = 20;
+constexpr double patience_s = 300;
+constexpr double answer_s = 120;  ///< in which all hosts must answer
+
+std::string rows_text(const CampaignChunk& chunk) {
+  return std::to_string(chunk.first) + ":" + std::to_string(chunk.end);
+}
+
+std::string seconds_text(double seconds) {
+  return core::shortest(std::ceil(seconds)) + " s";
+}
+
+class CampaignRun {
+ public:
+  CampaignRun(const CampaignPlan& plan, const fs::path& folder, bool resume, const CampaignReport& report)
+      : plan_(plan), folder_(fs::absolute(folder), plan, resume), report_(report), chunks_(chunks_of(plan)) {
+    for (const CampaignChunk& chunk : chunks_) total_s_ += chunk.estimated_s;
+  }
+
+  void run() {
+    for (const std::string& note : plan_.notes) tell(note);
+    if (folder_.is_changed()) tell("the campaign file has changed; what has been measured stays");
+    if (std::all_of(chunks_.begin(), chunks_.end(), [&](const CampaignChunk& c) { return is_done(c); })) {
+      tell("everything is measured already");
+    } else {
+      look_at_hosts();
+      check_steps();
+      warm_up();
+    }
+    for (std::size_t step = 0; step < plan_.steps.size(); ++step) run_step(step);
+  }
+
+ private:
+  void tell(const std::string& message) const {
+    if (report_.message) report_.message(message);
+  }
+
+  bool is_done(const CampaignChunk& chunk) const { return folder_.is_done(plan_.steps[chunk.step], chunk); }
+
+  core::Command command_of(const fs::path& program, bool is_mpi, const std::vector<std::string>& arguments) const {
+    core::Command command;
+    if (is_mpi) {
+      command = core::mpirun_command(plan_.launch, program);
+    } else {
+      command.program = program;
+    }
+    command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+    if (plan_.launch.oversubscribe) command.arguments.push_back("--allow-oversubscription");
+    if (!plan_.launch.bind) command.arguments.push_back("--no-bind");
+    return command;
+  }
+
+  std::string host_names() const {
+    std::string names;
+    for (const std::string& host : plan_.hosts) names += (names.empty() ? " " : ", ") + host;
+    return names;
+  }
+
+  std::string how_to_go_on() const {
+    return "\n  hint: finished measurements are kept in " + folder_.path().string() + "; continue with --resume";
+  }
+
+  /// Ctrl-C ends the command, and then us.
+  core::CommandResult run_or_say_how_to_go_on(const core::Command& command, const std::string& what) const {
+    try {
+      return core::run(command);
+    } catch (const core::Error& error) {
+      folder_.log(what, core::to_string(command), static_cast<int>(error.code()), 0);
+      throw core::Error(error.code(), what + ": " + error.what() + how_to_go_on());
+    }
+  }
+
+  /// Runs a command and logs it. @throws core::Error that says what it was for.
+  void run_logged(core::Command command, std::string what, double timeout_s) {
+    command.timeout_s = std::round(timeout_s);
+    command.purpose = what;
+    const core::CommandResult result = run_or_say_how_to_go_on(command, what);
+    folder_.log(what, core::to_string(command), result.status, result.wall_s);
+    if (result.status == 0) return;
+    if (const auto row = first_number(folder_.position())) what += ", in row " + core::shortest(*row);
+    const bool is_input = result.status == static_cast<int>(core::ExitCode::bad_input) ||
+                          result.status == static_cast<int>(core::ExitCode::wrong_usage);
+    command.output = folder_.failure(what);
+    core::write_file(command.output, [&](std::ostream& out) { out << result.output; });
+    command.purpose = what;  // with the row
+    throw core::Error(
+        is_input ? core::ExitCode::bad_input : core::ExitCode::external_failure,
+        core::program_failure(command, result.status, core::how_it_ended(command, result)).what() + how_to_go_on());
+  }
+
+  /// Descriptions of all hosts, with the binding of every rank as it really is, and what the doctor says of them.
+  void look_at_hosts() {
+    const fs::path file = folder_.surroundings("hosts.json");
+    run_logged(command_of(plan_.measure_dgemm, true,
+                          {"--describe", "--describe-folder", file.parent_path().string(), "-o", file.string()}),
+               "looking at the hosts" + host_names(), answer_s);
+    MeasurementContext context;
+    core::read_file(file, [&](std::istream& in, const std::string& name) { context = read_context(in, name); });
+    int warnings = 0;
+    std::ostringstream all;
+    for (const MachineDescription& machine : context.machines) {
+      const std::vector<Check> checks = examine(machine, find_tools(), context.software);
+      for (const Check& check : checks) {
+        if (check.status != CheckStatus::warn || !concerns_measuring(check)) continue;
+        ++warnings;
+        tell(machine.host + ": " + check.name + ": " + check.found + " -> " + check.remedy);
+      }
+      all << machine.host << '\n';
+      write_table(all, checks);
+    }
+    core::write_file(folder_.surroundings("checks.txt"), [&](std::ostream& out) { out << all.str(); });
+    if (plan_.strict && warnings > 0) {
+      throw core::Error(core::ExitCode::bad_input,
+                        std::to_string(warnings) + " warnings, and the campaign is strict\n  hint: see above");
+    }
+    describe_launching_host();
+  }
+
+  /// Best effort: these programs may be missing, and hplcast may be installed without its history.
+  void describe_launching_host() const {
+    const std::string programs = plan_.measure_dgemm.parent_path().string();
+    const std::vector<std::pair<std::string, std::vector<std::string>>> questions = {
+        {"launcher.txt", {plan_.launch.mpirun, "--version"}},
+        {"git.txt", {"git", "-C", programs, "log", "-1", "--format=%H %cI %s"}},
+        {"git-status.txt", {"git", "-C", programs, "status", "--short"}}};
+    for (const auto& [file, words] : questions) {
+      if (core::find_program(words.front()).empty()) continue;
+      core::Command command;
+      command.program = words.front();
+      command.arguments.assign(words.begin() + 1, words.end());
+      command.timeout_s = 20;
+      const core::CommandResult result = core::run(command);
+      if (result.status == 0) {
+        core::write_file(folder_.surroundings(file), [&](std::ostream& out) { out << result.output; });
+      }
+    }
+  }
+
+  /// Every step is started once on all hosts, to look at its options, design and ranks: better now than after hours.
+  void check_steps() {
+    for (const CampaignStep& step : plan_.steps) {
+      if (folder_.is_done(step)) continue;
+      std::vector<std::string> arguments = step.arguments;
+      if (!step.design.empty()) arguments.insert(arguments.end(), {step.design_option, folder_.design(step).string()});
+      if (!step.is_mpi) add_launcher(arguments);
+      arguments.push_back("--check");
+      run_logged(command_of(step.program, step.is_mpi, arguments), "checking step " + step.name, answer_s);
+    }
+  }
+
+  void add_launcher(std::vector<std::string>& arguments) const {
+    arguments.insert(arguments.end(), {"--mpirun", plan_.launch.mpirun});
+    if (!plan_.launch.hostfile.empty())
+      arguments.insert(arguments.end(), {"--hostfile", fs::absolute(plan_.launch.hostfile).string()});
+    for (const std::string& option : plan_.launch.options) arguments.push_back("--launcher-option=" + option);
+  }
+
+  void warm_up() {
+    if (!(plan_.warm_up_s > 0)) return;
+    tell("warming up for " + core::shortest(plan_.warm_up_s) + " s");
+    const fs::path design = folder_.surroundings("warm-up.csv");
+    core::write_file(design, [](std::ostream& out) { out << "m,n,k\n512,512,128\n"; });
+    run_logged(command_of(plan_.measure_dgemm, true,
+                          {"--design", design.string(), "--warm-up", core::shortest(plan_.warm_up_s), "-o",
+                           folder_.surroundings("warm-up-rows.csv").string()}),
+               "warming up", patience_s + plan_.warm_up_s);
+  }
+
+  void run_step(std::size_t index) {
+    const CampaignStep& step = plan_.steps[index];
+    std::vector<CampaignChunk> mine;
+    for (const CampaignChunk& chunk : chunks_) {
+      if (chunk.step == index) mine.push_back(chunk);
+    }
+    if (!folder_.is_done(step)) {
+      tell(step.name + ": about " + seconds_text(step.estimated_s) + " of " + seconds_text(total_s_ - done_s_) +
+           " left");
+    }
+    for (const CampaignChunk& chunk : mine) {
+      if (!is_done(chunk)) run_chunk(step, chunk);
+      done_s_ += chunk.estimated_s;
+    }
+    folder_.finish(step, mine);
+  }
+
+  /// What a piece of a step is told besides its own arguments.
+  std::vector<std::string> arguments_of(const CampaignStep& step, const CampaignChunk& chunk) const {
+    std::vector<std::string> arguments = step.arguments;
+    const auto add = [&](const std::string& option, const std::string& value) {
+      arguments.push_back(option);
+      arguments.push_back(value);
+    };
+    if (!step.design.empty()) add(step.design_option, folder_.design(step).string());
+    if (chunk.end > 0) add("--rows", rows_text(chunk));
+    if (step.is_mpi) {
+      if (chunk.end > 0) add("--position", folder_.position().string());
+      if (chunk.end > 0) arguments.push_back("--allow-failures");  // the step as a whole is looked at in the end
+      add("--since", core::shortest(folder_.start_unix_s()));
+      add("--machine", folder_.surroundings(step.name + ".json").string());
+      if (plan_.monitoring) add("--monitoring", folder_.monitoring(step, chunk).string());
+    } else {
+      add("--folder", folder_.work().string());
+      add_launcher(arguments);
+    }
+    add("-o", folder_.result(step, chunk).string());
+    return arguments;
+  }
+
+  void run_chunk(const CampaignStep& step, const CampaignChunk& chunk) {
+    core::Command command = command_of(step.program, step.is_mpi, arguments_of(step, chunk));
+    const double begin_s = now_s();
+    command.while_running = [&](int) {
+      if (!report_.progress) return;
+      const double here_s = std::min(now_s() - begin_s, chunk.estimated_s);
+      report_.progress((done_s_ + here_s) / total_s_, step.name);
+    };
+    const std::string what = "step " + step.name + (chunk.end > 0 ? ", rows " + rows_text(chunk) : "");
+    folder_.check_clock(what);
+    fs::remove(folder_.position());
+    run_logged(std::move(command), what, patience_s + patience_factor * chunk.estimated_s);
+    folder_.check_clock(what);
+  }
+
+  const CampaignPlan& plan_;
+  CampaignFolder folder_;
+  const CampaignReport& report_;
+  std::vector<CampaignChunk> chunks_;
+  double total_s_ = 0, done_s_ = 0;
+};
+
+}  // namespace
+
+void run_campaign(const CampaignPlan& plan, const fs::path& folder, bool resume, const CampaignReport& report) {
+  if (plan.steps.empty()) throw core::DomainError("number of steps", 0.0, "at least 1");
+  CampaignRun(plan, folder, resume, report).run();
+}
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,149 @@
+#include "hplcast/calibration/hpl_design.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <ostream>
+#include <set>
+#include <utility>
+
+#include "calibration/design/design_rows.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+constexpr double start_of_a_run_s = 2;
+
+void require_positive(const char* name, long value) {
+  constexpr long most = 2147483647;  // HPL's int
+  if (value < 1 || value > most) throw core::DomainError(name, static_cast<double>(value), "1 to 2^31 - 1");
+}
+
+/// P x Q of `ranks` with P <= Q and P as large as it can be.
+std::pair<int, int> most_square(int ranks) {
+  int rows = static_cast<int>(std::sqrt(static_cast<double>(ranks)));
+  while (ranks % rows != 0) --rows;
+  return {rows, ranks / rows};
+}
+
+}  // namespace
+
+std::vector<core::HplParameters> make_kernel_design(const KernelDesignOptions& options) {
+  require_positive("max size", options.max_size);
+  require_positive("nb", options.nb);
+  require_positive("ranks", options.ranks);
+  require_positive("sizes", options.sizes);
+  constexpr double grid_count = 4;
+  require_few_rows(grid_count * static_cast<double>(options.sizes));
+  const std::set<std::pair<int, int>> grids = {
+      {1, 1}, {1, options.ranks}, {options.ranks, 1}, most_square(options.ranks)};
+  std::vector<core::HplParameters> design;
+  for (const auto& [P, Q] : grids) {
+    for (int i = 1; i <= options.sizes; ++i) {
+      core::HplParameters run;
+      run.N = std::max(1L, options.max_size * i / options.sizes);
+      run.NB = options.nb;
+      run.P = P;
+      run.Q = Q;
+      design.push_back(run);
+    }
+  }
+  core::RandomStream random({options.seed, core::stream_design, 0, 3});
+  shuffle(design, random);
+  return design;
+}
+
+void write_design(std::ostream& out, const std::vector<core::HplParameters>& design) {
+  out << "N,NB,P,Q\n";
+  for (const core::HplParameters& run : design) out << run.N << ',' << run.NB << ',' << run.P << ',' << run.Q << '\n';
+}
+
+double estimated_s(const std::vector<core::HplParameters>& design, double rate_flop_per_s) {
+  double total_s = 0;
+  for (const core::HplParameters& run : design)
+    total_s += start_of_a_run_s + core::hpl_flop(static_cast<double>(run.N)) / (rate_flop_per_s * run.P * run.Q);
+  return total_s;
+}
+
+namespace {
+
+constexpr long double_bytes = 8;
+
+void validate(const HplGrid& grid) {
+  const auto require = [](bool condition, const char* name, long value, const char* constraint) {
+    if (!condition) throw core::DomainError(name, static_cast<double>(value), constraint);
+  };
+  require(grid.N >= 1 && grid.N <= 2147483647L, "N", grid.N, "1 to 2^31 - 1");
+  require(grid.NB >= 1 && grid.NB <= grid.N, "NB", grid.NB, "1 to N");
+  require(grid.P >= 1, "P", grid.P, "at least 1");
+  require(grid.Q >= 1, "Q", grid.Q, "at least 1");
+}
+
+/// First, middle and last process.
+std::set<int> some_of(int count) {
+  return {0, count / 2, count - 1};
+}
+
+/// One panel as a process sees it: width, local rows below it and local columns right of it.
+struct PanelView {
+  long width = 0, rows = 0, columns = 0;
+};
+
+void for_each_panel(const HplGrid& grid, const std::function<void(const PanelView&)>& each) {
+  const long columns = grid.N + 1;  // HPL keeps the right-hand side as the last column
+  for (long first = 0; first < grid.N; first += grid.NB) {
+    const long width = std::min<long>(grid.NB, grid.N - first);
+    const long next = first + width;
+    for (const int p : some_of(grid.P)) {
+      const long rows = local_rows(grid.N, grid.NB, p, grid.P) - local_rows(next, grid.NB, p, grid.P);
+      for (const int q : some_of(grid.Q)) {
+        each({width, rows, local_rows(columns, grid.NB, q, grid.Q) - local_rows(next, grid.NB, q, grid.Q)});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+long local_rows(long rows, long block, int index, int count) noexcept {
+  const long blocks = rows / block;
+  const long mine = blocks / count + (index < blocks % count ? 1 : 0);
+  return mine * block + (index == blocks % count ? rows % block : 0);
+}
+
+std::vector<DgemmShape> hpl_update_shapes(const HplGrid& grid) {
+  validate(grid);
+  std::set<DgemmShape> shapes;
+  for_each_panel(grid, [&](const PanelView& panel) {
+    if (panel.rows > 0 && panel.columns > 0) shapes.insert({panel.rows, panel.columns, panel.width});
+  });
+  return std::vector<DgemmShape>(shapes.begin(), shapes.end());
+}
+
+std::vector<long> hpl_message_bytes(const HplGrid& grid) {
+  validate(grid);
+  std::set<long> sizes;
+  const auto add = [&](long doubles) {
+    if (doubles > 0) sizes.insert(double_bytes * doubles);
+  };
+  for_each_panel(grid, [&](const PanelView& panel) {
+    if (grid.P > 1) {
+      add(panel.width + 4);
+      add(2 * panel.width + 4);
+      add(panel.width);
+      for (long rows = panel.width; rows > 0; rows /= 2) add(rows * panel.columns);
+      add(panel.width * panel.columns / grid.P);
+    }
+    if (grid.Q > 1) {
+      const long length = panel.rows * panel.width + panel.width * panel.width + panel.width + 1;
+      add(length);
+      add(length / grid.Q);
+      add(panel.width);
+    }
+  });
+  return std::vector<long>(sizes.begin(), sizes.end());
+}
+
+}  // namespace hplcast::calibration

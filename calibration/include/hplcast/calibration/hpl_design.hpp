@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <vector>
+
+#include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+
+namespace hplcast::calibration {
+
+/// Which runs of HPL show its kernels at work.
+struct KernelDesignOptions {
+  long max_size = 5000;  ///< largest N
+  int nb = 128;
+  int ranks = 1;  ///< on all hosts
+  int sizes = 2;  ///< values of N, at equal distances up to max_size
+  std::uint64_t seed = 1;
+};
+
+/// Every grid whose kernels differ (one process, one row, one column, and the most square grid of all ranks) with every
+/// N, in random order. @throws core::DomainError for numbers below 1.
+std::vector<core::HplParameters> make_kernel_design(const KernelDesignOptions& options);
+
+/// CSV with the columns N, NB, P, Q, as hplcast-measure-kernels reads it.
+void write_design(std::ostream& out, const std::vector<core::HplParameters>& design);
+
+/// A rough time in s of all runs on cores of that speed, with two seconds each to start.
+double estimated_s(const std::vector<core::HplParameters>& design, double rate_flop_per_s);
+
+/// The parameters that determine the sizes in an HPL run, under HPL's names.
+struct HplGrid {
+  long N = 0;
+  int NB = 0;
+  int P = 1;
+  int Q = 1;
+};
+
+/// Rows (or columns) that process `index` of `count` has of a matrix that is dealt in blocks of `block` rows, starting
+/// at process 0 (ScaLAPACK's numroc).
+long local_rows(long rows, long block, int index, int count) noexcept;
+
+/// The updates of the trailing matrix (m, n local sizes, k = NB or the rest in the last panel) that the run makes
+/// on the first, the middle and the last process of a column and of a row; the others are within a block of these.
+/// Sorted, every shape once. @throws DomainError for sizes that are no HPL run.
+std::vector<DgemmShape> hpl_update_shapes(const HplGrid& grid);
+
+/// Sizes in bytes of the messages of the run, sorted, every size once: exchange of pivot rows (n+4 and 2n+4 doubles for
+/// the panel widths n), panel broadcasts (whole, and in Q pieces as the `long` algorithms send them), row swaps (U
+/// whole, halved again and again by the binary exchange, and in P pieces), and the back substitution (NB). Empty for
+/// one process.
+/// @throws DomainError as above.
+std::vector<long> hpl_message_bytes(const HplGrid& grid);
+
+}  // namespace hplcast::calibration

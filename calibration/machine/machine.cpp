@@ -1,0 +1,385 @@
+#include "hplcast/calibration/machine.hpp"
+
+#include <pwd.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <istream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+#include <sstream>
+
+#include "calibration/machine/sysfs.hpp"
+#include "hplcast/calibration/doctor.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "MemTotal:  24653 kB" and the like, in bytes.
+std::map<std::string, double> read_meminfo(const fs::path& path) {
+  constexpr double kibibyte = 1024;
+  std::map<std::string, double> values;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string key;
+    double value = 0;
+    if (words >> key >> value && !key.empty()) values[key.substr(0, key.size() - 1)] = value * kibibyte;
+  }
+  return values;
+}
+
+void describe_memory(const fs::path& root, MachineDescription& machine) {
+  std::map<std::string, double> meminfo = read_meminfo(root / "proc/meminfo");
+  machine.memory_bytes = meminfo["MemTotal"];
+  machine.memory_available_bytes = meminfo["MemAvailable"];
+  // A control group may allow less than the machine has.
+  const std::optional<double> group_limit = first_number(root / "sys/fs/cgroup/memory.max");
+  const std::optional<double> group_used = first_number(root / "sys/fs/cgroup/memory.current");
+  if (group_limit) {
+    machine.memory_bytes = std::min(machine.memory_bytes, *group_limit);
+    machine.memory_available_bytes =
+        std::min(machine.memory_available_bytes, std::max(0.0, *group_limit - group_used.value_or(0)));
+  }
+  struct statvfs shm {};
+  if (statvfs((root / "dev/shm").c_str(), &shm) == 0) {
+    machine.shared_memory_free_bytes = static_cast<double>(shm.f_bavail) * static_cast<double>(shm.f_frsize);
+  }
+  const std::string huge = first_line(root / "sys/kernel/mm/transparent_hugepage/enabled");
+  const std::size_t open = huge.find('['), close = huge.find(']');
+  if (open != std::string::npos && close != std::string::npos) {
+    machine.transparent_hugepages = huge.substr(open + 1, close - open - 1);
+  }
+}
+
+void describe_frequency(const fs::path& root, MachineDescription& machine) {
+  constexpr double kilohertz = 1e3;
+  const fs::path cpus = root / "sys/devices/system/cpu";
+  std::set<std::string> governors;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(cpus, ignored)) {
+    const std::string governor = first_line(entry.path() / "cpufreq/scaling_governor");
+    if (!governor.empty()) governors.insert(governor);
+  }
+  if (!governors.empty()) machine.governor = governors.size() == 1 ? *governors.begin() : "mixed";
+  if (const auto off = first_number(cpus / "intel_pstate/no_turbo")) machine.turbo = *off == 0;
+  if (const auto on = first_number(cpus / "cpufreq/boost")) machine.turbo = *on != 0;
+  if (const auto low = first_number(cpus / "cpu0/cpufreq/cpuinfo_min_freq")) {
+    machine.min_frequency_hz = *low * kilohertz;
+  }
+  if (const auto high = first_number(cpus / "cpu0/cpufreq/cpuinfo_max_freq")) {
+    machine.max_frequency_hz = *high * kilohertz;
+  }
+  machine.clock_source = first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource");
+  timespec resolution{};
+  clock_getres(CLOCK_MONOTONIC, &resolution);
+  machine.clock_resolution_s = static_cast<double>(resolution.tv_sec) + 1e-9 * static_cast<double>(resolution.tv_nsec);
+}
+
+/// Share of the processor time since boot that went to other virtual machines.
+std::optional<double> steal_share(const fs::path& root) {
+  const StealTicks ticks = steal_ticks(first_line(root / "proc/stat"));
+  if (!ticks.stolen || ticks.all <= 0) return std::nullopt;
+  return *ticks.stolen / ticks.all;
+}
+
+/// Names of the people (not of the system's own users) other than us who have processes: the line "Uid:" of
+/// /proc/PID/status.
+std::vector<std::string> find_other_users(const fs::path& root) {
+  constexpr unsigned first_person = 1000, nobody = 65534;
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root / "proc", ignored)) {
+    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream in(entry.path() / "status");
+    for (std::string word; in >> word;) {
+      unsigned user = 0;
+      if (word != "Uid:" || !(in >> user)) continue;
+      if (user < first_person || user == nobody || user == ::geteuid()) break;
+      const passwd* known = ::getpwuid(user);
+      names.insert(known == nullptr ? std::to_string(user) : known->pw_name);
+      break;
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+void describe_load(const fs::path& root, MachineDescription& machine) {
+  machine.load_1min = first_number(root / "proc/loadavg").value_or(0);
+  machine.other_users = find_other_users(root);
+  machine.steal = steal_share(root);
+  std::istringstream quota(first_line(root / "sys/fs/cgroup/cpu.max"));
+  double allowed = 0, period = 0;
+  if (quota >> allowed >> period && period > 0) machine.cpu_quota = allowed / period;
+  std::ifstream cpuinfo(root / "proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.rfind("flags", 0) == 0) {
+      machine.virtual_machine = (line + " ").find(" hypervisor ") != std::string::npos;
+      break;
+    }
+  }
+}
+
+std::string firmware_of(const fs::path& root) {
+  const fs::path folder = root / "sys/class/dmi/id";
+  const std::string version = first_line(folder / "bios_version"), date = first_line(folder / "bios_date");
+  return version + (version.empty() || date.empty() ? "" : " ") + date;
+}
+
+std::optional<double> soft_limit(__rlimit_resource resource) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return static_cast<double>(limit.rlim_cur);
+}
+
+void describe_limits(const fs::path& root, MachineDescription& machine) {
+  machine.max_map_count = first_number(root / "proc/sys/vm/max_map_count");
+  if (const auto mode = first_number(root / "proc/sys/vm/overcommit_memory")) {
+    machine.overcommit_memory = static_cast<int>(*mode);
+  }
+  machine.stack_bytes = soft_limit(RLIMIT_STACK);
+  machine.address_space_bytes = soft_limit(RLIMIT_AS);
+  machine.locked_memory_bytes = soft_limit(RLIMIT_MEMLOCK);
+}
+
+}  // namespace
+
+double available_memory_bytes(const fs::path& root) {
+  MachineDescription machine;
+  describe_memory(root, machine);
+  return machine.memory_available_bytes;
+}
+
+MachineDescription describe_machine(const Topology& topology, const fs::path& root) {
+  MachineDescription machine;
+  utsname names{};
+  if (uname(&names) == 0) {
+    machine.host = names.nodename;
+    machine.kernel = std::string(names.sysname) + " " + names.release + " " + names.machine;
+  }
+  machine.firmware = firmware_of(root);
+  machine.cpu_model = topology.cpu_model();
+  machine.packages = topology.packages();
+  machine.cores = static_cast<int>(topology.cores().size());
+  machine.hardware_threads = topology.hardware_threads();
+  machine.numa_nodes = topology.numa_nodes();
+  for (const CorePlace& place : topology.cores()) machine.core_cpu.push_back(place.cpu);
+  machine.caches = topology.caches();
+  describe_memory(root, machine);
+  describe_frequency(root, machine);
+  describe_load(root, machine);
+  describe_limits(root, machine);
+  return machine;
+}
+
+bool is_oversubscribed(const MeasurementContext& context) {
+  std::set<std::pair<std::string, int>> taken;
+  for (const RankPlace& place : context.ranks) {
+    if (!taken.insert({place.host, place.core}).second) return true;
+  }
+  return false;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Visits every field of a description with its name in the JSON, so that writer and reader cannot differ.
+template <typename Machine, typename Visitor>
+void visit_fields(Machine& machine, Visitor& visit) {
+  visit("host", machine.host);
+  visit("kernel", machine.kernel);
+  visit("firmware", machine.firmware);
+  visit("cpu_model", machine.cpu_model);
+  visit("virtual_machine", machine.virtual_machine);
+  visit("packages", machine.packages);
+  visit("cores", machine.cores);
+  visit("hardware_threads", machine.hardware_threads);
+  visit("numa_nodes", machine.numa_nodes);
+  visit("core_cpu", machine.core_cpu);
+  visit("caches", machine.caches);
+  visit("memory_bytes", machine.memory_bytes);
+  visit("memory_available_bytes", machine.memory_available_bytes);
+  visit("shared_memory_free_bytes", machine.shared_memory_free_bytes);
+  visit("transparent_hugepages", machine.transparent_hugepages);
+  visit("governor", machine.governor);
+  visit("turbo", machine.turbo);
+  visit("min_frequency_hz", machine.min_frequency_hz);
+  visit("max_frequency_hz", machine.max_frequency_hz);
+  visit("clock_source", machine.clock_source);
+  visit("clock_resolution_s", machine.clock_resolution_s);
+  visit("load_1min", machine.load_1min);
+  visit("other_users", machine.other_users);
+  visit("steal", machine.steal);
+  visit("cpu_quota", machine.cpu_quota);
+  visit("max_map_count", machine.max_map_count);
+  visit("overcommit_memory", machine.overcommit_memory);
+  visit("stack_bytes", machine.stack_bytes);
+  visit("address_space_bytes", machine.address_space_bytes);
+  visit("locked_memory_bytes", machine.locked_memory_bytes);
+}
+
+template <typename Software, typename Visitor>
+void visit_software(Software& software, Visitor& visit) {
+  visit("mpi_library", software.mpi_library);
+  visit("mpi_standard", software.mpi_standard);
+  visit("blas_library", software.blas_library);
+  visit("blas_config", software.blas_config);
+  visit("blas_core_type", software.blas_core_type);
+  visit("blas_threads", software.blas_threads);
+  visit("compiler", software.compiler);
+}
+
+template <typename Place, typename Visitor>
+void visit_place(Place& place, Visitor& visit) {
+  visit("rank", place.rank);
+  visit("host", place.host);
+  visit("cpu", place.cpu);
+  visit("core", place.core);
+}
+
+template <typename Cache, typename Visitor>
+void visit_cache(Cache& cache, Visitor& visit) {
+  visit("level", cache.level);
+  visit("instruction", cache.instruction);
+  visit("size_bytes", cache.size_bytes);
+  visit("count", cache.count);
+}
+
+struct Writer {
+  Json json = Json::object();
+
+  template <typename T>
+  void operator()(const char* name, const T& value) {
+    json[name] = value;
+  }
+  template <typename T>
+  void operator()(const char* name, const std::optional<T>& value) {
+    json[name] = value ? Json(*value) : Json();
+  }
+  void operator()(const char* name, const std::vector<CacheDescription>& caches) {
+    Json list = Json::array();
+    for (const CacheDescription& cache : caches) {
+      Writer one;
+      visit_cache(cache, one);
+      list.push_back(std::move(one.json));
+    }
+    json[name] = std::move(list);
+  }
+};
+
+/// Fields that are missing keep their default: a newer hplcast reads older files.
+struct Reader {
+  const Json& json;
+
+  template <typename T>
+  void operator()(const char* name, T& value) {
+    if (json.contains(name)) json.at(name).get_to(value);
+  }
+  template <typename T>
+  void operator()(const char* name, std::optional<T>& value) {
+    if (json.contains(name) && !json.at(name).is_null()) value = json.at(name).get<T>();
+  }
+  void operator()(const char* name, std::vector<CacheDescription>& caches) {
+    if (!json.contains(name)) return;
+    for (const Json& entry : json.at(name)) {
+      CacheDescription cache;
+      Reader one{entry};
+      visit_cache(cache, one);
+      caches.push_back(cache);
+    }
+  }
+};
+
+Json to_json(const MachineDescription& machine) {
+  Writer writer;
+  visit_fields(machine, writer);
+  return std::move(writer.json);
+}
+
+MachineDescription machine_of(const Json& json) {
+  if (!json.is_object()) throw core::DomainError("machine", json.type_name(), "a JSON object");
+  MachineDescription machine;
+  Reader reader{json};
+  visit_fields(machine, reader);
+  return machine;
+}
+
+/// Parses a stream and turns whatever is wrong with it into a ParseError.
+template <typename Read>
+auto parse(std::istream& in, const std::string& name, Read read) {
+  try {
+    return read(Json::parse(core::read_json_text(in, name)));
+  } catch (const nlohmann::json::exception& error) {
+    throw core::ParseError({name, 0, ""}, error.what());
+  } catch (const core::DomainError& error) {
+    throw core::ParseError({name, 0, ""}, error.what());
+  }
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const MachineDescription& machine) {
+  out << to_json(machine).dump(2) << '\n';
+}
+
+void write_json(std::ostream& out, const MeasurementContext& context) {
+  Json json;
+  json["machines"] = Json::array();
+  for (const MachineDescription& machine : context.machines) json["machines"].push_back(to_json(machine));
+  Writer software;
+  visit_software(context.software, software);
+  json["software"] = std::move(software.json);
+  json["ranks"] = Json::array();
+  for (const RankPlace& place : context.ranks) {
+    Writer one;
+    visit_place(place, one);
+    json["ranks"].push_back(std::move(one.json));
+  }
+  json["oversubscribed"] = is_oversubscribed(context);
+  out << json.dump(2) << '\n';
+}
+
+void write_json(std::ostream& out, const std::vector<Check>& checks, const MachineDescription& machine) {
+  Json json;
+  json["checks"] = Json::array();
+  for (const Check& check : checks) {
+    json["checks"].push_back(
+        {{"name", check.name}, {"status", to_string(check.status)}, {"found", check.found}, {"remedy", check.remedy}});
+  }
+  json["machine"] = to_json(machine);
+  out << json.dump(2) << '\n';
+}
+
+MachineDescription read_machine(std::istream& in, const std::string& name) {
+  return parse(in, name, machine_of);
+}
+
+MeasurementContext read_context(std::istream& in, const std::string& name) {
+  return parse(in, name, [](const Json& json) {
+    MeasurementContext context;
+    for (const Json& machine : json.at("machines")) context.machines.push_back(machine_of(machine));
+    Reader software{json.at("software")};
+    visit_software(context.software, software);
+    for (const Json& entry : json.at("ranks")) {
+      RankPlace place;
+      Reader one{entry};
+      visit_place(place, one);
+      context.ranks.push_back(place);
+    }
+    return context;
+  });
+}
+
+}  // namespace hplcast::calibration

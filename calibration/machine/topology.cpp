@@ -1,0 +1,202 @@
+#include "hplcast/calibration/topology.hpp"
+
+#include <hwloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::calibration {
+
+struct Topology::Handle {
+  hwloc_topology_t topology = nullptr;
+  bool live = true;
+
+  Handle() {
+    if (hwloc_topology_init(&topology) != 0) {
+      throw core::Error(core::ExitCode::external_failure, "hwloc cannot be initialised");
+    }
+    // Instruction caches are left out by default; the rest of the filters are hwloc's.
+    hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+  }
+  ~Handle() { hwloc_topology_destroy(topology); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+};
+
+namespace {
+
+struct BitmapDeleter {
+  void operator()(hwloc_bitmap_t set) const { hwloc_bitmap_free(set); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
+
+int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
+  return std::max(0, hwloc_get_nbobjs_by_type(topology, type));
+}
+
+/// Index of the package around an object; 0 where the machine does not tell.
+int package_of(hwloc_topology_t topology, hwloc_obj_t object) {
+  const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, object);
+  return package == nullptr ? 0 : static_cast<int>(package->logical_index);
+}
+
+std::vector<CorePlace> cores_of(hwloc_topology_t topology) {
+  // Some virtual machines and containers show no cores, only hardware threads.
+  const hwloc_obj_type_t type = count_of(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  std::vector<CorePlace> cores;
+  for (int i = 0; i < count_of(topology, type); ++i) {
+    const hwloc_obj_t core = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i));
+    cores.push_back({package_of(topology, core), i, hwloc_bitmap_first(core->cpuset)});
+  }
+  return cores;
+}
+
+std::vector<CacheDescription> caches_of(hwloc_topology_t topology) {
+  std::vector<CacheDescription> caches;
+  const int depth = hwloc_topology_get_depth(topology);
+  for (int level = 0; level < depth; ++level) {
+    const unsigned objects = hwloc_get_nbobjs_by_depth(topology, level);
+    for (unsigned i = 0; i < objects; ++i) {
+      const hwloc_obj_t object = hwloc_get_obj_by_depth(topology, level, i);
+      if (hwloc_obj_type_is_cache(object->type) == 0) continue;
+      const CacheDescription cache{static_cast<int>(object->attr->cache.depth),
+                                   object->attr->cache.type == HWLOC_OBJ_CACHE_INSTRUCTION,
+                                   static_cast<double>(object->attr->cache.size), 1};
+      const auto same = std::find_if(caches.begin(), caches.end(), [&](const CacheDescription& other) {
+        return other.level == cache.level && other.instruction == cache.instruction &&
+               other.size_bytes == cache.size_bytes;
+      });
+      if (same == caches.end()) {
+        caches.push_back(cache);
+      } else {
+        ++same->count;
+      }
+    }
+  }
+  return caches;
+}
+
+std::string cpu_model_of(hwloc_topology_t topology) {
+  for (const hwloc_obj_t object :
+       {hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0), hwloc_get_root_obj(topology)}) {
+    const char* name = object == nullptr ? nullptr : hwloc_obj_get_info_by_name(object, "CPUModel");
+    if (name != nullptr) return name;
+  }
+  return "";
+}
+
+}  // namespace
+
+Topology::Topology(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {
+  hwloc_topology_t topology = handle_->topology;
+  cores_ = cores_of(topology);
+  caches_ = caches_of(topology);
+  packages_ = std::max(1, count_of(topology, HWLOC_OBJ_PACKAGE));
+  hardware_threads_ = count_of(topology, HWLOC_OBJ_PU);
+  numa_nodes_ = std::max(1, count_of(topology, HWLOC_OBJ_NUMANODE));
+  cpu_model_ = cpu_model_of(topology);
+}
+
+Topology Topology::of_this_machine() {
+  auto handle = std::make_shared<Handle>();
+  if (hwloc_topology_load(handle->topology) != 0) {
+    throw core::Error(core::ExitCode::external_failure, "hwloc cannot read the topology of this machine");
+  }
+  return Topology(std::move(handle));
+}
+
+Topology Topology::synthetic(const std::string& description) {
+  auto handle = std::make_shared<Handle>();
+  handle->live = false;
+  if (hwloc_topology_set_synthetic(handle->topology, description.c_str()) != 0 ||
+      hwloc_topology_load(handle->topology) != 0) {
+    throw core::Error(core::ExitCode::bad_input, "hwloc does not understand the topology \"" + description + "\"");
+  }
+  return Topology(std::move(handle));
+}
+
+std::vector<CorePlace> Topology::bound_cores() const {
+  const Bitmap set(hwloc_bitmap_alloc());
+  if (!handle_->live || hwloc_get_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores_;
+  std::vector<CorePlace> bound;
+  for (const CorePlace& place : cores_) {
+    const hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(handle_->topology, static_cast<unsigned>(place.pu));
+    const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(handle_->topology, HWLOC_OBJ_CORE, pu);
+    if (hwloc_bitmap_intersects((core != nullptr ? core : pu)->cpuset, set.get()) != 0) bound.push_back(place);
+  }
+  return bound;
+}
+
+void Topology::bind(const std::vector<CorePlace>& places) const {
+  const Bitmap set(hwloc_bitmap_alloc());
+  for (const CorePlace& place : places) hwloc_bitmap_set(set.get(), static_cast<unsigned>(place.pu));
+  if (!handle_->live || hwloc_set_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+    throw core::Error(core::ExitCode::external_failure,
+                      std::string("the process cannot be bound to its cores: ") + std::strerror(errno));
+  }
+}
+
+std::string Topology::xml() const {
+  char* buffer = nullptr;
+  int length = 0;
+  if (hwloc_topology_export_xmlbuffer(handle_->topology, &buffer, &length, 0) != 0) return "";
+  std::string text(buffer, static_cast<std::size_t>(std::max(0, length - 1)));  // the length counts the final NUL
+  hwloc_free_xmlbuffer(handle_->topology, buffer);
+  return text;
+}
+
+std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const std::vector<CorePlace>& bound,
+                                    int local_rank, int threads) {
+  const std::size_t wanted = static_cast<std::size_t>(threads);
+  if (bound.size() == wanted) return bound;
+  const std::size_t first = static_cast<std::size_t>(local_rank) * wanted;
+  if (first + wanted > cores.size()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "local rank " + std::to_string(local_rank) + " with " + std::to_string(threads) +
+                          " thread(s) has no core left: the host has " + std::to_string(cores.size()) +
+                          "\n  hint: start fewer ranks per host");
+  }
+  const auto begin = cores.begin() + static_cast<std::ptrdiff_t>(first);
+  return std::vector<CorePlace>(begin, begin + threads);
+}
+
+bool sleep_until_ns(std::int64_t moment, clockid_t clock) noexcept {
+  timespec until{};
+  until.tv_sec = static_cast<time_t>(moment / 1000000000);
+  until.tv_nsec = static_cast<long>(moment % 1000000000);
+  return clock_nanosleep(clock, TIMER_ABSTIME, &until, nullptr) == 0;
+}
+
+bool pin_this_thread(int pu) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (pu < 0 || pu >= CPU_SETSIZE) return false;
+  CPU_SET(static_cast<std::size_t>(pu), &set);
+  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+}
+
+void require_pinnable(const CorePlace& place) {
+  bool may_run = false;
+  std::thread([&] { may_run = pin_this_thread(place.pu); }).join();
+  if (!may_run)
+    throw core::Error(core::ExitCode::bad_input,
+                      "core " + std::to_string(place.core) +
+                          ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or the "
+                          "launcher may have bound it, see `hplcast doctor`");
+}
+
+std::uint64_t compute(std::uint64_t chain, long multiplications) noexcept {
+  volatile std::uint64_t end = chain;
+  std::uint64_t value = end;
+  for (long i = 0; i < multiplications; ++i) value = value * 6364136223846793005U + 1442695040888963407U;
+  end = value;
+  return end;
+}
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "calibration/measure/mpi_exchange.hpp"
+#include "hplcast/calibration/clock.hpp"
+#include "hplcast/calibration/measure_mpi.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+void sleep_for(double duration_s) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(duration_s));
+}
+
+constexpr int warm_up_messages = 100;  // Open MPI sets up its fast paths after some dozens
+// On a busy machine the order to the peer may take longer than its absence. It is doubled after so many times, and the
+// search given up after so many in one probe.
+constexpr int late_orders_to_double = 3;
+constexpr int late_orders_to_give_up = 20;
+constexpr double longest_absence_s = 0.5;
+constexpr long panel_bytes = 1 << 20;  // HPL probes for panels
+constexpr double flush_s = 100e-6;     // rank 0 stays inside MPI so long, for its order to leave
+constexpr char original = 0x55;
+constexpr char overwritten = 0x2a;
+
+enum class Probe : int { stop, warm_up, polling_receiver, sleeping_receiver, overwrite, late };
+
+struct Order {
+  Probe probe = Probe::stop;
+  long bytes = 0;
+  double absence_s = 0;
+};
+
+void tell(int peer, const Order& order) {
+  send(&order, sizeof order, peer, tag_step);
+}
+
+/// Makes MPI work for a while without posting a receive.
+void stay_in_mpi(int peer, double duration_s) {
+  const double end_s = now_s() + duration_s;
+  int flag = 0;
+  while (now_s() < end_s) MPI_Iprobe(peer, tag_never_sent, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+/// Rank 0's side of the probes with one peer.
+class Prober {
+ public:
+  Prober(int peer, const ThresholdOptions& options)
+      : peer_(peer),
+        options_(options),
+        buffer_(static_cast<std::size_t>(options.max_bytes)),
+        absence_s_(options.absence_s) {
+    for (int i = 0; i < warm_up_messages; ++i) {
+      tell(peer_, {Probe::warm_up, 1, 0});
+      send(buffer_.data(), 1, peer_, tag_data);
+      receive(buffer_.data(), 1, peer_, tag_answer);
+    }
+  }
+  ~Prober() { tell(peer_, {}); }
+  Prober(const Prober&) = delete;
+  Prober& operator=(const Prober&) = delete;
+
+  FirstSize search(Probe probe) {
+    return first_size_without([&](long bytes) { return passes(probe, bytes); }, options_.max_bytes);
+  }
+
+  /// Whether the peer's first MPI_Iprobe after an absence does not find what was sent in its first half.
+  bool probes_are_late() {
+    const long bytes = std::min(options_.max_bytes, panel_bytes);
+    int late = 0, tries = 0;
+    for (int orders_came_late = 0; tries < options_.repetitions;) {
+      const Outcome outcome = judged_send(Probe::late, bytes);
+      if (outcome == Outcome::order_came_late) {
+        be_patient(++orders_came_late);
+        continue;
+      }
+      ++tries;
+      if (outcome == Outcome::waited) ++late;
+    }
+    return 2 * late > tries;
+  }
+
+ private:
+  enum class Outcome { early, waited, order_came_late };
+
+  /// On a busy machine any call may take long, but nothing returns before the receiver comes by accident: one early
+  /// return proves the mode.
+  bool passes(Probe probe, long bytes) {
+    int late = 0;
+    for (int waited = 0; waited < options_.repetitions;) {
+      const Outcome outcome = probe == Probe::overwrite ? judged_send(probe, bytes) : plain_send(probe, bytes);
+      if (outcome == Outcome::early) return true;
+      if (outcome == Outcome::waited) ++waited;
+      if (outcome == Outcome::order_came_late) be_patient(++late);
+    }
+    return false;
+  }
+
+  void be_patient(int late) {
+    if (late % late_orders_to_double == 0 && absence_s_ < longest_absence_s) absence_s_ *= 2;
+    if (late < late_orders_to_give_up) return;
+    throw core::Error(core::ExitCode::external_failure, "messages to the peer take longer than its absence of " +
+                                                            std::to_string(absence_s_) +
+                                                            " s\n  hint: stop other programs");
+  }
+
+  /// Whether the receiver cannot have come since `begin_s`, when rank 0 sent it the order to stay away.
+  bool is_early(double begin_s) const { return now_s() - begin_s < 0.5 * absence_s_; }
+
+  /// A short message may still be in the sender's queues when MPI_Send returns, and leaves them only when the sender is
+  /// inside MPI (Open MPI's vader with pending fragments). So neither side goes away before the other has answered.
+  double order(Probe probe, long bytes) {
+    tell(peer_, {probe, bytes, absence_s_});
+    receive_signal(peer_, tag_ready);
+    const double begin_s = now_s();
+    send_signal(peer_, tag_go);
+    stay_in_mpi(peer_, flush_s);
+    return begin_s;
+  }
+
+  Outcome plain_send(Probe probe, long bytes) {
+    const double begin_s = order(probe, bytes);
+    const bool in_time = now_s() - begin_s < 0.3 * absence_s_;
+    send(buffer_.data(), bytes, peer_, tag_data);
+    if (is_early(begin_s)) return Outcome::early;
+    return in_time ? Outcome::waited : Outcome::order_came_late;
+  }
+
+  /// Of which the peer says whether it is as it was sent, or found at once. MPI forbids to touch the buffer before the
+  /// wait. That is the point: only a message that was copied stays what it was.
+  Outcome judged_send(Probe probe, long bytes) {
+    std::memset(buffer_.data(), original, static_cast<std::size_t>(bytes));
+    const double begin_s = order(probe, bytes);
+    // The peer must have left MPI before: else it lets the message in with the order, and finds it at its first probe.
+    if (probe == Probe::late) sleep_for(0.25 * absence_s_);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request);
+    std::memset(buffer_.data(), overwritten, static_cast<std::size_t>(bytes));
+    const bool early = is_early(begin_s);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    char verdict = 0;
+    receive(&verdict, 1, peer_, tag_answer);
+    if (!early) return Outcome::order_came_late;
+    return verdict != 0 ? Outcome::early : Outcome::waited;
+  }
+
+  int peer_;
+  const ThresholdOptions& options_;
+  std::vector<char> buffer_;
+  double absence_s_ = 0;
+};
+
+/// The peer's side of all probes.
+void follow(const ThresholdOptions& options) {
+  std::vector<char> buffer(static_cast<std::size_t>(options.max_bytes));
+  for (;;) {
+    Order order;
+    receive(&order, sizeof order, 0, tag_step);
+    if (order.probe == Probe::stop) return;
+    if (order.probe == Probe::warm_up) {
+      receive(buffer.data(), order.bytes, 0, tag_data);
+      send(buffer.data(), order.bytes, 0, tag_answer);
+      continue;
+    }
+    send_signal(0, tag_ready);
+    receive_signal(0, tag_go);
+    if (order.probe == Probe::polling_receiver) stay_in_mpi(0, order.absence_s);
+    const bool judges = order.probe == Probe::overwrite || order.probe == Probe::late;
+    if (order.probe == Probe::sleeping_receiver || judges) sleep_for(order.absence_s);
+    int is_good = 0;
+    if (order.probe == Probe::late) MPI_Iprobe(0, tag_data, MPI_COMM_WORLD, &is_good, MPI_STATUS_IGNORE);
+    receive(buffer.data(), order.bytes, 0, tag_data);
+    if (order.probe == Probe::overwrite) {
+      const auto end = buffer.begin() + order.bytes;
+      is_good = std::all_of(buffer.begin(), end, [](char byte) { return byte == original; }) ? 1 : 0;
+    }
+    if (judges) {
+      const char verdict = is_good != 0 ? 1 : 0;
+      send(&verdict, 1, 0, tag_answer);
+    }
+  }
+}
+
+void validate(const ThresholdOptions& options) {
+  if (options.max_bytes < 1 || options.max_bytes > (1L << 30)) {
+    throw core::DomainError("max bytes", static_cast<double>(options.max_bytes), "1 to 2^30");
+  }
+  if (!(options.absence_s >= 1e-3)) throw core::DomainError("absence", options.absence_s, "at least 1 ms");
+  if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
+}
+
+}  // namespace
+
+std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPeer>& peers,
+                                                const ThresholdOptions& options) {
+  validate(options);
+  std::vector<ScopeThresholds> found;
+  for (const MpiPeer& peer : peers) {
+    if (world.rank() == peer.rank) follow(options);
+    if (world.rank() != 0) continue;
+    Prober prober(peer.rank, options);
+    ScopeThresholds thresholds;
+    thresholds.scope = peer.scope;
+    thresholds.host = world.host();
+    thresholds.peer = world.hosts()[static_cast<std::size_t>(peer.rank)];
+    thresholds.max_bytes = options.max_bytes;
+    thresholds.copied = prober.search(Probe::overwrite);
+    thresholds.detached = prober.search(Probe::polling_receiver);
+    thresholds.unattended = prober.search(Probe::sleeping_receiver);
+    thresholds.late_probes = prober.probes_are_late();
+    found.push_back(thresholds);
+  }
+  world.sleep_until_all_arrive();
+  return found;
+}
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <mpi.h>
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/calibration/mpi_design.hpp"
+
+// Small helpers of the programs that measure MPI: blocking messages of bytes in MPI_COMM_WORLD, and their buffers.
+namespace hplcast::calibration {
+
+enum Tag : int {
+  tag_ready = 10,
+  tag_go,
+  tag_data,
+  tag_answer,
+  tag_step,
+  tag_stop,
+  tag_together,
+  tag_start,
+  tag_never_sent
+};
+
+/// The peer needs this long in s from its handshake into its receive.
+inline constexpr double settle_s = 5e-6;
+
+inline void send(const void* data, long bytes, int to, int tag) {
+  MPI_Send(data, static_cast<int>(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
+
+inline void receive(void* data, long bytes, int from, int tag) {
+  MPI_Recv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+inline void send_signal(int to, int tag) {
+  send(nullptr, 0, to, tag);
+}
+inline void receive_signal(int from, int tag) {
+  receive(nullptr, 0, from, tag);
+}
+
+/// Message buffers that move through a large piece of memory with random contents.
+class RotatingBuffer {
+ public:
+  RotatingBuffer(long largest_bytes, std::uint64_t seed)
+      : memory_((std::max(smallest_bytes, 2 * static_cast<std::size_t>(largest_bytes)) + alignment_bytes) /
+                sizeof(double)) {
+    fill(memory_.data(), memory_.size(), Content::random(), seed);
+  }
+  void* next(long bytes) {
+    const std::size_t size = static_cast<std::size_t>(bytes);
+    if (offset_ + size > memory_.size() * sizeof(double)) offset_ = 0;
+    char* const place = reinterpret_cast<char*>(memory_.data()) + offset_;
+    offset_ += (size / alignment_bytes + 1) * alignment_bytes;
+    return place;
+  }
+  static constexpr std::size_t smallest_bytes = 32U << 20;  // more than the caches of one core
+
+ private:
+  static constexpr std::size_t alignment_bytes = 64;
+  std::vector<double> memory_;
+  std::size_t offset_ = 0;
+};
+
+/// How a rank waits for a message.
+enum class Waiting {
+  blocking,  ///< in MPI_Recv
+  polling,   ///< with MPI_Iprobe until it is there, then MPI_Recv
+};
+
+/// The two buffers of a rank.
+struct ExchangeBuffers {
+  RotatingBuffer outgoing, incoming;
+  ExchangeBuffers(long largest_bytes, std::uint64_t seed)
+      : outgoing(largest_bytes, seed), incoming(largest_bytes, seed + 1) {}
+};
+
+/// The side that has the clock: makes one call of a design with a responder. Returns the duration in s. `start`, if
+/// there is one, is called when both sides are ready for a one_way message, and returns the moment on the clock of
+/// now_s() that its duration counts from.
+double initiate(const MpiCall& call, int responder, Waiting waiting, ExchangeBuffers& buffers,
+                const std::function<double()>& start = {});
+
+/// The other side of that call.
+void respond(const MpiCall& call, int initiator, Waiting waiting, ExchangeBuffers& buffers);
+
+/// Ranks of one host, which share its clock, agree on a moment at which all of them begin. The first one waits until
+/// all are ready and names it. Returns at that moment, or as soon as this rank has heard of it, with the moment on the
+/// clock of now_s().
+double wait_for_common_start(const std::vector<int>& ranks, int own_rank);
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,333 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include "hplcast/calibration/power_meter.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::calibration {
+
+namespace {
+
+constexpr const char* zone_hint =
+    "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or "
+    "...+01:00";
+
+/// Seconds east of UTC from "Z", "+01:00", "+0100", "-05". False if it is none.
+bool parse_zone(const std::string& text, double& east_s) {
+  if (text == "Z" || text == "z") {
+    east_s = 0;
+    return true;
+  }
+  int hours = 0, minutes = 0, length = 0;
+  char sign = 0;
+  const bool with_colon = std::sscanf(text.c_str(), "%c%2d:%2d%n", &sign, &hours, &minutes, &length) == 3;
+  if (!with_colon) {
+    minutes = length = 0;
+    const int found = std::sscanf(text.c_str(), "%c%2d%n%2d%n", &sign, &hours, &length, &minutes, &length);
+    if (found < 2) return false;
+  }
+  if ((sign != '+' && sign != '-') || static_cast<std::size_t>(length) != text.size() || hours > 14 || minutes > 59 ||
+      hours < 0 || minutes < 0)
+    return false;
+  east_s = (sign == '-' ? -1 : 1) * (3600.0 * hours + 60.0 * minutes);
+  return true;
+}
+
+double time_of(const core::CsvReader& csv, std::size_t seconds, std::size_t iso) {
+  if (seconds != core::CsvReader::npos) return csv.number(seconds);
+  try {
+    return parse_iso_time(std::string(csv.text(iso)));
+  } catch (const core::DomainError& error) {
+    throw core::ParseError(csv.at(iso), error.what());
+  }
+}
+
+/// Adds a row; rows of one moment are one. @throws ParseError for a time before the last one.
+void add(std::vector<core::PowerSample>& rows, std::size_t& at_this_moment, const core::CsvReader& csv,
+         std::size_t time_column, double time_s, double power_w) {
+  if (!rows.empty() && time_s < rows.back().time_s) {
+    throw core::ParseError(csv.at(time_column),
+                           core::printed("found a time %.3f s before that of the row above; expected times in order",
+                                         rows.back().time_s - time_s),
+                           "the meter's clock was set back, or two files were joined: give the part that was measured");
+  }
+  if (!rows.empty() && time_s == rows.back().time_s) {
+    ++at_this_moment;
+    rows.back().power_w += (power_w - rows.back().power_w) / static_cast<double>(at_this_moment);
+    return;
+  }
+  at_this_moment = 1;
+  core::PowerSample sample;
+  sample.sensor = "wattmeter";
+  sample.domain = core::PowerDomain::host;
+  sample.time_s = time_s;
+  sample.power_w = power_w;
+  rows.push_back(sample);
+}
+
+double median_step(const std::vector<core::PowerSample>& rows) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < rows.size(); ++i) steps.push_back(rows[i].time_s - rows[i - 1].time_s);
+  return core::upper_median(std::move(steps));
+}
+
+void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>& rows, WattmeterDoubts& doubts) {
+  const double period_s = median_step(rows);
+  doubts.period_s = std::max(doubts.period_s, period_s);
+  std::size_t gaps = 0;
+  double longest_s = 0;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const double step_s = rows[i].time_s - rows[i - 1].time_s;
+    if (step_s <= 3 * period_s) continue;
+    ++gaps;
+    longest_s = std::max(longest_s, step_s);
+  }
+  if (gaps == 0) return;
+  doubts.gaps += gaps;
+  doubts.longest_gap_s = std::max(doubts.longest_gap_s, longest_s);
+  doubts.notes.push_back("the wattmeter" + (host.empty() ? "" : " of " + host) + " has " +
+                         core::printed("%zu gaps, the longest of %.3g s, in rows that are %.3g s apart otherwise", gaps,
+                                       longest_s, period_s));
+}
+
+}  // namespace
+
+double parse_iso_time(const std::string& text) {
+  std::tm parts{};
+  char separator = 0;
+  int length = 0;
+  double seconds = 0;
+  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%c%2d:%2d:%lf%n", &parts.tm_year, &parts.tm_mon,
+                                &parts.tm_mday, &separator, &parts.tm_hour, &parts.tm_min, &seconds, &length);
+  if (found < 7 || (separator != 'T' && separator != 't' && separator != ' ') || !(seconds >= 0) || seconds >= 61 ||
+      parts.tm_mon < 1 || parts.tm_mon > 12 || parts.tm_mday < 1 || parts.tm_mday > 31 || parts.tm_hour > 24 ||
+      parts.tm_min > 59)
+    throw core::DomainError("time", text.substr(0, 60), "a date and time such as 2026-11-22T16:03:05.5Z");
+  std::string zone = text.substr(static_cast<std::size_t>(length));
+  zone.erase(0, zone.find_first_not_of(' ') == std::string::npos ? 0 : zone.find_first_not_of(' '));
+  double east_s = 0;
+  if (!parse_zone(zone, east_s)) throw core::DomainError("time", text.substr(0, 60), "a zone at its end", zone_hint);
+  parts.tm_year -= 1900;
+  parts.tm_mon -= 1;
+  return static_cast<double>(timegm(&parts)) + seconds - east_s;
+}
+
+std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,
+                                                                     WattmeterDoubts& doubts) {
+  core::CsvReader csv(in, name);
+  csv.refuse_misspelt({"time_s", "time", "power_w", "host"});
+  const std::size_t host = csv.find_column("host"), power = csv.column("power_w"), seconds = csv.find_column("time_s"),
+                    iso = csv.find_column("time");
+  if (seconds == core::CsvReader::npos && iso == core::CsvReader::npos)
+    throw core::ParseError({name, 1, ""}, "no column time_s (Unix time) or time (ISO 8601 with zone)");
+  const std::size_t time_column = seconds != core::CsvReader::npos ? seconds : iso;
+  std::map<std::string, std::vector<core::PowerSample>> rows;
+  std::map<std::string, std::size_t> at_this_moment;
+  while (csv.next()) {
+    const std::string who = host == core::CsvReader::npos ? "" : std::string(csv.text(host));
+    const double time_s = time_of(csv, seconds, iso);
+    add(rows[who], at_this_moment[who], csv, time_column, time_s, csv.positive(power));
+  }
+  if (rows.empty()) throw core::ParseError({name, 0, ""}, "no rows in it");
+  for (const auto& [who, of_host] : rows) {
+    if (of_host.size() < 2) throw core::ParseError({name, 0, ""}, "a single row" + (who.empty() ? "" : " of " + who));
+    look_for_gaps(who, of_host, doubts);
+  }
+  return rows;
+}
+
+namespace {
+
+using Meter = std::map<std::string, std::vector<core::PowerSample>>;
+
+/// Times of a host's rows, with sums of powers and of their squares up to each row.
+struct Sums {
+  std::vector<double> times, power, square;
+};
+
+/// Sum, sum of squares and number.
+struct Moments {
+  double n = 0, sum = 0, square = 0;
+  void add(const Moments& other) {
+    n += other.n;
+    sum += other.sum;
+    square += other.square;
+  }
+  double scatter() const { return n > 0 ? std::max(0.0, square - sum * sum / n) : 0; }
+};
+
+/// Pieces whose power should be the same.
+using Kind = std::string;
+
+Kind kind_of(const PieceRun& run) {
+  return run.host + " " + run.piece.state + " " + std::to_string(run.piece.active_cores) + " " +
+         core::printed("%.2f", run.piece.frequency_hz / 1e9);
+}
+
+class Correlation {
+ public:
+  Correlation(const Meter& meter, const std::vector<PieceRun>& pieces) : pieces_(pieces) {
+    for (const auto& [host, rows] : meter) {
+      Sums& sums = sums_[host];
+      const double mean = mean_of(rows);  // sums of differences lose no digits
+      sums.power.push_back(0);
+      sums.square.push_back(0);
+      for (const core::PowerSample& row : rows) {
+        sums.times.push_back(row.time_s);
+        sums.power.push_back(sums.power.back() + row.power_w - mean);
+        sums.square.push_back(sums.square.back() + (row.power_w - mean) * (row.power_w - mean));
+      }
+    }
+  }
+
+  /// Share of the variance that kinds of pieces explain if the meter is ahead by this much, times the share of the
+  /// pieces that then have rows: a few pieces are easily explained.
+  double explained(double offset_s) const {
+    std::map<Kind, Moments> kinds;
+    Moments all;
+    std::size_t covered = 0;
+    for (const PieceRun& run : pieces_) {
+      const Moments moments = within(run, offset_s);
+      covered += moments.n > 0 ? 1 : 0;
+      kinds[kind_of(run)].add(moments);
+      all.add(moments);
+    }
+    if (!(all.scatter() > 0)) return 0;
+    double within_kinds = 0;
+    for (const auto& [kind, moments] : kinds) within_kinds += moments.scatter();
+    const double share = static_cast<double>(covered) / static_cast<double>(pieces_.size());
+    return share * (1 - within_kinds / all.scatter());
+  }
+
+ private:
+  static double mean_of(const std::vector<core::PowerSample>& rows) {
+    double sum = 0;
+    for (const core::PowerSample& row : rows) sum += row.power_w;
+    return sum / static_cast<double>(rows.size());
+  }
+
+  Moments within(const PieceRun& run, double offset_s) const {
+    auto found = sums_.find(run.host);
+    if (found == sums_.end()) found = sums_.find("");
+    if (found == sums_.end()) return {};
+    const Sums& sums = found->second;
+    const auto index = [&](double time_s) {
+      return static_cast<std::size_t>(std::upper_bound(sums.times.begin(), sums.times.end(), time_s) -
+                                      sums.times.begin());
+    };
+    const std::size_t first = index(run.begin_s + offset_s), end = index(run.end_s + offset_s);
+    return {static_cast<double>(end - first), sums.power[end] - sums.power[first],
+            sums.square[end] - sums.square[first]};
+  }
+
+  const std::vector<PieceRun>& pieces_;
+  std::map<std::string, Sums> sums_;
+};
+
+double period_of(const Meter& meter) {
+  double longest_s = 0;
+  for (const auto& [host, rows] : meter)
+    longest_s = std::max(longest_s, (rows.back().time_s - rows.front().time_s) / static_cast<double>(rows.size() - 1));
+  return longest_s;
+}
+
+double shortest_piece(const std::vector<PieceRun>& pieces) {
+  double least_s = pieces.front().end_s - pieces.front().begin_s;
+  for (const PieceRun& run : pieces) least_s = std::min(least_s, run.end_s - run.begin_s);
+  return least_s;
+}
+
+/// What fits as well as the best: the middle of it is the estimate, half of its width the error.
+void refine(const Correlation& correlation, double step_s, ClockOffset& best) {
+  constexpr int parts = 20;
+  const double fine_s = step_s / parts;
+  double top = best.explained, centre = best.offset_s;
+  for (int i = -2 * parts; i <= 2 * parts; ++i) {
+    const double value = correlation.explained(best.offset_s + i * fine_s);
+    if (value <= top) continue;
+    top = value;
+    centre = best.offset_s + i * fine_s;
+  }
+  const auto reach = [&](double direction) {
+    int steps = 0;
+    while (steps < 4 * parts && correlation.explained(centre + direction * (steps + 1) * fine_s) >= top - 1e-9) ++steps;
+    return steps * fine_s;
+  };
+  const double up_s = reach(1), down_s = reach(-1);
+  best = {centre + (up_s - down_s) / 2, (up_s + down_s) / 2 + fine_s, top, best.second_best};
+}
+
+}  // namespace
+
+ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pieces, double most_s) {
+  const Correlation correlation(meter, pieces);
+  const double step_s = std::min(period_of(meter), shortest_piece(pieces)) / 4;
+  const auto steps = static_cast<long>(std::ceil(most_s / step_s));
+  ClockOffset best;
+  std::vector<std::pair<double, double>> values;  // offset, explained
+  for (long i = -steps; i <= steps; ++i) {
+    const double offset_s = static_cast<double>(i) * step_s;
+    values.emplace_back(offset_s, correlation.explained(offset_s));
+    if (values.back().second > best.explained) best = {offset_s, 0, values.back().second, 0};
+  }
+  const double elsewhere_s = shortest_piece(pieces);
+  for (const auto& [offset_s, value] : values)
+    if (std::abs(offset_s - best.offset_s) > elsewhere_s) best.second_best = std::max(best.second_best, value);
+  constexpr double least_explained = 0.7, too_alike = 0.02;
+  if (best.explained < least_explained)
+    throw core::Error(
+        core::ExitCode::bad_input,
+        "the wattmeter does not follow the pieces: at most " +
+            core::printed("%.2g %% of its variance is theirs, whatever its clock is within %.4g s",
+                          100 * best.explained, most_s) +
+            "\n  hint: is it the meter of these hosts and of this time? A clock that is farther off needs "
+            "a larger --most-offset; pieces all alike tell nothing");
+  if (std::abs(best.offset_s) > most_s - step_s)
+    throw core::Error(core::ExitCode::bad_input, "the wattmeter's clock is off by " +
+                                                     core::printed("%.4g s and more: %.4g s was the most that was "
+                                                                   "looked at",
+                                                                   std::abs(best.offset_s), most_s) +
+                                                     "\n  hint: a larger --most-offset");
+  if (best.explained - best.second_best < too_alike)
+    throw core::Error(core::ExitCode::bad_input,
+                      "the offset of the wattmeter's clock is not clear: " +
+                          core::printed("one explains %.3g %% of its variance, and another one elsewhere %.3g %%",
+                                        100 * best.explained, 100 * best.second_best) +
+                          "\n  hint: more pieces and repetitions, or a smaller --most-offset");
+  refine(correlation, step_s, best);
+  return best;
+}
+
+std::vector<core::PowerSample> place_wattmeter(const Meter& meter, const std::vector<PieceRun>& pieces,
+                                               const SetAside& aside, const ClockOffset& clock, double period_s) {
+  std::map<std::string, std::vector<PieceRun>> by_host;
+  for (const PieceRun& run : pieces) by_host[run.host].push_back(run);
+  const SetAside longer{aside.begin_s + period_s + clock.error_s, aside.end_s + clock.error_s};
+  std::vector<core::PowerSample> all;
+  for (const auto& [host, rows] : meter) {
+    const std::string who = host.empty() && by_host.size() == 1 ? by_host.begin()->first : host;
+    const auto found = by_host.find(who);
+    if (found == by_host.end()) {
+      std::string names;
+      for (const auto& [name, runs] : by_host) names += (names.empty() ? "" : ", ") + name;
+      throw core::Error(core::ExitCode::bad_input, "the wattmeter has rows of " +
+                                                       (host.empty() ? "a host without name" : host) + "; expected " +
+                                                       names + ", the hosts that were measured" +
+                                                       (host.empty() ? "\n  hint: a column `host`" : ""));
+    }
+    std::vector<core::PowerSample> shifted = rows;
+    for (core::PowerSample& row : shifted) row.time_s -= clock.offset_s;
+    const auto placed = place_samples(std::move(shifted), found->second, longer);
+    all.insert(all.end(), placed.begin(), placed.end());
+  }
+  if (all.empty())
+    throw core::Error(core::ExitCode::bad_input, "the wattmeter has no row from the time of the measurement");
+  return all;
+}
+
+}  // namespace hplcast::calibration

@@ -1,0 +1,159 @@
+#include "cli/campaign/campaign_yaml.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/campaign/campaign_section.hpp"
+#include "hplcast/calibration/topology.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
+
+namespace hplcast::cli {
+
+Section::Section(const YAML::Node& node, std::string file, std::string name)
+    : node_(node), file_(std::move(file)), name_(std::move(name)) {
+  if (!node_.IsDefined() || node_.IsNull()) return;
+  if (!node_.IsMap()) fail("", "found something else than keys with values");
+}
+
+bool Section::has(const std::string& key) {
+  known_.insert(key);
+  return node_.IsMap() && node_[key].IsDefined() && !node_[key].IsNull();
+}
+
+void Section::read_quantity(const std::string& key, double& value, double (*parse)(const std::string&)) {
+  std::string text;
+  read(key, text);
+  if (text.empty()) return;
+  try {
+    value = parse(text);
+  } catch (const core::Error& error) {
+    fail(key, error.what());
+  }
+}
+
+YAML::Node Section::list(const std::string& key) {
+  if (!has(key)) return {};
+  if (!node_[key].IsSequence()) fail(key, "expected a list");
+  return node_[key];
+}
+
+void Section::finish() const {
+  if (!node_.IsMap()) return;
+  for (const auto& entry : node_) {
+    const std::string key = entry.first.as<std::string>();
+    if (known_.count(key) != 0) continue;
+    throw core::ParseError(location(entry.first, key), "unknown key",
+                           core::name_hint(key, {known_.begin(), known_.end()}));
+  }
+}
+
+void Section::fail(const std::string& key, const std::string& message) const {
+  const YAML::Node at = !key.empty() && node_.IsMap() && node_[key].IsDefined() ? node_[key] : node_;
+  throw core::ParseError(location(at, key), message);
+}
+
+core::Location Section::location(const YAML::Node& node, const std::string& key) const {
+  const int line = node.Mark().line;
+  return {file_, line < 0 ? 0 : static_cast<std::size_t>(line) + 1,
+          name_ + (name_.empty() || key.empty() ? "" : ".") + key};
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Number of hosts of the Slurm job around us; 0: there is none.
+int slurm_hosts() {
+  const char* count = std::getenv("SLURM_JOB_NUM_NODES");
+  return count == nullptr ? 0 : std::max(1, std::atoi(count));
+}
+
+/// Who measures: the hosts of the file, those of the Slurm job (the launcher knows them), or this machine.
+void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignCommon& common) {
+  const int cores = static_cast<int>(calibration::Topology::of_this_machine().cores().size());
+  std::vector<std::string> hosts;
+  section.read("hosts", hosts);
+  plan.hosts = hosts;
+  int ranks_per_host = cores;
+  section.read("ranks_per_host", ranks_per_host);
+  if (ranks_per_host < 1) section.fail("ranks_per_host", "expected at least 1");
+  section.read("allow_oversubscription", plan.launch.oversubscribe);
+  const bool alone = hosts.empty() && slurm_hosts() == 0;
+  if (alone && ranks_per_host > cores && !plan.launch.oversubscribe) {
+    section.fail("ranks_per_host", "this machine has " + std::to_string(cores) +
+                                       " cores; `allow_oversubscription: true` allows it, and marks the results");
+  }
+  section.read("bind", plan.launch.bind);
+  const int host_count = static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());
+  plan.launch.ranks = ranks_per_host * host_count;
+  common.ranks_per_host = ranks_per_host;
+  common.several_hosts = host_count > 1;
+  common.ranks = plan.launch.ranks;
+  common.oversubscribe = plan.launch.oversubscribe;
+  section.read("launcher", plan.launch.mpirun);
+  // Slurm's own launcher knows the nodes of the job; Open MPI's is for lists of hosts.
+  if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
+    plan.launch.mpirun = "srun";
+  std::string slots;
+  for (const std::string& host : hosts) {
+    slots += (slots.empty() ? "" : ",") + host + ":" + std::to_string(ranks_per_host);
+  }
+  if (!slots.empty()) plan.launch.options = {"--host", slots};
+  std::vector<std::string> more;
+  section.read("launcher_options", more);
+  plan.launch.options.insert(plan.launch.options.end(), more.begin(), more.end());
+}
+
+calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& text, const std::string& name,
+                                  const fs::path& programs) {
+  core::require_unique_keys(root, name);
+  Section section(root, name, "");
+  calibration::CampaignPlan plan;
+  plan.source = text;
+  plan.measure_dgemm = programs / "hplcast-measure-dgemm";
+  CampaignCommon common;
+  common.programs = programs;
+  section.read("name", plan.name);
+  if (plan.name.empty() || plan.name.find('/') != std::string::npos)
+    section.fail("name", "expected a name, without slashes");
+  section.read("seed", common.seed);
+  section.read_quantity("warm_up", plan.warm_up_s, core::parse_seconds);
+  section.read_quantity("chunk", plan.chunk_s, core::parse_seconds);
+  section.read("monitoring", plan.monitoring);
+  section.read("strict", plan.strict);
+  read_launch(section, plan, common);
+  const YAML::Node steps = section.list("steps");
+  if (!steps.IsDefined() || steps.size() == 0) section.fail("steps", "expected a list with at least one step");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    std::string left_out;
+    calibration::CampaignStep step = read_step(steps[i], name, i, common, left_out);
+    if (left_out.empty()) {
+      plan.steps.push_back(std::move(step));
+    } else {
+      plan.notes.push_back(step.name + " is left out: " + left_out);
+    }
+  }
+  if (plan.steps.empty()) section.fail("steps", "nothing to measure: " + plan.notes.front());
+  if (double total_s = 0; section.has("duration")) {
+    section.read_quantity("duration", total_s, core::parse_seconds);
+    section.at("duration", [&] { shorten(plan, total_s); });
+  }
+  section.finish();
+  return plan;
+}
+
+}  // namespace
+
+calibration::CampaignPlan read_campaign(const std::string& text, const std::string& name, const fs::path& programs) {
+  try {
+    return plan_of(YAML::Load(text), text, name, programs);
+  } catch (const YAML::Exception& error) {  // syntax, and lists or mappings where a word is expected
+    throw core::ParseError({name, static_cast<std::size_t>(std::max(0, error.mark.line + 1)), ""}, error.msg);
+  }
+}
+
+}  // namespace hplcast::cli

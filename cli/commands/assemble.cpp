@@ -1,0 +1,222 @@
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/imported.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+const std::map<std::string, core::KernelSet> kernel_sets = {{"full_model", core::KernelSet::full},
+                                                            {"simple_model", core::KernelSet::simple}};
+
+/// Coefficients that somebody published: which files, and which lines of them.
+struct PublishedParts {
+  std::string dgemm, model_id;
+  std::string kernels, kernel_set = "full_model";
+  std::string network, network_id;
+  std::string mixtures;
+};
+
+struct AssembleOptions {
+  std::string name;
+  core::Hosts::Values hosts = core::Hosts().values();
+  std::string rank_to_cpu = "block";
+  std::vector<std::string> kernels;
+  std::string network;
+  std::string detours;
+  PublishedParts published;
+  CapacityOptions capacities;
+  std::string provenance;
+  std::string output;
+};
+
+core::RankToCpu parse_rank_to_cpu(const std::string& text) {
+  core::RankToCpu result;
+  if (text == "block") return result;
+  if (text == "cyclic") {
+    result.kind = core::RankToCpu::Kind::cyclic;
+    return result;
+  }
+  result.kind = core::RankToCpu::Kind::list;
+  for (const std::string& cpu : CLI::detail::split(text, ',')) {
+    int number = 0;
+    if (!CLI::detail::lexical_cast(cpu, number)) {
+      throw core::UsageError("--rank-to-cpu is `" + text + "`; expected block, cyclic, or CPU numbers like 0,0,1,1");
+    }
+    result.list.push_back(number);
+  }
+  return result;
+}
+
+/// "dahu" of "dahu-1.site".
+std::string name_without_number(const std::string& host) {
+  const std::string first = host.substr(0, host.find('.'));
+  const std::size_t last = first.find_last_not_of("-_0123456789");
+  return last == std::string::npos ? first : first.substr(0, last + 1);
+}
+
+void add_kernel(std::map<std::string, core::KernelModel>& all, const std::string& path, const std::string& kernel,
+                core::KernelModel model) {
+  if (!all.emplace(kernel, std::move(model)).second) {
+    throw core::ParseError({path, 0, "/" + kernel}, "the kernel " + kernel + " is in another file, too");
+  }
+}
+
+/// Kernel models of several files; a kernel may stand in one of them only.
+std::map<std::string, core::KernelModel> read_kernels(const AssembleOptions& options, const core::Hosts& hosts) {
+  std::map<std::string, core::KernelModel> all;
+  for (const std::string& path : options.kernels) {
+    core::read_file(path, [&](std::istream& in, const std::string& name) {
+      for (auto& [kernel, model] : core::read_kernel_models(in, name)) add_kernel(all, name, kernel, std::move(model));
+    });
+  }
+  const PublishedParts& published = options.published;
+  if (!published.dgemm.empty()) {
+    core::read_file(published.dgemm, [&](std::istream& in, const std::string& name) {
+      add_kernel(all, name, "dgemm", core::read_dgemm_table(in, name, published.model_id, hosts));
+    });
+  }
+  if (!published.kernels.empty()) {
+    core::read_file(published.kernels, [&](std::istream& in, const std::string& name) {
+      const core::KernelSet set = kernel_sets.at(published.kernel_set);
+      for (auto& [kernel, model] : core::read_kernel_table(in, name, set))
+        add_kernel(all, name, kernel, std::move(model));
+    });
+  }
+  return all;
+}
+
+core::NetworkModel read_network(const AssembleOptions& options) {
+  const PublishedParts& published = options.published;
+  core::NetworkModel network;
+  if (published.network.empty()) {
+    core::read_file(options.network,
+                    [&](std::istream& in, const std::string& name) { network = core::read_network_model(in, name); });
+  } else {
+    core::read_file(published.network, [&](std::istream& in, const std::string& name) {
+      network = core::read_network_table(in, name, published.network_id);
+    });
+  }
+  if (!published.mixtures.empty()) {
+    core::read_file(published.mixtures, [&](std::istream& in, const std::string& name) {
+      network = core::with_mixtures(network, in, name);
+    });
+  }
+  return with_capacities(network, options.capacities);
+}
+
+/// What was taken from where; file names without their folders, which say nothing elsewhere.
+std::string provenance_of(const PublishedParts& published) {
+  nlohmann::ordered_json assembled = nlohmann::ordered_json::object();
+  const auto part = [&](const char* key, const std::string& path, const char* which, const std::string& id) {
+    if (path.empty()) return;
+    assembled[key] = {{"file", std::filesystem::path(path).filename().string()}};
+    if (which != nullptr) assembled[key][which] = id;
+  };
+  part("dgemm", published.dgemm, "model_id", published.model_id);
+  part("kernels", published.kernels, "kernel_set", published.kernel_set);
+  part("network", published.network, "network_id", published.network_id);
+  part("mixtures", published.mixtures, nullptr, "");
+  nlohmann::ordered_json provenance = nlohmann::ordered_json::object();
+  if (!assembled.empty()) provenance["assembled_from"] = std::move(assembled);
+  return provenance.dump();
+}
+
+void run_assemble(const AssembleOptions& options) {
+  if (options.kernels.empty() && options.published.dgemm.empty() && options.published.kernels.empty()) {
+    throw core::UsageError("no kernels: give --kernel-fits, or --dgemm and --kernels");
+  }
+  if (options.network.empty() && options.published.network.empty()) {
+    throw core::UsageError("no network: give --network-fit or --network");
+  }
+  require_writable(options.output);
+  std::vector<std::string> inputs = options.kernels;
+  inputs.insert(inputs.end(), {options.network, options.detours, options.provenance, options.published.dgemm,
+                               options.published.kernels, options.published.network, options.published.mixtures});
+  require_other_file(options.output, inputs);
+  core::ClusterModel cluster;
+  core::Hosts::Values hosts = options.hosts;
+  hosts.rank_to_cpu = parse_rank_to_cpu(options.rank_to_cpu);
+  cluster.hosts = core::Hosts::make(hosts);
+  cluster.name = options.name.empty() ? name_without_number(cluster.hosts.names().front()) : options.name;
+  cluster.kernels = read_kernels(options, cluster.hosts);
+  cluster.network = read_network(options);
+  if (!options.detours.empty()) {
+    core::read_file(options.detours,
+                    [&](std::istream& in, const std::string& name) { cluster.detours = core::read_detours(in, name); });
+    core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
+  }
+  cluster.provenance = provenance_of(options.published);
+  if (!options.provenance.empty()) {
+    core::read_file(options.provenance, [&](std::istream& in, const std::string& name) {
+      cluster.provenance = core::read_provenance(in, name);
+    });
+  }
+  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+}
+
+/// The options of published coefficients. A file with many models needs to be told which.
+void add_published(CLI::App& command, PublishedParts& parts) {
+  const auto add = [&](const char* name, std::string& value, const char* description, const char* type) {
+    return command.add_option(name, value, description)->type_name(type)->group("Published coefficients");
+  };
+  CLI::Option* dgemm =
+      add("--dgemm", parts.dgemm, "dgemm of each CPU: CSV with model_id, node, cpu, mu_*, sigma_*", "FILE");
+  CLI::Option* model_id = add("--model-id", parts.model_id, "which model of --dgemm", "ID")->needs(dgemm);
+  dgemm->needs(model_id);
+  CLI::Option* kernels =
+      add("--kernels", parts.kernels, "the other kernels: CSV with kernel, duration, size, mu, sigma", "FILE");
+  add("--kernel-set", parts.kernel_set, "full_model: all, with scatter; simple_model: expected times, no copies", "SET")
+      ->check(CLI::IsMember(kernel_sets))
+      ->capture_default_str()
+      ->needs(kernels);
+  CLI::Option* network = add("--network", parts.network, "JSON list of SMPI calibrations", "FILE");
+  CLI::Option* network_id = add("--network-id", parts.network_id, "which network of --network", "ID")->needs(network);
+  network->needs(network_id)->excludes("--network-fit");
+  add("--mixtures", parts.mixtures, "JSON of mixtures: the noise of sends and receives", "FILE");
+}
+
+}  // namespace
+
+void setup_assemble(CLI::App& app) {
+  auto options = std::make_shared<AssembleOptions>();
+  CLI::App& command = add_command(app, "assemble", "Join fitted models or published coefficients to a cluster.json",
+                                  "hplcast assemble --name mine --hosts localhost --cores 2 --kernel-fits kernels.json "
+                                  "--network-fit network.json -o cluster.json");
+  command.add_option("--name", options->name, "of the cluster (default: the first host's name up to its number)");
+  command.add_option("--hosts", options->hosts.names, "names of the hosts: node-[1-32]")
+      ->check(host_names())
+      ->capture_default_str();
+  command.add_option("--cores", options->hosts.cores, "per host")->capture_default_str();
+  command.add_option("--cpus", options->hosts.cpus, "sockets per host")->capture_default_str();
+  command
+      .add_option("--rank-to-cpu", options->rank_to_cpu, "CPU of each local rank: block, cyclic, or a list: 0,0,1,1")
+      ->capture_default_str();
+  command.add_option("--memory", options->hosts.memory_bytes, "per host (64GiB)")
+      ->transform(as_memory("hplcast assemble: warning: --memory"));
+  command.add_option("--kernel-fits", options->kernels, "JSON objects of kernel models, by kernel name")
+      ->type_name("FILE");
+  command.add_option("--network-fit", options->network, "JSON object of the network model")->type_name("FILE");
+  command.add_option("--detours", options->detours, "JSON of `hplcast fit detours`: what takes the cores away")
+      ->type_name("FILE");
+  add_capacity_options(command, options->capacities, "hplcast assemble");
+  add_published(command, options->published);
+  command.add_option("--provenance", options->provenance, "JSON object: what was measured, when, where")
+      ->type_name("FILE");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
+  command.callback([options] { run_assemble(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,73 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "cli/campaign/campaign_yaml.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/progress.hpp"
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/campaign.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+
+namespace hplcast::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct CalibrateOptions {
+  std::string campaign;
+  std::string folder;
+  std::string archive;
+  bool resume = false;
+};
+
+void run_calibrate(const CalibrateOptions& options) {
+  const fs::path programs = core::own_executable().parent_path();
+  const calibration::CampaignPlan plan = read_campaign(core::read_text(options.campaign), options.campaign, programs);
+  const fs::path archive = options.archive.empty() ? fs::path(plan.name + ".zip") : fs::path(options.archive);
+  calibration::require_archive_name(archive);
+  const fs::path folder = options.folder.empty() ? fs::path(plan.name + ".campaign") : fs::path(options.folder);
+  const bool folder_refuses = fs::exists(folder);  // run_campaign() does, and says how to go on
+  if (!options.resume && !folder_refuses && fs::exists(archive)) {
+    throw core::Error(core::ExitCode::bad_input,
+                      archive.string() +
+                          " exists: measurements are not overwritten\n  hint: choose another "
+                          "name with -o, or move it away");
+  }
+  core::catch_interrupts();
+  Progress progress;
+  calibration::CampaignReport report;
+  report.message = [&](const std::string& message) {
+    progress.clear();
+    std::cerr << message << '\n';
+  };
+  report.progress = [&](double fraction, const std::string& what) { progress.update(fraction, what); };
+  calibration::run_campaign(plan, folder, options.resume, report);
+  progress.clear();
+  calibration::write_archive(archive, folder, plan.name);
+  std::cerr << "measured; everything is in " << archive.string() << '\n';
+}
+
+}  // namespace
+
+void setup_calibrate(CLI::App& app) {
+  const auto options = std::make_shared<CalibrateOptions>();
+  CLI::App& command =
+      add_command(app, "calibrate", "Make the measurements of a campaign file, and pack them into one archive",
+                  "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
+  command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/formats/campaign.md)")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("-o,--output", options->archive, "archive to write: .zip, .tar.zst or .tar.gz (default: NAME.zip)")
+      ->type_name("FILE");
+  command.add_option("--folder", options->folder, "where to work (default: NAME.campaign)")->type_name("DIR");
+  command.add_flag("--resume", options->resume, "continue a campaign that was interrupted");
+  command.callback([options] { run_calibrate(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct CheckClusterOptions {
+  std::string cluster;
+  bool json = false;
+};
+
+void write_json(std::ostream& out, const std::vector<core::Problem>& problems) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const core::Problem& problem : problems) {
+    nlohmann::ordered_json one = {
+        {"severity", problem.is_error ? "error" : "warning"}, {"field", problem.field}, {"message", problem.message}};
+    if (!problem.hint.empty()) one["hint"] = problem.hint;
+    list.push_back(std::move(one));
+  }
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;  // names in the file may be any bytes
+  out << list.dump(2, ' ', false, replace) << '\n';
+}
+
+void write_text(std::ostream& out, const std::vector<core::Problem>& problems) {
+  for (const core::Problem& problem : problems) {
+    out << (problem.is_error ? "error: " : "warning: ") << (problem.field.empty() ? "" : problem.field + ": ")
+        << problem.message << (problem.hint.empty() ? "" : "; " + problem.hint) << '\n';
+  }
+}
+
+void run_check_cluster(const CheckClusterOptions& options) {
+  std::vector<core::Problem> problems;
+  core::read_file(options.cluster,
+                  [&](std::istream& in, const std::string& name) { problems = core::cluster_problems(in, name); });
+  options.json ? write_json(std::cout, problems) : write_text(std::cout, problems);
+  const auto errors = std::count_if(problems.begin(), problems.end(), [](const auto& one) { return one.is_error; });
+  if (errors > 0) {
+    std::cout.flush();
+    throw core::Error(core::ExitCode::bad_input,
+                      options.cluster + " has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"));
+  }
+  std::cerr << options.cluster << ": "
+            << (problems.empty() ? "fine"
+                                 : "no errors, " + std::to_string(problems.size()) +
+                                       (problems.size() == 1 ? " warning" : " warnings"))
+            << '\n';
+}
+
+}  // namespace
+
+void setup_check_cluster(CLI::App& app) {
+  auto options = std::make_shared<CheckClusterOptions>();
+  CLI::App& command = add_command(app, "check-cluster", "Tell all that is wrong or doubtful in a cluster.json",
+                                  "hplcast check-cluster examples/dahu-like.json");
+  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  command.add_flag("--json", options->json, "a list of severity, field, message and hint");
+  command.callback([options] { run_check_cluster(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,444 @@
+#include "hplcast/study/compare.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/instrumented_runs.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/configurations.hpp"
+#include "hplcast/study/sweep_database.hpp"
+
+namespace hplcast::cli {
+
+/// `hplcast compare` of programs other than HPL: with --time-from.
+struct ProgramCompareOptions {
+  std::vector<std::string> real, predicted;
+  std::string time_from;  ///< a pattern, or `run`: the time of the whole run
+  std::string match_from;
+  bool json = false;
+  std::string output;
+  double max_error = -1;  ///< negative: no limit
+};
+
+/// @throws core::Error, also for an error above the limit.
+void compare_program_runs(const ProgramCompareOptions& options);
+
+namespace {
+
+/// Of an archive of `hplcast observe`: the rank that took longest, from its start to its end.
+std::optional<double> longest_wall_s(const std::map<std::string, std::string>& files, const std::string& path) {
+  std::optional<double> longest_s;
+  for (const auto& [file, text] : files) {
+    if (!core::ends_with(file, ".times.csv")) continue;
+    std::istringstream in(text);
+    core::CsvReader reader(in, path + ":" + file);
+    const std::size_t what = reader.column("what"), time = reader.column("time_s");
+    while (reader.next())
+      if (reader.text(what) == "wall") longest_s = std::max(longest_s.value_or(0), reader.positive(time));
+  }
+  return longest_s;
+}
+
+study::ProgramOutput real_output(const std::string& path) {
+  if (!calibration::has_archive_name(path)) {
+    study::ProgramOutput printed{path, core::read_text(path), std::nullopt};
+    if (study::is_program_run(printed.text))
+      throw core::ParseError({path, 0, ""},
+                             "JSON of `hplcast run`, a prediction; expected what the program printed in a real run, or "
+                             "an archive of `hplcast observe`",
+                             "predictions come after --predicted");
+    return printed;
+  }
+  const auto files = calibration::read_archive(path);
+  const auto run = calibration::read_observed_run(files, path);
+  const auto output = files.find("program.out");  // there is none if it printed nothing
+  if (output == files.end() && !run)
+    throw core::ParseError({path, 0, ""}, "no program.out in it; expected an archive of `hplcast observe`");
+  const std::string text = output == files.end() ? "" : output->second;
+  study::ProgramOutput observed{path, text, longest_wall_s(files, path)};
+  if (run) {
+    observed.program = std::filesystem::path(run->program).filename().string();
+    for (const std::string& one : run->arguments) observed.arguments += (observed.arguments.empty() ? "" : " ") + one;
+    observed.ranks = run->ranks;
+  }
+  return observed;
+}
+
+void write_table(std::ostream& out, const study::ProgramComparison& comparison) {
+  TextTable table({"configuration", "runs", "real [s]", "spread", "predicted [s]", "error of the time"});
+  for (const study::ComparedProgram& row : comparison.rows)
+    table.add({row.configuration.empty() ? "all" : row.configuration, std::to_string(row.real_s.size()),
+               significant(row.real_median_s), percent(row.real_spread), significant(row.predicted_median_s),
+               signed_percent(row.error)});
+  table.write(out);
+  out << "\n|error|: median " << percent(comparison.median_abs_error) << ", worst " << percent(comparison.max_abs_error)
+      << "; bias " << signed_percent(comparison.bias) << "; " << comparison.rows.size()
+      << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
+}
+
+/// The same file again would count as another run.
+void warn_of_repeated(std::vector<std::string> paths) {
+  std::sort(paths.begin(), paths.end());
+  for (std::size_t i = 1; i < paths.size(); ++i)
+    if (paths[i] == paths[i - 1])
+      std::cerr << "hplcast compare: warning: " << paths[i] << " is given twice, and counts twice\n";
+}
+
+void tell(const char* what, const std::vector<std::string>& configurations) {
+  for (const std::string& one : configurations)
+    std::cerr << "hplcast compare: warning: " << what << ": " << one << '\n';
+}
+
+}  // namespace
+
+void compare_program_runs(const ProgramCompareOptions& options) {
+  study::OutputPatterns patterns{options.time_from == "run" ? "" : options.time_from, options.match_from};
+  std::vector<study::ProgramOutput> real, predicted;
+  warn_of_repeated(options.real);
+  warn_of_repeated(options.predicted);
+  for (const std::string& path : options.real) real.push_back(real_output(path));
+  for (const std::string& path : options.predicted)
+    core::read_file(path, [&](std::istream& in, const std::string& name) {
+      predicted.push_back(study::read_program_output(in, name));
+    });
+  const study::ProgramComparison comparison = study::compare_programs(real, predicted, patterns);
+  for (const std::string& warning : comparison.warnings) std::cerr << "hplcast compare: warning: " << warning << '\n';
+  tell("run but not predicted", comparison.unmatched_real);
+  tell("predicted but not run", comparison.unmatched_predicted);
+  if (options.json || !options.output.empty())
+    write_result(options.output, [&](std::ostream& out) { study::write_program_comparison(out, comparison); });
+  if (!options.json) write_table(std::cout, comparison);
+  if (options.max_error < 0 || comparison.max_abs_error <= options.max_error) return;
+  std::cout.flush();
+  throw core::Error(core::ExitCode::limit_exceeded, "the worst error is " + percent(comparison.max_abs_error) +
+                                                        ", more than --max-error " + percent(options.max_error));
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct CompareOptions {
+  std::vector<std::string> real;
+  std::vector<std::string> predicted;
+  bool json = false;
+  std::string output;
+  std::string worst;
+  std::string time_from, match_from;  ///< of programs other than HPL
+  double max_error = 0;
+};
+
+/// Tells what a file of real runs does not say.
+void warn_of_assumptions(const std::string& file, const std::vector<core::HplRun>& runs) {
+  std::map<std::string, std::size_t> assumed;  // the list to the number of runs
+  for (const core::HplRun& run : runs) {
+    std::string list;
+    for (const core::HplField& field : core::hpl_fields()) {
+      if (std::find(run.assumed.begin(), run.assumed.end(), field.name) == run.assumed.end()) continue;
+      list += (list.empty() ? "" : " ") + std::string(field.name) + "=" + std::to_string(field.get(run.parameters));
+    }
+    if (!list.empty()) ++assumed[list];
+  }
+  for (const auto& [list, count] : assumed) {
+    std::cerr << "hplcast compare: warning: " << file << " does not say all parameters of " << count
+              << (count == 1 ? " run" : " runs") << "; assumed: " << list
+              << "\n  (HPL's output says them in its header, a CSV in columns)\n";
+  }
+}
+
+/// Whether a file is HPL's output, whatever its name.
+bool has_hpl_results(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.size() > 2 && line[0] == 'W' && (line[1] == 'R' || line[1] == 'C') && std::isdigit(line[2]) != 0)
+      return true;
+  return false;
+}
+
+/// Runs of all outputs of HPL in an archive or a folder; what else is in there does not matter.
+std::vector<core::HplRun> runs_of_archive(const std::string& path) {
+  const auto files = fs::is_directory(path) ? calibration::read_folder(path) : calibration::read_archive(path);
+  std::vector<core::HplRun> all;
+  for (const auto& [file, text] : files) {
+    if (!has_hpl_results(text)) continue;
+    std::istringstream in(text);
+    const auto runs = study::read_real_runs(in, path + ":" + file);
+    warn_of_assumptions(path + ":" + file, runs);
+    all.insert(all.end(), runs.begin(), runs.end());
+  }
+  if (all.empty()) {
+    const bool observed = files.count("program.out") != 0;
+    throw core::ParseError(
+        {path, 0, ""}, "no output of HPL in it (lines like `WR11C2R4 ...`)",
+        observed ? "an archive of `hplcast observe`: --time-from compares programs other than HPL" : "");
+  }
+  return all;
+}
+
+bool has_several_files(const std::string& path) {
+  return calibration::has_archive_name(path) || fs::is_directory(path);
+}
+
+/// @throws core::Error if predictions of several models would be taken for several seeds of one.
+void refuse_several_models(const std::vector<core::Prediction>& predicted) {
+  const std::vector<std::string> models = study::models_of(predicted);
+  if (models.size() < 2) return;
+  std::string list;
+  for (const std::string& model : models) list += (list.empty() ? "" : ", ") + model;
+  if (const auto mixed = study::mixed_models(predicted)) {
+    throw core::Error(core::ExitCode::bad_input, core::to_string(*mixed) + " is predicted with several models: " +
+                                                     list + "\n  hint: compare each of them on its own");
+  }
+  std::cerr << "hplcast compare: warning: the predictions are of several models: " << list << '\n';
+}
+
+/// @throws core::ParseError that says how programs other than HPL are compared, if it is a prediction of one.
+std::vector<core::Prediction> read_hpl_predictions(std::istream& in, const std::string& name) {
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::istringstream again(text);
+  try {
+    return core::read_predictions(again, name);
+  } catch (const core::Error&) {
+    if (!study::is_program_run(text)) throw;
+    throw core::ParseError({name, 0, ""}, "JSON of `hplcast run`; expected predictions of HPL",
+                           "--time-from compares programs other than HPL");
+  }
+}
+
+study::Comparison compare_files(const CompareOptions& options) {
+  std::vector<core::HplRun> real;
+  for (const std::string& path : options.real) {
+    if (has_several_files(path)) {
+      const auto runs = runs_of_archive(path);
+      real.insert(real.end(), runs.begin(), runs.end());
+      continue;
+    }
+    core::read_file(path, [&](std::istream& in, const std::string& name) {
+      const auto runs = study::read_real_runs(in, name);
+      warn_of_assumptions(name, runs);
+      real.insert(real.end(), runs.begin(), runs.end());
+    });
+  }
+  std::vector<core::Prediction> predicted;
+  for (const std::string& path : options.predicted) {
+    if (study::is_sqlite_file(path)) {
+      const auto predictions = study::predictions_of_one_cluster(path);
+      predicted.insert(predicted.end(), predictions.begin(), predictions.end());
+      continue;
+    }
+    core::read_file(path, [&](std::istream& in, const std::string& name) {
+      const auto predictions = read_hpl_predictions(in, name);
+      predicted.insert(predicted.end(), predictions.begin(), predictions.end());
+    });
+  }
+  refuse_several_models(predicted);
+  return study::compare(real, predicted);
+}
+
+/// The first columns of a table: order, block size, grid, and all else in which the configurations differ.
+class ParameterColumns {
+ public:
+  explicit ParameterColumns(const study::Comparison& comparison) {
+    std::vector<core::HplParameters> configurations;
+    for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
+    fields_ = core::varying_fields(configurations, {"N", "NB", "P", "Q"});
+  }
+  std::vector<std::string> with(const std::vector<std::string>& others) const {
+    std::vector<std::string> names = {"N", "NB", "PxQ"};
+    for (const core::HplField* field : fields_) names.emplace_back(field->name);
+    names.insert(names.end(), others.begin(), others.end());
+    return names;
+  }
+  std::vector<std::string> with(const core::HplParameters& p, const std::vector<std::string>& others) const {
+    std::vector<std::string> cells = {std::to_string(p.N), std::to_string(p.NB),
+                                      std::to_string(p.P) + "x" + std::to_string(p.Q)};
+    for (const core::HplField* field : fields_) cells.push_back(std::to_string(field->get(p)));
+    cells.insert(cells.end(), others.begin(), others.end());
+    return cells;
+  }
+
+ private:
+  std::vector<const core::HplField*> fields_;
+};
+
+/// Watts and Gflop/s per W beside each other, of what was measured and predicted.
+void write_energy_table(std::ostream& out, const study::Comparison& comparison, const ParameterColumns& parameters) {
+  TextTable table(parameters.with({"real [W]", "predicted [W]", "error", "real [kJ]", "predicted [kJ]", "error",
+                                   "real [Gflop/s/W]", "predicted [Gflop/s/W]"}));
+  bool any = false;
+  for (const auto& row : comparison.rows) {
+    if (!row.energy) continue;
+    any = true;
+    const study::EnergyMedians &real = row.energy->real, &predicted = row.energy->predicted;
+    table.add(parameters.with(row.parameters,
+                              {significant(real.mean_power_w), significant(predicted.mean_power_w),
+                               signed_percent(row.energy->power_error), significant(real.energy_j / 1e3),
+                               significant(predicted.energy_j / 1e3), signed_percent(row.energy->energy_error),
+                               significant(real.gflops_per_w), significant(predicted.gflops_per_w)}));
+  }
+  if (!any) return;
+  out << '\n';
+  table.write(out);
+}
+
+void write_table(std::ostream& out, const study::Comparison& comparison) {
+  const auto is_sampled = [](const study::ComparedConfiguration& row) { return row.sampling_error_95.has_value(); };
+  const bool sampled = std::any_of(comparison.rows.begin(), comparison.rows.end(), is_sampled);
+  const ParameterColumns parameters(comparison);
+  std::vector<std::string> header = {"runs",  "real [Gflop/s]", "spread", "predicted [Gflop/s]",
+                                     "error", "95 % interval"};
+  if (sampled) header.push_back("sampling error");
+  TextTable table(parameters.with(header));
+  for (const auto& row : comparison.rows) {
+    const auto interval = row.error_interval;
+    std::vector<std::string> cells = {
+        std::to_string(row.real_gflops.size()),
+        significant(row.real_median_gflops),
+        percent(row.real_spread),
+        significant(row.predicted_median_gflops),
+        signed_percent(row.error),
+        interval ? signed_percent(interval->lower) + " to " + signed_percent(interval->upper) : ""};
+    if (sampled) cells.push_back(row.sampling_error_95 ? percent(*row.sampling_error_95) : "all panels");
+    table.add(parameters.with(row.parameters, cells));
+  }
+  table.write(out);
+  write_energy_table(out, comparison, parameters);
+  const auto& summary = comparison.summary;
+  out << "\n|error|: median " << percent(summary.median_abs_error) << ", mean " << percent(summary.mean_abs_error)
+      << ", worst " << percent(summary.max_abs_error) << "; bias " << signed_percent(summary.bias);
+  if (summary.rank_correlation) out << "; rank correlation " << significant(*summary.rank_correlation, 3);
+  out << "; " << summary.n << " configurations\n";
+  if (comparison.best) {
+    const auto& best = *comparison.best;
+    out << "best predicted at N=" << best.parameters.N << ": number " << best.real_rank << " of " << best.configurations
+        << " real ones, " << percent(best.loss) << " below the best"
+        << (best.among_best ? " (within its scatter)\n" : "\n");
+  }
+}
+
+void report_unmatched(const study::Comparison& comparison, const std::vector<core::HplParameters>& real,
+                      const std::vector<core::HplParameters>& predicted) {
+  constexpr std::size_t most = 20;
+  const auto tell = [most](const std::vector<core::HplParameters>& list, const char* what, const char* nearest,
+                           const std::vector<core::HplParameters>& others) {
+    for (std::size_t i = 0; i < std::min(most, list.size()); ++i) {
+      const std::string difference = study::nearest_difference(list[i], others);
+      std::cerr << "hplcast compare: warning: " << what << ": " << core::to_string(list[i]) << '\n';
+      if (!difference.empty()) std::cerr << "  " << nearest << " differs: " << difference << " as there\n";
+    }
+    if (list.size() > most)
+      std::cerr << "hplcast compare: warning: " << what << ": " << list.size() - most << " more\n";
+  };
+  tell(comparison.unmatched_real, "run but not predicted", "the nearest prediction", predicted);
+  tell(comparison.unmatched_predicted, "predicted but not run", "the nearest run", real);
+  if (comparison.failed_residuals > 0) {
+    std::cerr << "hplcast compare: warning: " << comparison.failed_residuals
+              << " real runs left out: HPL says that their results are wrong\n";
+  }
+}
+
+/// All configurations of one side: those that matched, and those that did not.
+std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
+                                        std::vector<core::HplParameters> unmatched) {
+  for (const auto& row : comparison.rows) unmatched.push_back(row.parameters);
+  return unmatched;
+}
+
+/// For run-real, predict and explain.
+const core::HplParameters& worst_of(const study::Comparison& comparison) {
+  const auto larger = [](const auto& a, const auto& b) { return std::abs(a.error) < std::abs(b.error); };
+  return std::max_element(comparison.rows.begin(), comparison.rows.end(), larger)->parameters;
+}
+
+void run_compare(CompareOptions options, bool limited) {
+  unify_json_output(options.json, options.output);
+  for (const std::string& path : {options.output, options.worst}) {
+    require_writable(path);
+    for (const auto* inputs : {&options.real, &options.predicted}) require_other_file(path, *inputs);
+  }
+  if (!options.time_from.empty()) {
+    compare_program_runs({options.real, options.predicted, options.time_from, options.match_from, options.json,
+                          options.output, limited ? options.max_error : -1});
+    return;
+  }
+  const study::Comparison comparison = compare_files(options);
+  report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
+                   all_of(comparison, comparison.unmatched_predicted));
+  if (comparison.rows.empty()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "
+                      "above say in which ones they differ");
+  }
+  if (options.json || !options.output.empty()) {
+    write_result(options.output, [&](std::ostream& out) { study::write_comparison(out, comparison); });
+  }
+  if (!options.worst.empty())
+    write_result(options.worst, [&](std::ostream& out) { core::write_hpl_csv(out, worst_of(comparison)); });
+  if (!options.json) write_table(std::cout, comparison);
+  if (limited && comparison.summary.max_abs_error > options.max_error) {
+    std::cout.flush();
+    throw core::Error(core::ExitCode::limit_exceeded, "the worst error is " +
+                                                          percent(comparison.summary.max_abs_error) +
+                                                          ", more than --max-error " + percent(options.max_error));
+  }
+}
+
+}  // namespace
+
+void setup_compare(CLI::App& app) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App& command = add_command(app, "compare", "Compare predictions with real HPL runs",
+                                  "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
+  command
+      .add_option(
+          "real", options->real,
+          "real runs: HPL's output, an archive or folder with outputs, or CSV with columns N, NB, P, Q, time_s; "
+          "several: repetitions add up")
+      ->required()
+      ->type_name("REAL");
+  command
+      .add_option("--predicted", options->predicted,
+                  "predictions (JSON of hplcast predict, or database of hplcast sweep)")
+      ->required()
+      ->type_name("PRED");
+  CLI::Option* time_from =
+      command.add_option("--time-from", options->time_from,
+                         "a program other than HPL: where its output has its time, 'time ([0-9.]+) s'; or run: all of "
+                         "its time. REAL: outputs, archives of observe; PRED: JSON of hplcast run");
+  time_from->type_name("REGEX");
+  command
+      .add_option("--match-from", options->match_from,
+                  "what tells configurations apart in outputs, 'N=([0-9]+)' (default: there is one)")
+      ->needs(time_from)
+      ->type_name("REGEX");
+  command.add_flag("--json", options->json, "write JSON (docs/formats/compare-json.md) instead of a table");
+  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
+  command
+      .add_option("--worst", options->worst,
+                  "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain")
+      ->type_name("FILE")
+      ->excludes(time_from);
+  CLI::Option* limit =
+      command.add_option("--max-error", options->max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5");
+  limit->transform(as_ratio());
+  command.callback([options, limit] { run_compare(*options, !limit->empty()); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/progress.hpp"
+#include "hplcast/calibration/dgemm_design.hpp"
+#include "hplcast/calibration/hpl_design.hpp"
+#include "hplcast/calibration/mpi_design.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+/// Rate of dgemm on one core that a budget is reckoned with: what common servers of 2015 to 2025 reach or exceed.
+constexpr double assumed_flop_per_s = 2e10;
+
+struct DgemmOptions {
+  calibration::DgemmDesignOptions design;
+  std::vector<long> for_hpl;
+  std::vector<std::string> contents{"random"};
+  bool common = true;
+  double budget_s = 0;
+  double rate_flop_per_s = assumed_flop_per_s;
+  std::string output;
+};
+
+struct MpiOptions {
+  calibration::MpiDesignOptions design;
+  std::vector<long> for_hpl;
+  double min_bytes = 1;
+  double max_bytes = 1 << 20;
+  std::vector<std::string> operations;
+  std::string output;
+};
+
+calibration::HplGrid grid_of(const std::vector<long>& values) {
+  return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
+}
+
+void add_for_hpl_option(CLI::App& command, std::vector<long>& values) {
+  command
+      .add_option("--for-hpl", values,
+                  "N,NB,P,Q: choose among the sizes that this run has, so that nothing is extrapolated")
+      ->delimiter(',')
+      ->expected(4)
+      ->check(CLI::Range(1L, 2147483647L));
+}
+
+void run_dgemm(DgemmOptions options) {
+  if (!options.for_hpl.empty()) {
+    const calibration::HplGrid grid = grid_of(options.for_hpl);
+    options.design.updates = calibration::hpl_update_shapes(grid);
+    options.design.transposition = grid.P > 1 ? calibration::Transposition::yes : calibration::Transposition::no;
+  }
+  if (options.common) options.design.common = calibration::common_shapes(options.design.max_size);
+  options.design.contents.clear();
+  for (const std::string& text : options.contents) {
+    options.design.contents.push_back(calibration::Content::parse(text));
+  }
+  const calibration::DgemmDesign design =
+      options.budget_s > 0
+          ? calibration::make_dgemm_design_within(options.design, options.budget_s, options.rate_flop_per_s)
+          : calibration::make_dgemm_design(options.design);
+  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " calls, about "
+            << duration_text(calibration::estimated_s(design, options.rate_flop_per_s)) << " at "
+            << options.rate_flop_per_s / 1e9 << " Gflop/s per core\n";
+}
+
+void run_mpi(MpiOptions options) {
+  if (!options.for_hpl.empty()) {
+    options.design.among = calibration::hpl_message_bytes(grid_of(options.for_hpl));
+    if (options.design.among.empty()) throw core::UsageError("an HPL run on one process sends no messages");
+  }
+  options.design.min_bytes = static_cast<long>(options.min_bytes);
+  options.design.max_bytes = static_cast<long>(options.max_bytes);
+  if (!options.operations.empty()) options.design.operations.clear();
+  for (const std::string& name : options.operations) {
+    options.design.operations.push_back(calibration::mpi_operation_from_name(name));
+  }
+  const calibration::MpiDesign design = calibration::make_mpi_design(options.design);
+  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " calls, about " << duration_text(calibration::estimated_s(design))
+            << " where messages move at 1 GB/s\n";
+}
+
+void setup_dgemm(CLI::App& parent) {
+  const auto options = std::make_shared<DgemmOptions>();
+  calibration::DgemmDesignOptions& design = options->design;
+  CLI::App& command =
+      add_command(parent, "dgemm", "Choose the dgemm calls of a calibration",
+                  "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
+  add_for_hpl_option(command, options->for_hpl);
+  command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free")
+      ->capture_default_str();
+  command.add_option("--nbmin", design.nbmin, "smallest k of the calls that imitate the panel factorisation")
+      ->capture_default_str();
+  command.add_option("--max-size", design.max_size, "bound on m and n: the local matrix of the runs to predict")
+      ->capture_default_str();
+  command.add_option("--count", design.count, "number of shapes")->capture_default_str();
+  command.add_option("--repetitions", design.repetitions, "calls of each shape")->capture_default_str();
+  command
+      .add_option("--max-product", design.max_product, "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows")
+      ->capture_default_str();
+  command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb")
+      ->transform(as_ratio())
+      ->capture_default_str();
+  command.add_flag("--independent", design.independent,
+                   "m, n and k uniform over [1, max-size], independent of each other");
+  command.add_flag("!--no-common", options->common,
+                   "leave out the shapes that all designs have: 1x1x1, and 2048x2048x2048 if --max-size allows");
+  command.add_option("--k", design.extra_k, "more values of k, used as often as nb");
+  command
+      .add_option("--content", options->contents, "random, constant, constant-VALUE, sequential, masked-BITS; several")
+      ->capture_default_str();
+  add_choice<calibration::Transposition>(command, "--transposed", design.transposition,
+                                         {{"yes", calibration::Transposition::yes},
+                                          {"no", calibration::Transposition::no},
+                                          {"both", calibration::Transposition::both}},
+                                         "B transposed as on several process rows");
+  add_seed(command, design.seed, "the same seed gives the same design");
+  command.add_option("--budget,--budget-s", options->budget_s, "take fewer shapes if they need longer than this")
+      ->transform(as_time_limit());
+  command.add_option("--rate", options->rate_flop_per_s, "of one core (30Gflop/s), to reckon the time with")
+      ->transform(as_flop_per_s())
+      ->default_str(significant(options->rate_flop_per_s / 1e9) + "Gflop/s");
+  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
+  command.callback([options] { run_dgemm(*options); });
+}
+
+void setup_mpi(CLI::App& parent) {
+  const auto options = std::make_shared<MpiOptions>();
+  calibration::MpiDesignOptions& design = options->design;
+  CLI::App& command = add_command(parent, "mpi", "Choose the MPI calls of a calibration",
+                                  "hplcast design mpi --max-bytes 8MiB --count 100 -o mpi.csv");
+  add_for_hpl_option(command, options->for_hpl);
+  command.add_option("--min-bytes", options->min_bytes, "smallest message")
+      ->transform(as_bytes())
+      ->capture_default_str();
+  command.add_option("--max-bytes", options->max_bytes, "largest message: a panel of the runs to predict")
+      ->transform(as_bytes())
+      ->default_str("1MiB");
+  command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
+  command.add_option("--repetitions", design.repetitions, "calls of each size and operation")->capture_default_str();
+  command
+      .add_option(
+          "--operations", options->operations,
+          "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched (default: all), one_way")
+      ->delimiter(',');
+  add_seed(command, design.seed, "the same seed gives the same design");
+  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
+  command.callback([options] { run_mpi(*options); });
+}
+
+struct SaturationOptions {
+  calibration::SaturationDesignOptions design;
+  double min_bytes = 1 << 20;
+  double max_bytes = 8 << 20;
+  std::string output;
+};
+
+/// `min_bytes`: the option, whose default gives way to a small --max-bytes.
+void run_saturation(SaturationOptions options, const CLI::Option& min_bytes) {
+  if (min_bytes.empty()) options.min_bytes = std::min(options.min_bytes, options.max_bytes);
+  options.design.max_bytes = static_cast<long>(options.max_bytes);
+  options.design.min_bytes = static_cast<long>(options.min_bytes);
+  const calibration::MpiDesign design = calibration::make_saturation_design(options.design);
+  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " rows, about " << duration_text(calibration::estimated_s(design))
+            << " where all pairs together move 1 GB/s\n";
+}
+
+void setup_saturation(CLI::App& parent) {
+  const auto options = std::make_shared<SaturationOptions>();
+  calibration::SaturationDesignOptions& design = options->design;
+  CLI::App& command = add_command(parent, "saturation", "Choose long messages of 1, 2, 4 ... pairs of ranks at once",
+                                  "hplcast design saturation --pairs 1,2,4 --max-bytes 8MiB -o saturation.csv");
+  command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8")
+      ->delimiter(',')
+      ->required();
+  CLI::Option* min_bytes = command.add_option("--min-bytes", options->min_bytes, "smallest message")
+                               ->transform(as_bytes())
+                               ->default_str("1MiB");
+  command.add_option("--max-bytes", options->max_bytes, "largest message")->transform(as_bytes())->default_str("8MiB");
+  command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
+  command.add_option("--repetitions", design.repetitions, "of each size and number of pairs")->capture_default_str();
+  add_seed(command, design.seed, "the same seed gives the same design");
+  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
+  command.callback([options, min_bytes] { run_saturation(*options, *min_bytes); });
+}
+
+struct KernelOptions {
+  calibration::KernelDesignOptions design;
+  std::string output;
+};
+
+void run_kernels(const KernelOptions& options) {
+  const auto design = calibration::make_kernel_design(options.design);
+  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " runs, about " << duration_text(calibration::estimated_s(design, assumed_flop_per_s))
+            << " at " << assumed_flop_per_s / 1e9 << " Gflop/s per core\n";
+}
+
+void setup_kernels(CLI::App& parent) {
+  const auto options = std::make_shared<KernelOptions>();
+  calibration::KernelDesignOptions& design = options->design;
+  CLI::App& command = add_command(parent, "kernels", "Choose the runs of HPL that show its kernels",
+                                  "hplcast design kernels --nb 128 --max-size 5000 --ranks 2 -o runs.csv");
+  command.add_option("--nb", design.nb, "HPL's block size")->capture_default_str();
+  command.add_option("--max-size", design.max_size, "largest N")->capture_default_str();
+  command.add_option("--sizes", design.sizes, "number of values of N, at equal distances")->capture_default_str();
+  command.add_option("--ranks", design.ranks, "processes: grids 1x1, 1xR, Rx1 and the most square one")
+      ->capture_default_str();
+  add_seed(command, design.seed, "of the order of the runs");
+  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
+  command.callback([options] { run_kernels(*options); });
+}
+
+}  // namespace
+
+void setup_design(CLI::App& app) {
+  CLI::App& design = add_command(app, "design", "Choose the calls that a calibration measures, in random order",
+                                 "hplcast design dgemm --nb 128 --max-size 4000 -o dgemm.csv");
+  design.require_subcommand(1);
+  setup_dgemm(design);
+  setup_kernels(design);
+  setup_mpi(design);
+  setup_saturation(design);
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,146 @@
+#include <iostream>
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/configuration_file.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/simulation_options.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/platforms/run_files.hpp"
+#include "hplcast/study/predict.hpp"
+
+namespace hplcast::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct EmitOptions {
+  std::string cluster;
+  std::string platform;
+  std::string hostfile;
+  std::string model_h;
+  int ranks = 0;
+  std::string run;             ///< folder
+  std::string configurations;  ///< of the run, if not those of `request`
+  study::PredictionRequest request;
+};
+
+void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
+  for (const std::string& loss : platforms::platform_xml_losses(cluster))
+    std::cerr << "hplcast emit: warning: " << file << " loses a part of the cluster: " << loss << '\n';
+}
+
+void tell_model_h_losses(const core::ClusterModel& cluster, const std::string& file) {
+  if (cluster.detours.empty()) return;
+  std::cerr << "hplcast emit: warning: " << file
+            << " loses a part of the cluster: detours; HPLCAST_CLUSTER=cluster.json has them\n";
+}
+
+/// @throws core::Error if runs that were emitted before would stay beside the new ones.
+void refuse_other_runs(const fs::path& base, const std::vector<fs::path>& folders) {
+  const std::vector<fs::path> others = study::other_run_folders(base, folders);
+  if (others.empty()) return;
+  std::vector<std::string> names;
+  for (const fs::path& other : others) names.push_back(other.string());
+  throw core::Error(core::ExitCode::bad_input, "of an earlier `emit --run`, these would stay beside the new ones: " +
+                                                   core::comma_separated(names) +
+                                                   "\n  hint: remove them, or give another folder to --run");
+}
+
+/// The folders of --run: one, or for several configurations one below it each, as --keep of predict.
+void write_runs(const EmitOptions& options) {
+  require_place_of(options.run);
+  std::vector<core::HplParameters> configurations = {options.request.parameters};
+  if (!options.configurations.empty())
+    configurations = read_configuration_file("hplcast emit", options.configurations, options.request.parameters);
+  std::vector<std::pair<study::PredictionRequest, fs::path>> runs;
+  for (std::size_t i = 0; i < configurations.size(); ++i) {
+    study::PredictionRequest request = options.request;
+    request.parameters = configurations[i];
+    request.mode = study::SimulationMode::exact;
+    study::check(request);
+    const fs::path base = options.run;
+    const fs::path folder = configurations.size() > 1 ? base / std::to_string(i + 1) : base;
+    runs.emplace_back(std::move(request), folder);
+    for (const char* file : study::run_folder_files) {
+      if (fs::exists(folder)) require_writable(folder / file);
+      require_other_file(folder / file, {options.cluster, options.configurations});
+    }
+  }
+  std::vector<fs::path> folders;
+  for (const auto& [request, folder] : runs) folders.push_back(folder);
+  refuse_other_runs(options.run, folders);
+  for (const auto& [request, folder] : runs) study::write_run_folder(request, folder);
+  tell_losses(options.request.cluster, (fs::path(options.run) / "platform.xml").string());
+  tell_model_h_losses(options.request.cluster, (fs::path(options.run) / "model.h").string());
+}
+
+void run_emit(EmitOptions options) {
+  if (options.platform.empty() && options.hostfile.empty() && options.model_h.empty() && options.run.empty()) {
+    throw core::UsageError("nothing to emit: give --run, --platform, --hostfile or --model-h");
+  }
+  for (const std::string& path : {options.platform, options.hostfile, options.model_h}) require_writable(path);
+  for (const std::string& path : {options.platform, options.hostfile, options.model_h})
+    require_other_file(path, {options.cluster});
+  const core::ClusterModel cluster = read_cluster_file(options.cluster);
+  if (!options.platform.empty()) {
+    core::write_file(options.platform, [&](std::ostream& out) { platforms::write_platform_xml(out, cluster); });
+    tell_losses(cluster, options.platform);
+  }
+  if (!options.hostfile.empty()) {
+    const int ranks = options.ranks > 0 ? options.ranks : cluster.hosts.total_cores();
+    core::write_file(options.hostfile, [&](std::ostream& out) { platforms::write_hostfile(out, cluster, ranks); });
+  }
+  if (!options.model_h.empty()) {
+    core::write_file(options.model_h, [&](std::ostream& out) { platforms::write_model_h(out, cluster); });
+    tell_model_h_losses(cluster, options.model_h);
+  }
+  if (!options.run.empty()) {
+    options.request.cluster = cluster;
+    write_runs(options);
+  }
+}
+
+}  // namespace
+
+void setup_emit(CLI::App& app) {
+  auto options = std::make_shared<EmitOptions>();
+  CLI::App& command = add_command(app, "emit", "Export a cluster for plain smpirun",
+                                  "hplcast emit examples/dahu-like.json --run run -N 1000 -P 2 -Q 2 && run/run.sh\n  "
+                                  "hplcast emit examples/dahu-like.json --platform platform.xml --hostfile hostfile "
+                                  "--model-h model.h --ranks 64");
+  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  command.add_option("--platform", options->platform, "SimGrid's platform")->type_name("platform.xml");
+  command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun")
+      ->type_name("hostfile");
+  command.add_option("--model-h", options->model_h, "kernel models as C99 tables")->type_name("model.h");
+  command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)")
+      ->check(CLI::PositiveNumber);
+  CLI::Option* run =
+      command
+          .add_option("--run", options->run,
+                      "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or --hpl-dat")
+          ->type_name("DIR");
+  CLI::Option* configurations =
+      command.add_option("--hpl-dat,--configurations", options->configurations,
+                         "HPL of --run: an HPL.dat, or a CSV with columns N, NB, P ...; several: in DIR/1, DIR/2 ...");
+  configurations->type_name("FILE")->needs(run);
+  CLI::Option* N = add_hpl_options(command, options->request.parameters, configurations);
+  N->description("HPL's N, for --run");
+  add_seed(command, options->request.seed, "of the random streams of --run");
+  command.add_flag("--force", options->request.force, "also runs that `predict` refuses without --force")->needs(run);
+  command.callback([options, run, N, configurations] {
+    if (!run->empty() && N->empty() && configurations->empty()) throw core::UsageError("--run needs -N or --hpl-dat");
+    if (run->empty() && !N->empty()) throw core::UsageError("-N is for --run");
+    run_emit(*options);
+  });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,101 @@
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/fit/generative.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct GenerateCommandOptions {
+  std::string model;
+  std::string base;
+  std::string name;
+  std::string hosts;
+  std::vector<std::string> kinds;
+  fit::GenerateOptions generate;
+  std::string output;
+};
+
+/// "slow=4"
+std::pair<std::string, int> parse_count(const std::string& text) {
+  const std::size_t equal = text.find('=');
+  int count = 0;
+  if (equal == 0 || equal == std::string::npos || !CLI::detail::lexical_cast(text.substr(equal + 1), count) ||
+      count < 0)
+    throw core::UsageError("--kind is `" + text + "`; expected NAME=HOSTS such as slow=4");
+  return {text.substr(0, equal), count};
+}
+
+/// The cluster with other hosts. Laws of CPUs that it no longer has go.
+core::ClusterModel with_hosts(core::ClusterModel cluster, const std::string& names) {
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.names = names;
+  cluster.hosts = core::Hosts::make(hosts);
+  for (auto& [kernel, model] : cluster.kernels) {
+    std::vector<core::CpuLaw> laws;
+    for (const core::CpuLaw& law : model.overrides())
+      if (law.host < cluster.hosts.count()) laws.push_back(law);
+    model =
+        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
+  }
+  return cluster;
+}
+
+void run_generate(GenerateCommandOptions options) {
+  require_writable(options.output);
+  require_other_file(options.output, {options.model, options.base});
+  core::GenerativeModel model;
+  core::read_file(options.model,
+                  [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
+  core::ClusterModel base = read_cluster_file(options.base);
+  if (!options.hosts.empty()) of_options([&] { base = with_hosts(std::move(base), options.hosts); });
+  if (!options.name.empty()) base.name = options.name;
+  for (const std::string& text : options.kinds) options.generate.hosts_of_kind.push_back(parse_count(text));
+  const core::ClusterModel cluster = fit::sample_cluster(base, model, options.generate);
+  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+}
+
+}  // namespace
+
+void setup_generate(CLI::App& app) {
+  auto options = std::make_shared<GenerateCommandOptions>();
+  CLI::App& command = add_command(app, "generate", "Draw a cluster of any size from a generative model",
+                                  "hplcast generate examples/generative/generative.json --base examples/dahu-like.json "
+                                  "--hosts 'node-[1-256]' --seed 7 "
+                                  "-o cluster.json");
+  command.add_option("model", options->model, "generative model (hplcast fit generative)")
+      ->required()
+      ->type_name("GENERATIVE.json");
+  command.add_option("--base", options->base, "cluster that gives everything else: cores, network, other kernels")
+      ->required()
+      ->type_name("CLUSTER.json");
+  command.add_option("--hosts", options->hosts, "names of the hosts (default: those of the base)")
+      ->check(host_names())
+      ->type_name("NAMES");
+  command.add_option("--name", options->name, "of the cluster (default: that of the base)");
+  add_seed(command, options->generate.seed, "another seed is another cluster");
+  command.add_option("--day", options->generate.day, "another day of the same cluster")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  command.add_option("--spatial", options->generate.spatial, "factor on the standard deviations between CPUs")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  command.add_option("--temporal", options->generate.temporal, "factor on the standard deviations between days")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  command.add_option("--kind", options->kinds,
+                     "hosts of each kind, in order: normal=28,slow=4 (default: by their shares)");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
+  command.callback([options] { run_generate(*options); });
+}
+
+}  // namespace hplcast::cli

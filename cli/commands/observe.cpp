@@ -1,0 +1,86 @@
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/instrumented_runs.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/installed_programs.hpp"
+#include "hplcast/study/program_run.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct ObserveOptions {
+  calibration::ObserveRequest request;
+  std::vector<std::string> command;
+};
+
+void run_observe(ObserveOptions& options) {
+  calibration::ObserveRequest& request = options.request;
+  require_named_file("-o", request.archive);
+  calibration::require_archive_name(request.archive);
+  require_writable(request.archive);
+  core::catch_interrupts();
+  request.program = study::located_program(options.command.front(), "the program to observe, after --");
+  study::require_real_program(request.program);
+  request.arguments.assign(options.command.begin() + 1, options.command.end());
+  request.observer = study::own_library("libhplcast-observe.so", "HPLCAST_OBSERVE_LIBRARY");
+  if (request.observer.empty())
+    throw core::Error(core::ExitCode::bad_input,
+                      "libhplcast-observe.so is missing; expected in ../lib beside hplcast, or where "
+                      "HPLCAST_OBSERVE_LIBRARY says");
+  const unsigned cores = std::thread::hardware_concurrency();
+  const bool here = request.launch.hostfile.empty() && std::getenv("SLURM_JOB_ID") == nullptr;
+  if (here && !request.launch.oversubscribe && cores > 0 && static_cast<unsigned>(request.launch.ranks) > cores)
+    throw core::UsageError("-np " + std::to_string(request.launch.ranks) + " on " + std::to_string(cores) +
+                           " cores; expected at most one rank per core, other hosts (--hostfile), or --oversubscribe");
+  const std::string output = calibration::observe_program(request);
+  if (!is_quiet()) std::cout << output;
+  std::cerr << "hplcast observe: " << request.launch.ranks << (request.launch.ranks == 1 ? " rank" : " ranks")
+            << " observed, in " << request.archive.string() << '\n';
+}
+
+}  // namespace
+
+void setup_observe(CLI::App& app) {
+  const auto options = std::make_shared<ObserveOptions>();
+  calibration::ObserveRequest& request = options->request;
+  CLI::App& command =
+      add_command(app, "observe", "Run a real program of BLAS and MPI, and note what its time goes into",
+                  "hplcast observe -np 1 -o solver.zip -- ./solver 1000");
+  command.add_option("command", options->command, "the program and its arguments, after --")
+      ->required()
+      ->type_name("PROGRAM");
+  command.add_option("--np", request.launch.ranks, "ranks (also -np)")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command.add_option("-o,--output", request.archive, "archive to write: .zip, .tar.gz or .tar.zst")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--hostfile", request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  command.add_option("--mpirun", request.launch.mpirun, "Open MPI's mpirun, or srun")->type_name("PATH");
+  command.add_flag("!--no-bind", request.launch.bind, "do not bind the ranks to cores");
+  command.add_flag("--oversubscribe", request.launch.oversubscribe, "allow more ranks than cores");
+  command
+      .add_option(
+          "--reach", request.reach_bytes,
+          "memory of each rank to measure longer vectors and larger strides in, when the run is over; 0: do not")
+      ->transform(as_bytes())
+      ->type_name("BYTES")
+      ->default_str("256MiB");
+  command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
+      ->transform(as_time_limit());
+  command.callback([options] { run_observe(*options); });
+}
+
+}  // namespace hplcast::cli

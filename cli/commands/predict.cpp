@@ -1,0 +1,391 @@
+#include "hplcast/study/predict.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/configuration_file.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/prediction_results.hpp"
+#include "cli/support/progress.hpp"
+#include "cli/support/simulation_options.hpp"
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/transform.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct PredictOptions {
+  std::string cluster;
+  std::string configurations;
+  std::vector<std::uint64_t> seeds = {1};
+  study::ModelLevels levels;
+  bool json = false;
+  bool estimate = false;
+  bool resume = false;
+  int jobs = 1;
+  std::string output;
+  study::PredictionRequest request;  ///< what the options above do not say
+};
+
+/// Each once: CSV files of runs that were repeated, or of several seeds, have some in several rows.
+std::vector<core::HplParameters> without_repetitions(const std::vector<core::HplParameters>& all,
+                                                     const std::string& file) {
+  std::set<std::string> known;
+  std::vector<core::HplParameters> once;
+  for (const core::HplParameters& one : all)
+    if (known.insert(core::to_string(one)).second) once.push_back(one);
+  if (once.size() < all.size())
+    std::cerr << "hplcast predict: note: " << file << " has " << all.size() << " configurations, of which "
+              << once.size() << " differ: each is predicted once\n";
+  return once;
+}
+
+/// One request for every configuration and seed.
+std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
+  study::PredictionRequest base = options.request;
+  base.cluster = study::at_levels(read_cluster_file(options.cluster), options.levels);
+  warn_about_quality("hplcast predict", base.cluster);
+  if (base.cluster.network.values().growing_probes)
+    std::cerr << "hplcast predict: note: growing_probes is on in " << options.cluster
+              << ": failed probes of any rank slow those of all others, as in the simulations that its network was "
+                 "published with (docs/measurements/dahu.md); --growing-probes off switches that off\n";
+  std::vector<core::HplParameters> configurations = {base.parameters};
+  if (!options.configurations.empty()) {
+    configurations = without_repetitions(
+        read_configuration_file("hplcast predict", options.configurations, options.request.parameters),
+        options.configurations);
+  }
+  std::vector<study::PredictionRequest> requests;
+  for (const auto& parameters : configurations) {
+    for (const std::uint64_t seed : options.seeds) {
+      requests.push_back(base);
+      requests.back().parameters = parameters;
+      requests.back().seed = seed;
+      requests.back().at_a_time =
+          std::min(options.jobs, static_cast<int>(configurations.size() * options.seeds.size()));
+      if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1) {
+        requests.back().keep = base.keep / std::to_string(requests.size());
+      }
+    }
+  }
+  return requests;
+}
+
+/// Tells of kernel and MPI calls whose sizes the models were not fitted on: there they are extrapolations.
+void warn_about_range(const std::vector<core::Prediction>& predictions) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // name to (outside, all)
+  const auto add = [&](const auto& counts) {
+    for (const auto& [name, count] : counts) {
+      calls[name].first += count.outside_range;
+      calls[name].second += count.calls;
+    }
+  };
+  for (const core::Prediction& prediction : predictions) {
+    add(prediction.kernels);
+    add(prediction.messages);
+  }
+  for (const auto& [name, count] : calls) {
+    const double share =
+        static_cast<double>(count.first) / static_cast<double>(std::max<std::uint64_t>(count.second, 1));
+    constexpr double worth_telling = 0.05;
+    if (share < worth_telling) continue;
+    std::cerr << "hplcast predict: warning: " << percent(share) << " of the " << count.second << " calls of " << name
+              << " have sizes outside the range that its model was fitted on\n";
+  }
+}
+
+/// Tells how a sampled prediction may be off.
+void warn_about_sampling(const std::vector<core::Prediction>& predictions, double target_error) {
+  for (const core::Prediction& one : predictions) {
+    if (!one.sampling) continue;
+    const std::string who = "hplcast predict: warning: " + core::to_string(one.parameters) + ": ";
+    if (one.sampling->deviation > study::smooth_deviation)
+      std::cerr
+          << who << "near panel " << one.sampling->deviates_at_panel << " the time per panel is "
+          << percent(one.sampling->deviation)
+          << " off a smooth curve; a change between windows would not be seen: more windows (--windows) show it\n";
+    if (target_error > 0 && one.error_95_s > target_error * one.time_s)
+      std::cerr << who << "the 95 % error is " << significant(100 * one.error_95_s / one.time_s, 3) << " %, not the "
+                << significant(100 * target_error, 3)
+                << " % asked for: there is no place for more windows, or all panels cost less; --windows off simulates "
+                   "all panels\n";
+  }
+}
+
+/// Refuses what cannot be run; tells warnings, each once.
+void check_all(const std::vector<study::PredictionRequest>& requests) {
+  std::set<std::string> warnings;
+  for (const auto& request : requests) {
+    for (const std::string& warning : study::check(request)) warnings.insert(warning);
+  }
+  for (const std::string& warning : warnings) std::cerr << "hplcast predict: warning: " << warning << '\n';
+}
+
+/// Makes the predictions that `results` does not have.
+void predict_missing(const std::vector<study::PredictionRequest>& requests, int jobs, PredictionResults& results) {
+  study::PredictionBatch batch;
+  batch.jobs = jobs;
+  const std::vector<std::size_t> missing = results.missing();
+  for (const std::size_t index : missing) batch.requests.push_back(requests[index]);
+  std::vector<double> work;
+  double all_work = 0;
+  for (const auto& request : batch.requests) {
+    work.push_back(static_cast<double>(request.parameters.N) * request.parameters.P * request.parameters.Q);
+    all_work += work.back();
+  }
+  Progress progress;
+  batch.tick = [&](const std::vector<double>& fractions) {
+    double done_work = 0;
+    for (std::size_t i = 0; i < work.size(); ++i) done_work += fractions[i] * work[i];
+    const auto ended = std::count_if(fractions.begin(), fractions.end(), [](double part) { return part >= 1; });
+    progress.update(done_work / all_work, std::to_string(ended) + " of " + std::to_string(work.size()));
+  };
+  batch.ended = [&](std::size_t index, core::Prediction prediction) {
+    if (requests.size() > 1) {
+      progress.clear();
+      std::cerr << "hplcast predict: " << core::to_string(prediction.parameters) << " seed=" << prediction.seed << ": "
+                << significant(prediction.gflops) << " Gflop/s\n";
+    }
+    results.add(missing[index], std::move(prediction));
+  };
+  try {
+    study::predict_many(batch);
+  } catch (...) {
+    progress.clear();
+    results.save_what_is_there();
+    throw;
+  }
+}
+
+/// Files of one simulation cannot be those of several.
+void check_observation(const study::Observation& observation, std::size_t simulations) {
+  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace}) {
+    require_writable(*path);
+    if (!path->empty() && simulations > 1) {
+      throw core::UsageError(
+          "--trace, --paje, --phases-csv and --power-trace are for one configuration and one seed, not for " +
+          std::to_string(simulations) + " simulations");
+    }
+  }
+}
+
+study::SimulationNeeds needs_of_all(const std::vector<study::PredictionRequest>& requests) {
+  study::SimulationNeeds all;
+  for (const auto& request : requests) {
+    const study::SimulationNeeds needs = study::needs_of(request);
+    all.wall_s += needs.wall_s;
+    all.simulated_messages += needs.simulated_messages;
+    all.memory_bytes = std::max(all.memory_bytes, needs.memory_bytes);
+  }
+  return all;
+}
+
+/// Whether panels will be left out, and which share of them is simulated.
+void tell_windows(const std::vector<study::PredictionRequest>& requests) {
+  std::string first;
+  std::size_t sampled = 0;
+  bool more_than_all = false;
+  for (const auto& request : requests) {
+    const study::WindowPlan plan = study::windows_of(request);
+    more_than_all |= plan.windows.size() > 1 && plan.simulated_share() >= 1;
+    if (plan.windows.size() == 1 || ++sampled > 1) continue;
+    first = std::to_string(plan.windows.size()) + " windows (0 to " + std::to_string(plan.windows.size() - 1) +
+            ") with " + percent(plan.simulated_share()) + " of the panels, " +
+            (study::mode_of(request) == study::SimulationMode::fast ? "fast" : "exact") + " mode";
+  }
+  if (sampled == 0) return;
+  std::cerr << "hplcast predict: sampled: " << first;
+  if (sampled < requests.size() || sampled > 1)
+    std::cerr << ", the first of " << sampled << " sampled of " << requests.size() << " simulations";
+  std::cerr << "; --windows off simulates all panels (docs/use/sampled.md)\n";
+  if (more_than_all)
+    std::cerr << "hplcast predict: warning: windows with their warm-up have as many panels as the run, or more: "
+                 "--windows off takes no longer, and leaves nothing out\n";
+}
+
+/// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
+void tell_needs(const std::vector<study::PredictionRequest>& requests, bool always) {
+  const study::SimulationNeeds all = needs_of_all(requests);
+  constexpr double short_s = 30;
+  tell_windows(requests);
+  if (!always && all.wall_s < short_s) return;
+  std::cerr << "hplcast predict: " << requests.size() << (requests.size() == 1 ? " simulation, " : " simulations, ")
+            << study::to_string(all) << " (estimated)\n";
+}
+
+/// --estimate: what the run would take, if it is one that can be run.
+void run_estimate(const PredictOptions& options, const std::vector<study::PredictionRequest>& requests) {
+  check_all(requests);
+  for (const core::QualityFlag& missing : core::missing_kernels(requests.front().cluster))
+    std::cerr << "hplcast predict: warning: " << missing.subject << ": " << missing.detail << '\n';
+  if (!options.json && options.output.empty()) return tell_needs(requests, true);
+  const study::SimulationNeeds all = needs_of_all(requests);
+  const nlohmann::ordered_json json = {{"simulations", requests.size()},
+                                       {"wall_s", all.wall_s},
+                                       {"memory_bytes", all.memory_bytes},
+                                       {"simulated_messages", all.simulated_messages}};
+  write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+}
+
+void run_predict(PredictOptions options) {
+  unify_json_output(options.json, options.output);
+  require_writable(options.output);
+  if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
+  const std::vector<std::string> inputs = {options.cluster, options.configurations};
+  require_other_file(options.output, inputs);
+  const study::Observation& observation = options.request.observation;
+  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace})
+    require_other_file(*path, inputs);
+  const PowerTraceFile power_trace(options.request.observation);
+  require_place_of(options.request.keep);
+  if (!options.request.keep.empty()) {
+    // The files that a simulation writes (study/simulation_files.cpp).
+    for (const char* name :
+         {"HPL.dat", "cluster.json", "hostfile", "platform.xml", "statistics.json", "simulation.log"})
+      require_other_file(options.request.keep / name, inputs);
+  }
+  core::catch_interrupts();
+  const auto requests = requests_of(options);
+  if (options.request.only_window && (requests.size() != 1 || options.json || !options.output.empty()))
+    throw core::UsageError(
+        "--only-window is for one configuration and one seed, and has no result but a window in --keep");
+  check_observation(options.request.observation, requests.size());
+  for (const auto& request : requests) request.parameters.validate();
+  study::check_programs(options.request.programs);
+  if (options.estimate) return run_estimate(options, requests);
+  PredictionResults results(requests, study::described(options.levels), options.output);
+  if (options.resume) results.resume();
+  if (!observation.trace_ranks.empty()) {
+    const int first = first_and_last(observation.trace_ranks).first;
+    for (const study::PredictionRequest& request : requests) {
+      const core::HplParameters& p = request.parameters;
+      require_begins_below("--trace-ranks", first, static_cast<long long>(p.P) * p.Q, core::to_string(p), "ranks");
+    }
+  }
+  check_all(requests);
+  tell_needs(requests, false);
+  predict_missing(requests, options.jobs, results);
+  const std::vector<core::Prediction>& predictions = results.all();
+  if (options.request.only_window) {
+    const bool observed = study::is_observed(options.request.observation);
+    std::cerr << "hplcast predict: window " << *options.request.only_window << " is in "
+              << options.request.keep.string()
+              << (observed ? ", without a result, as it was observed\n"
+                           : "; without --only-window the same command puts all of them together\n");
+    if (options.request.observation.phases) write_phases(std::cout, predictions);
+    return;
+  }
+  power_trace.finish();
+  warn_about_range(predictions);
+  warn_about_sampling(predictions, options.request.target_error);
+  for (const std::string& line : study::free_kernel_lines(predictions, requests.front().cluster))
+    std::cerr << "hplcast predict: " << line << '\n';
+  if (options.json || !options.output.empty()) {
+    write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
+  }
+  if (options.json) return;
+  write_prediction_table(std::cout, predictions, requests.front().cluster);
+  if (observation.phases) write_phases(std::cout, predictions);
+  if (predictions.size() == 1 && predictions.front().energy) write_energy(std::cout, predictions.front());
+}
+
+void add_observation(CLI::App& command, study::Observation& observation) {
+  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
+    return command.add_option(name, value, description)->type_name(type)->group("Observation");
+  };
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL")->group("Observation");
+  add("--phases-csv", observation.phases_csv, "time per phase of every rank", "FILE");
+  add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
+  add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
+      ->needs("--trace")
+      ->check(first_to_last());
+  add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
+  add("--log", observation.log,
+      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
+      "(docs/use/traces.md)",
+      "CATEGORY.thres:verbose")
+      ->needs("--keep");
+}
+
+/// The switches of model levels: they show what each part of the models contributes.
+void add_levels(CLI::App& command, study::ModelLevels& levels) {
+  const auto add = [&](const char* name, bool& value, const char* description) {
+    add_choice<bool>(command, name, value, {{"on", true}, {"off", false}}, description)->group("Model levels");
+  };
+  add("--noise", levels.noise, "on: kernel calls scatter as measured; off: all take their expected time");
+  add("--network-noise", levels.network_noise, "on: messages scatter as measured; off: all take their expected time");
+  add("--detours", levels.detours, "off: nothing takes the cores away, even if cluster.json has detours");
+  add("--growing-probes", levels.growing_probes,
+      "off: probes cost the same even if cluster.json says that failed ones slow each other (published networks)");
+  add("--per-cpu", levels.per_cpu, "off: all CPUs alike, with the mean of their models");
+  command
+      .add_option("--kernel-model", levels.kernel_model,
+                  "M1: one product of the sizes per kernel; M2: the fitted polynomial of dgemm (default: unchanged)")
+      ->check(CLI::IsMember({"M1", "M2"}))
+      ->group("Model levels");
+}
+
+}  // namespace
+
+void setup_predict(CLI::App& app) {
+  auto options = std::make_shared<PredictOptions>();
+  CLI::App& command =
+      add_command(app, "predict", "Predict HPL on a cluster by simulating it",
+                  "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 -o predictions.json");
+  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  CLI::Option* configurations =
+      command.add_option("--hpl-dat,--configurations", options->configurations,
+                         "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
+  CLI::Option* N = add_hpl_options(command, options->request.parameters, configurations);
+  N->description("HPL's N; this or --hpl-dat must be given");
+  configurations->type_name("FILE");
+  add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
+  add_simulation_mode(command, options->request.mode);
+  add_windows(command, options->request);
+  add_levels(command, options->levels);
+  command
+      .add_option("--keep", options->request.keep, "keep HPL.dat, platform, log ... of the simulation in this folder")
+      ->type_name("DIR");
+  add_observation(command, options->request.observation);
+  add_energy(command, options->request.observation);
+  command.add_flag("--json", options->json, "write JSON (docs/formats/prediction-json.md) instead of a table");
+  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
+  command
+      .add_option("--xhpl", options->request.programs.xhpl,
+                  "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)")
+      ->type_name("PATH");
+  command
+      .add_option("--smpirun", options->request.programs.smpirun,
+                  "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
+      ->type_name("PATH");
+  command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)")
+      ->transform(as_time_limit());
+  command.add_flag(
+      "--force", options->request.force,
+      "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "
+      "library, runs that platform.xml gets wrong");
+  command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
+  command.add_option("--jobs", options->jobs, "simulations at a time; results do not depend on it (default 1)")
+      ->check(CLI::Range(1, 4096));
+  command.add_flag("--resume", options->resume,
+                   "go on with the file of -o: predictions that it has are not made again");
+  command.callback([options, N, configurations] {
+    if (N->empty() && configurations->empty()) throw core::UsageError("give -N or --hpl-dat");
+    run_predict(*options);
+  });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,142 @@
+#include "hplcast/study/report.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/compare.hpp"
+
+namespace hplcast::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct ReportOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string pictures;
+};
+
+/// Files of a folder that may hold predictions or runs, by name. Not those below it: HPL's output of runs that stand in
+/// a CSV already would count twice.
+std::vector<fs::path> candidates_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path& path = entry.path();
+    if (entry.is_regular_file() && (path.extension() == ".json" || path.extension() == ".csv" ||
+                                    path.extension() == ".db" || path.extension() == ".out")) {
+      files.push_back(path);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+study::StudyFile add_file(const fs::path& path, study::ReportData& data) {
+  if (study::is_sqlite_file(path)) {
+    study::add_sweep(study::SweepDatabase(path, study::SweepDatabase::Access::read), data);
+    return study::StudyFile::predictions;
+  }
+  study::StudyFile kind = study::StudyFile::other;
+  core::read_file(path, [&](std::istream& in, const std::string& name) { kind = add_study_file(in, name, data); });
+  return kind;
+}
+
+study::ReportData read_inputs(const std::vector<std::string>& inputs) {
+  study::ReportData data;
+  for (const fs::path input : inputs) {
+    if (fs::is_directory(input)) {
+      for (const fs::path& file : candidates_in(input)) add_file(file, data);
+    } else if (add_file(input, data) == study::StudyFile::other) {
+      throw core::ParseError(
+          {input.string(), 0, ""},
+          "neither predictions (JSON, database) nor real runs (CSV or HPL's output) nor an explanation (JSON)");
+    }
+  }
+  if (data.predictions.empty()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "no predictions in the files given\n  hint: `hplcast predict -o FILE.json` makes them");
+  }
+  return data;
+}
+
+/// Every figure as NAME.svg and NAME.png.
+void write_pictures(const fs::path& folder, const std::vector<study::ReportPicture>& pictures) {
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (error) {
+    throw core::Error(core::ExitCode::bad_input, "cannot make " + folder.string() + ": " + error.message());
+  }
+  const bool png = !core::find_program("rsvg-convert").empty();
+  for (const study::ReportPicture& picture : pictures) {
+    const fs::path svg = folder / (picture.name + ".svg");
+    core::write_file(svg, [&](std::ostream& out) { out << picture.svg; });
+    if (!png) continue;
+    core::replace_file(folder / (picture.name + ".png"), [&](const fs::path& drawn) {
+      core::Command command;
+      command.program = "rsvg-convert";
+      constexpr const char* pixels_per_unit = "2";
+      command.arguments = {"--zoom", pixels_per_unit, "-o", drawn.string(), svg.string()};
+      command.timeout_s = 60;
+      command.purpose = "drawing " + svg.string() + " as PNG";
+      core::run_checked(command);
+    });
+  }
+  if (!png) {
+    std::cerr << "hplcast report: warning: SVG only: rsvg-convert is not installed; apt-get install librsvg2-bin\n";
+  }
+}
+
+/// Several clusters in one page are what some studies are about; compared with real runs they are a mistake.
+void tell_models(const study::ReportData& data) {
+  const std::vector<std::string> models = study::models_of(data.predictions);
+  if (models.size() < 2 || data.real.empty()) return;
+  constexpr std::size_t most = 5;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(most, models.size()); ++i) list += (i == 0 ? "" : ", ") + models[i];
+  std::cerr << "hplcast report: warning: predictions of " << models.size()
+            << " models are compared with the same real runs: " << list << (models.size() > most ? " ..." : "") << '\n';
+  if (study::mixed_models(data.predictions)) {
+    std::cerr
+        << "  some configurations are predicted with several of them: the page takes these for several seeds, and "
+           "shows their median\n";
+  }
+}
+
+void run_report(const ReportOptions& options) {
+  require_writable(options.output);
+  require_place_of(options.pictures);
+  require_other_file(options.output, options.inputs);
+  const study::ReportData data = read_inputs(options.inputs);
+  tell_models(data);
+  write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
+  if (!options.pictures.empty()) write_pictures(options.pictures, study::report_pictures(data));
+  std::cerr << "hplcast report: " << data.predictions.size() << " predictions, " << data.real.size() << " real runs\n";
+}
+
+}  // namespace
+
+void setup_report(CLI::App& app) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App& command = add_command(app, "report", "Show predictions and real runs as one HTML page",
+                                  "hplcast report predictions.json real.csv -o report.html");
+  command
+      .add_option("inputs", options->inputs,
+                  "predictions, databases of sweeps, real runs, explanations, or folders with such files")
+      ->required()
+      ->type_name("DIR|FILE");
+  command.add_option("-o,--output", options->output, "the page (default: the standard output)")
+      ->type_name("report.html");
+  command.add_option("--pictures", options->pictures, "folder for its figures as SVG and PNG files")->type_name("DIR");
+  command.callback([options] { run_report(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,197 @@
+#include <iostream>
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/prediction_results.hpp"
+#include "cli/support/progress.hpp"
+#include "cli/support/simulation_options.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/program_run.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct RunOptions {
+  study::ProgramRunRequest request;
+  std::string cluster;
+  std::string rest = "zero";
+  std::string noise = "on";
+  std::string messages = "direct";
+  std::string detours = "on";
+  std::string numerics = "model";
+  bool bench_regions = false;
+  bool json = false;
+  std::string output;
+};
+
+std::string count_text(double count) {
+  return std::to_string(static_cast<long long>(count));
+}
+
+/// Of the time of all ranks.
+void write_table(std::ostream& out, const study::ProgramRun& run) {
+  const double all_s = run.time_s * run.ranks;
+  const auto share = [&](double part_s) { return all_s > 0 ? percent(part_s / all_s) : std::string("-"); };
+  out << "time " << significant(run.time_s, 6) << " s on " << run.ranks << (run.ranks == 1 ? " rank" : " ranks")
+      << " of " << run.cluster << "; simulated in " << significant(run.wall_s, 3) << " s";
+  constexpr double sampled_s = 0.5;  // memory is looked at every 100 ms
+  if (run.wall_s > sampled_s) out << ", " << significant(run.peak_pss_bytes / 1e6, 3) << " MB";
+  out << '\n' << count_text(run.messages) << " messages, " << significant(run.message_bytes / 1e6) << " MB\n";
+  TextTable table({"what", "calls", "time of all ranks [s]", "share", "not observed", "model"});
+  const auto add = [&](const std::string& name, const study::RoutineUse& use) {
+    table.add({name, count_text(use.calls), significant(use.time_s), share(use.time_s),
+               use.calls > 0 && use.has_model ? percent(use.outside_range / use.calls) : "-",
+               use.has_model ? "yes" : "no"});
+  };
+  for (const auto& [name, use] : run.routines) add(name, use);
+  for (const auto& [name, use] : run.regions) add("region " + name, use);
+  table.add({std::string("the rest (") + study::to_string(run.rest) + ")", "", significant(run.rest_s),
+             share(run.rest_s), "", ""});
+  if (run.detours_s > 0) table.add({"detours", "", significant(run.detours_s), share(run.detours_s), "", ""});
+  const double waiting_s = all_s - run.routines_s() - run.regions_s() - run.rest_s - run.detours_s;
+  table.add({"MPI and waiting", "", significant(waiting_s), share(waiting_s), "", ""});
+  table.write(out);
+  if (!run.phases.empty()) write_phases(out, run.command, run.phases);
+  if (!run.energy) return;
+  write_energy(out, run.command, *run.energy, run.time_s);
+  out << significant(run.energy->energy_j, 5) << " J, on average " << significant(run.energy->mean_power_w, 5)
+      << " W\n";
+}
+
+/// Nobody knows how long a program is: the line says how fast it goes.
+study::ProgramRun run_with_progress(study::ProgramRunRequest request) {
+  Progress progress;
+  request.on_progress = [&](const study::SimulationProgress& now) {
+    progress.update(
+        [&](double elapsed_s, int width) { return running_line(now.simulated_s, elapsed_s, now.messages, width); });
+  };
+  return study::run_program(request);
+}
+
+void run_run(RunOptions& options) {
+  study::ProgramRunRequest& request = options.request;
+  unify_json_output(options.json, options.output);
+  require_writable(options.output);
+  const study::Observation& observation = request.observation;
+  for (const auto* path : {&observation.trace, &observation.phases_csv, &observation.power_trace}) {
+    require_writable(*path);
+    require_other_file(*path, {options.cluster, request.program.string()});
+  }
+  require_other_file(options.output, {options.cluster, request.program.string()});
+  const PowerTraceFile power_trace(request.observation);
+  core::catch_interrupts();
+  request.cluster = read_cluster_file(options.cluster);
+  if (options.bench_regions && request.cluster.program) {
+    for (auto& [name, region] : request.cluster.program->regions) region = {core::RegionMode::bench, 1, {}, 0, 0};
+  }
+  request.rest = study::rest_mode_from_name(options.rest);
+  request.noise = options.noise == "on";
+  request.direct_messages = options.messages == "direct";
+  request.numerics = options.numerics == "run";
+  if (options.detours == "off") request.cluster.detours.clear();
+  if (!observation.trace_ranks.empty())
+    require_begins_below("--trace-ranks", first_and_last(observation.trace_ranks).first, request.ranks, "the run",
+                         "ranks");
+  const auto warn = [](const std::string& warning) { std::cerr << "hplcast run: warning: " << warning << '\n'; };
+  std::vector<std::string> warnings = study::check(request);
+  for (const std::string& warning : warnings) warn(warning);
+  const study::ProgramRun run = run_with_progress(request);
+  power_trace.finish();
+  for (const std::string& doubt : study::doubts(run, request.cluster)) {
+    warn(doubt);
+    warnings.push_back(doubt);
+  }
+  if (!is_quiet())
+    for (const std::string& note : study::notes(run, request.cluster))
+      std::cerr << "hplcast run: note: " << note << '\n';
+  if (options.json || !options.output.empty()) {
+    write_result(options.output, [&](std::ostream& out) { study::write_program_run(out, run, warnings); });
+  }
+  if (options.json) return;
+  if (!is_quiet()) std::cout << run.output;
+  write_table(std::cout, run);
+}
+
+void add_observation(CLI::App& command, study::ProgramRunRequest& request) {
+  study::Observation& observation = request.observation;
+  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
+    return command.add_option(name, value, description)->type_name(type)->group("Observation");
+  };
+  command.add_flag("--phases", observation.phases, "print the time per routine, region and MPI function")
+      ->group("Observation");
+  add("--phases-csv", observation.phases_csv, "the same of every rank", "FILE");
+  add_choice<bool>(command, "--phases-by", request.phases_by_group, {{"name", false}, {"group", true}},
+                   "group: all routines, regions and MPI functions together")
+      ->group("Observation");
+  add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
+  add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
+      ->needs("--trace")
+      ->check(first_to_last());
+}
+
+}  // namespace
+
+void setup_run(CLI::App& app) {
+  const auto options = std::make_shared<RunOptions>();
+  study::ProgramRunRequest& request = options->request;
+  CLI::App& command = add_command(app, "run", "Predict a program of BLAS and MPI that hplcast-cc has compiled",
+                                  "hplcast run ./solver-smpi --cluster solver.json -np 16 -- 4000");
+  command.add_option("program", request.program, "the program, compiled with hplcast-cc, hplcast-cxx or hplcast-fc")
+      ->required()
+      ->type_name("PROGRAM");
+  command.add_option("arguments", request.arguments, "its arguments, after --")->type_name("WORDS");
+  command.add_option("--cluster", options->cluster, "cluster.json, of `hplcast fit program`")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--np", request.ranks, "ranks (also -np)")->check(CLI::Range(1, 1 << 24))->capture_default_str();
+  command
+      .add_option(
+          "--rest", options->rest,
+          "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here")
+      ->check(CLI::IsMember({"zero", "model", "bench"}))
+      ->capture_default_str();
+  command
+      .add_option("--numerics", options->numerics,
+                  "run: routines and regions are executed, too, and take the same time")
+      ->check(CLI::IsMember({"model", "run"}))
+      ->capture_default_str();
+  command.add_flag("--bench-regions", options->bench_regions,
+                   "execute all regions and bench them, for `fit program --factors-from`");
+  command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory")
+      ->transform(as_bytes())
+      ->type_name("BYTES");
+  command.add_option("--noise", options->noise, "off: everything takes its expected time")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  command
+      .add_option("--messages", options->messages,
+                  "sends and receives: hplcast's own (the same times for less work), or all by SMPI")
+      ->check(CLI::IsMember({"direct", "smpi"}))
+      ->capture_default_str();
+  command
+      .add_option("--collectives", request.collectives,
+                  "algorithms of collective operations: those of Open MPI, MPICH, Intel MPI, MVAPICH2")
+      ->check(CLI::IsMember({"ompi", "mpich", "impi", "mvapich2"}))
+      ->capture_default_str();
+  command
+      .add_option("--detours", options->detours, "off: nothing takes the cores away, even if cluster.json has detours")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  add_observation(command, request);
+  add_energy(command, request.observation);
+  add_seed(command, request.seed, "of the simulation");
+  command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)")
+      ->transform(as_time_limit());
+  command.add_option("--smpirun", request.smpirun, "of SimGrid")->type_name("PATH");
+  command.add_option("--keep", request.keep, "folder for the files of the simulation")->type_name("DIR");
+  command.add_flag("--json", options->json, "print JSON, with the program's output in it");
+  command.add_option("-o,--output", options->output, "JSON of the run")->type_name("FILE");
+  command.callback([options] { run_run(*options); });
+}
+
+}  // namespace hplcast::cli

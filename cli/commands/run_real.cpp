@@ -1,0 +1,262 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/configuration_file.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/power_options.hpp"
+#include "cli/support/prediction_results.hpp"
+#include "cli/support/progress.hpp"
+#include "hplcast/calibration/sensors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/real_runs.hpp"
+
+namespace hplcast::cli {
+
+/// The sensors of this host as a recorder of real runs.
+class SensorRecorder : public study::PowerRecorder {
+ public:
+  /// @throws core::Error (bad_input) if none tells the power of the host; it says what was looked for.
+  SensorRecorder(const std::filesystem::path& root, std::vector<calibration::MeterKind> kinds, double period_s);
+
+  void begin() override;
+  std::vector<core::PowerSample> end() override;
+  /// What went wrong with sensors since this was asked last, for people.
+  std::vector<std::string> take_troubles();
+
+ private:
+  std::filesystem::path root_;
+  std::vector<calibration::MeterKind> kinds_;
+  double period_s_;
+  std::optional<calibration::Monitor> monitor_;
+  std::vector<std::string> troubles_;
+};
+
+SensorRecorder::SensorRecorder(const std::filesystem::path& root, std::vector<calibration::MeterKind> kinds,
+                               double period_s)
+    : root_(root), kinds_(std::move(kinds)), period_s_(period_s) {
+  calibration::require_host_power(calibration::find_power_meters(kinds_, root_), core::host_name());
+}
+
+void SensorRecorder::begin() {
+  monitor_.emplace(calibration::Sensors::discover(root_, kinds_), period_s_);
+}
+
+std::vector<core::PowerSample> SensorRecorder::end() {
+  const std::vector<calibration::Reading> readings = monitor_->stop();
+  const double offset_s = calibration::unix_minus_now_s();
+  const std::string host = core::host_name();
+  std::vector<core::PowerSample> samples;
+  for (const auto& meter : monitor_->sensors().power().meters) {
+    for (core::PowerSample& sample : calibration::power_samples(*meter, readings, offset_s)) {
+      sample.host = host;
+      samples.push_back(std::move(sample));
+    }
+    for (const std::string& trouble : meter->troubles()) troubles_.push_back(meter->name() + ": " + trouble);
+  }
+  monitor_.reset();
+  return samples;
+}
+
+std::vector<std::string> SensorRecorder::take_troubles() {
+  return std::exchange(troubles_, {});
+}
+
+namespace {
+
+struct RunRealOptions {
+  std::string configurations;
+  std::string check = "on";
+  std::string trace_ranks, trace_panels;
+  bool power = false;
+  double power_period_s = 0.5;
+  std::string power_root = "/";
+  std::vector<std::string> sensors;
+  study::RealRunRequest request;
+};
+
+/// Sorted out of a list where it stands twice: a repetition is asked for with --repetitions.
+std::vector<core::HplParameters> without_repeats(const std::vector<core::HplParameters>& all) {
+  std::vector<core::HplParameters> once;
+  for (const auto& parameters : all) {
+    if (std::find(once.begin(), once.end(), parameters) == once.end()) {
+      once.push_back(parameters);
+    } else {
+      std::cerr << "hplcast run-real: warning: given twice, run once: " << core::to_string(parameters) << '\n';
+    }
+  }
+  return once;
+}
+
+/// @throws core::UsageError for chosen ranks that no configuration has: the trace would be empty.
+void check_ranges(const study::RealRunRequest& request) {
+  for (const core::HplParameters& p : request.configurations) {
+    require_begins_below("--trace-ranks", request.observation.ranks.first, p.P * p.Q, core::to_string(p), "ranks");
+    require_begins_below("--trace-panels", request.observation.panels.first, (p.N + p.NB - 1) / p.NB,
+                         core::to_string(p), "panels");
+  }
+}
+
+void tell_activity(const study::RealActivity& activity, bool phases) {
+  const std::string run = core::to_string(activity.run.parameters);
+  for (const std::string& warning : activity.warnings)
+    std::cerr << "hplcast run-real: warning: " << run << ": " << warning << '\n';
+  if (!phases) return;
+  write_phases(std::cout, core::to_string(activity.run.parameters), activity.phases);
+  if (is_quiet()) return;
+  std::cout << "Keeping this took about " << percent(activity.overhead) << " of the run";
+  constexpr double nearly_all = 0.99;
+  if (activity.known_waiting < nearly_all)
+    std::cout << "; waiting was measured in " << percent(activity.known_waiting) << " of the time in MPI calls";
+  std::cout << ".\n";
+}
+
+/// What a run took, and what is doubtful about that.
+void tell_energy(const core::HplRun& run, const study::RunEnergy& energy, const std::vector<std::string>& troubles) {
+  const std::string which = core::to_string(run.parameters);
+  for (const std::string& trouble : troubles)
+    std::cerr << "hplcast run-real: warning: " << which << ": " << trouble << '\n';
+  if (!energy.doubt.empty())
+    std::cerr << "hplcast run-real: warning: " << which << ": " << (energy.energy_j > 0 ? "energy: " : "no energy: ")
+              << energy.doubt << '\n';
+  if (is_quiet() || !(energy.energy_j > 0)) return;
+  std::cerr << which << ": " << significant(energy.energy_j) << " J, " << significant(*run.mean_power_w) << " W, "
+            << significant(run.gflops / *run.mean_power_w) << " Gflop/s per W ("
+            << core::comma_separated(energy.sensors) << ")\n";
+}
+
+/// @throws core::UsageError for options that go with --power, core::Error (bad_input) if nothing can be read.
+std::unique_ptr<SensorRecorder> recorder_of(const RunRealOptions& options) {
+  if (!options.power) return nullptr;
+  if (!options.request.hostfile.empty())
+    throw core::UsageError(
+        "--power reads the sensors of this host only; runs on the hosts of --hostfile need a meter of theirs");
+  if (!(options.power_period_s >= 0.01)) throw core::UsageError("--power-period: expected at least 10 ms");
+  return std::make_unique<SensorRecorder>(options.power_root, meter_kinds(options.sensors), options.power_period_s);
+}
+
+void run_run_real(RunRealOptions& options) {
+  require_named_file("-o", options.request.results);
+  require_writable(options.request.results);
+  require_place_of(options.request.outputs);
+  require_other_file(options.request.results, {options.configurations});
+  core::catch_interrupts();
+  options.request.check = options.check == "on";
+  options.request.configurations = without_repeats(read_configuration_file("hplcast run-real", options.configurations));
+  study::RealObservation& observation = options.request.observation;
+  study::Range &ranks = observation.ranks, &panels = observation.panels;
+  if (!options.trace_ranks.empty()) std::tie(ranks.first, ranks.last) = first_and_last(options.trace_ranks);
+  if (!options.trace_panels.empty()) std::tie(panels.first, panels.last) = first_and_last(options.trace_panels);
+  require_place_of(observation.traces);
+  if (std::error_code error;
+      std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))
+    throw core::Error(core::ExitCode::bad_input, "--trace " + observation.traces.string() +
+                                                     " is a file; expected a folder: each run has a trace of its own");
+  require_other_file(observation.traces, {options.configurations});
+  check_ranges(options.request);
+  const std::unique_ptr<SensorRecorder> recorder = recorder_of(options);
+  options.request.power = recorder.get();
+  Progress progress;
+  options.request.measured = [&](const core::HplRun& run, const study::RunEnergy& energy) {
+    progress.clear();
+    tell_energy(run, energy, recorder->take_troubles());
+  };
+  options.request.observed = [&](const study::RealActivity& activity) {
+    progress.clear();
+    tell_activity(activity, observation.phases);
+  };
+  options.request.progress = [&](double done, const std::string& run) { progress.update(done, run); };
+  const study::RealRunSummary summary = study::run_real(options.request);
+  progress.clear();
+  std::cerr << "hplcast run-real: " << summary.made << " runs made";
+  if (summary.found > 0)
+    std::cerr << ", " << summary.found << " were in " << options.request.results.string() << " already";
+  std::cerr << '\n';
+  if (summary.found > 0 && !options.request.observation.traces.empty())
+    std::cerr << "hplcast run-real: warning: runs that were there already get no trace: another -o repeats them\n";
+  if (summary.failed_residuals > 0) {
+    std::cerr << "hplcast run-real: warning: HPL says that " << summary.failed_residuals
+              << " results are wrong (column residual); compare leaves them out\n";
+  }
+}
+
+void add_observation(CLI::App& command, RunRealOptions& options) {
+  study::RealObservation& observation = options.request.observation;
+  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
+    return command.add_option(name, value, description)->type_name(type)->group("Observation");
+  };
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL, as predict --phases does")
+      ->group("Observation");
+  add("--trace", observation.traces, "a trace of every run, for Perfetto (Chrome's JSON), in this folder", "DIR");
+  add("--trace-ranks", options.trace_ranks, "only these ranks in the traces: 0-31", "FIRST-LAST")
+      ->needs("--trace")
+      ->check(first_to_last());
+  add("--trace-panels", options.trace_panels, "only these panels in the traces, counted from 0: 0-9", "FIRST-LAST")
+      ->needs("--trace")
+      ->check(first_to_last());
+}
+
+void add_power(CLI::App& command, RunRealOptions& options) {
+  CLI::Option* const power =
+      command.add_flag("--power", options.power, "record the sensors of this host while HPL computes: energy, watts");
+  command.add_option("--power-period", options.power_period_s, "between two readings of the sensors")
+      ->transform(as_seconds())
+      ->capture_default_str()
+      ->needs(power);
+  add_sensor_option(command, options.sensors)->needs(power);
+  command.add_option("--power-root", options.power_root, "folder in which sys and dev of the sensors are looked for")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str()
+      ->needs(power);
+  for (const char* name : {"--power", "--power-period", "--sensors", "--power-root"})
+    command.get_option(name)->group("Power");
+}
+
+}  // namespace
+
+void setup_run_real(CLI::App& app) {
+  auto options = std::make_shared<RunRealOptions>();
+  auto& request = options->request;
+  CLI::App& command = add_command(app, "run-real", "Run the real HPL on this machine, for comparison with predictions",
+                                  "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
+  command.add_option("configurations", options->configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated")
+      ->required()
+      ->type_name("RUNS.csv");
+  command.add_option("--repetitions", request.repetitions, "runs of each configuration")->capture_default_str();
+  add_seed(command, request.seed, "of the random order of the runs");
+  command.add_option("--outputs", request.outputs, "folder for HPL's output of each run (default: RUNS.csv.d)")
+      ->type_name("DIR");
+  command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)")
+      ->type_name("FILE");
+  command.add_option("--check", options->check, "let HPL check its result")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
+      ->transform(as_time_limit());
+  command
+      .add_option("--xhpl", request.xhpl,
+                  "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "
+                  "xhpl-instrumented, $HPLCAST_XHPL_INSTRUMENTED)")
+      ->type_name("PATH");
+  command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun")->type_name("PATH");
+  command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
+  command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
+  add_observation(command, *options);
+  add_power(command, *options);
+  command.callback([options] { run_run_real(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,69 @@
+#include "hplcast/study/transform.hpp"
+
+#include <iostream>
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct TransformOptions {
+  std::string cluster;
+  std::string name;
+  std::map<const CLI::Option*, std::string> changes;  ///< option to name of the transformation
+  std::string output;
+};
+
+/// The transformations in the order of the command line: removing and then scaling differs from the other way round.
+std::vector<study::Transformation> in_order(const CLI::App& command, const TransformOptions& options) {
+  std::map<const CLI::Option*, std::size_t> used;
+  std::vector<study::Transformation> list;
+  for (const CLI::Option* option : command.parse_order()) {
+    const auto change = options.changes.find(option);
+    if (change != options.changes.end()) list.push_back({change->second, option->results().at(used[option]++)});
+  }
+  return list;
+}
+
+void run_transform(const CLI::App& command, const TransformOptions& options) {
+  require_writable(options.output);
+  require_other_file(options.output, {options.cluster});
+  const auto list = in_order(command, options);
+  if (list.empty()) throw core::UsageError("no transformation given");
+  core::ClusterModel cluster = study::transformed(read_cluster_file(options.cluster), list);
+  if (!options.name.empty()) cluster.name = options.name;
+  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+}
+
+}  // namespace
+
+void setup_transform(CLI::App& app) {
+  auto options = std::make_shared<TransformOptions>();
+  CLI::App& command =
+      add_command(app, "transform", "Change a cluster for what-if studies: faster, larger, different",
+                  "hplcast transform examples/dahu-like.json --remove-nodes 2:slowest --scale-bandwidth 2 "
+                  "-o what-if.json");
+  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  command.add_option("--name", options->name, "of the new cluster (default: that of the old one)");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
+  for (const study::TransformationInfo& info : study::transformations()) {
+    CLI::Option* option = command.add_option("--" + info.name, info.description)
+                              ->type_name(info.argument)
+                              ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                              ->expected(1)
+                              ->group("Transformations (applied in the order given)");
+    options->changes.emplace(option, info.name);
+  }
+  command.callback([options, &command] { run_transform(command, *options); });
+}
+
+}  // namespace hplcast::cli

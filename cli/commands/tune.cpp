@@ -1,0 +1,235 @@
+#include "hplcast/study/tune.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/progress.hpp"
+#include "cli/support/simulation_options.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct TuneOptions {
+  std::string cluster;
+  std::vector<std::string> grids;
+  bool json = false;
+  std::string output;
+  study::TuneRequest request;
+};
+
+std::pair<int, int> parse_grid(const std::string& text) {
+  int P = 0, Q = 0;
+  const std::size_t x = text.find('x');
+  if (x == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, x), P) ||
+      !CLI::detail::lexical_cast(text.substr(x + 1), Q) || P < 1 || Q < 1) {
+    throw core::UsageError("--grid is `" + text + "`; expected PxQ such as 30x32");
+  }
+  return {P, Q};
+}
+
+/// Of the mean of the objective.
+std::string interval(study::Objective objective, const study::TunedConfiguration& entry) {
+  if (!entry.interval) return "";
+  const auto [low, high] =
+      std::minmax({study::in_unit(objective, entry.interval->lower), study::in_unit(objective, entry.interval->upper)});
+  return significant(low) + " to " + significant(high);
+}
+
+void write_ranking(std::ostream& out, const study::TuneResult& result) {
+  constexpr std::size_t shown = 15;
+  std::vector<std::string> header = {"rank", "round", "N",     "PxQ",   "NB",   "DEPTH",  "BCAST",
+                                     "SWAP", "PFACT", "RFACT", "NBMIN", "NDIV", "Gflop/s"};
+  const bool by_rate = result.objective == study::Objective::gflops;
+  if (!by_rate) header.emplace_back(study::unit_of(result.objective));
+  header.emplace_back("95 % of the mean");
+  TextTable table(header);
+  const std::vector<std::size_t> places = study::places(result.ranking);
+  for (std::size_t i = 0; i < std::min(shown, result.ranking.size()); ++i) {
+    const auto& entry = result.ranking[i];
+    const core::HplParameters& p = entry.parameters;
+    std::vector<std::string> row = {std::to_string(places[i]),     std::to_string(entry.round),
+                                    std::to_string(p.N),           std::to_string(p.P) + "x" + std::to_string(p.Q),
+                                    std::to_string(p.NB),          std::to_string(p.DEPTH),
+                                    std::to_string(p.BCAST),       std::to_string(p.SWAP),
+                                    std::to_string(p.PFACT),       std::to_string(p.RFACT),
+                                    std::to_string(p.NBMIN),       std::to_string(p.NDIV),
+                                    significant(entry.mean_gflops)};
+    if (!by_rate) row.push_back(significant(study::in_unit(result.objective, entry.mean_merit)));
+    row.push_back(interval(result.objective, entry));
+    table.add(row);
+  }
+  table.write(out);
+  if (result.ranking.size() > shown) out << "... and " << result.ranking.size() - shown << " more (--json has all)\n";
+  const auto equal = std::count(places.begin(), places.end(), std::size_t{1});
+  if (equal > 1)
+    out << "The first " << equal << " are equal to the last digit: what they differ in has no effect on this run\n";
+}
+
+void write_influence(std::ostream& out, const study::Anova& anova, study::Objective objective) {
+  out << "\nInfluence in the first round (share of the variance of log " << study::unit_of(objective)
+      << (study::in_unit(objective, 2) < 1 ? ", less is better; effects on its inverse" : "")
+      << (anova.balanced ? "" : "; not all combinations were tried, shares overlap") << "):\n";
+  TextTable table({"factor", "share", "p", "best level", "worst level"});
+  for (const study::AnovaRow& row : anova.rows) {
+    std::string best, worst;
+    const auto by_effect = [](const auto& a, const auto& b) { return a.second < b.second; };
+    if (!row.effects.empty()) {
+      const auto [low, high] = std::minmax_element(row.effects.begin(), row.effects.end(), by_effect);
+      best = high->first + " (" + signed_percent(high->second) + ")";
+      worst = low->first + " (" + signed_percent(low->second) + ")";
+    }
+    table.add({row.name, percent(row.share), row.f > 0 ? significant(row.p_value, 2) : "", best, worst});
+  }
+  table.write(out);
+}
+
+void write_panel(std::ostream& out, const study::TuneResult& result) {
+  if (result.panel.empty()) return;
+  out << "\nPanel factorisation, one change at a time of the best of the first round (up to "
+      << percent(result.panel_chance) << " may be chance):\n";
+  std::string factor;
+  for (const study::PanelLevel& level : result.panel) {
+    out << (level.factor == factor ? ", " : (factor.empty() ? "  " : "\n  ") + level.factor + " ") << level.level
+        << ": " << signed_percent(level.effect);
+    factor = level.factor;
+  }
+  out << '\n';
+}
+
+/// What the ranking rests on.
+void write_remarks(std::ostream& out, const study::TuneResult& result) {
+  write_influence(out, result.influence, result.objective);
+  write_panel(out, result);
+  out << "\nRounds:";
+  for (const study::TuneRound& round : result.rounds) {
+    out << "  N=" << round.N;
+    if (round.windows > 0) out << " (" << round.windows << " windows)";
+    out << ": " << round.predictions << " of " << round.configurations * round.seeds << " in "
+        << duration_text(round.wall_s) << ";";
+  }
+  out << "\nNot tried: ";
+  if (result.not_tried.empty())
+    out << "none of the candidates";
+  else
+    out << result.not_tried.size()
+        << " of the candidates (they were not expected to fit into the budget; a larger --budget tries more)";
+  out << "; L1, U, PMAP were not varied\n";
+  const study::TuneBaselines& naive = result.baselines;
+  const double best = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
+  out << "Naive: ";
+  if (naive.peak > 0) {
+    out << "peak of dgemm's model " << significant(naive.peak) << " Gflop/s, 80 % of it "
+        << significant(0.8 * naive.peak) << "; ";
+  }
+  out << "one node times the number of nodes " << significant(naive.linear_scaling)
+      << " (one node: " << significant(naive.one_node) << " at N=" << naive.one_node_N << ")\n";
+  out << "Simulated: " << significant(best) << " Gflop/s";
+  if (!result.ranking.empty()) out << " at N=" << result.ranking.front().parameters.N;
+  if (naive.peak > 0) out << ", " << percent(best / naive.peak) << " of the peak";
+  if (result.gain)
+    out << "; "
+        << (result.objective == study::Objective::gflops ? "" : std::string(study::to_string(result.objective)) + " ")
+        << signed_percent(study::in_unit(result.objective, 1 + *result.gain) - 1)
+        << " against the default configuration";
+  out << '\n';
+}
+
+void write_summary(std::ostream& out, const study::TuneResult& result) {
+  write_ranking(out, result);
+  if (!is_quiet()) write_remarks(out, result);
+  out << "Best: " << core::to_string(result.best) << '\n';
+}
+
+void warn_beyond_peak(const study::TuneResult& result) {
+  if (result.ranking.empty() || !(result.baselines.peak > 0)) return;
+  const double share = result.ranking.front().mean_gflops / result.baselines.peak;
+  if (share > 1) {
+    std::cerr << "hplcast tune: warning: the best is " << percent(share)
+              << " of the peak of dgemm: other kernels of this cluster.json are missing or too fast, and its "
+                 "predictions cannot be trusted\n";
+  }
+}
+
+void run_tune(TuneOptions options) {
+  require_writable(options.output);
+  require_other_file(options.output, {options.cluster});
+  const bool prints_hpl_dat = core::is_standard_stream(options.output);
+  if (prints_hpl_dat && options.json)
+    throw core::UsageError("--json and `-o -` would both write to the standard output");
+  core::catch_interrupts();
+  options.request.cluster = read_cluster_file(options.cluster);
+  warn_about_quality("hplcast tune", options.request.cluster);
+  options.request.N = options.request.defaults.N;
+  for (const std::string& grid : options.grids) options.request.grids.push_back(parse_grid(grid));
+  Progress progress;
+  options.request.progress = [&](double fraction, const std::string& what) { progress.update(fraction, what); };
+  const study::TuneResult result = study::tune(options.request);
+  progress.clear();
+  for (const std::string& warning : result.warnings) std::cerr << "hplcast tune: warning: " << warning << '\n';
+  warn_beyond_peak(result);
+  for (const std::string& failure : result.failures) std::cerr << "hplcast tune: warning: " << failure << '\n';
+  if (!options.output.empty()) {
+    core::write_file(options.output, [&](std::ostream& out) { core::write_hpl_dat(out, result.best, true); });
+  }
+  if (options.json) study::write_tune_result(std::cout, result);
+  if (!options.json && !prints_hpl_dat) write_summary(std::cout, result);
+}
+
+void add_objective(CLI::App& command, study::Objective& objective) {
+  command
+      .add_option_function<std::string>(
+          "--objective", [&objective](const std::string& name) { objective = *study::objective_from_name(name); },
+          "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first need "
+          "power in cluster.json")
+      ->check(CLI::IsMember(study::objective_names()))
+      ->default_str("gflops");
+}
+
+}  // namespace
+
+void setup_tune(CLI::App& app) {
+  auto options = std::make_shared<TuneOptions>();
+  study::TuneRequest& request = options->request;
+  request.defaults.N = 0;
+  CLI::App& command = add_command(app, "tune", "Search for the best HPL.dat of a cluster",
+                                  "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
+  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  command.add_option("--budget", request.budget_s, "time for all predictions together")
+      ->transform(as_time_limit())
+      ->default_str("10min");
+  command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%")
+      ->transform(as_ratio())
+      ->capture_default_str();
+  command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--ranks", request.ranks, "(default: all cores)")->check(CLI::PositiveNumber);
+  command.add_option("--grid", options->grids, "PxQ, or several (default: the nearest to square)")->delimiter(',');
+  add_hpl_levels(command, "NB", request.NB);
+  add_hpl_levels(command, "DEPTH", request.DEPTH);
+  add_hpl_levels(command, "BCAST", request.BCAST);
+  add_hpl_levels(command, "SWAP", request.SWAP);
+  add_hpl_levels(command, "PFACT", request.PFACT, " (looked at one at a time, as the next three)");
+  add_hpl_levels(command, "RFACT", request.RFACT);
+  add_hpl_levels(command, "NBMIN", request.NBMIN);
+  add_hpl_levels(command, "NDIV", request.NDIV);
+  command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
+      ->check(CLI::PositiveNumber);
+  add_objective(command, request.objective);
+  add_seed(command, request.seed, "of the predictions and of the order");
+  add_simulation_mode(command, request.mode, ", judged at the full N");
+  command.add_flag("--json", options->json, "write everything as JSON (docs/use/tune.md) instead of tables");
+  command.add_option("-o,--output", options->output, "HPL.dat with the best configuration")->type_name("FILE");
+  command.callback([options] { run_tune(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,122 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/fit/power_report.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/hpl_design.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/fit/campaign.hpp"
+#include "hplcast/fit/kernel_fit.hpp"
+#include "hplcast/fit/power_fit.hpp"
+#include "hplcast/study/archive_campaign.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct FitClusterOptions {
+  std::string campaign;
+  std::string name;
+  std::vector<long> for_hpl;
+  bool force = false;
+  std::string output;
+};
+
+/// `values`: N, NB, P, Q.
+fit::HplSizes sizes_of(const std::vector<long>& values) {
+  const calibration::HplGrid grid{values[0], static_cast<int>(values[1]), static_cast<int>(values[2]),
+                                  static_cast<int>(values[3])};
+  fit::HplSizes sizes;
+  sizes.run = "N=" + std::to_string(grid.N) + ", NB=" + std::to_string(grid.NB) + ", " + std::to_string(grid.P) + "x" +
+              std::to_string(grid.Q);
+  for (const calibration::DgemmShape& shape : calibration::hpl_update_shapes(grid))
+    sizes.updates.push_back({static_cast<double>(shape.m), static_cast<double>(shape.n), static_cast<double>(shape.k)});
+  const std::vector<long> messages = calibration::hpl_message_bytes(grid);
+  if (!messages.empty()) sizes.longest_message_bytes = static_cast<double>(messages.back());
+  return sizes;
+}
+
+void summarise(const fit::CampaignFit& fit) {
+  for (const auto& [kernel, one] : fit.kernels) std::cerr << fit::describe(kernel, one);
+  for (const std::string& note : fit.notes) std::cerr << note << '\n';
+}
+
+/// Samples of the steps `power`, if there are any, become the power of the cluster, with watts of each host if several
+/// were measured. @throws core::Error (no_acceptable_fit) if they cannot be fitted.
+void add_power(const calibration::CampaignArchive& archive, fit::CampaignFit& fit) {
+  std::vector<core::PowerSample> samples;
+  for (const auto& [name, text] : archive.files) {
+    if (!core::begins_with(name, "measurements/") || !core::ends_with(name, "-power.csv")) continue;
+    std::istringstream in(text);
+    const auto some = core::read_power_csv(in, name);
+    samples.insert(samples.end(), some.begin(), some.end());
+  }
+  if (samples.empty()) return;
+  fit::PowerFitOptions options;
+  options.hosts = &fit.cluster.hosts;
+  const fit::PowerRows rows = fit::power_rows(samples);
+  const fit::PowerFit power = fit::fit_power(rows, options);
+  if (!power.ok)
+    throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of the power: " + power.reason);
+  if (!is_quiet()) print_power_fit(std::cerr, power, rows);
+  for (const core::QualityFlag& flag : power.flags)
+    std::cerr << "hplcast fit cluster: warning: power of " << flag.subject << ": " << flag.flag << ": " << flag.detail
+              << '\n';
+  fit.cluster.power = power.model;
+  auto provenance = nlohmann::ordered_json::parse(fit.cluster.provenance);
+  provenance["power"] = nlohmann::ordered_json::parse(power_report_json(power, rows));
+  fit.cluster.provenance = provenance.dump();
+}
+
+void run_fit_cluster(const FitClusterOptions& options) {
+  require_writable(options.output);
+  require_other_file(options.output, {options.campaign});
+  const calibration::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
+  fit::Campaign campaign = study::campaign_of(archive);
+  if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
+  fit::CampaignFit fit = fit::fit_campaign(campaign);
+  add_power(archive, fit);
+  if (!options.name.empty()) fit.cluster.name = options.name;
+  const core::Verdict verdict = core::verdict_on(fit.flags);
+  std::cerr << "hplcast fit cluster: the model " << fit.cluster.name << " is " << core::to_string(verdict) << '\n';
+  summarise(fit);
+  for (const fit::QualityFlag& flag : fit.flags)
+    std::cerr << "hplcast fit cluster: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
+  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, fit.cluster); });
+  if (verdict.usability == core::Usability::unusable && !options.force)
+    throw core::Error(core::ExitCode::no_acceptable_fit,
+                      "the model is unusable, though it was written: the warnings say why\n  hint: "
+                      "mend the campaign and measure again; --force takes it as it is");
+}
+
+}  // namespace
+
+void setup_fit_cluster(CLI::App& fit) {
+  const auto options = std::make_shared<FitClusterOptions>();
+  CLI::App& command = add_command(fit, "cluster", "A cluster.json from the archive of a campaign",
+                                  "hplcast fit cluster laptop.zip -o cluster.json");
+  command.add_option("campaign", options->campaign, "archive (or folder) of `hplcast calibrate`")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--name", options->name, "of the cluster (default: the first host's)");
+  command.add_option("--for-hpl", options->for_hpl, "N,NB,P,Q: say whether the sizes of this run have been measured")
+      ->delimiter(',')
+      ->expected(4)
+      ->check(CLI::Range(1L, 2147483647L));
+  command.add_flag("--force", options->force, "end with exit code 0 also if the model is unusable");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
+  command.callback([options] { run_fit_cluster(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/picture.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/fit/generative.hpp"
+
+namespace hplcast::cli {
+
+/// Picture for judging a generative model: the first coefficient of every CPU and day with the mean of its kind;
+/// means of CPUs with the ellipse that holds 95 percent of the CPUs to be drawn; how CPUs and days scatter against the
+/// normal law that is drawn from. `fit` is ok and was made of `rows`.
+Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit);
+
+namespace {
+
+using Style = PlotSeries::Style;
+
+constexpr double pi = 3.14159265358979323846;
+
+/// The days of one CPU.
+struct CpuDays {
+  std::size_t kind = 0;
+  std::vector<const std::vector<double>*> days;
+  std::vector<double> mean;
+};
+
+std::vector<CpuDays> cpus_of(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit) {
+  std::map<std::pair<std::string, std::string>, CpuDays> by_name;
+  for (const fit::DailyRegression& row : rows) {
+    CpuDays& cpu = by_name[{row.node, row.cpu}];
+    for (std::size_t i = 0; i < fit.model.kinds().size(); ++i)
+      if (fit.model.kinds()[i].name == fit.kind_of_node.at(row.node)) cpu.kind = i;
+    cpu.days.push_back(&row.coefficients);
+  }
+  std::vector<CpuDays> cpus;
+  for (auto& [name, cpu] : by_name) {
+    cpu.mean.assign(fit.model.parameters().size(), 0);
+    for (const std::vector<double>* day : cpu.days)
+      for (std::size_t i = 0; i < cpu.mean.size(); ++i) cpu.mean[i] += (*day)[i] / static_cast<double>(cpu.days.size());
+    cpus.push_back(std::move(cpu));
+  }
+  return cpus;
+}
+
+PlotPanel days_panel(const std::vector<CpuDays>& cpus, const core::GenerativeModel& model) {
+  PlotPanel panel{"Every CPU (column) and day (point)", "CPU", to_string(model.parameters()[0]), false, false, {}, {}};
+  const auto last = static_cast<double>(cpus.size());
+  for (std::size_t kind = 0; kind < model.kinds().size(); ++kind) {
+    const core::NodeKind& one = model.kinds()[kind];
+    PlotSeries points{one.name, Style::points, {}};
+    for (std::size_t i = 0; i < cpus.size(); ++i)
+      if (cpus[i].kind == kind)
+        for (const std::vector<double>* day : cpus[i].days)
+          points.values.emplace_back(static_cast<double>(i + 1), day->front());
+    panel.series.push_back(std::move(points));
+    panel.series.push_back({"mean of " + one.name, Style::line, {{1, one.mean[0]}, {last, one.mean[0]}}});
+  }
+  return panel;
+}
+
+/// Holds 95 percent of a normal law in two dimensions: points mean + r (a cos t, b cos t + c sin t) with the Cholesky
+/// factor (a 0; b c) of the covariance and r^2 = -2 log(0.05), the quantile of chi-squared with two degrees of freedom.
+PlotSeries ellipse(const core::NodeKind& kind) {
+  constexpr int steps = 120;
+  PlotSeries line{"95 % of " + kind.name, Style::line, {}};
+  const core::SquareMatrix& s = kind.between_cpus;
+  const double a = std::sqrt(s[0][0]), b = a > 0 ? s[0][1] / a : 0, c = std::sqrt(std::max(0.0, s[1][1] - b * b));
+  const double r = std::sqrt(-2 * std::log(0.05));
+  for (int i = 0; i <= steps; ++i) {
+    const double t = 2 * pi * i / steps;
+    line.values.emplace_back(kind.mean[0] + r * a * std::cos(t),
+                             kind.mean[1] + r * (b * std::cos(t) + c * std::sin(t)));
+  }
+  return line;
+}
+
+PlotPanel cpus_panel(const std::vector<CpuDays>& cpus, const core::GenerativeModel& model) {
+  PlotPanel panel{"Means of CPUs: good if 95 % are in the ellipse",
+                  to_string(model.parameters()[0]),
+                  to_string(model.parameters()[1]),
+                  false,
+                  false,
+                  {},
+                  {}};
+  for (std::size_t kind = 0; kind < model.kinds().size(); ++kind) {
+    PlotSeries points{model.kinds()[kind].name, Style::points, {}};
+    for (const CpuDays& cpu : cpus)
+      if (cpu.kind == kind) points.values.emplace_back(cpu.mean[0], cpu.mean[1]);
+    panel.series.push_back(std::move(points));
+    panel.series.push_back(ellipse(model.kinds()[kind]));
+  }
+  return panel;
+}
+
+/// Histogram of values that should be standard normal, with that law.
+PlotPanel normal_panel(const std::string& title, const std::string& x_name, const std::vector<double>& values) {
+  constexpr double from = -4, to = 4;
+  const int bins = std::clamp(static_cast<int>(2 * std::cbrt(values.size())), 8, 48);  // Rice's rule
+  const double width = (to - from) / bins;
+  std::vector<double> counts(static_cast<std::size_t>(bins), 0.0);
+  for (const double z : values)
+    if (z >= from && z < to) counts[static_cast<std::size_t>((z - from) / width)] += 1;
+  PlotSeries histogram{"measured", Style::steps, {}}, density{"normal", Style::line, {}};
+  for (int bin = 0; bin < bins; ++bin) {
+    const double z = from + (bin + 0.5) * width;
+    histogram.values.emplace_back(z,
+                                  counts[static_cast<std::size_t>(bin)] / (static_cast<double>(values.size()) * width));
+    density.values.emplace_back(z, std::exp(-z * z / 2) / std::sqrt(2 * pi));
+  }
+  return {title, x_name, "density", false, false, {std::move(histogram), std::move(density)}, {}};
+}
+
+}  // namespace
+
+Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit) {
+  const core::GenerativeModel& model = fit.model;
+  const std::vector<CpuDays> cpus = cpus_of(rows, fit);
+  Picture picture{"Variability of " + model.kernel(), {days_panel(cpus, model)}};
+  if (model.parameters().size() > 1) picture.panels.push_back(cpus_panel(cpus, model));
+  std::vector<double> between_cpus, between_days;
+  for (const CpuDays& cpu : cpus) {
+    const core::NodeKind& kind = model.kinds()[cpu.kind];
+    const double cpu_sd = std::sqrt(kind.between_cpus[0][0]), day_sd = std::sqrt(kind.between_days[0][0]);
+    if (cpu_sd > 0) between_cpus.push_back((cpu.mean[0] - kind.mean[0]) / cpu_sd);
+    if (day_sd > 0 && cpu.days.size() > 1)
+      for (const std::vector<double>* day : cpu.days) between_days.push_back((day->front() - cpu.mean[0]) / day_sd);
+  }
+  const std::string what = to_string(model.parameters()[0]);
+  if (!between_cpus.empty())
+    picture.panels.push_back(normal_panel("Between CPUs: good if the histogram follows the law",
+                                          what + ": (CPU - kind) / standard deviation", between_cpus));
+  if (!between_days.empty())
+    picture.panels.push_back(normal_panel("Between days: good if the histogram follows the law",
+                                          what + ": (day - CPU) / standard deviation", between_days));
+  return picture;
+}
+
+namespace {
+
+struct FitGenerativeOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> parameters = {"mnk", "intercept", "mnk_residual"};
+  std::vector<std::string> kinds;
+  std::vector<std::string> left_out;
+  std::string noise = "half-normal";
+  std::string days = "mean";
+  fit::GenerativeFitOptions fit;
+  std::string plot;
+  std::string output;
+};
+
+/// "slow=[13-16]" to kind and nodes.
+void add_kind(const std::string& text, std::map<std::string, std::string>& kind_of_node) {
+  const std::size_t equal = text.find('=');
+  if (equal == 0 || equal == std::string::npos)
+    throw core::UsageError("--kind is `" + text + "`; expected NAME=NODES such as slow=[13-16]");
+  for (const std::string& node : core::expand_hosts(text.substr(equal + 1))) kind_of_node[node] = text.substr(0, equal);
+}
+
+std::pair<std::string, std::string> parse_cpu(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos)
+    throw core::UsageError("--leave-out is `" + text + "`; expected NODE:CPU such as 15:1");
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+void report(const fit::GenerativeFit& fit) {
+  for (const core::NodeKind& kind : fit.model.kinds()) {
+    std::cerr << kind.name << ": " << kind.cpus << " CPUs, " << kind.rows << " regressions, " << percent(kind.share)
+              << " of the nodes\n";
+    for (std::size_t i = 0; i < kind.mean.size(); ++i)
+      std::cerr << "  " << to_string(fit.model.parameters()[i]) << ": mean " << significant(kind.mean[i])
+                << ", between CPUs +-" << percent(std::sqrt(kind.between_cpus[i][i]) / std::abs(kind.mean[i]))
+                << ", between days +-" << percent(std::sqrt(kind.between_days[i][i]) / std::abs(kind.mean[i]))
+                << " (one standard deviation)\n";
+  }
+  for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
+}
+
+/// All regressions but those of the CPUs left out. @throws UsageError for a CPU to leave out that is not there.
+std::vector<fit::DailyRegression> read_rows(const FitGenerativeOptions& options) {
+  std::vector<fit::DailyRegression> rows;
+  for (const std::string& file : options.files)
+    core::read_file(file, [&](std::istream& in, const std::string& name) {
+      for (auto& row : fit::read_daily_regressions(in, name, options.fit.parameters)) rows.push_back(std::move(row));
+    });
+  for (const std::string& text : options.left_out) {
+    const auto [node, cpu] = parse_cpu(text);
+    const auto last = std::remove_if(rows.begin(), rows.end(), [&, n = node, c = cpu](const fit::DailyRegression& row) {
+      return row.node == n && row.cpu == c;
+    });
+    if (last == rows.end()) throw core::UsageError("--leave-out names " + text + ", of which there are no regressions");
+    rows.erase(last, rows.end());
+  }
+  return rows;
+}
+
+/// A kind without a node in the data is a mistake in its names. @throws UsageError
+void require_nodes_of_kinds(const std::vector<fit::DailyRegression>& rows, const FitGenerativeOptions& options) {
+  for (const std::string& text : options.kinds) {
+    std::map<std::string, std::string> kind_of_node;
+    add_kind(text, kind_of_node);
+    if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return kind_of_node.count(row.node) > 0; }))
+      throw core::UsageError("--kind is `" + text + "`; there are no regressions of such nodes");
+  }
+}
+
+void run_fit_generative(FitGenerativeOptions options) {
+  require_writable(options.output);
+  for (const std::string& path : {options.output, options.plot}) require_other_file(path, options.files);
+  if (!options.plot.empty()) require_picture(options.plot);
+  require_distinct("--parameters", options.parameters);
+  of_options([&] {
+    for (const std::string& text : options.parameters)
+      options.fit.parameters.push_back(core::parse_law_parameter(text));
+    for (const std::string& text : options.kinds) add_kind(text, options.fit.kind_of_node);
+  });
+  options.fit.noise = core::noise_family_from_name(options.noise);
+  options.fit.days = options.days == "mean" ? fit::DaysCovariance::mean_of_cpus : fit::DaysCovariance::pooled;
+  const std::vector<fit::DailyRegression> rows = read_rows(options);
+  require_nodes_of_kinds(rows, options);
+  const fit::GenerativeFit fit = fit::fit_generative(rows, options.fit);
+  if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
+  report(fit);
+  if (!options.plot.empty()) write_picture(options.plot, generative_picture(rows, fit));
+  write_result(options.output, [&](std::ostream& out) { core::write_generative(out, fit.model); });
+}
+
+}  // namespace
+
+void setup_fit_generative(CLI::App& fit) {
+  auto options = std::make_shared<FitGenerativeOptions>();
+  CLI::App& command = add_command(fit, "generative", "Fit the differences between CPUs and days, to generate clusters",
+                                  "hplcast fit generative examples/generative/daily.csv -o generative.json");
+  command.add_option("files", options->files, "CSV of one regression per CPU and day: node, cpu and the parameters")
+      ->required()
+      ->type_name("FILE.csv");
+  command.add_option("--kernel", options->fit.kernel, "the kernel that the regressions are of (dgemm)");
+  command
+      .add_option("--parameters", options->parameters,
+                  "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)")
+      ->delimiter(',');
+  command.add_option("--noise", options->noise, "half-normal, normal, log-normal or none")
+      ->check(CLI::IsMember({"half-normal", "normal", "log-normal", "none"}))
+      ->capture_default_str();
+  CLI::Option* kinds =
+      command.add_option("--kind", options->kinds, "nodes of another kind: slow=[13-16]; may be given again")
+          ->allow_extra_args(false);
+  command
+      .add_flag("--find-kinds", options->fit.find_kinds,
+                "find the kinds of nodes: a mixture of the means of the first parameter")
+      ->excludes(kinds);
+  command.add_option("--leave-out", options->left_out, "CPUs to leave out: 15:1,3:0")->delimiter(',');
+  command.add_option("--days", options->days, "covariance between days: mean (of those of the CPUs) or pooled")
+      ->check(CLI::IsMember({"mean", "pooled"}))
+      ->capture_default_str();
+  command.add_option("--plot", options->plot, "picture of the fit (gnuplot), .png or .svg")->type_name("FILE.png");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "generative model as JSON (default: the standard output)")
+      ->type_name("FILE");
+  command.callback([options] { run_fit_generative(*options); });
+}
+
+}  // namespace hplcast::cli

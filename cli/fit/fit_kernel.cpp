@@ -1,0 +1,308 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/fit/fit_pictures.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/fit/hpl_kernels.hpp"
+#include "hplcast/fit/kernel_fit.hpp"
+#include "hplcast/fit/kernel_table.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FitKernelOptions {
+  std::vector<std::string> files;
+  fit::KernelCsvOptions csv;
+  fit::KernelFitOptions fit;
+  std::string level;
+  std::vector<std::string> terms;
+  std::vector<std::string> sigma_terms;
+  std::string split = "mnk";
+  std::string family = "half-normal";
+  std::string hosts;
+  bool published = false;
+  bool keep_all_terms = false;
+  std::string plot;
+  std::string output;
+  bool formula_given = false;  ///< an option says which formula to fit: else the forms of HPL's kernels are tried
+};
+
+/// Models by kernel, or by the columns asked for and kernel.
+struct Fitted {
+  std::vector<std::string> group;
+  std::string kernel;
+  fit::KernelFit fit;
+};
+
+const Names<fit::Weighting> weightings = {
+    {"totals", fit::Weighting::totals}, {"ordinary", fit::Weighting::ordinary}, {"relative", fit::Weighting::relative}};
+const Names<fit::Averaging> averagings = {{"calls", fit::Averaging::calls}, {"shapes", fit::Averaging::shapes}};
+const Names<fit::Intercept> intercepts = {
+    {"free", fit::Intercept::free}, {"none", fit::Intercept::none}, {"published", fit::Intercept::published}};
+const Names<fit::NoiseLevel> noise_levels = {{"N0", fit::NoiseLevel::n0},
+                                             {"N1", fit::NoiseLevel::n1},
+                                             {"N2", fit::NoiseLevel::n2},
+                                             {"mixture", fit::NoiseLevel::mixture}};
+
+std::vector<core::Monomial> monomials(const std::vector<std::string>& texts) {
+  std::vector<core::Monomial> result;
+  for (const std::string& text : texts) result.push_back(core::parse_monomial(text));
+  return result;
+}
+
+/// The options of the library from those of the command line.
+fit::KernelFitOptions library_options(const FitKernelOptions& options) {
+  fit::KernelFitOptions result = options.fit;
+  if (options.published) {
+    result = fit::published_options(options.fit.intercept == fit::Intercept::free ? fit::Intercept::none
+                                                                                  : options.fit.intercept);
+  } else {
+    if (!options.level.empty()) result.level = options.level;
+    result.family.reset();
+    if (options.family != "auto") result.family = core::noise_family_from_name(options.family);
+    result.remove_insignificant = !options.keep_all_terms;
+  }
+  result.terms = monomials(options.terms);
+  result.sigma_terms = monomials(options.sigma_terms);
+  result.split = core::parse_monomial(options.split);
+  return result;
+}
+
+fit::GroupedTables read_tables(const FitKernelOptions& options) {
+  fit::KernelCsvOptions csv = options.csv;
+  csv.by.push_back("kernel");
+  fit::GroupedTables tables;
+  for (const std::string& file : options.files)
+    core::read_file(file,
+                    [&](std::istream& in, const std::string& name) { fit::add_kernel_csv(in, name, csv, tables); });
+  if (tables.empty() && !csv.only_designed)
+    throw core::Error(core::ExitCode::bad_input,
+                      options.csv.only_kernel.empty()
+                          ? "there are no measurements in " + options.files.front()
+                          : "there are no measurements of " + options.csv.only_kernel + " in " + options.files.front());
+  return tables;
+}
+
+fit::KernelFit fit_one(const std::string& kernel, const fit::KernelTable& table, const FitKernelOptions& options) {
+  return options.formula_given ? fit::fit_kernel(table, library_options(options)) : fit::fit_hpl_kernel(kernel, table);
+}
+
+std::string group_text(const FitKernelOptions& options, const Fitted& one) {
+  std::string text = one.kernel;
+  for (std::size_t i = 0; i < options.csv.by.size(); ++i) text += " " + options.csv.by[i] + "=" + one.group[i];
+  return text;
+}
+
+/// The file of --plot for one of several fits: its name, then kernel and group.
+std::filesystem::path picture_path(const FitKernelOptions& options, const Fitted& one, bool several) {
+  if (!several) return options.plot;
+  std::vector<std::string> parts = {one.kernel};
+  parts.insert(parts.end(), one.group.begin(), one.group.end());
+  return picture_name(options.plot, parts);
+}
+
+/// Report and picture of a fit; `several`: it is one of several.
+void present(const Fitted& one, const fit::KernelTable& table, const FitKernelOptions& options, bool several) {
+  std::cerr << fit::describe(group_text(options, one), one.fit);
+  if (!options.plot.empty() && one.fit.ok())
+    write_picture(picture_path(options, one, several), kernel_picture(group_text(options, one), table, one.fit));
+}
+
+std::vector<Fitted> fit_all(const fit::GroupedTables& tables, const FitKernelOptions& options) {
+  std::vector<Fitted> all;
+  for (const auto& [key, table] : tables) {
+    Fitted one{{key.begin(), key.end() - 1}, key.back(), fit_one(key.back(), table, options)};
+    present(one, table, options, tables.size() > 1);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// @throws Error (no_acceptable_fit) that names the fits that failed, if there are any.
+void require_all(const std::vector<Fitted>& all, const FitKernelOptions& options) {
+  std::string failed;
+  for (const Fitted& one : all)
+    if (!one.fit.ok()) failed += "\n  " + group_text(options, one) + ": " + one.fit.reason;
+  if (!failed.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of" + failed);
+}
+
+Json model_json(const core::KernelModel& model) {
+  return Json::parse(core::kernel_model_json(model));
+}
+
+/// {"dgemm": model, ...}: what stands in cluster.json under `kernels`.
+void write_models(std::ostream& out, const std::map<std::string, core::KernelModel>& models) {
+  Json json = Json::object();
+  for (const auto& [kernel, model] : models) json[kernel] = model_json(model);
+  out << json.dump(2) << '\n';
+}
+
+/// [{"node": "5", "cpu": "0", "kernel": "dgemm", "model": {...}}, ...]
+void write_groups(std::ostream& out, const std::vector<Fitted>& all, const FitKernelOptions& options) {
+  Json json = Json::array();
+  for (const Fitted& one : all) {
+    Json entry = Json::object();
+    for (std::size_t i = 0; i < options.csv.by.size(); ++i) entry[options.csv.by[i]] = one.group[i];
+    entry["kernel"] = one.kernel;
+    entry["model"] = model_json(one.fit.model);
+    json.push_back(std::move(entry));
+  }
+  out << json.dump(2) << '\n';
+}
+
+/// The place of a CPU among the hosts of the cluster: {host, cpu} as in the overrides of a model.
+std::pair<int, int> place_of(const std::vector<std::string>& group, const std::vector<std::string>& hosts) {
+  const auto host = std::find(hosts.begin(), hosts.end(), group[0]);
+  if (host == hosts.end()) throw core::DomainError("host", group[0], "one of the hosts of --per-cpu");
+  int cpu = 0;
+  if (!CLI::detail::lexical_cast(group[1], cpu) || cpu < 0) throw core::DomainError("cpu", group[1], "a number from 0");
+  return {static_cast<int>(host - hosts.begin()), cpu};
+}
+
+/// Adds to each kernel a law for every CPU on which enough calls of a design were made.
+void add_cpu_laws(std::map<std::string, core::KernelModel>& models, FitKernelOptions options) {
+  options.csv.by = {"host", "cpu"};
+  options.csv.only_designed = true;
+  const std::vector<std::string> hosts = core::expand_hosts(options.hosts);
+  std::map<std::string, fit::TablesByCpu> kernels;
+  for (auto& [key, table] : read_tables(options)) {
+    fit::TablesByCpu& tables = kernels[key.back()];
+    if (!tables.emplace(place_of(key, hosts), table).second)
+      throw core::DomainError("cpu", key[1], "each CPU written in one way");
+  }
+  for (const auto& entry : kernels) {
+    const std::string& kernel = entry.first;
+    std::vector<std::string> notes;
+    core::KernelModel& model = models.at(kernel);
+    model = fit::with_cpu_laws(
+        model, entry.second,
+        [&](const fit::CpuPlace& place, const fit::KernelTable& table) {
+          const std::vector<std::string> group = {hosts[static_cast<std::size_t>(place.first)],
+                                                  std::to_string(place.second)};
+          Fitted one{group, kernel, fit_one(kernel, table, options)};
+          present(one, table, options, true);
+          return one.fit;
+        },
+        notes);
+    for (const std::string& note : notes) std::cerr << kernel << ": " << note << '\n';
+  }
+}
+
+void run_fit_kernel(FitKernelOptions options) {
+  require_writable(options.output);
+  for (const std::string& path : {options.output, options.plot}) require_other_file(path, options.files);
+  if (!options.plot.empty()) require_picture(options.plot);
+  require_distinct("--by", options.csv.by);
+  if (options.formula_given) of_options([&] { fit::validate(library_options(options)); });
+  if (!options.hosts.empty()) {
+    of_options([&] { core::expand_hosts(options.hosts); });
+    for (const std::string& file : options.files) require_rereadable(file);
+  }
+  const std::vector<Fitted> all = fit_all(read_tables(options), options);
+  require_all(all, options);
+  if (!options.csv.by.empty()) {
+    write_result(options.output, [&](std::ostream& out) { write_groups(out, all, options); });
+    return;
+  }
+  std::map<std::string, core::KernelModel> models;
+  for (const Fitted& one : all) models.emplace(one.kernel, one.fit.model);
+  if (!options.hosts.empty()) add_cpu_laws(models, options);
+  write_result(options.output, [&](std::ostream& out) { write_models(out, models); });
+}
+
+/// The choices of --family; the other families follow from --noise.
+std::vector<std::string> family_choices() {
+  std::vector<std::string> names;
+  for (const core::NoiseFamily family : core::noise_families) {
+    if (family != core::NoiseFamily::none && family != core::NoiseFamily::mixture) names.push_back(to_string(family));
+  }
+  names.push_back("auto");
+  return names;
+}
+
+/// Options that say which formula to fit.
+std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOptions& options) {
+  std::vector<CLI::Option*> all;
+  all.push_back(
+      command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise")
+          ->check(CLI::IsMember({"M0", "M1", "M2", "M'"})));
+  all.push_back(
+      command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)")
+          ->delimiter(','));
+  all.push_back(add_choice(command, "--intercept", options.fit.intercept, intercepts, "free, none or published"));
+  all.push_back(add_choice(command, "--weights", options.fit.weighting, weightings,
+                           "totals (keeps the total time), ordinary or relative"));
+  all.push_back(add_choice(command, "--average", options.fit.averaging, averagings,
+                           "calls: all count; shapes: equal shapes are averaged"));
+  all.push_back(command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu"));
+  all.push_back(command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)")
+                    ->check(at_least_zero()));
+  all.push_back(command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"));
+  all.push_back(
+      add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
+  all.push_back(command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best")
+                    ->check(CLI::IsMember(family_choices())));
+  all.push_back(
+      command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1")->delimiter(','));
+  all.push_back(command.add_flag("--published", options.published,
+                                 "T. Cornebize's dgemm regression (M2, averaged shapes, ordinary weights)"));
+  all.push_back(
+      command.add_option("--split", options.split, "M': the product along which pieces follow each other (mnk)"));
+  all.push_back(
+      command
+          .add_option("--breakpoints", options.fit.breakpoints, "M': starts of the pieces after the first (searched)")
+          ->delimiter(','));
+  all.push_back(command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)")
+                    ->check(CLI::Range(1, 16)));
+  return all;
+}
+
+}  // namespace
+
+void setup_fit_kernel(CLI::App& fit) {
+  auto options = std::make_shared<FitKernelOptions>();
+  CLI::App& command = add_command(
+      fit, "kernel", "Fit the durations of kernels to their sizes",
+      "hplcast fit kernel examples/fit-library/dgemm.csv --kernel dgemm --level M2 --noise N2 -o kernels.json");
+  command
+      .add_option("files", options->files,
+                  "CSV with columns kernel, m, n, k, duration_s (docs/formats/measurements-csv.md)")
+      ->required()
+      ->type_name("FILE.csv");
+  command.add_option("--kernel", options->csv.only_kernel,
+                     "only this kernel (default: all in the file, each with the formula that suits it)");
+  command.add_option("--default-kernel", options->csv.default_kernel, "kernel of files without that column (dgemm)");
+  command.add_option("--by", options->csv.by, "one fit for each value of these columns: node,cpu")->delimiter(',');
+  CLI::Option* per_cpu = command.add_option(
+      "--per-cpu", options->hosts, "one model with a law for each CPU (columns host, cpu) of these hosts: node-[1-32]");
+  per_cpu->type_name("HOSTS")->excludes("--by");
+  command.add_flag("--all-contents", options->csv.all_contents,
+                   "keep calls whose matrices hold other than random numbers, as those of HPL do");
+  command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)")
+      ->check(at_least_zero());
+  const std::vector<CLI::Option*> formula = add_formula_options(command, *options);
+  command
+      .add_option("--plot", options->plot,
+                  "picture of the fit (gnuplot), .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
+      ->type_name("FILE.png");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")
+      ->type_name("FILE");
+  command.callback([options, formula] {
+    for (const CLI::Option* option : formula) options->formula_given = options->formula_given || !option->empty();
+    run_fit_kernel(*options);
+  });
+}
+
+}  // namespace hplcast::cli

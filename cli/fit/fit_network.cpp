@@ -1,0 +1,390 @@
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/commands/commands.hpp"
+#include "cli/fit/fit_pictures.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/fit/network_fit.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* known_operations[] = {"send", "isend", "recv",     "pingpong",       "iprobe",
+                                            "test", "wtime", "exchange", "send_unmatched", "one_way"};
+
+struct FitNetworkOptions {
+  std::vector<std::string> inputs;
+  std::vector<std::pair<std::string, std::string>> of_operation;  ///< operation, file
+  std::string scope = "remote";
+  std::string arithmetic = "simulated";
+  std::string filter = "robust";
+  std::string objective = "log";
+  std::string noise = "none";
+  bool published = false;
+  std::vector<double> breakpoints;
+  bool breakpoints_each = false;
+  std::string thresholds;
+  std::optional<double> async_small_bytes, detached_bytes;
+  double bandwidth_bytes_per_s = 0, latency_s = 0;
+  double wtime_calls = 1;
+  CapacityOptions capacities;
+  fit::NetworkFitOptions fit;
+  std::string plot;
+  std::string output;
+};
+
+/// A file of measurements and what its rows are where it has no columns for that.
+struct Source {
+  fs::path path;
+  std::string operation;
+  bool has_scope = false;
+};
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+bool is_operation(const std::string& name) {
+  return std::find(std::begin(known_operations), std::end(known_operations), name) != std::end(known_operations);
+}
+
+/// `operation` is what the user said, or empty: then the column `operation`, or the name of the file, tells.
+Source make_source(const fs::path& path, std::string operation) {
+  require_rereadable(path);
+  Source source{path, std::move(operation), false};
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    const core::CsvReader csv(in, name);
+    const auto has = [&](const char* column) { return csv.find_column(column) != core::CsvReader::npos; };
+    source.has_scope = has("scope");
+    if (!source.operation.empty() || has("operation") || has("send_s")) return;
+    const std::string stem = lower_case(path.stem().string());
+    if (!is_operation(stem)) {
+      throw core::ParseError({name, 1, "operation"}, "missing, and the name of the file is no operation",
+                             "say what the rows are: --recv " + name);
+    }
+    source.operation = stem;
+  });
+  return source;
+}
+
+std::vector<Source> sources_of(const FitNetworkOptions& options) {
+  std::vector<Source> sources;
+  for (const std::string& input : options.inputs) {
+    if (!fs::is_directory(input)) {
+      sources.push_back(make_source(input, ""));
+      continue;
+    }
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(input))
+      if (entry.path().extension() == ".csv" && is_operation(lower_case(entry.path().stem().string())))
+        files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    if (files.empty()) {
+      throw core::Error(core::ExitCode::bad_input,
+                        input + ": no files of measurements; expected PingPong.csv, Send.csv, Recv.csv ...");
+    }
+    for (const fs::path& file : files) sources.push_back(make_source(file, ""));
+  }
+  for (const auto& [operation, file] : options.of_operation) sources.push_back(make_source(file, operation));
+  if (sources.empty())
+    throw core::UsageError("no measurements given: name CSV files, a folder of them, or --pingpong FILE");
+  return sources;
+}
+
+fit::MpiRows rows_of(const std::vector<Source>& sources, const std::string& scope) {
+  return [&sources, scope](const std::function<void(const core::MpiMeasurement&)>& each) {
+    for (const Source& source : sources) {
+      core::read_file(source.path, [&](std::istream& in, const std::string& name) {
+        core::read_mpi_csv(in, name, source.operation, [&](const core::MpiMeasurement& row) {
+          if (source.has_scope) return each(row);
+          core::MpiMeasurement scoped = row;
+          scoped.scope = scope;
+          each(scoped);
+        });
+      });
+    }
+  };
+}
+
+template <typename Value>
+Value one_of(const std::string& option, const std::string& name,
+             const std::vector<std::pair<const char*, Value>>& values) {
+  std::string expected;
+  for (const auto& [known, value] : values) {
+    if (name == known) return value;
+    expected += (expected.empty() ? "" : ", ") + std::string(known);
+  }
+  throw core::UsageError(option + " is `" + name + "`; expected one of " + expected);
+}
+
+fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
+  fit::NetworkFitOptions options = given.fit;
+  options.transfer =
+      one_of<fit::TransferArithmetic>("--transfer", given.arithmetic,
+                                      {{"simulated", fit::TransferArithmetic::simulated},
+                                       {"half-of-difference", fit::TransferArithmetic::half_of_difference},
+                                       {"half-minus-receive", fit::TransferArithmetic::half_minus_receive}});
+  options.filter = one_of<fit::RowFilter>(
+      "--filter", given.filter,
+      {{"robust", fit::RowFilter::robust}, {"visits", fit::RowFilter::visits}, {"none", fit::RowFilter::none}});
+  options.regression.objective = fit::objective_from_name(given.objective);
+  options.noise = fit::segment_noise_from_name(given.noise);
+  if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
+  if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
+  if (!given.thresholds.empty()) {
+    core::read_file(given.thresholds,
+                    [&](std::istream& in, const std::string& name) { fit::set_thresholds(in, name, options); });
+  }
+  if (given.async_small_bytes) options.async_small_bytes = static_cast<std::uint64_t>(*given.async_small_bytes);
+  if (given.detached_bytes) options.detached_bytes = static_cast<std::uint64_t>(*given.detached_bytes);
+  if (given.bandwidth_bytes_per_s > 0) options.bandwidth_bytes_per_s = given.bandwidth_bytes_per_s;
+  if (given.latency_s > 0) options.latency_s = given.latency_s;
+  options.wtime_calls_per_row = given.wtime_calls;
+  const auto give = [&](core::Scope scope, double bytes_per_s) {
+    if (bytes_per_s > 0) options.capacity_bytes_per_s[static_cast<std::size_t>(scope)] = bytes_per_s;
+  };
+  give(core::Scope::local, given.capacities.local_bytes_per_s);
+  give(core::Scope::remote, given.capacities.remote_bytes_per_s);
+  return options;
+}
+
+Json lines_json(const core::SegmentedLaw& law) {
+  Json lines = Json::array();
+  for (const core::Segment& s : law.segments())
+    lines.push_back(
+        {{"min_size", s.min_bytes}, {"intercept_s", s.intercept_s}, {"slope_s_per_byte", s.slope_s_per_byte}});
+  return lines;
+}
+
+/// What SMPI is told: the same numbers under SimGrid's names.
+Json smpi_json(const core::ScopeModel& scope) {
+  Json json = {{"os", lines_json(scope.cost(core::MessageCost::send))},
+               {"ois", lines_json(scope.cost(core::MessageCost::isend))},
+               {"or", lines_json(scope.cost(core::MessageCost::recv))}};
+  for (const fit::TransferFactors& f : fit::transfer_factors(scope)) {
+    json["bw_factor"].push_back({{"min_size", f.min_bytes}, {"factor", f.bandwidth_factor}});
+    json["lat_factor"].push_back({{"min_size", f.min_bytes}, {"factor", f.latency_factor}});
+  }
+  return json;
+}
+
+Json rate_json(const fit::RateEstimate& rate) {
+  return {{"bytes_per_s", rate.bytes_per_s}, {"interval_bytes_per_s", {rate.low_bytes_per_s, rate.high_bytes_per_s}}};
+}
+
+/// What so many pairs at once get, per scope; empty where nothing was measured.
+Json saturation_json(const fit::NetworkFit& fit) {
+  Json json = Json::object();
+  for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
+    const fit::LinkCapacityFit& capacity = fit.capacities[static_cast<std::size_t>(scope)];
+    if (capacity.status == fit::SaturationStatus::no_rows) continue;
+    Json& one = json[to_string(scope)] = {{"status", to_string(capacity.status)}};
+    if (capacity.single) one["single_pair"] = rate_json(*capacity.single);
+    if (capacity.ok()) one["plateau_pairs"] = {capacity.plateau_from_pairs, capacity.plateau_to_pairs};
+    for (const fit::SaturationPoint& point : capacity.points) {
+      Json entry = {{"pairs", point.pairs}, {"rows", point.turns}};
+      entry.update(rate_json(point.total));
+      one["points"].push_back(std::move(entry));
+    }
+  }
+  return json;
+}
+
+Json report_json(const fit::NetworkFit& fit) {
+  Json operations = Json::array();
+  for (const fit::OperationReport& r : fit.operations) {
+    operations.push_back({{"scope", to_string(r.scope)},
+                          {"operation", r.operation},
+                          {"rows", r.rows},
+                          {"rows_failed", r.rows_failed},
+                          {"rows_set_aside", r.rows_set_aside},
+                          {"sizes", r.sizes},
+                          {"min_bytes", r.min_bytes},
+                          {"max_bytes", r.max_bytes},
+                          {"segments", r.segments.size()},
+                          {"relative_sd", r.relative_sd}});
+  }
+  Json flags = Json::array();
+  for (const fit::QualityFlag& flag : fit.flags)
+    flags.push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
+  return {{"operations", std::move(operations)},
+          {"saturation", saturation_json(fit)},
+          {"flags", std::move(flags)},
+          {"notes", fit.notes}};
+}
+
+Json to_json(const fit::NetworkFit& fit) {
+  Json json = Json::parse(core::network_model_json(fit.model));
+  const core::NetworkModel::Values& values = fit.model.values();
+  Json& smpi = json["smpi"] = Json::object();
+  smpi["local"] = smpi_json(values.local);
+  if (values.remote) smpi["remote"] = smpi_json(*values.remote);
+  smpi["async_small_thresh"] = values.async_small_bytes;
+  smpi["send_is_detached_thresh"] = values.detached_bytes;
+  smpi["wtime_s"] = values.wtime_s;
+  smpi["iprobe_s"] = values.iprobe_s;
+  smpi["test_s"] = values.test_s;
+  json["report"] = report_json(fit);
+  return json;
+}
+
+void summarise(const fit::NetworkFit& fit) {
+  TextTable table({"scope", "operation", "rows", "set aside", "failed", "sizes", "segments", "spread"});
+  for (const fit::OperationReport& r : fit.operations) {
+    table.add({to_string(r.scope), r.operation, std::to_string(r.rows), std::to_string(r.rows_set_aside),
+               std::to_string(r.rows_failed), std::to_string(r.sizes), std::to_string(r.segments.size()),
+               percent(r.relative_sd)});
+  }
+  table.write(std::cerr);
+  for (const std::string& note : fit.notes) std::cerr << "note: " << note << '\n';
+}
+
+void draw(const fit::NetworkFit& fit, const std::string& plot) {
+  for (const fit::OperationReport& r : fit.operations) {
+    if (r.segments.empty()) continue;
+    const std::string scope = to_string(r.scope);
+    write_picture(
+        picture_name(plot, {scope, r.operation}),
+        segments_picture({r.operation + ", " + scope, "size [bytes]", "duration [s]", r.cells, r.segments, r.noise}));
+  }
+}
+
+void run_fit_network(const FitNetworkOptions& given) {
+  require_writable(given.output);
+  std::vector<std::string> inputs = given.inputs;
+  for (const auto& [operation, file] : given.of_operation) inputs.push_back(file);
+  inputs.push_back(given.thresholds);
+  require_other_file(given.output, inputs);
+  if (!given.plot.empty()) require_picture(given.plot);
+  const std::vector<Source> sources = sources_of(given);
+  const fit::NetworkFitOptions options = of_options([&] {
+    fit::NetworkFitOptions checked = fit_options(given);
+    fit::validate(checked);
+    return checked;
+  });
+  fit::NetworkFit fit = fit::fit_network(rows_of(sources, given.scope), options);
+  if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
+  fit.model = with_capacities(fit.model, given.capacities);
+  summarise(fit);
+  for (const fit::QualityFlag& flag : fit.flags)
+    std::cerr << "hplcast fit network: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
+  if (!given.plot.empty()) draw(fit, given.plot);
+  write_result(given.output, [&](std::ostream& out) { out << to_json(fit).dump(2) << '\n'; });
+}
+
+void add_inputs(CLI::App& command, const std::shared_ptr<FitNetworkOptions>& options) {
+  command
+      .add_option(
+          "input", options->inputs,
+          "CSV files of measurements, or a folder with files named after operations (PingPong.csv, Recv.csv ...)")
+      ->type_name("FILE");
+  for (const char* operation : known_operations) {
+    std::string flag = operation;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    command
+        .add_option_function<std::string>(
+            "--" + flag,
+            [options, operation](const std::string& file) { options->of_operation.emplace_back(operation, file); },
+            std::string("CSV whose rows are all of operation ") + operation)
+        ->type_name("FILE");
+  }
+  command.add_option("--scope", options->scope, "of rows in files without that column")
+      ->check(CLI::IsMember({"local", "remote"}))
+      ->capture_default_str();
+}
+
+void add_method(CLI::App& command, const std::shared_ptr<FitNetworkOptions>& options) {
+  // Before the options that it stands for: callbacks run in this order, so that one of those given as well prevails.
+  command.add_flag_callback(
+      "--published",
+      [options] {
+        options->arithmetic = "half-of-difference";
+        options->filter = "visits";
+        options->objective = "ols";
+        options->fit.physical = false;
+        options->wtime_calls = 1e7;
+      },
+      "the method of the calibrations of 2016: half-of-difference, visits, ols, --allow-negative, --wtime-calls 1e7");
+  command
+      .add_option(
+          "--transfer", options->arithmetic,
+          "time in the network from ping-pong p, send s, receive r: simulated (p/2 - s - r), half-of-difference "
+          "((p - r)/2), half-minus-receive (p/2 - r)")
+      ->capture_default_str();
+  command
+      .add_option("--filter", options->filter,
+                  "rows that count: robust (all but gross outliers), visits (10 to 90 % of each ten), none (all)")
+      ->capture_default_str();
+  command.add_option("--objective", options->objective, "of the regressions: log, weighted or ols")
+      ->capture_default_str();
+  command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture")
+      ->capture_default_str();
+  command
+      .add_option("--breakpoints", options->breakpoints, "starts of the segments after the first (default: searched)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_flag("--breakpoints-each", options->breakpoints_each,
+                   "every operation its own breakpoints (default: those of the ping-pong)");
+  command.add_flag("!--allow-negative", options->fit.physical,
+                   "do not force costs >= 0 and messages no faster than the link");
+}
+
+}  // namespace
+
+void setup_fit_network(CLI::App& app) {
+  auto options = std::make_shared<FitNetworkOptions>();
+  CLI::App& command = add_command(app, "network", "The network model from MPI measurements",
+                                  "hplcast fit network examples/fit-library/mpi.csv -o network.json");
+  add_inputs(command, options);
+  add_method(command, options);
+  command
+      .add_option("--thresholds", options->thresholds,
+                  "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)")
+      ->type_name("FILE");
+  const CLI::Range int_bytes(0.0, 2147483647.0);  // SMPI's thresholds
+  command.add_option("--async-small", options->async_small_bytes, "messages below are eager")
+      ->transform(as_bytes())
+      ->check(int_bytes);
+  command
+      .add_option("--detached", options->detached_bytes,
+                  "below, MPI_Send does not wait for the receiver (default: --async-small)")
+      ->transform(as_bytes())
+      ->check(int_bytes);
+  command.add_option("--receive-delay", options->fit.receive_delay_s, "how late the receiver of send_unmatched came")
+      ->transform(as_seconds())
+      ->capture_default_str();
+  command
+      .add_option("--bandwidth", options->bandwidth_bytes_per_s, "that factors refer to (default: of long messages)")
+      ->transform(as_link_bandwidth("hplcast fit network: warning: --bandwidth"));
+  command.add_option("--latency", options->latency_s, "that factors refer to (default: of the shortest messages)")
+      ->transform(as_latency("hplcast fit network: warning: --latency"));
+  add_capacity_options(command, options->capacities, "hplcast fit network");
+  command.add_flag("--all-backgrounds", options->fit.all_backgrounds,
+                   "keep all messages, also if some were measured with the background dgemm+iprobe, as in HPL");
+  command.add_option("--wtime-calls", options->wtime_calls, "calls that one row of wtime covers")
+      ->capture_default_str();
+  command.add_option("--plot", options->plot, "pictures (gnuplot), .png or .svg: FILE-SCOPE-OPERATION.png")
+      ->type_name("FILE");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
+      ->type_name("FILE");
+  command.callback([options] { run_fit_network(*options); });
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/support/picture.hpp"
+#include "hplcast/fit/kernel_fit.hpp"
+#include "hplcast/fit/segmented_regression.hpp"
+
+namespace hplcast::cli {
+
+/// Picture for judging a kernel model: measured over expected durations, relative residuals along the main
+/// product with the breaks of pieces, the scatter of single calls against the noise of the model, and, where there is a
+/// sigma, that of each shape against it. `fit` is ok.
+Picture kernel_picture(const std::string& title, const fit::KernelTable& table, const fit::KernelFit& fit);
+
+/// Data of the picture of a segmented fit. `noise` is empty or has one entry per segment.
+struct SegmentsToDraw {
+  std::string title;
+  std::string x_name = "size [bytes]";
+  std::string y_name = "duration [s]";
+  const std::vector<fit::SizeCell>& cells;
+  const std::vector<fit::FittedSegment>& segments;
+  const std::vector<fit::SegmentNoise>& noise;
+};
+
+/// Data with the fit and its breakpoints, relative residuals, and the scatter of up to six segments with what was
+/// fitted to it.
+Picture segments_picture(const SegmentsToDraw& drawn);
+
+}  // namespace hplcast::cli

@@ -1,0 +1,181 @@
+#include "hplcast/fit/program_fit.hpp"
+
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/cluster_input.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/instrumented_runs.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct FitProgramOptions {
+  std::vector<std::string> archives;
+  std::string cluster;
+  std::string factors_from;  ///< JSON of `run --bench-regions`
+  std::string output;
+};
+
+/// What is in an archive, by the names of its files.
+using ArchiveFiles = std::map<std::string, std::string>;
+
+/// The run of one archive. @return the command that was observed.
+std::string add_archive(const std::string& path, const ArchiveFiles& files, fit::ProgramObservation& observation) {
+  const auto run = calibration::read_observed_run(files, path);
+  bool found = false;
+  for (const auto& [name, text] : files) {
+    const std::string where = path + ":" + name;
+    if (core::ends_with(name, ".reach.csv")) {
+      std::istringstream reach_in(text);
+      fit::read_reach({reach_in, where}, observation);
+    }
+    const std::string ending = ".times.csv";
+    if (core::ends_with(name, ending)) {
+      const std::string calls_name = name.substr(0, name.size() - ending.size()) + ".calls.csv";
+      const auto calls = files.find(calls_name);
+      if (calls == files.end()) throw core::Error(core::ExitCode::bad_input, path + ": no " + calls_name + " in it");
+      std::istringstream calls_in(calls->second), times_in(text);
+      fit::read_observed_rank({calls_in, path + ":" + calls_name}, {times_in, where}, observation);
+      found = true;
+    }
+  }
+  if (!found)
+    throw core::Error(core::ExitCode::bad_input,
+                      path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
+  return run ? run->program : "";
+}
+
+/// The published method: a region's factor is the ratio of its real to its simulated duration, of the same workload.
+void set_factors(const std::string& path, core::ProgramModel& program) {
+  nlohmann::json regions;
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+    if (!json.is_object() || !json.contains("regions") || !json.at("regions").is_object())
+      throw core::ParseError({name, 0, "/regions"}, "expected the JSON of `hplcast run --bench-regions -o FILE`");
+    regions = json.at("regions");
+  });
+  for (auto& [name, region] : program.regions) {
+    const auto found = regions.find(name);
+    const double calls = found == regions.end() || !found->is_object() ? 0 : found->value("calls", 0.0);
+    const double simulated_s = calls > 0 ? found->value("time_s", 0.0) : 0;
+    if (!(simulated_s > 0 && region.time_s > 0))
+      throw core::Error(core::ExitCode::bad_input,
+                        path + ": region " + name + " took no time in it; expected a run with --bench-regions");
+    if (static_cast<long>(calls) != region.calls)
+      throw core::Error(core::ExitCode::bad_input, path + ": region " + name + " was entered " + core::shortest(calls) +
+                                                       " times, but " + std::to_string(region.calls) +
+                                                       " times in what was observed\n  hint: simulate the same " +
+                                                       "program with the same arguments on as many ranks");
+    region.mode = core::RegionMode::factor;
+    region.factor = region.time_s / simulated_s;
+    region.model = {};
+    std::cerr << "region " << name << ": factor " << significant(region.factor) << '\n';
+  }
+}
+
+/// Where the observed time went: the routines that took most, and the sums.
+void write_table(std::ostream& out, const fit::ProgramObservation& seen, const fit::ProgramFit& fit) {
+  const core::ObservedTime& observed = fit.program.observed;
+  TextTable table({"what", "model", "calls", "time s", "share", "error", "by size"});
+  const double executed_s = observed.total_s - observed.mpi_s;
+  const auto add = [&](const std::string& name, const std::string& model, const fit::ObservedSum& sum,
+                       const std::string& key) {
+    const auto error = fit.errors.find(key);
+    const bool has_error = error != fit.errors.end();
+    table.add({name, model, significant(sum.calls), significant(sum.time_s), percent(sum.time_s / executed_s),
+               has_error ? percent(error->second.by_time) : "", has_error ? percent(error->second.by_size) : ""});
+  };
+  for (const auto& [name, sum] : seen.routines) {
+    const auto one = fit.fits.find(name);
+    const bool ok = one != fit.fits.end() && one->second.ok();
+    add(name, ok ? one->second.model.level() : "none", sum, name);
+  }
+  for (const auto& [name, sum] : seen.regions) {
+    const auto one = fit.program.regions.find(name);
+    add("region " + name, one == fit.program.regions.end() ? "none" : core::to_string(one->second.mode), sum,
+        "region:" + name);
+  }
+  add("the rest", "none", {0, observed.rest_s, 0}, "");
+  table.write(out);
+  out << "share: of the CPU time outside of MPI; error: mean |predicted / observed - 1| of the ranges of sizes "
+         "observed "
+         "(factors of 2) by their time; by size: if all ranges count alike\n"
+      << "MPI took " << significant(observed.mpi_s) << " s of CPU time beside that, and is simulated\n";
+}
+
+void run_fit_program(const FitProgramOptions& options) {
+  require_writable(options.output);
+  std::vector<std::string> inputs = options.archives;
+  inputs.push_back(options.cluster);
+  require_other_file(options.output, inputs);
+  core::ClusterModel cluster = read_cluster_file(options.cluster);
+  fit::ProgramObservation observation;
+  std::string command;
+  std::map<ArchiveFiles, std::string> runs;
+  for (const std::string& archive : options.archives) {
+    const std::string before = command;
+    const auto [run, is_new] = runs.emplace(calibration::read_archive(archive), archive);
+    if (!is_new)
+      std::cerr << "hplcast fit program: warning: " << archive << " is the same run as " << run->second
+                << ", which counts twice now: give each run once\n";
+    command = add_archive(archive, run->first, observation);
+    if (!before.empty() && before != command)
+      std::cerr << "hplcast fit program: warning: " << archive << " is of `" << command << "`, not of `" << before
+                << "`: models of one program are asked for\n";
+  }
+  fit::ProgramFit fit = fit::fit_program(observation);
+  fit.program.command = command;
+  if (!options.factors_from.empty()) {
+    set_factors(options.factors_from, fit.program);
+    for (const auto& [name, region] : fit.program.regions) fit.errors.erase("region:" + name);  // their models are gone
+  }
+  if (!is_quiet()) write_table(std::cerr, observation, fit);
+  for (const std::string& warning : fit::few_sizes(observation, fit.fits)) fit.warnings.push_back(warning);
+  for (const std::string& warning : fit::far_off(observation, fit.errors)) fit.warnings.push_back(warning);
+  for (const std::string& warning : fit.warnings) std::cerr << "hplcast fit program: warning: " << warning << '\n';
+  cluster.program = std::move(fit.program);
+  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+}
+
+}  // namespace
+
+void setup_fit_program(CLI::App& fit) {
+  const auto options = std::make_shared<FitProgramOptions>();
+  CLI::App& command = add_command(fit, "program", "Models of what an observed program calls, added to a cluster.json",
+                                  "hplcast fit program solver.zip --cluster examples/dahu-like.json -o solver.json");
+  command.add_option("archives", options->archives, "archives of `hplcast observe`, of one program")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--cluster", options->cluster, "cluster.json with the network of the machine")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--factors-from", options->factors_from,
+          "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "
+          "ratio of both is taken")
+      ->type_name("FILE");
+  accept_json(command);
+  command
+      .add_option("-o,--output", options->output,
+                  "cluster.json with routines and regions (default: the standard output)")
+      ->type_name("FILE");
+  command.callback([options] { run_fit_program(*options); });
+}
+
+}  // namespace hplcast::cli

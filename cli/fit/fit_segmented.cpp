@@ -1,0 +1,289 @@
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.hpp"
+#include "cli/fit/fit_pictures.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/fit/segmented_regression.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FitSegmentedOptions {
+  std::string input;
+  std::string objective = "log";
+  std::vector<double> breakpoints;
+  bool breakpoints_given = false;
+  std::string x = "size_bytes";
+  std::string y = "duration_s";
+  std::vector<std::string> by;
+  std::vector<std::string> where;
+  bool average = false;
+  std::string noise = "none";
+  fit::SegmentedOptions regression;
+  std::string plot;
+  std::string output;
+};
+
+/// column=value
+struct Condition {
+  std::string column, value;
+};
+
+std::vector<Condition> parse_conditions(const std::vector<std::string>& texts) {
+  std::vector<Condition> conditions;
+  for (const std::string& text : texts) {
+    const std::size_t equal = text.find('=');
+    if (equal == 0 || equal == std::string::npos)
+      throw core::UsageError("--where is `" + text + "`; expected column=value");
+    conditions.push_back({text.substr(0, equal), text.substr(equal + 1)});
+  }
+  return conditions;
+}
+
+/// Durations of several operations have nothing in common: taken together only by mistake.
+class OneOperation {
+ public:
+  OneOperation(const core::CsvReader& csv, const FitSegmentedOptions& options) : csv_(csv) {
+    for (const char* name : {"operation", "scope", "kernel"})
+      if (csv.find_column(name) != core::CsvReader::npos &&
+          std::find(options.by.begin(), options.by.end(), name) == options.by.end())
+        columns_.push_back({csv.column(name), {}});
+  }
+
+  void check() {
+    for (auto& [column, seen] : columns_) {
+      const std::string_view text = csv_.text(column);
+      if (seen.empty()) seen = text;
+      if (seen == text) continue;
+      const std::string name = csv_.header()[column];
+      throw core::ParseError(csv_.at(column),
+                             "found `" + std::string(text) + "` after `" + seen + "`; expected one value",
+                             "choose with --where " + name + "=" + seen + ", or fit each with --by " + name);
+    }
+  }
+
+ private:
+  const core::CsvReader& csv_;
+  std::vector<std::pair<std::size_t, std::string>> columns_;
+};
+
+using Key = std::vector<std::string>;
+
+/// Hands on every row that counts, with the values of the columns of --by. Returns how many had failed.
+long for_rows(std::istream& in, const std::string& name, const FitSegmentedOptions& options,
+              const std::function<void(const Key& key, double x, double y)>& each) {
+  core::CsvReader csv(in, name);
+  const std::size_t x = csv.column(options.x), y = csv.column(options.y), error = csv.find_column("error");
+  std::vector<std::size_t> by;
+  for (const std::string& column : options.by) by.push_back(csv.column(column));
+  std::vector<std::pair<std::size_t, std::string>> conditions;
+  for (const Condition& c : parse_conditions(options.where)) conditions.emplace_back(csv.column(c.column), c.value);
+  OneOperation one(csv, options);
+  long failed = 0;
+  while (csv.next()) {
+    bool counts = true;
+    for (const auto& [column, value] : conditions) counts = counts && csv.text(column) == value;
+    if (!counts) continue;
+    if (error != core::CsvReader::npos && !csv.text(error).empty()) {
+      ++failed;
+      continue;
+    }
+    one.check();
+    Key key;
+    for (std::size_t column : by) key.emplace_back(csv.text(column));
+    each(key, csv.non_negative(x), csv.positive(y));
+  }
+  return failed;
+}
+
+long for_rows(const FitSegmentedOptions& options, const std::function<void(const Key& key, double x, double y)>& each) {
+  if (options.input == "-") return for_rows(std::cin, "standard input", options, each);
+  long failed = 0;
+  core::read_file(options.input,
+                  [&](std::istream& in, const std::string& name) { failed = for_rows(in, name, options, each); });
+  return failed;
+}
+
+/// One fit, of the rows that have these values in the columns of --by.
+struct Group {
+  fit::SamplesBySize samples;
+  fit::SegmentedFit fit;
+  std::vector<fit::SegmentNoise> noise;
+};
+using Groups = std::map<Key, Group>;
+
+Json to_json(const fit::SegmentNoise& noise) {
+  Json json = {{"mean", noise.mean}, {"sd", noise.sd}};
+  for (const core::MixtureMode& mode : noise.modes)
+    json["mixture"].push_back({{"probability", mode.probability}, {"mean", mode.mean}, {"sd", mode.sd}});
+  return json;
+}
+
+Json to_json(const Group& group) {
+  const fit::SegmentedFit& fit = group.fit;
+  Json json = {{"status", fit::to_string(fit.status)}};
+  if (!fit.reason.empty()) json["reason"] = fit.reason;
+  json["objective"] = fit::to_string(fit.objective);
+  json["bic"] = fit.bic;
+  json["rss"] = fit.rss;
+  json["breakpoints"] = fit.breakpoints();
+  Json& segments = json["segments"] = Json::array();
+  for (std::size_t i = 0; i < fit.segments.size(); ++i) {
+    const fit::FittedSegment& s = fit.segments[i];
+    Json segment = {{"min", s.min}, {"slope", s.slope}, {"intercept", s.intercept},
+                    {"n", s.n},     {"sizes", s.sizes}, {"rss", s.rss}};
+    if (!group.noise.empty()) segment["noise"] = to_json(group.noise[i]);
+    segments.push_back(std::move(segment));
+  }
+  return json;
+}
+
+void summarise(const fit::SegmentedFit& fit, const std::string& title) {
+  std::cerr << title << fit.segments.size() << " segment(s), objective " << fit::to_string(fit.objective) << ", BIC "
+            << significant(fit.bic, 6) << '\n';
+  for (const fit::FittedSegment& s : fit.segments)
+    std::cerr << "  from " << significant(s.min, 6) << ": " << significant(s.intercept) << " + " << significant(s.slope)
+              << " x  (" << s.n << " rows, " << s.sizes << " sizes)\n";
+  if (!fit.reason.empty()) std::cerr << "  " << fit.reason << '\n';
+}
+
+std::string title_of(const Key& key, const FitSegmentedOptions& options) {
+  std::string title;
+  for (std::size_t i = 0; i < key.size(); ++i)
+    title += options.by[i] + " " + key[i] + (i + 1 < key.size() ? ", " : ": ");
+  return title;
+}
+
+/// @throws core::Error (no_acceptable_fit) with the reason if there is nothing to fit.
+Groups fit_groups(const FitSegmentedOptions& options) {
+  Groups groups;
+  const long failed = for_rows(options, [&](const Key& key, double x, double y) { groups[key].samples.add(x, y); });
+  if (groups.empty()) {
+    throw core::Error(
+        core::ExitCode::no_acceptable_fit,
+        options.input + ": no rows to fit" + (failed > 0 ? " (" + std::to_string(failed) + " failed calls)" : ""));
+  }
+  for (auto& [key, group] : groups) {
+    auto cells = group.samples.cells();
+    if (options.average) cells = fit::averaged(std::move(cells));
+    group.fit = fit::fit_segmented(cells, options.regression);
+    const std::string title = title_of(key, options);
+    if (group.fit.segments.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, title + group.fit.reason);
+    summarise(group.fit, title);
+  }
+  return groups;
+}
+
+/// A second pass over the rows.
+void fit_noise(const FitSegmentedOptions& options, fit::SegmentNoiseKind kind, Groups& groups) {
+  std::map<Key, fit::SegmentNoiseCollector> collectors;
+  for (const auto& [key, group] : groups) collectors.emplace(key, group.fit.segments);
+  for_rows(options, [&](const Key& key, double x, double y) { collectors.at(key).add(x, y); });
+  for (auto& [key, group] : groups) group.noise = collectors.at(key).noise(kind);
+}
+
+void draw(const Groups& groups, const FitSegmentedOptions& options) {
+  for (const auto& [key, group] : groups) {
+    const std::string title = key.empty() ? options.y : title_of(key, options) + options.y;
+    write_picture(
+        key.empty() ? std::filesystem::path(options.plot) : picture_name(options.plot, key),
+        segments_picture({title, options.x, options.y, group.samples.cells(), group.fit.segments, group.noise}));
+  }
+}
+
+Json to_json(const Groups& groups, const FitSegmentedOptions& options) {
+  if (options.by.empty()) return to_json(groups.begin()->second);
+  Json result;
+  for (const auto& [key, group] : groups) {
+    Json one = Json::object();
+    for (std::size_t i = 0; i < key.size(); ++i) one[options.by[i]] = key[i];
+    one.update(to_json(group));
+    result["groups"].push_back(std::move(one));
+  }
+  return result;
+}
+
+void run_fit_segmented(FitSegmentedOptions options) {
+  require_writable(options.output);
+  for (const std::string& path : {options.output, options.plot}) require_other_file(path, {options.input});
+  if (!options.plot.empty()) require_picture(options.plot);
+  require_distinct("--by", options.by);
+  parse_conditions(options.where);
+  const fit::SegmentNoiseKind noise = of_options([&] {
+    options.regression.objective = fit::objective_from_name(options.objective);
+    if (options.breakpoints_given) options.regression.breakpoints = options.breakpoints;
+    fit::validate(options.regression);
+    return fit::segment_noise_from_name(options.noise);
+  });
+  if (noise != fit::SegmentNoiseKind::none) {
+    if (options.input == "-")
+      throw core::UsageError("--noise reads the rows twice; expected a file, not the standard input");
+    require_rereadable(options.input);
+  }
+  Groups groups = fit_groups(options);
+  if (noise != fit::SegmentNoiseKind::none) fit_noise(options, noise, groups);
+  if (!options.plot.empty()) draw(groups, options);
+  write_result(options.output, [&](std::ostream& out) { out << to_json(groups, options).dump(2) << '\n'; });
+}
+
+}  // namespace
+
+void setup_fit_segmented(CLI::App& app) {
+  auto options = std::make_shared<FitSegmentedOptions>();
+  CLI::App& command =
+      add_command(app, "segmented", "Segmented linear regression of durations over sizes",
+                  "hplcast fit segmented examples/fit-library/mpi.csv --where operation=pingpong --where scope=remote");
+  command.add_option("input", options->input, "CSV with a header; - is the standard input")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--objective", options->objective, "ols, weighted (residuals^2 / x) or log (relative errors)")
+      ->capture_default_str();
+  CLI::Option* breakpoints =
+      command.add_option("--breakpoints", options->breakpoints, "starts of the segments after the first: no search")
+          ->delimiter(',')
+          ->allow_extra_args(false);
+  command.add_option("--x", options->x, "column of the sizes")->capture_default_str();
+  command.add_option("--y", options->y, "column of the durations")->capture_default_str();
+  command.add_option("--where", options->where, "only rows with this value: operation=send (repeatable)")
+      ->type_name("COLUMN=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--by", options->by, "one fit for each combination of values of these columns")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_flag("--average", options->average, "one row per size: its mean duration");
+  command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture")
+      ->capture_default_str();
+  command.add_flag("--continuous", options->regression.continuous, "segments join at the breakpoints");
+  command.add_flag("--non-negative", options->regression.non_negative,
+                   "slopes and intercepts >= 0 (always so for log)");
+  command.add_option("--min-sizes", options->regression.min_sizes, "fewest distinct sizes in a segment")
+      ->capture_default_str();
+  command.add_option("--max-segments", options->regression.max_segments, "where the search stops")
+      ->capture_default_str();
+  command
+      .add_option("--significance", options->regression.significance,
+                  "level at which a breakpoint must differ from none; 1: the least BIC alone decides")
+      ->capture_default_str();
+  command.add_option("--plot", options->plot, "picture (gnuplot), .png or .svg; with --by: FILE-VALUE-VALUE.png")
+      ->type_name("FILE");
+  accept_json(command);
+  command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
+      ->type_name("FILE");
+  command.callback([options, breakpoints] {
+    options->breakpoints_given = breakpoints->count() > 0;
+    run_fit_segmented(*options);
+  });
+}
+
+}  // namespace hplcast::cli

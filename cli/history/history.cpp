@@ -1,0 +1,396 @@
+#include "cli/history/history.hpp"
+#include "hplcast/study/history.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/archive_campaign.hpp"
+#include "hplcast/study/history_check.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+using study::HistoryDatabase;
+
+struct LogOptions {
+  std::string database, date, cluster = "all", hosts = "all", type = "change", job, description;
+};
+
+/// Options that `history change` and `history outlier` share.
+void add_log_options(CLI::App& command, LogOptions& options) {
+  add_history_option(command, options.database);
+  command.add_option("--cluster", options.cluster, "names, with / between them (all)");
+  command.add_option("--hosts", options.hosts, "names, with / between them (all)");
+  command.add_option("description", options.description, "what happened")->required();
+}
+
+/// Names with "/" between them. @throws core::UsageError for empty ones.
+std::vector<std::string> listed(const char* option, const std::string& list) {
+  auto names = study::names_in(list);
+  if (std::find(names.begin(), names.end(), "") != names.end())
+    throw core::UsageError(std::string(option) + " is `" + list + "`; expected names with / between them, or all");
+  return names;
+}
+
+/// @throws core::Error (bad_input) for a name that no campaign has: an entry about it would do nothing.
+void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw core::Error(core::ExitCode::bad_input, "no campaign has measured " + what + " `" + name + "`; there are " +
+                                                   (known.empty() ? "none" : named(known)));
+}
+
+std::vector<std::string> hosts_of(const HistoryDatabase& database, const std::string& cluster) {
+  std::vector<std::string> hosts;
+  for (const auto& [host, times] : database.host_times(cluster)) hosts.push_back(host);
+  return hosts;
+}
+
+/// An entry of a log is about clusters and hosts, or networks, that campaigns have measured.
+void require_known(const HistoryDatabase& database, const LogOptions& options) {
+  const auto known = database.clusters();
+  // A cluster without a name is called so, too.
+  const auto clusters = options.cluster == "all" ? known : study::names_in(options.cluster);
+  for (const std::string& cluster : clusters) require_known("cluster", cluster, known);
+  if (options.hosts == "all") return;
+  std::set<std::string> hosts;
+  for (const std::string& cluster : clusters)
+    for (const std::string& host : hosts_of(database, cluster)) hosts.insert(host);
+  for (const study::Place& place : database.places())
+    if (study::list_names(options.cluster, place.cluster)) hosts.insert(place.host);
+  for (const std::string& host : listed("--hosts", options.hosts))
+    require_known("host", host, {hosts.begin(), hosts.end()});
+}
+
+/// What was measured was measured before now. @throws core::UsageError
+void require_past(const std::string& date, std::int64_t time_s) {
+  if (time_s > std::time(nullptr)) throw core::UsageError("--date is `" + date + "`, in the future (UTC)");
+}
+
+void setup_change(CLI::App& group) {
+  const auto options = std::make_shared<LogOptions>();
+  CLI::App& command = add_command(
+      group, "change", "Log that something was changed or repaired: a new reference begins",
+      "hplcast history change --date 2025-04-08 --hosts node-3 --type repair \"new fan\" --database watch.db");
+  add_log_options(command, *options);
+  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
+  command.add_option("--type", options->type, "any word: protocol, BIOS, repair ... (change)");
+  command.callback([options] {
+    const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
+    (void)listed("--hosts", options->hosts);
+    HistoryDatabase database(options->database, HistoryDatabase::Access::write);
+    require_known(database, *options);
+    if (time_s > std::time(nullptr))
+      std::cerr << "warning: " << options->date << " (UTC) is in the future: the change counts from then on\n";
+    const bool added =
+        database.add_change({time_s, options->cluster, options->hosts, options->type, options->description});
+    tell_added("change of " + options->date, added);
+  });
+}
+
+void setup_outlier(CLI::App& group) {
+  const auto options = std::make_shared<LogOptions>();
+  CLI::App& command = add_command(
+      group, "outlier", "Log runs that are known to be bad: they are no part of any reference",
+      "hplcast history outlier --date 2025-01-20 --hosts node-7 \"another job was on the node\" --database watch.db");
+  add_log_options(command, *options);
+  command.add_option("--date", options->date, "day of the runs, YYYY-MM-DD, in UTC")->required();
+  command.add_option("--job", options->job, "of the batch system (all of that day)");
+  command.callback([options] {
+    const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
+    if (time_s % fit::day_s != 0)
+      throw core::UsageError("--date is `" + options->date +
+                             "`; expected a day, YYYY-MM-DD: all runs of it, or those of --job");
+    require_past(options->date, time_s);
+    (void)listed("--hosts", options->hosts);
+    HistoryDatabase database(options->database, HistoryDatabase::Access::write);
+    require_known(database, *options);
+    const bool added =
+        database.add_outlier({time_s, options->cluster, options->hosts, options->job, options->description});
+    tell_added("outlier of " + options->date, added);
+  });
+}
+
+struct FailedOptions {
+  std::string database, date, cluster, hosts, job;
+};
+
+/// The cluster that is named, or the only one. @throws core::UsageError if there are several.
+std::string one_cluster(const HistoryDatabase& database, const std::string& name) {
+  const auto known = database.clusters();
+  if (name.empty() && known.size() > 1)
+    throw core::UsageError("the history is of several clusters: expected --cluster, one of " + named(known));
+  if (name.empty()) return known.empty() ? name : known.front();
+  require_known("cluster", name, known);
+  return name;
+}
+
+/// Without those that are gone.
+std::vector<std::string> present_hosts(const HistoryDatabase& database, const std::string& cluster) {
+  const auto times = database.host_times(cluster);
+  std::int64_t newest_s = 0;
+  for (const auto& [host, one] : times) newest_s = std::max(newest_s, one.asked_s);
+  std::vector<std::string> hosts;
+  for (const auto& [host, one] : times)
+    if (newest_s - one.asked_s <= study::CheckOptions().missing_after_s) hosts.push_back(host);
+  return hosts;
+}
+
+/// A campaign that asked hosts and got nothing. It is measured as the one before, so it begins no new reference.
+study::CampaignRecord failed_campaign(const HistoryDatabase& database, const FailedOptions& options,
+                                      std::int64_t time_s) {
+  study::CampaignRecord record;
+  record.job = options.job;
+  record.cluster = options.cluster;
+  record.start_s = record.end_s = time_s;
+  record.hosts = options.hosts == "all" ? present_hosts(database, options.cluster) : listed("--hosts", options.hosts);
+  for (const study::StoredCampaign& one : database.campaigns())
+    if (one.cluster == options.cluster) record.protocol = database.protocol(one.protocol);
+  return record;
+}
+
+void setup_failed(CLI::App& group) {
+  const auto options = std::make_shared<FailedOptions>();
+  CLI::App& command = add_command(
+      group, "failed", "Log hosts that were to be measured and gave no result: a job that never ended",
+      "hplcast history failed --date \"2025-04-09 07:00\" --cluster demo --hosts node-2 --database watch.db");
+  add_history_option(command, options->database);
+  command.add_option("--cluster", options->cluster, "its name, if the history is of several");
+  command.add_option("--hosts", options->hosts, "names, with / between them, or all that took part in the last week")
+      ->required();
+  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
+  command.add_option("--job", options->job, "of the batch system");
+  command.callback([options] {
+    const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
+    require_past(options->date, time_s);
+    (void)listed("--hosts", options->hosts);
+    HistoryDatabase database(options->database, HistoryDatabase::Access::write);
+    options->cluster = one_cluster(database, options->cluster);
+    const auto record = failed_campaign(database, *options, time_s);
+    if (record.hosts.empty()) throw core::Error(core::ExitCode::bad_input, "the history has no hosts yet");
+    for (const std::string& host : record.hosts) require_known("host", host, hosts_of(database, options->cluster));
+    const std::string name = "failed " + options->hosts + " " + options->date + " " + options->cluster;
+    tell_added(name, database.add_source({core::sha256_hex(name), name}, [&](const auto& add) { add(record); }));
+  });
+}
+
+}  // namespace
+
+void add_history_option(CLI::App& command, std::string& database) {
+  command.add_option("--database", database, "the history; made if it is missing")->required()->type_name("FILE");
+}
+
+std::string named(const std::vector<std::string>& names) {
+  std::vector<std::string> texts;
+  for (const std::string& name : names) texts.push_back(name.empty() ? "''" : name);
+  return core::comma_separated(texts);
+}
+
+void tell_added(const std::string& name, bool added) {
+  std::cerr << name << (added ? ": added\n" : ": is in the history already\n");
+}
+
+void setup_history_logs(CLI::App& group) {
+  setup_change(group);
+  setup_outlier(group);
+  setup_failed(group);
+}
+
+namespace {
+
+struct SiteOptions {
+  std::string database, folder;
+  study::CheckOptions check;
+};
+
+void run_site(const SiteOptions& options) {
+  if (std::filesystem::exists(options.folder) && !std::filesystem::is_directory(options.folder))
+    throw core::Error(core::ExitCode::bad_input, options.folder + " is a file; expected a folder for the pages");
+  const study::HistoryDatabase database(options.database, study::HistoryDatabase::Access::read);
+  const study::SiteSize size = write_site(database, options.check, options.folder);
+  std::cerr << size.pages << " pages, the largest of " << (size.largest_bytes + 1023) / 1024 << " KiB; begin with "
+            << (std::filesystem::path(options.folder) / "index.html").string() << '\n';
+}
+
+}  // namespace
+
+void setup_history_site(CLI::App& group) {
+  const auto options = std::make_shared<SiteOptions>();
+  CLI::App& command =
+      add_command(group, "site", "Write a history as static pages: what needs attention, all hosts over time",
+                  "hplcast history site watch.db -o site");
+  command.add_option("history", options->database, "database of `hplcast history`")->required()->type_name("FILE");
+  command.add_option("-o,--output", options->folder, "folder for the pages; made if it is missing")
+      ->required()
+      ->type_name("DIR");
+  command.add_option("--cluster", options->check.cluster, "only this one (all)");
+  command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
+  command.callback([options] { run_site(*options); });
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// SHA-256 of an archive, or of all files of a campaign's folder.
+std::string hash_of(const fs::path& path, const calibration::CampaignArchive& archive) {
+  if (!fs::is_directory(path)) return core::sha256_hex(core::read_text(path));
+  std::string all;
+  for (const auto& [name, text] : archive.files) all += name + " " + core::sha256_hex(text) + "\n";
+  return core::sha256_hex(all);
+}
+
+struct AddOptions {
+  std::vector<std::string> archives;
+  std::string database, cluster, job;
+};
+
+/// The campaign to compare with: the last of these hosts or, if one of them is new, of the cluster. Hosts may be
+/// measured one by one.
+std::optional<study::StoredCampaign> last_campaign(const HistoryDatabase& database, const study::CampaignRecord& record,
+                                                   bool any_new) {
+  const auto campaigns = database.campaigns();
+  for (auto one = campaigns.rbegin(); one != campaigns.rend(); ++one) {
+    if (one->cluster != record.cluster || one->start_s > record.start_s) continue;
+    const auto hosts = any_new ? record.hosts : database.hosts(one->id);
+    if (std::find_first_of(hosts.begin(), hosts.end(), record.hosts.begin(), record.hosts.end()) != hosts.end())
+      return *one;
+  }
+  return std::nullopt;
+}
+
+/// What is new about the hosts or the way of measuring, before a campaign is added.
+void tell_differences(const HistoryDatabase& database, const study::CampaignRecord& record) {
+  const auto known = database.host_times(record.cluster);
+  const bool any_new = std::any_of(record.hosts.begin(), record.hosts.end(),
+                                   [&](const std::string& host) { return known.count(host) == 0; });
+  const auto last = last_campaign(database, record, any_new);
+  if (!last) return;
+  for (const auto& difference : study::protocol_differences(database.protocol(last->protocol), record.protocol))
+    std::cerr << "  measured in another way than before, so a new reference begins: " << difference << '\n';
+  for (const std::string& host : record.hosts)
+    if (known.count(host) == 0) std::cerr << "  host " << host << " is new: its history begins now\n";
+  for (const std::string& host : database.hosts(last->id))
+    if (std::find(record.hosts.begin(), record.hosts.end(), host) == record.hosts.end())
+      std::cerr << "  host " << host << " took part in the campaign before, not in this one\n";
+}
+
+void run_add(const AddOptions& options) {
+  for (const std::string& path : options.archives) {
+    const calibration::CampaignArchive archive = calibration::read_campaign_archive(path);
+    const std::string hash = hash_of(path, archive);
+    HistoryDatabase database(options.database, HistoryDatabase::Access::write);
+    if (database.has_source(hash)) {
+      tell_added(path, false);
+      continue;
+    }
+    std::vector<std::string> notes;
+    study::CampaignRecord record = study::campaign_record(archive, options.cluster, notes);
+    record.job = options.job;
+    add_network_segments(record, database.first_cluster_json(record.cluster, core::sha256_hex(record.protocol)));
+    tell_differences(database, record);
+    const bool added = database.add_source({hash, path}, [&](const auto& add) { add(record); });
+    tell_added(path, added);
+    for (const std::string& note : notes) std::cerr << "  " << note << '\n';
+  }
+}
+
+void setup_add(CLI::App& group) {
+  const auto options = std::make_shared<AddOptions>();
+  CLI::App& command = add_command(group, "add", "Add the archives of campaigns",
+                                  "hplcast history add laptop.zip --database history.db");
+  command.add_option("archives", options->archives, "archives, or folders, of `hplcast calibrate`")
+      ->required()
+      ->type_name("FILE");
+  add_history_option(command, options->database);
+  command.add_option("--cluster", options->cluster, "name of the cluster, if the history is of several");
+  command.add_option("--job", options->job, "of the batch system, for `history outlier`");
+  command.callback([options] { run_add(*options); });
+}
+
+struct ImportOptions {
+  std::vector<std::string> files, changes, outliers;
+  std::string database, cluster;
+};
+
+void import_file(HistoryDatabase& database, const std::string& path, const std::string& cluster) {
+  const std::string text = core::read_text(path);
+  const std::string name = core::is_standard_stream(path) ? "standard input" : path;
+  study::ImportedRuns found;
+  const bool added = database.add_source({core::sha256_hex(text), name}, [&](const HistoryDatabase::Add& add) {
+    std::istringstream in(text);
+    found = study::import_runs(in, name, cluster, add);
+  });
+  tell_added(name, added);
+  if (!added) return;
+  std::cerr << "  " << found.rows << " rows of " << found.campaigns << " jobs: " << core::comma_separated(found.factors)
+            << '\n';
+  if (!found.unused.empty())
+    std::cerr << "  columns that are no factors: " << core::comma_separated(found.unused) << '\n';
+}
+
+/// The entries of a log, after those that are there.
+template <typename Entry>
+void add_all(const std::string& path, std::vector<Entry> (*read)(std::istream&, const std::string&),
+             std::vector<Entry>& entries) {
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    for (Entry& entry : read(in, name)) entries.push_back(std::move(entry));
+  });
+}
+
+void run_import(const ImportOptions& options) {
+  if (options.files.empty() && options.changes.empty() && options.outliers.empty())
+    throw core::UsageError("nothing to import: expected files of runs, --changes or --outliers");
+  // Whatever can be wrong is read before the history is made.
+  std::vector<study::Change> changes;
+  std::vector<study::LoggedOutlier> outliers;
+  for (const std::string& path : options.changes) add_all(path, study::read_changes, changes);
+  for (const std::string& path : options.outliers) add_all(path, study::read_outliers, outliers);
+  for (const std::string& path : options.files)
+    if (!core::is_standard_stream(path)) core::read_file(path, [](std::istream&, const std::string&) {});
+  HistoryDatabase database(options.database, HistoryDatabase::Access::write);
+  for (const std::string& path : options.files) import_file(database, path, options.cluster);
+  if (!options.changes.empty()) std::cerr << database.add_changes(changes) << " new changes\n";
+  if (!options.outliers.empty()) std::cerr << database.add_outliers(outliers) << " new outliers\n";
+}
+
+void setup_history_import(CLI::App& group) {
+  const auto options = std::make_shared<ImportOptions>();
+  CLI::App& command = add_command(
+      group, "import", "Add runs, changes and outliers from CSV files",
+      "hplcast history import examples/watch/runs.csv --changes examples/watch/changes.csv --database watch.db");
+  command.add_option("files", options->files, "one row per CPU and job: node, cpu, jobid, start_time, factors")
+      ->type_name("FILE");
+  add_history_option(command, options->database);
+  command.add_option("--cluster", options->cluster, "name of the cluster, for files without such a column");
+  command.add_option("--changes", options->changes, "date, cluster, node, type, description")->type_name("FILE");
+  command.add_option("--outliers", options->outliers, "date, cluster, node, jobid, description")->type_name("FILE");
+  command.callback([options] { run_import(*options); });
+}
+
+}  // namespace
+
+void setup_history(CLI::App& app) {
+  CLI::App& group = add_command(app, "history", "Keep what repeated campaigns have measured (docs/use/history.md)",
+                                "hplcast history import --help");
+  group.require_subcommand(1);
+  setup_add(group);
+  setup_history_import(group);
+  setup_history_logs(group);
+  setup_history_site(group);
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,368 @@
+#include "hplcast/calibration/measure_detours.hpp"
+
+#include <cmath>
+#include <iosfwd>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <sstream>
+#include <tuple>
+#include <vector>
+
+#include "cli/measure/core_list.hpp"
+#include "cli/measure/measuring_program.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/progress.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/measurement.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/fit/detours.hpp"
+
+namespace hplcast::cli {
+
+/// Prints a table of each detector (operation, size, count, ranks) among the runs: clean runs, levels, their 99 %
+/// intervals, Welch's p, and the lowest level that is seen; then warnings: levels that the source did not reach, clean
+/// runs that changed meanwhile, runs with few periods.
+/// @throws core::Error (bad_input) if a detector has fewer than 2 clean runs, or no level.
+void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>& runs);
+
+/// The same as JSON.
+void write_sensitivity_json(std::ostream& out, const std::vector<core::CollectiveRun>& runs);
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Runs of one kind of series.
+struct Detector {
+  core::CollectiveRun kind;
+  std::vector<double> clean;
+  std::map<double, std::vector<double>> noisy;
+  std::map<double, double> duty_sums;
+  double shortest_periods = INFINITY;  ///< of the source in a run
+};
+
+std::vector<Detector> detectors_of(const std::vector<core::CollectiveRun>& runs) {
+  std::map<std::tuple<std::string, double, long, long, long>, Detector> found;
+  // A source of level 0 does not run: such runs are clean ones.
+  for (const core::CollectiveRun& run : runs) {
+    if (run.warm_up) continue;
+    Detector& detector = found[{run.operation, run.size_bytes, run.count, run.ranks, run.hosts}];
+    detector.kind = run;
+    if (run.level == 0) {
+      detector.clean.push_back(run.duration_s);
+      continue;
+    }
+    detector.noisy[run.level].push_back(run.duration_s);
+    detector.duty_sums[run.level] += run.duty;
+    if (run.period_s > 0)
+      detector.shortest_periods = std::min(detector.shortest_periods, run.duration_s / run.period_s);
+  }
+  std::vector<Detector> detectors;
+  for (auto& [key, detector] : found) detectors.push_back(std::move(detector));
+  return detectors;
+}
+
+fit::Sensitivity sensitivity_of(const Detector& detector) {
+  if (detector.clean.size() < 2 || detector.noisy.empty())
+    throw core::Error(core::ExitCode::bad_input, "found " + std::to_string(detector.clean.size()) + " clean runs and " +
+                                                     std::to_string(detector.noisy.size()) +
+                                                     " levels; expected at least 2 clean runs and a level above 0");
+  std::vector<fit::NoisyRuns> noisy;
+  for (const auto& [level, durations] : detector.noisy) {
+    if (durations.size() < 2)
+      throw core::Error(core::ExitCode::bad_input, "level " + percent(level) + " has one run; expected at least 2");
+    noisy.push_back({level, fit::summarize(durations)});
+  }
+  return fit::detector_sensitivity(fit::summarize(detector.clean), std::move(noisy));
+}
+
+std::string title_of(const core::CollectiveRun& kind) {
+  std::string text = std::to_string(kind.count) + " x " + (kind.operation.empty() ? "series" : kind.operation);
+  if (kind.size_bytes > 0) text += " of " + significant(kind.size_bytes, 6) + " B";
+  return text + ", " + std::to_string(kind.ranks) + " ranks on " + std::to_string(kind.hosts) +
+         (kind.hosts == 1 ? " host" : " hosts");
+}
+
+std::vector<std::string> warnings_of(const Detector& detector, const fit::Sensitivity& result) {
+  std::vector<std::string> warnings;
+  for (const auto& [level, sum] : detector.duty_sums) {
+    const double duty = sum / static_cast<double>(detector.noisy.at(level).size());
+    if (std::abs(duty / level - 1) > 0.1)
+      warnings.push_back("the source took " + significant(100 * duty, 3) + " % at the level of " +
+                         significant(100 * level, 3) + " %");
+  }
+  if (detector.shortest_periods < 5)
+    warnings.push_back("a run has " + significant(detector.shortest_periods, 2) +
+                       " periods of the source only: chance decides how many detours hit it; make them longer");
+  const std::size_t half = detector.clean.size() / 2;
+  if (half >= 3) {
+    const std::vector<double> first(detector.clean.begin(), detector.clean.begin() + static_cast<std::ptrdiff_t>(half));
+    const std::vector<double> second(detector.clean.begin() + static_cast<std::ptrdiff_t>(half), detector.clean.end());
+    const fit::SampleSummary a = fit::summarize(first), b = fit::summarize(second);
+    if (a.sd + b.sd > 0 && fit::welch_t_test(a, b).p_value < 1e-3)
+      warnings.push_back("clean runs changed meanwhile, by " + signed_percent(b.mean / a.mean - 1) +
+                         ": frequency, temperature, or another program");
+  }
+  if (result.clean.sd > 0.02 * result.clean.mean)
+    warnings.push_back("clean runs scatter by " + percent(result.clean.sd / result.clean.mean) +
+                       ": shared cores? Such a detector sees little");
+  return warnings;
+}
+
+std::string verdict_of(const fit::LevelResult& level) {
+  std::string text = fit::to_string(level.detection);
+  if (level.runs_needed > 0) text += ": " + std::to_string(level.runs_needed) + " runs of each would decide";
+  return text;
+}
+
+void print_one(std::ostream& out, const Detector& detector) {
+  const fit::Sensitivity result = sensitivity_of(detector);
+  out << title_of(detector.kind) << '\n';
+  TextTable table({"level", "runs", "mean [s]", "sd [s]", "99 % interval [s]", "increase", "gap [s]", "p", "verdict"});
+  const auto interval = [](const fit::Bounds& b) { return significant(b.lower, 6) + " to " + significant(b.upper, 6); };
+  const fit::SampleSummary& clean = result.clean;
+  table.add({"clean", std::to_string(clean.count), significant(clean.mean, 6), significant(clean.sd, 3),
+             interval(result.clean_interval), "", "", "", ""});
+  for (const fit::LevelResult& level : result.levels)
+    table.add({significant(100 * level.level, 3) + " %", std::to_string(level.runs.count),
+               significant(level.runs.mean, 6), significant(level.runs.sd, 3),
+               interval(fit::mean_interval(level.runs, result.confidence)), signed_percent(level.increase),
+               significant(level.gap, 3), significant(level.p_value, 2), verdict_of(level)});
+  table.write(out);
+  if (result.limit) {
+    out << "limit: " << significant(100 * *result.limit, 3) << " %, the lowest level that is seen, as all above it\n";
+  } else {
+    out << "limit: none, the highest level was not seen\n";
+  }
+  for (const std::string& warning : warnings_of(detector, result)) out << "warning: " << warning << '\n';
+}
+
+Json json_of(const Detector& detector) {
+  const fit::Sensitivity result = sensitivity_of(detector);
+  Json json = {{"operation", detector.kind.operation}, {"size_bytes", detector.kind.size_bytes},
+               {"count", detector.kind.count},         {"ranks", detector.kind.ranks},
+               {"hosts", detector.kind.hosts},         {"confidence", result.confidence},
+               {"clean_mean_s", result.clean.mean},    {"clean_sd_s", result.clean.sd},
+               {"clean_runs", result.clean.count},     {"levels", Json::array()}};
+  for (const fit::LevelResult& level : result.levels)
+    json["levels"].push_back({{"level", level.level},
+                              {"mean_s", level.runs.mean},
+                              {"sd_s", level.runs.sd},
+                              {"runs", level.runs.count},
+                              {"increase", level.increase},
+                              {"gap_s", level.gap},
+                              {"p_value", level.p_value},
+                              {"detection", fit::to_string(level.detection)},
+                              {"runs_needed", level.runs_needed}});
+  json["limit"] = result.limit ? Json(*result.limit) : Json(nullptr);
+  json["warnings"] = warnings_of(detector, result);
+  return json;
+}
+
+}  // namespace
+
+void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
+  const auto detectors = detectors_of(runs);
+  if (detectors.empty()) throw core::Error(core::ExitCode::bad_input, "there are no runs but those of the warm-up");
+  for (const Detector& detector : detectors) print_one(out, detector);
+}
+
+void write_sensitivity_json(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
+  Json json = {{"detectors", Json::array()}};
+  for (const Detector& detector : detectors_of(runs)) json["detectors"].push_back(json_of(detector));
+  out << json.dump(2) << '\n';
+}
+
+}  // namespace hplcast::cli
+
+namespace {
+
+using namespace hplcast;
+
+enum class Method { gaps, fwq, ftq, collectives };
+
+struct Options {
+  Method method = Method::gaps;
+  cli::MeasuringOptions common;
+  std::string cores = "all";
+  calibration::GapOptions gaps;
+  double size_bytes = 2048;
+  calibration::CollectiveOptions collectives;
+  std::string evaluate;  ///< runs measured before
+  bool json = false;
+};
+
+/// "gaps-%h.csv" to "gaps-node7.csv".
+std::string with_host(std::string path, const std::string& host) {
+  for (std::size_t at = path.find("%h"); at != std::string::npos; at = path.find("%h", at + host.size()))
+    path.replace(at, 2, host);
+  return path;
+}
+
+void warn(const std::string& text) {
+  std::cerr << "hplcast-measure-detours: warning: " << text << '\n';
+}
+
+void warn_about_hardware_threads(const calibration::Topology& topology) {
+  if (topology.hardware_threads() > static_cast<int>(topology.cores().size()))
+    warn(
+        "the cores have several hardware threads: one of each is watched, and what runs on the others slows it down "
+        "without a gap");
+}
+
+void print_gaps(std::ostream& out, bool gaps, const calibration::GapReport& report) {
+  cli::TextTable table({"core", "watched [s]", gaps ? "detours" : "quanta", "per s", "longest", "lost"});
+  for (const calibration::GapRow& row : report.rows)
+    table.add({std::to_string(row.core), cli::significant(row.watched_s), std::to_string(row.events),
+               cli::significant(static_cast<double>(row.events) / row.watched_s, 3),
+               cli::significant(1e6 * row.longest_s, 3) + " us",
+               cli::significant(100 * row.lost_s / row.watched_s, 3) + " %"});
+  table.write(out);
+  for (const std::string& warning : report.warnings) warn(warning);
+}
+
+void measure_gaps(Options& options) {
+  const calibration::Topology topology = calibration::Topology::of_this_machine();
+  options.gaps.host = core::host_name();
+  options.gaps.cores = cli::parse_cores(options.cores, topology.cores());
+  options.gaps.method = options.method == Method::fwq   ? calibration::GapMethod::fwq
+                        : options.method == Method::ftq ? calibration::GapMethod::ftq
+                                                        : calibration::GapMethod::gaps;
+  cli::of_options([&] { calibration::validate(options.gaps); });
+  const std::string output = with_host(options.common.output, options.gaps.host);
+  cli::require_writable(output);
+  if (options.common.check) return;
+  warn_about_hardware_threads(topology);
+  core::remove_leftovers_when_we_die();  // no rank of MPI here, and no thread yet
+  cli::Progress progress;
+  options.gaps.progress = [&](double fraction) { progress.update(fraction, "watching"); };
+  calibration::GapReport report;
+  cli::write_result(output, [&](std::ostream& out) { report = calibration::measure_gaps(options.gaps, out); });
+  progress.clear();
+  print_gaps(std::cerr, options.method == Method::gaps, report);
+}
+
+void evaluate(const Options& options) {
+  std::vector<core::CollectiveRun> runs;
+  core::read_file(options.evaluate, [&](std::istream& in, const std::string& name) {
+    core::read_collective_csv(in, name, [&](const core::CollectiveRun& run) { runs.push_back(run); });
+  });
+  cli::write_result(options.common.output, [&](std::ostream& out) {
+    options.json ? cli::write_sensitivity_json(out, runs) : cli::print_sensitivity(out, runs);
+  });
+}
+
+/// All but collectives. True if that was it.
+bool without_mpi(Options& options) {
+  if (!options.evaluate.empty()) {
+    evaluate(options);
+    return true;
+  }
+  if (options.json) throw core::UsageError("--json goes with --evaluate");
+  if (options.method == Method::collectives) return false;
+  measure_gaps(options);
+  return true;
+}
+
+std::string measure_collectives(Options& options, const cli::MeasuringRank& rank) {
+  options.collectives.size_bytes = static_cast<long>(options.size_bytes);
+  options.collectives.epoch_s = rank.epoch_s;
+  cli::of_options([&] { calibration::validate(options.collectives, rank.world); });
+  if (options.common.check) return "";
+  const bool root = rank.world.rank() == 0;
+  if (root) warn_about_hardware_threads(rank.topology);
+  cli::Progress progress;
+  if (root) options.collectives.progress = [&](double fraction) { progress.update(fraction, "series"); };
+  const auto runs = calibration::measure_collectives(rank.world, rank.place, options.collectives);
+  progress.clear();
+  std::ostringstream csv;
+  if (!root) return "";
+  csv << core::collective_csv_header << '\n';
+  for (const core::CollectiveRun& run : runs) core::write_row(csv, run);
+  const bool is_noisy = options.collectives.series.levels != std::vector<double>{0};
+  if (is_noisy) cli::print_sensitivity(std::cerr, runs);
+  return csv.str();
+}
+
+void add_gap_options(CLI::App& app, Options& options) {
+  app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_option("--threshold", options.gaps.threshold_s,
+                 "gaps: what is longer than the shortest loop and this, counts")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_option("--cores", options.cores, "gaps, fwq, ftq: cores to watch at once, such as 0-3,8, or all")
+      ->capture_default_str();
+}
+
+void add_collective_options(CLI::App& app, Options& options) {
+  using namespace calibration;
+  CollectiveOptions& collectives = options.collectives;
+  cli::add_choice<Collective>(
+      app, "--operation", collectives.operation,
+      {{"barrier", Collective::barrier}, {"allreduce", Collective::allreduce}, {"alltoall", Collective::alltoall}},
+      "collectives: which one");
+  app.add_option("--size", options.size_bytes,
+                 "collectives: bytes of the vector (allreduce), or to each rank (alltoall)")
+      ->transform(cli::as_bytes())
+      ->capture_default_str();
+  app.add_option("--count", collectives.count, "collectives: calls of a series (default: as many as --run-time holds)")
+      ->check(CLI::Range(1L, 1000000000000L));
+  app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  collectives.series.levels = {0.01};
+  app.add_option("--levels", collectives.series.levels,
+                 "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%")
+      ->transform(cli::as_percentage())
+      ->delimiter(',')
+      ->default_str("1%");
+  app.add_option("--runs", collectives.series.runs, "collectives: series of each level, between clean ones")
+      ->check(CLI::Range(2, 100000))
+      ->capture_default_str();
+  app.add_option("--warm-up", collectives.series.warm_up, "collectives: series at the beginning that are set aside")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--period", collectives.period_s, "collectives: of the source")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_flag("--synchronous", collectives.synchronous, "collectives: sources begin at multiples of the period");
+  cli::add_choice<SourcePlace>(app, "--source-on", collectives.place,
+                               {{"host", SourcePlace::host}, {"core", SourcePlace::core}},
+                               "collectives: a source beside one rank of each host, or beside every rank");
+  app.add_option("--seed", collectives.series.seed, "collectives: of the order of the series")->capture_default_str();
+  app.add_option("--evaluate", options.evaluate, "measure nothing: the table of these runs (CSV of collectives)")
+      ->type_name("RUNS.csv");
+  app.add_flag("--json", options.json, "with --evaluate: JSON");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures detours: times in which the operating system or an agent takes a core away.",
+               "hplcast-measure-detours");
+  cli::set_example(app, "hplcast-measure-detours --method gaps --for 2s -o gaps.csv");
+  Options options;
+  options.common.takes_design = false;
+  cli::add_choice<Method>(
+      app, "--method", options.method,
+      {{"gaps", Method::gaps}, {"fwq", Method::fwq}, {"ftq", Method::ftq}, {"collectives", Method::collectives}},
+      "gaps in a loop that reads the clock; fixed work or fixed time quanta; under mpirun: series of "
+      "a collective operation, beside a source of detours and without one");
+  add_gap_options(app, options);
+  add_collective_options(app, options);
+  cli::add_measuring_options(app, options.common);
+  options.common.without_mpi = [&] { return without_mpi(options); };
+  return cli::run_measuring_program(
+      app, options.common, argc, argv,
+      [&](const cli::MeasuringRank& rank, const std::string&) { return measure_collectives(options, rank); });
+}

@@ -1,0 +1,78 @@
+#include <iostream>
+
+#include "cli/support/command_line.hpp"
+#include "cli/support/configuration_file.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/progress.hpp"
+#include "hplcast/calibration/instrumented_runs.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/installed_programs.hpp"
+
+namespace {
+
+using namespace hplcast;
+
+struct Options {
+  std::string configurations;
+  std::string rows;
+  std::string output;
+  bool check = false;
+  calibration::HplKernelRequest request;
+};
+
+void run(Options& options) {
+  if (options.output.empty() && !options.check) throw core::UsageError("-o is required");
+  cli::require_writable(options.output);
+  core::catch_interrupts();
+  if (options.request.program.empty()) {
+    options.request.program = study::own_program("xhpl-instrumented", "HPLCAST_XHPL_INSTRUMENTED");
+  }
+  options.request.configurations = cli::read_configuration_file("hplcast-measure-kernels", options.configurations);
+  cli::cut(options.request.configurations, options.rows);
+  if (options.check) return calibration::check_hpl_kernels(options.request);
+  cli::Progress progress;
+  options.request.progress = [&](double fraction) { progress.update(fraction, "instrumented HPL"); };
+  core::write_file(options.output, [&](std::ostream& out) { calibration::measure_hpl_kernels(options.request, out); });
+  progress.clear();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  core::remove_leftovers_when_we_die();
+  CLI::App app(
+      "Measures HPL's kernels as HPL calls them: runs an HPL that times every call, and keeps a sample of the calls.",
+      "hplcast-measure-kernels");
+  cli::set_example(app, "hplcast-measure-kernels --configurations runs.csv -o kernels.csv");
+  Options options;
+  app.add_option("--configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("-o,--output", options.output, "kernel CSV to write")->type_name("FILE");
+  app.add_flag("--check", options.check,
+               "only look whether the program is on all hosts and the configurations are right");
+  app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 1000000L));
+  app.add_option("--rows", options.rows, "FIRST:END, the configurations to run, END not included");
+  app.add_option("--folder", options.request.folder, "where HPL runs; all hosts must see it (default: below $TMPDIR)")
+      ->type_name("DIR");
+  app.add_option("--hostfile", options.request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)")
+      ->type_name("FILE");
+  app.add_option("--mpirun", options.request.launch.mpirun, "Open MPI's mpirun, or Slurm's srun")->type_name("PATH");
+  app.add_option("--launcher-option", options.request.launch.options,
+                 "an option for it, given as --launcher-option=OPTION; may be repeated")
+      ->allow_extra_args(false);
+  app.add_flag("!--no-bind", options.request.launch.bind,
+               "do not bind the ranks to cores, unless options of the launcher do");
+  app.add_flag("--allow-oversubscription", options.request.launch.oversubscribe, "allow several ranks per core");
+  app.add_option("--program", options.request.program,
+                 "the instrumented HPL (default: xhpl-instrumented beside this program)")
+      ->type_name("PATH");
+  cli::add_talk_options(app);
+  app.callback([&] { run(options); });
+  return cli::run_program(app, argc, argv);
+}

@@ -1,0 +1,267 @@
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "cli/measure/measuring_program.hpp"
+#include "cli/support/command_line.hpp"
+#include "cli/support/options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/power_options.hpp"
+#include "cli/support/progress.hpp"
+#include "hplcast/calibration/measure_power.hpp"
+#include "hplcast/calibration/power_meter.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace {
+
+using namespace hplcast;
+
+constexpr const char* program_name = "hplcast-measure-power";
+
+struct Options {
+  cli::MeasuringOptions common;
+  calibration::PowerDesignOptions design;
+  calibration::PowerMeasureOptions measure;
+  std::vector<std::string> sensors;
+  std::vector<std::string> frequencies;
+  std::string root = "/";
+  std::string meter;   ///< CSV of a wattmeter
+  std::string pieces;  ///< file for begins and ends; with `join` read, not written
+  double most_offset_s = 300;
+  bool join = false;
+  bool dry_run = false;
+  int cores = 0;
+};
+
+void warn(const std::string& text) {
+  std::cerr << program_name << ": warning: " << text << '\n';
+}
+
+/// Clock and gaps of a wattmeter are told; its rows become samples.
+std::vector<core::PowerSample> wattmeter_samples(const Options& options,
+                                                 const std::vector<calibration::PieceRun>& pieces) {
+  calibration::WattmeterDoubts doubts;
+  std::map<std::string, std::vector<core::PowerSample>> rows;
+  core::read_file(options.meter, [&](std::istream& in, const std::string& name) {
+    rows = calibration::read_wattmeter(in, name, doubts);
+  });
+  for (const std::string& note : doubts.notes) warn(note + "; pieces in them have fewer samples");
+  const calibration::ClockOffset clock = calibration::estimate_offset(rows, pieces, options.most_offset_s);
+  std::cerr << "the wattmeter's clock is ahead by " << cli::significant(clock.offset_s, 4) << " s (+- "
+            << cli::significant(clock.error_s, 2) << " s); the pieces explain "
+            << cli::significant(100 * clock.explained, 4) << " % of its variance\n";
+  if (std::abs(clock.offset_s) > 10)
+    warn("the wattmeter's clock is off by " + cli::significant(clock.offset_s, 4) +
+         " s: set it, or its zone, if that is not meant");
+  return calibration::place_wattmeter(rows, pieces, options.measure.aside, clock, doubts.period_s);
+}
+
+std::string csv_of(const std::vector<core::PowerSample>& samples) {
+  std::ostringstream csv;
+  csv << core::power_csv_header << '\n';
+  for (const core::PowerSample& sample : samples) core::write_row(csv, sample);
+  return csv.str();
+}
+
+/// Mean power of each kind of piece, of the sensors that are the host's power, for people.
+void print_summary(std::ostream& out, const std::vector<core::PowerSample>& samples) {
+  struct Row {
+    double sum_w = 0;
+    std::size_t used = 0, aside = 0;
+  };
+  std::map<std::string, std::map<std::pair<std::string, int>, Row>> rows;  // by sensor
+  for (const core::PowerSample& sample : samples) {
+    Row& row = rows[sample.host + " " + sample.sensor][{sample.state, sample.active_cores}];
+    sample.used ? ++row.used : ++row.aside;
+    if (sample.used) row.sum_w += sample.power_w;
+  }
+  cli::TextTable table({"sensor", "state", "active cores", "mean [W]", "samples", "set aside"});
+  for (const auto& [sensor, kinds] : rows)
+    for (const auto& [kind, row] : kinds)
+      table.add({sensor, kind.first, std::to_string(kind.second),
+                 row.used > 0 ? cli::significant(row.sum_w / static_cast<double>(row.used)) : "-",
+                 std::to_string(row.used), std::to_string(row.aside)});
+  table.write(out);
+}
+
+/// @throws core::Error if no sample is used: nobody can fit that.
+void require_used(const std::vector<core::PowerSample>& samples) {
+  if (std::any_of(samples.begin(), samples.end(), [](const core::PowerSample& one) { return one.used; })) return;
+  throw core::Error(core::ExitCode::bad_input,
+                    "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
+                    "(--piece), a shorter --period; warnings above tell of sensors that stand still");
+}
+
+void join(const Options& options) {
+  std::vector<calibration::PieceRun> pieces;
+  core::read_file(options.pieces,
+                  [&](std::istream& in, const std::string& name) { pieces = calibration::read_pieces(in, name); });
+  const auto samples = wattmeter_samples(options, pieces);
+  require_used(samples);
+  print_summary(std::cerr, samples);
+  cli::write_result(options.common.output, [&](std::ostream& out) { out << csv_of(samples); });
+}
+
+void complete(Options& options) {
+  options.measure.root = options.root;
+  options.measure.kinds = cli::meter_kinds(options.sensors);
+  options.measure.needs_sensors = options.meter.empty();
+  options.measure.seed = options.design.seed;
+  options.design.frequencies_hz = cli::frequencies_of(options.frequencies, options.root);
+  if (!(options.measure.period_s >= 0.01))
+    throw core::UsageError("--period is " + cli::significant(options.measure.period_s) + " s; expected at least 10 ms");
+  const calibration::SetAside& aside = options.measure.aside;
+  if (aside.begin_s + aside.end_s + 2 * options.measure.period_s > options.design.piece_s)
+    throw core::UsageError("--piece is " + cli::significant(options.design.piece_s) + " s; expected at least " +
+                           cli::significant(aside.begin_s + aside.end_s + 2 * options.measure.period_s) +
+                           " s: what is set aside, and two readings");
+}
+
+/// What needs no MPI. True if that was it.
+bool without_mpi(Options& options) {
+  if (options.join) {
+    if (options.meter.empty() || options.pieces.empty())
+      throw core::UsageError("--join needs --meter, the wattmeter's rows, and --pieces, written while it measured");
+    join(options);
+    return true;
+  }
+  complete(options);
+  if (!options.dry_run) return false;
+  const int cores =
+      options.cores > 0 ? options.cores : static_cast<int>(calibration::Topology::of_this_machine().cores().size());
+  const auto design = cli::of_options([&] { return calibration::make_power_design(options.design, cores); });
+  cli::write_result(options.common.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " pieces, about " << cli::significant(calibration::estimated_s(design) / 60, 3)
+            << " min\n";
+  return true;
+}
+
+/// The same number of ranks on every host: a piece has so many active cores on each.
+int ranks_per_host(const calibration::World& world) {
+  const double most = world.max(world.local_size()), least = -world.max(-world.local_size());
+  if (most != least)
+    throw core::Error(core::ExitCode::bad_input, "hosts have " + cli::significant(least, 6) + " to " +
+                                                     cli::significant(most, 6) +
+                                                     " ranks; expected one rank per core on each of them");
+  return world.local_size();
+}
+
+std::vector<calibration::PieceRun> all_pieces(const std::vector<std::string>& texts) {
+  std::vector<calibration::PieceRun> pieces;
+  for (const std::string& text : texts) {
+    if (text.empty()) continue;
+    std::istringstream in(text);
+    for (calibration::PieceRun& run : calibration::read_pieces(in, "pieces")) pieces.push_back(std::move(run));
+  }
+  return pieces;
+}
+
+std::string measure(Options& options, const cli::MeasuringRank& rank) {
+  const bool root = rank.world.rank() == 0;
+  const int ranks = ranks_per_host(rank.world);
+  const auto design = cli::of_options([&] { return calibration::make_power_design(options.design, ranks); });
+  calibration::check_power_measurement(rank.world, design, options.measure);
+  if (root && ranks < static_cast<int>(rank.topology.cores().size()))
+    warn(std::to_string(ranks) + " ranks on a host with " + std::to_string(rank.topology.cores().size()) +
+         " cores: the others stay idle");
+  if (options.common.check) return "";
+  cli::Progress progress;
+  if (root) {
+    std::cerr << design.size() << " pieces, about " << cli::significant(calibration::estimated_s(design) / 60, 3)
+              << " min\n";
+    options.measure.progress = [&](double fraction) { progress.update(fraction, "pieces"); };
+  }
+  const auto result = calibration::measure_power(rank.world, rank.place, design, options.measure);
+  progress.clear();
+  for (const std::string& trouble : result.troubles) warn(trouble);
+  std::ostringstream samples, pieces;
+  for (const core::PowerSample& sample : result.samples) core::write_row(samples, sample);
+  if (!result.pieces.empty()) calibration::write_pieces(pieces, result.pieces);
+  const auto all_samples = rank.world.gather(samples.str());
+  const auto runs = all_pieces(rank.world.gather(pieces.str()));
+  if (!root) return "";
+  if (!options.pieces.empty())
+    cli::write_result(options.pieces, [&](std::ostream& out) { calibration::write_pieces(out, runs); });
+  std::string csv = std::string(core::power_csv_header) + "\n";
+  for (const std::string& text : all_samples) csv += text;
+  if (!options.meter.empty()) {
+    const std::string metered = csv_of(wattmeter_samples(options, runs));
+    csv += metered.substr(metered.find('\n') + 1);
+  }
+  std::istringstream in(csv);
+  const auto everything = core::read_power_csv(in, "samples");
+  require_used(everything);
+  print_summary(std::cerr, everything);
+  return csv;
+}
+
+void add_design_options(CLI::App& app, Options& options) {
+  app.add_option("--states", options.design.states,
+                 "what active cores do besides being idle: " + core::comma_separated(calibration::power_states()))
+      ->delimiter(',')
+      ->default_str(core::comma_separated(options.design.states));
+  app.add_option("--counts", options.design.counts, "how many cores are active (default: 1, a quarter, half, all)")
+      ->delimiter(',');
+  app.add_option(
+         "--frequencies", options.frequencies,
+         "frequencies to set (cpufreq): such as 1.2GHz,2.3GHz; all; or three, the least, a middle one, the most "
+         "(default: left alone)")
+      ->delimiter(',');
+  app.add_option("--repetitions", options.design.repetitions, "of all pieces, each in another random order")
+      ->capture_default_str();
+  app.add_option("--piece", options.design.piece_s, "length of a piece")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_option("--warm-up", options.design.warm_up_s, "dgemm on all cores before the first piece")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  cli::add_seed(app, options.design.seed, "of the random order");
+  app.add_flag("--dry-run", options.dry_run, "print the pieces and their time, measure nothing");
+  app.add_option("--cores", options.cores, "with --dry-run: cores of a host (default: of this machine)")
+      ->check(CLI::Range(1, 100000));
+}
+
+void add_meter_options(CLI::App& app, Options& options) {
+  cli::add_sensor_option(app, options.sensors);
+  app.add_option("--root", options.root, "folder in which sys and dev are looked for")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str();
+  app.add_option("--period", options.measure.period_s, "between two readings")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_option("--set-aside", options.measure.aside.begin_s, "of each piece at its begin: marked, not used")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_option("--set-aside-end", options.measure.aside.end_s, "the same at its end")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_option("--meter", options.meter, "CSV that a wattmeter writes meanwhile: time_s or time, power_w, maybe host")
+      ->type_name("METER.csv");
+  app.add_option("--most-offset", options.most_offset_s, "by which the wattmeter's clock may be off")
+      ->transform(cli::as_seconds())
+      ->capture_default_str();
+  app.add_option("--pieces", options.pieces, "CSV to write: when which piece ran")->type_name("PIECES.csv");
+  app.add_flag("--join", options.join, "measure nothing: join --pieces of an earlier measurement with --meter");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures what hosts draw while their cores compute, poll, wait and sleep.", program_name);
+  cli::set_example(app, "hplcast-measure-power --dry-run --cores 4");
+  Options options;
+  options.common.takes_design = false;
+  add_design_options(app, options);
+  add_meter_options(app, options);
+  cli::add_measuring_options(app, options.common);
+  options.common.without_mpi = [&] { return without_mpi(options); };
+  return cli::run_measuring_program(
+      app, options.common, argc, argv,
+      [&](const cli::MeasuringRank& rank, const std::string&) { return measure(options, rank); });
+}

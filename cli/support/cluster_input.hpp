@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/network_model.hpp"
+
+namespace hplcast::cli {
+
+/// Reads a cluster.json. @throws core::Error if it cannot be opened or read.
+core::ClusterModel read_cluster_file(const std::string& path);
+
+/// Tells on stderr what a model probably does not mean (core::doubts), and how many doubts `fit cluster` has noted
+/// about the measurements of a model (docs/use/fit-cluster.md), and of which kinds.
+void warn_about_quality(const std::string& command, const core::ClusterModel& cluster);
+
+/// Total bandwidth of several messages at once, given by the user, in bytes/s. 0: not given.
+struct CapacityOptions {
+  double remote_bytes_per_s = 0;
+  double local_bytes_per_s = 0;
+};
+
+/// Adds --capacity and --local-capacity. `who`: the command, for warnings: "hplcast assemble".
+void add_capacity_options(CLI::App& command, CapacityOptions& options, const std::string& who);
+
+/// The network with these capacities (origin given) in place of its own.
+/// @throws core::UsageError for --capacity if the network has no messages between hosts.
+core::NetworkModel with_capacities(const core::NetworkModel& network, const CapacityOptions& options);
+
+}  // namespace hplcast::cli

@@ -1,0 +1,269 @@
+#include "cli/support/command_line.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <regex>
+#include <streambuf>
+#include <string>
+#include <utility>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+/// Options that take exactly one value whenever they are given (`--sbatch`) have said so; tuples (`--for-hpl`) too.
+bool is_list(const CLI::Option& option) {
+  return option.nonpositional() && option.get_expected_min() <= 1 && option.get_expected_max() > 1 &&
+         option.get_type_size_max() > 0 && (option.get_allow_extra_args() || option.get_delimiter() != '\0');
+}
+
+}  // namespace
+
+void unify_list_options(CLI::App& app) {
+  const std::vector<CLI::Option*> options = app.get_options();
+  const bool takes_files =
+      std::any_of(options.begin(), options.end(), [](const auto* one) { return one->get_positional(); });
+  for (CLI::Option* option : options) {
+    if (!is_list(*option)) continue;
+    if (option->get_type_name() != "FILE") option->delimiter(',');  // names of files may have commas
+    if (takes_files) option->allow_extra_args(false);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) unify_list_options(*command);
+}
+
+namespace {
+
+/// Hands on lines with "warning:", and those after them that begin with a blank, to another buffer; no others.
+class WarningsOnly : public std::streambuf {
+ public:
+  explicit WarningsOnly(std::streambuf* target) : target_(target) {}
+
+ protected:
+  int_type overflow(int_type character) override {
+    if (traits_type::eq_int_type(character, traits_type::eof())) return traits_type::not_eof(character);
+    line_ += traits_type::to_char_type(character);
+    if (line_.back() == '\n') end_line();
+    return character;
+  }
+  int sync() override { return target_->pubsync(); }
+
+ private:
+  void end_line() {
+    const bool goes_on = line_.front() == ' ' && passes_;
+    passes_ = goes_on || line_.find("warning:") != std::string::npos;
+    if (passes_) target_->sputn(line_.data(), static_cast<std::streamsize>(line_.size()));
+    line_.clear();
+  }
+
+  std::streambuf* target_;
+  std::string line_;
+  bool passes_ = false;
+};
+
+struct Quiet {
+  std::streambuf* original = std::cerr.rdbuf();
+  WarningsOnly filter{original};
+  Quiet() { std::cerr.rdbuf(&filter); }
+  ~Quiet() { std::cerr.rdbuf(original); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+};
+
+std::unique_ptr<Quiet> quiet;
+bool verbose = false;
+
+}  // namespace
+
+void add_talk_options(CLI::App& command) {
+  const auto be_quiet = [](std::int64_t) {
+    if (quiet == nullptr) quiet = std::make_unique<Quiet>();
+  };
+  const auto be_verbose = [](std::int64_t) {
+    verbose = true;
+    core::show_output(&std::cerr);
+  };
+  CLI::Option* less = command.add_flag_function("--quiet", be_quiet, "results, warnings and errors only");
+  CLI::Option* more =
+      command.add_flag_function("--verbose", be_verbose, "show the programs that are run, and what they print");
+  for (CLI::Option* option : {less, more}) option->group("Messages");
+  less->excludes(more);
+}
+
+bool is_quiet() {
+  return quiet != nullptr;
+}
+
+bool is_verbose() {
+  return verbose;
+}
+
+void talk_normally() {
+  quiet.reset();
+  verbose = false;
+  core::show_output(nullptr);
+}
+
+namespace {
+
+/// Where parsing got to: `kernel` of "hplcast fit kernel".
+const CLI::App& deepest_command(const CLI::App& app) {
+  const auto given = app.get_subcommands();
+  return given.empty() ? app : deepest_command(*given.front());
+}
+
+/// "hplcast fit kernel": the program and the subcommands that were given.
+std::string command_name(const CLI::App& app) {
+  const auto given = app.get_subcommands();
+  return app.get_name() + (given.empty() ? "" : " " + command_name(*given.front()));
+}
+
+/// `word`: with what was given to it, --name=value.
+std::string no_option(const CLI::App& command, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command.get_options())
+    if (option->nonpositional()) options.push_back(option->get_name());
+  const std::string hint = core::name_hint(name, options);
+  return "there is no option " + name + (word == name ? "" : ": `" + word + "`") + (hint.empty() ? "" : "; " + hint);
+}
+
+std::string no_command(const CLI::App& parent, const std::string& word) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : parent.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(command->get_name());
+  return "there is no command `" + word + "`; " + core::name_hint(word, commands);
+}
+
+/// What is wrong where words are left over: an option before `--` that the command does not have, or what CLI11 says.
+/// It says only what comes after `--`.
+std::string left_over(const CLI::App& app, int argc, const char* const* argv, const CLI::ExtrasError& error) {
+  const CLI::App& deepest = deepest_command(app);
+  for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    const bool is_option =
+        name.size() > 2 ? name.rfind("--", 0) == 0
+                        : name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
+    if (is_option && deepest.get_option_no_throw(name) == nullptr) return no_option(deepest, word);
+  }
+  return error.what();
+}
+
+/// What is wrong where something required is missing: a misspelt option, perhaps, or a word in the place of a command.
+std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
+  const CLI::App& deepest = deepest_command(app);
+  const std::vector<std::string> words = deepest.remaining();
+  if (deepest.get_require_subcommand_min() > 0 && !words.empty() && words.front().rfind('-', 0) != 0)
+    return no_command(deepest, words.front());
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.rfind("--", 0) != 0 || name.size() == 2) continue;
+    return no_option(deepest, word);
+  }
+  return error.what();
+}
+
+/// Messages of CLI11 that say too little; the others as they are.
+std::string in_our_words(const std::string& text) {
+  static const std::pair<std::regex, const char*> known[] = {
+      {std::regex("(.*) was given a disallowed flag override"), "--$1 takes no value"},
+      {std::regex("(.*): 1 required .* missing"), "$1: expected a value; found nothing"},
+      {std::regex("(.*): At Most 1 required but received (.*)"), "$1 is given $2 times; expected once"},
+      {std::regex("Could not convert: (.*) = (.*)"), "$1: cannot read `$2`"}};
+  for (const auto& [form, words] : known)
+    if (std::regex_match(text, form)) return std::regex_replace(text, form, words);
+  return text;
+}
+
+/// `-o "$unset"` is no wish for the default, and `--force=0` none for anything: options need a value, flags take none.
+void refuse_odd_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 0) {
+      option->disable_flag_override();
+    } else {
+      option->check(CLI::Validator(
+          [](const std::string& value) { return value.empty() ? std::string("expected a value; found nothing") : ""; },
+          ""));
+    }
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_odd_values(*command);
+}
+
+/// CLI11 leaves out what is empty between the commas of a list.
+void refuse_empty_items(const CLI::App& app, int argc, const char* const* argv) {
+  static const std::regex gap(",.*|.*,,.*|.*,");
+  const CLI::App* command = &app;
+  const CLI::Option* option = nullptr;  // that the word belongs to
+  for (int i = 1; i < argc; ++i) {
+    std::string value = argv[i];
+    if (value.size() > 1 && value[0] == '-') {
+      const std::size_t end = value[1] == '-' ? value.find('=') : std::string::npos;
+      option = command->get_option_no_throw(value.substr(0, end));
+      if (end == std::string::npos) continue;
+      value.erase(0, end + 1);
+    }
+    const auto commands = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == value; });
+    if (option == nullptr && !commands.empty()) command = commands.front();
+    if (option != nullptr && option->get_delimiter() == ',' && std::regex_match(value, gap))
+      throw core::UsageError(std::string("`") + argv[i] +
+                             "`: a list with an empty item; expected values with commas between them");
+  }
+}
+
+}  // namespace
+
+CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& example) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  set_example(*command, example);
+  add_talk_options(*command);
+  return *command;
+}
+
+void set_example(CLI::App& app, const std::string& example) {
+  app.footer("Example:\n  " + example + "\n");
+}
+
+int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+  const auto fail = [&](core::ExitCode code, const std::string& message) {
+    talk_normally();
+    err << command_name(app) << ": " << message << std::endl;
+    return static_cast<int>(code);
+  };
+  const auto hint = [&] { return "\n  hint: " + command_name(app) + " --help"; };
+  unify_list_options(app);
+  refuse_odd_values(app);
+  try {
+    refuse_empty_items(app, argc, argv);
+    app.parse(argc, argv);
+    if (!out.flush()) return fail(core::ExitCode::bad_input, "the standard output cannot be written");
+    talk_normally();
+    return static_cast<int>(core::ExitCode::fine);
+  } catch (const CLI::Success& request) {  // --help, --version
+    return app.exit(request, out, err);
+  } catch (const CLI::RequiredError& error) {
+    return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
+  } catch (const CLI::ExtrasError& error) {
+    return fail(core::ExitCode::wrong_usage, in_our_words(left_over(app, argc, argv, error)) + hint());
+  } catch (const CLI::ParseError& error) {
+    return fail(core::ExitCode::wrong_usage, in_our_words(error.what()) + hint());
+  } catch (const core::Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(core::ExitCode::external_failure, "out of memory");
+  } catch (const std::exception& error) {
+    // Not thrown by hplcast on purpose: the operating system or a library refused something.
+    return fail(core::ExitCode::external_failure, error.what());
+  }
+}
+
+int run_program(CLI::App& app, int argc, const char* const* argv) {
+  core::settle_in();
+  return run_program(app, argc, argv, std::cout, std::cerr);
+}
+
+}  // namespace hplcast::cli

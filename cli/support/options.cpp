@@ -1,0 +1,288 @@
+#include "cli/support/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <regex>
+#include <string>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/units.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+/// As people write it.
+std::string digits(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+/// CLI11 hands texts from one step to the next: the number goes on with all its digits.
+CLI::Validator validator(const std::function<double(const std::string&)>& parse_quantity, const std::string& kind) {
+  return CLI::Validator(
+      [parse_quantity](std::string& text) {
+        try {
+          char digits[40];
+          std::snprintf(digits, sizeof digits, "%.17g", parse_quantity(text));
+          text = digits;
+          return std::string();
+        } catch (const core::UsageError& error) {
+          return std::string(error.what());
+        }
+      },
+      kind);
+}
+
+/// The number before a percent sign over 100; nothing if there is none, or no number.
+std::optional<double> percentage(const std::string& text) {
+  double value = 0;
+  if (text.empty() || text.back() != '%' || !core::parse_double(text.substr(0, text.size() - 1), value)) return {};
+  return value / 100;
+}
+
+double parse_percentage(const std::string& text) {
+  const std::optional<double> share = percentage(text);
+  if (share && *share >= 0 && *share <= 1) return *share;
+  double bare = 0;
+  const bool ambiguous = core::parse_double(text, bare) && bare > 0 && bare <= 1;
+  throw core::UsageError(
+      "found `" + text + "`; expected a share of 0% to 100%" +
+      (ambiguous ? ", with the percent sign: " + text + "% or " + digits(100 * bare) + "%?" : ", such as 1%"));
+}
+
+double parse_ratio(const std::string& text) {
+  const std::optional<double> share = percentage(text);
+  double ratio = share.value_or(0);
+  if (!share && !core::parse_double(text, ratio))
+    throw core::UsageError("found `" + text + "`; expected a ratio such as 0.2, or 20%");
+  if (!share && ratio > 1)
+    throw core::UsageError("found `" + text + "`, which is " + digits(100 * ratio) +
+                           "%; expected a ratio of at most 1 " + "(0.2), or a percent sign: " + text + "%?");
+  if (!(ratio >= 0 && std::isfinite(ratio))) throw core::UsageError("found `" + text + "`; expected at least 0");
+  return ratio;
+}
+
+/// Up to what doubles count exactly: many petabytes.
+double parse_whole_bytes(const std::string& text) {
+  constexpr double most = 9007199254740992.0;  // 2^53
+  const double bytes = core::parse_bytes(text);
+  const double whole = std::round(bytes);
+  constexpr double rounding = 1e-12;  // of 1.1 times 1000
+  if (std::abs(bytes - whole) > rounding * whole || whole > most)
+    throw core::UsageError("`" + text + "` is not a size; expected whole bytes, at most 2^53");
+  return whole;
+}
+
+/// What networks, memories and so on are like.
+struct Plausible {
+  double low, high;   ///< SI
+  const char* range;  ///< for people
+  const char* unit;   ///< of a value without one, in SI
+  const char* meant;  ///< the unit that was meant if the value is plausible with it
+};
+
+CLI::Validator plausible(double (*parse_quantity)(const std::string&), const std::string& kind, const Plausible& usual,
+                         const std::string& who) {
+  return validator(
+      [=](const std::string& text) {
+        const double value = parse_quantity(text);
+        if (!(value > 0)) throw core::UsageError("found `" + text + "`; expected a number above 0");
+        if (value >= usual.low && value <= usual.high) return value;
+        char* unit = nullptr;
+        std::strtod(text.c_str(), &unit);
+        const std::string number(text.c_str(), static_cast<const char*>(unit));
+        const double meant = parse_quantity(number + usual.meant);
+        std::cerr << who << ": `" << text << "` is " << digits(value) << ' ' << usual.unit << "; usual is "
+                  << usual.range;
+        if (meant >= usual.low && meant <= usual.high) std::cerr << "; did you mean " << number << usual.meant << '?';
+        std::cerr << '\n';
+        return value;
+      },
+      kind);
+}
+
+}  // namespace
+
+CLI::Validator as_bytes() {
+  return validator(parse_whole_bytes, "SIZE");
+}
+CLI::Validator as_bytes_per_s() {
+  return validator(core::parse_bytes_per_s, "BANDWIDTH");
+}
+CLI::Validator as_flop_per_s() {
+  return validator(core::parse_flop_per_s, "RATE");
+}
+CLI::Validator as_seconds() {
+  return validator(core::parse_seconds, "DURATION");
+}
+CLI::Validator as_time_limit() {
+  return validator(
+      [](const std::string& text) {
+        const double seconds = core::parse_seconds(text);
+        if (!(seconds > 0)) throw core::UsageError("found `" + text + "`; expected a duration above 0, such as 30min");
+        return seconds;
+      },
+      "DURATION");
+}
+CLI::Validator as_percentage() {
+  return validator(parse_percentage, "PERCENT");
+}
+CLI::Validator as_ratio() {
+  return validator(parse_ratio, "RATIO");
+}
+
+CLI::Validator as_link_bandwidth(const std::string& who) {
+  return plausible(core::parse_bytes_per_s, "BANDWIDTH", {10e6 / 8, 10e12 / 8, "10Mb/s to 10Tb/s", "B/s", "Gb/s"}, who);
+}
+CLI::Validator as_latency(const std::string& who) {
+  return plausible(core::parse_seconds, "DURATION", {1e-7, 1e-2, "0.1us to 10ms", "s", "us"}, who);
+}
+CLI::Validator as_memory(const std::string& who) {
+  constexpr double mib = 1024.0 * 1024.0;
+  return plausible(core::parse_bytes, "SIZE", {16 * mib, 128 * mib * mib, "16MiB to 128TiB", "B", "GiB"}, who);
+}
+CLI::Validator as_core_rate(const std::string& who) {
+  const auto parse_gflop_per_s = [](const std::string& text) {
+    double plain = 0;
+    const bool is_plain = core::parse_double(text, plain) && std::isfinite(plain) && plain >= 0;
+    return is_plain ? plain : core::parse_flop_per_s(text) / 1e9;
+  };
+  return plausible(parse_gflop_per_s, "RATE", {0.1, 1e4, "0.1 to 10000 Gflop/s", "Gflop/s", "flop/s"}, who);
+}
+
+namespace {
+
+/// CLI11 reads -1 as 2^64 - 1.
+CLI::Validator as_seed() {
+  return CLI::Validator(
+      [](std::string& text) {
+        try {
+          (void)parse_seed(text);
+          return std::string();
+        } catch (const core::UsageError& error) {
+          return std::string(error.what());
+        }
+      },
+      "SEED");
+}
+
+}  // namespace
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (!text.empty() && result.ec == std::errc() && result.ptr == text.data() + text.size()) return seed;
+  throw core::UsageError("`" + text + "` is not a seed; expected a whole number from 0 to 2^64 - 1");
+}
+
+CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed, const std::string& help) {
+  return command.add_option("--seed", seed, help)->check(as_seed())->capture_default_str();
+}
+
+CLI::Option* add_seeds(CLI::App& command, std::vector<std::uint64_t>& seeds, const std::string& help) {
+  return command.add_option("--seed", seeds, help)->check(as_seed())->delimiter(',')->allow_extra_args(false);
+}
+
+RowRange parse_rows(const std::string& text, std::size_t rows_of_design) {
+  if (text.empty()) return {0, rows_of_design};
+  RowRange rows;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, colon), rows.first) ||
+      !CLI::detail::lexical_cast(text.substr(colon + 1), rows.end) || rows.first >= rows.end) {
+    throw core::UsageError("--rows is `" + text + "`; expected FIRST:END with FIRST < END, such as 0:100");
+  }
+  if (rows.end > rows_of_design) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "--rows is " + text + "; the design has " + std::to_string(rows_of_design) + " rows");
+  }
+  return rows;
+}
+
+void require_distinct(const std::string& option, const std::vector<std::string>& names) {
+  for (auto name = names.begin(); name != names.end(); ++name)
+    if (std::find(names.begin(), name, *name) != name) throw core::UsageError(option + " names `" + *name + "` twice");
+}
+
+void unify_json_output(bool& json, std::string& output) {
+  if (!core::is_standard_stream(output)) return;
+  json = true;
+  output.clear();
+}
+
+void require_named_file(const std::string& option, const std::filesystem::path& path) {
+  if (core::is_standard_stream(path)) throw core::UsageError(option + " cannot be `-`; expected the name of a file");
+}
+
+void require_rereadable(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (core::is_standard_stream(path) || is_fifo(status) || is_character_file(status) || is_socket(status))
+    throw core::UsageError(path.string() + " is read more than once; expected a file, not a pipe");
+}
+
+void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs) {
+  std::error_code error;
+  if (output.empty() || core::is_standard_stream(output) || !std::filesystem::is_regular_file(output, error)) return;
+  for (const std::string& input : inputs) {
+    if (input.empty() || !std::filesystem::equivalent(output, input, error)) continue;
+    throw core::Error(core::ExitCode::bad_input, "the output " + output.string() +
+                                                     " is a file that is read: it would be overwritten\n  hint: choose "
+                                                     "another name for the output");
+  }
+}
+
+CLI::Validator at_least_zero() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        if (core::parse_double(text, value) && value >= 0) return std::string();
+        return "`" + text + "` is not a number of at least 0";
+      },
+      "NUMBER");
+}
+
+CLI::Validator first_to_last() {
+  return CLI::Validator(
+      [](std::string& text) {
+        static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
+        std::smatch parts;
+        if (std::regex_match(text, parts, form) && std::stol(parts[1]) <= std::stol(parts[2])) return std::string();
+        return "found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31";
+      },
+      "");
+}
+
+std::pair<int, int> first_and_last(const std::string& text) {
+  return {std::stoi(text), std::stoi(text.substr(text.find('-') + 1))};
+}
+
+void require_begins_below(const std::string& option, int first, long long count, const std::string& run,
+                          const std::string& things) {
+  if (first < count) return;
+  throw core::UsageError(option + " begins with " + std::to_string(first) + "; " + run + " has the " + things + " 0-" +
+                         std::to_string(count - 1));
+}
+
+CLI::Validator host_names() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+        if (std::any_of(text.begin(), text.end(), is_letter)) return std::string();
+        return "found `" + text + "`; expected names such as node-[1-32]";
+      },
+      "");
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::cli {
+
+/// Names of an option's values, and what they stand for.
+template <typename Value>
+using Names = std::vector<std::pair<std::string, Value>>;
+
+/// An option whose value is one of some names: the help and the message of a wrong one list them. The value that it has
+/// is the default. `value` must live until the options are parsed.
+template <typename Value>
+CLI::Option* add_choice(CLI::App& command, const std::string& option, Value& value, const Names<Value>& names,
+                        const std::string& help) {
+  std::vector<std::string> texts;
+  std::string otherwise;
+  for (const auto& [name, meaning] : names) {
+    texts.push_back(name);
+    if (meaning == value) otherwise = name;
+  }
+  const auto set = [&value, names](const std::string& text) {
+    for (const auto& [name, meaning] : names)
+      if (name == text) value = meaning;
+  };
+  return command.add_option_function<std::string>(option, set, help)
+      ->check(CLI::IsMember(texts))
+      ->default_str(otherwise);
+}
+
+/// Quantities with units (core/units.hpp) for options of CLI11:
+/// `command.add_option("--timeout", timeout_s, "...")->transform(as_seconds())`.
+CLI::Validator as_bytes();  ///< whole ones
+CLI::Validator as_bytes_per_s();
+CLI::Validator as_flop_per_s();
+CLI::Validator as_seconds();
+CLI::Validator as_time_limit();  ///< seconds, above 0
+
+/// 0 to 1, as "0.5%". Without the sign it is refused: 0.5 could be meant either way.
+CLI::Validator as_percentage();
+
+/// 0 and more, as "0.2" or "20%". A number above 1 needs the sign.
+CLI::Validator as_ratio();
+
+/// As those above; a value that no machine has is told on stderr after `who` ("hplcast quick: warning: --bandwidth"),
+/// with the unit that was understood: 100 is 100 B/s. Zero is refused.
+CLI::Validator as_link_bandwidth(const std::string& who);
+CLI::Validator as_latency(const std::string& who);    ///< between two nodes
+CLI::Validator as_memory(const std::string& who);     ///< of a node
+CLI::Validator as_core_rate(const std::string& who);  ///< to Gflop/s, which is also the unit of a bare number
+
+/// A whole number from 0 to 2^64 - 1, every digit of it. @throws core::UsageError for anything else.
+std::uint64_t parse_seed(const std::string& text);
+
+/// The option --seed: of one seed, whose default is the value that it has, or of several.
+CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed, const std::string& help);
+CLI::Option* add_seeds(CLI::App& command, std::vector<std::uint64_t>& seeds, const std::string& help);
+
+/// The part of a list that is to be done: [first, end).
+struct RowRange {
+  std::size_t first = 0, end = 0;
+};
+
+/// Reads the value of --rows, "FIRST:END"; empty: all. @throws core::UsageError for other texts, core::Error
+/// (bad_input) for rows that are not there.
+RowRange parse_rows(const std::string& text, std::size_t rows_of_design);
+
+/// Leaves only the rows asked for. Returns the first of them.
+template <typename Rows>
+std::size_t cut(Rows& rows, const std::string& text) {
+  const RowRange range = parse_rows(text, rows.size());
+  rows = Rows(rows.begin() + static_cast<std::ptrdiff_t>(range.first),
+              rows.begin() + static_cast<std::ptrdiff_t>(range.end));
+  return range.first;
+}
+
+/// The result of `check()`. A value outside its domain came from an option: wrong usage, not bad input.
+/// @throws core::UsageError in place of core::DomainError.
+template <typename Check>
+auto of_options(Check&& check) -> decltype(check()) {
+  try {
+    return std::forward<Check>(check)();
+  } catch (const core::DomainError& error) {
+    throw core::UsageError(error.what());
+  }
+}
+
+/// @throws core::UsageError if a name is there twice.
+void require_distinct(const std::string& option, const std::vector<std::string>& names);
+
+/// `-` for the JSON of a command that prints a table else: it is --json without a file.
+void unify_json_output(bool& json, std::string& output);
+
+/// For files that are changed in place or kept open. @throws core::UsageError for `-`.
+void require_named_file(const std::string& option, const std::filesystem::path& path);
+
+/// For files that are read more than once. @throws core::UsageError for a pipe (a process substitution, /dev/stdin).
+void require_rereadable(const std::filesystem::path& path);
+
+/// @throws core::Error (bad_input) if `output` is the same file as one of `inputs`, whatever the paths say. Empty paths
+/// and devices are fine.
+void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs);
+
+/// For options of CLI11: a finite number of at least 0.
+CLI::Validator at_least_zero();
+
+/// For options of CLI11: two whole numbers, both inclusive, such as 0-31.
+CLI::Validator first_to_last();
+/// Of a text that it has passed.
+std::pair<int, int> first_and_last(const std::string& text);
+/// @throws core::UsageError if `run` does not have what a value of `option` begins with: it has the `things` 0 to
+/// `count` - 1.
+void require_begins_below(const std::string& option, int first, long long count, const std::string& run,
+                          const std::string& things);
+
+/// For options of CLI11: names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
+CLI::Validator host_names();
+
+}  // namespace hplcast::cli

@@ -1,0 +1,96 @@
+#include "cli/support/output.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+
+namespace hplcast::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string formatted(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+}  // namespace
+
+void write_result(const fs::path& path, const std::function<void(std::ostream&)>& content) {
+  if (path.empty()) {
+    content(std::cout);
+  } else {
+    require_writable(path);
+    core::write_file(path, content);
+  }
+}
+
+void require_writable(const fs::path& path) {
+  if (path.empty() || core::is_standard_stream(path)) return;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": it is a folder");
+  }
+  const fs::path folder = fs::absolute(core::behind_links(path)).parent_path();
+  if (!fs::exists(folder, error)) {
+    throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": there is no folder " +
+                                                     folder.string() + "\n  hint: make it, or is it mistyped?");
+  }
+  if (!fs::is_directory(folder, error) || access(folder.c_str(), W_OK) != 0) {
+    throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": " + folder.string() +
+                                                     " is not a folder that can be written");
+  }
+}
+
+void accept_json(CLI::App& command) {
+  command.add_flag("--json", "accepted as in other commands: the result always is JSON");
+}
+
+void require_place_of(const fs::path& folder) {
+  if (folder.empty()) return;
+  std::error_code error;
+  const fs::path parent = fs::absolute(folder).lexically_normal().parent_path();
+  if (fs::exists(folder, error) || fs::is_directory(parent, error)) return;
+  throw core::Error(core::ExitCode::bad_input, "cannot make " + folder.string() + ": there is no folder " +
+                                                   parent.string() + "\n  hint: make it, or is it mistyped?");
+}
+
+void TextTable::write(std::ostream& out) const {
+  std::vector<std::size_t> widths(rows_.front().size(), 0);
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out << (i == 0 ? "" : "  ") << std::string(widths[i] - row[i].size(), ' ') << row[i];
+    }
+    out << '\n';
+  }
+}
+
+std::string significant(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return formatted("%g", value);
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  if (magnitude < -5 || magnitude > 9) return formatted("%.3e", value);
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", std::max(0, digits - 1 - magnitude), value);
+  return text;
+}
+
+std::string signed_percent(double ratio) {
+  return formatted("%+.1f %%", 100 * ratio);
+}
+
+std::string percent(double ratio) {
+  return formatted("%.1f %%", 100 * ratio);
+}
+
+}  // namespace hplcast::cli

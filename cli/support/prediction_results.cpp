@@ -1,0 +1,323 @@
+#include "cli/support/prediction_results.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <ostream>
+#include <string>
+
+#include "cli/support/command_line.hpp"
+#include "cli/support/output.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/study/kernel_rates.hpp"
+
+namespace hplcast::cli {
+
+PredictionResults::PredictionResults(const std::vector<study::PredictionRequest>& requests,
+                                     std::map<std::string, std::string> levels, std::string file)
+    : requests_(requests),
+      levels_(std::move(levels)),
+      file_(std::move(file)),
+      model_sha256_(core::cluster_sha256(requests.front().cluster)),
+      results_(requests.size()),
+      last_save_(Clock::now()) {}
+
+bool PredictionResults::is_of(const core::Prediction& prediction, std::size_t index) const {
+  const study::PredictionRequest& request = requests_[index];
+  const std::string mode = study::mode_of(request) == study::SimulationMode::fast ? "fast" : "exact";
+  return prediction.parameters == request.parameters && prediction.seed == request.seed && prediction.mode == mode &&
+         prediction.model_sha256 == model_sha256_ && prediction.model_levels == levels_ &&
+         (!prediction.phases.empty() || !request.observation.phases) &&
+         (prediction.energy || !request.observation.energy) && study::is_sampled_as(prediction, request);
+}
+
+void PredictionResults::resume() {
+  if (!std::filesystem::exists(file_)) return;
+  std::vector<core::Prediction> found;
+  core::read_file(file_, [&](std::istream& in, const std::string& name) { found = core::read_predictions(in, name); });
+  std::size_t foreign = 0;
+  for (const core::Prediction& prediction : found) {
+    bool asked_for = false;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (!is_of(prediction, i)) continue;
+      results_[i] = prediction;
+      asked_for = true;
+    }
+    if (!asked_for) ++foreign;
+  }
+  if (foreign > 0) {
+    throw core::Error(
+        core::ExitCode::bad_input,
+        file_ + " has " + std::to_string(foreign) +
+            " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
+            "--resume would lose them\n  hint: give the options of the first time, or another -o");
+  }
+  std::cerr << "hplcast predict: " << found.size() << " of " << requests_.size() << " predictions are in " << file_
+            << " already\n";
+}
+
+void PredictionResults::add(std::size_t index, core::Prediction prediction) {
+  prediction.model_levels = levels_;
+  results_[index] = std::move(prediction);
+  saved_ = false;
+  using namespace std::chrono_literals;
+  if (file_.empty() || requests_.size() == 1 || (Clock::now() - last_save_ < 1s && !missing().empty())) return;
+  save();
+}
+
+void PredictionResults::save() {
+  core::write_file(file_, [&](std::ostream& out) { core::write_predictions(out, there()); });
+  last_save_ = Clock::now();
+  saved_ = true;
+}
+
+void PredictionResults::save_what_is_there() {
+  const std::size_t count = there().size();
+  if (file_.empty() || count == 0) return;
+  if (!saved_) save();
+  std::cerr << "hplcast predict: " << count << " of " << requests_.size() << " predictions are in " << file_
+            << "; the same command with --resume makes the others\n";
+}
+
+std::vector<std::size_t> PredictionResults::missing() const {
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    if (!results_[i]) indices.push_back(i);
+  }
+  return indices;
+}
+
+std::vector<core::Prediction> PredictionResults::there() const {
+  std::vector<core::Prediction> list;
+  for (const auto& result : results_) {
+    if (result) list.push_back(*result);
+  }
+  return list;
+}
+
+const std::vector<core::Prediction>& PredictionResults::all() {
+  all_ = there();
+  return all_;
+}
+
+namespace {
+
+/// A column of the table.
+struct Column {
+  std::string name;
+  std::function<std::string(const core::Prediction&)> text;
+};
+
+/// The parameters that a table always has; of a single prediction also those that people change most.
+bool always_shown(const std::string& field, bool single) {
+  for (const char* shown : {"N", "NB", "P", "Q"}) {
+    if (field == shown) return true;
+  }
+  return single && (field == "BCAST" || field == "DEPTH" || field == "SWAP");
+}
+
+std::vector<Column> parameter_columns(const std::vector<core::Prediction>& predictions) {
+  std::vector<core::HplParameters> configurations;
+  for (const core::Prediction& prediction : predictions) configurations.push_back(prediction.parameters);
+  const std::vector<const core::HplField*> varying = core::varying_fields(configurations, {});
+  std::vector<Column> columns;
+  for (const core::HplField& field : core::hpl_fields()) {
+    const std::string name = field.name;
+    const bool varies = std::find(varying.begin(), varying.end(), &field) != varying.end();
+    if (name == "Q" || !(varies || always_shown(name, predictions.size() == 1))) continue;
+    if (name == "P") {
+      columns.push_back(
+          {"PxQ", [](const auto& p) { return std::to_string(p.parameters.P) + "x" + std::to_string(p.parameters.Q); }});
+    } else {
+      columns.push_back({name, [&field](const auto& p) { return std::to_string(field.get(p.parameters)); }});
+    }
+  }
+  return columns;
+}
+
+std::vector<Column> result_columns(const std::vector<core::Prediction>& predictions,
+                                   const core::ClusterModel& cluster) {
+  const auto share = [&cluster](const core::Prediction& p) {
+    const double peak = study::dgemm_peak_gflops(cluster, p.parameters.P * p.parameters.Q);
+    return peak > 0 ? percent(p.gflops / peak) : std::string();
+  };
+  std::vector<Column> columns = {{"seed", [](const auto& p) { return std::to_string(p.seed); }},
+                                 {"mode", [](const auto& p) { return p.mode; }},
+                                 {"time [s]", [](const auto& p) { return significant(p.time_s); }},
+                                 {"Gflop/s", [](const auto& p) { return significant(p.gflops); }}};
+  const bool sampled =
+      std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.sampling.has_value(); });
+  if (sampled)
+    columns.push_back({"95 % error", [](const auto& p) {
+                         return p.sampling ? percent(p.error_95_s / p.time_s) : std::string("all panels");
+                       }});
+  if (std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.detours_s > 0; }))
+    columns.push_back({"detours [s]", [](const auto& p) { return significant(p.detours_s); }});
+  if (std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.energy.has_value(); })) {
+    const auto of = [](double core::Energy::*member, double unit) {
+      return
+          [=](const core::Prediction& p) { return p.energy ? significant(*p.energy.*member / unit) : std::string(); };
+    };
+    columns.push_back({"energy [kJ]", of(&core::Energy::energy_j, 1e3)});
+    columns.push_back({"power [W]", of(&core::Energy::mean_power_w, 1)});
+    columns.push_back({"Gflop/s per W", of(&core::Energy::gflops_per_w, 1)});
+  }
+  if (cluster.kernels.count("dgemm") > 0) columns.push_back({"of dgemm's peak", share});
+  columns.push_back({"took [s]", [](const auto& p) { return significant(p.wall_s, 3); }});
+  columns.push_back({"memory [MB]", [](const auto& p) { return significant(p.peak_pss_bytes / 1e6, 3); }});
+  return columns;
+}
+
+/// The parameters that have one value, which no column shows.
+std::string common_parameters(const std::vector<core::Prediction>& predictions, const std::vector<Column>& columns) {
+  std::string text;
+  for (const core::HplField& field : core::hpl_fields()) {
+    const std::string name = field.name;
+    const bool shown = name == "P" || name == "Q" ||
+                       std::any_of(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+    if (!shown)
+      text += (text.empty() ? "" : " ") + name + "=" + std::to_string(field.get(predictions.front().parameters));
+  }
+  return text;
+}
+
+void write_best(std::ostream& out, const std::vector<core::Prediction>& predictions) {
+  std::map<core::HplParameters, std::pair<double, int>> rates;  // sum and number over the seeds
+  for (const core::Prediction& p : predictions) {
+    rates[p.parameters].first += p.gflops;
+    ++rates[p.parameters].second;
+  }
+  const auto mean = [](const auto& rate) { return rate.second.first / rate.second.second; };
+  const auto best =
+      std::max_element(rates.begin(), rates.end(), [&](const auto& a, const auto& b) { return mean(a) < mean(b); });
+  if (rates.size() < 2) return;
+  out << "Best: " << core::to_string(best->first) << ": " << significant(mean(*best)) << " Gflop/s";
+  if (best->second.second > 1) out << " (mean of " << best->second.second << " seeds)";
+  out << '\n';
+}
+
+}  // namespace
+
+void write_prediction_table(std::ostream& out, const std::vector<core::Prediction>& predictions,
+                            const core::ClusterModel& cluster) {
+  std::vector<Column> columns = parameter_columns(predictions);
+  const std::string common = common_parameters(predictions, columns);
+  for (Column& column : result_columns(predictions, cluster)) columns.push_back(std::move(column));
+  std::vector<std::string> names;
+  for (const Column& column : columns) names.push_back(column.name);
+  std::vector<core::Prediction> sorted = predictions;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.gflops > b.gflops; });
+  TextTable table(names);
+  for (const core::Prediction& prediction : sorted) {
+    std::vector<std::string> row;
+    for (const Column& column : columns) row.push_back(column.text(prediction));
+    table.add(std::move(row));
+  }
+  table.write(out);
+  if (predictions.size() < 2 || is_quiet()) return;
+  if (!common.empty()) out << "All: " << common << '\n';
+  write_best(out, predictions);
+}
+
+void write_phases(std::ostream& out, const std::string& of, const std::vector<core::PhaseSummary>& phases) {
+  out << "\nTime per phase in s, mean over the ranks (least and most: of any rank), " << of << '\n';
+  double all_s = 0, detours_s = 0;
+  for (const core::PhaseSummary& phase : phases) {
+    all_s += phase.elapsed_s;
+    detours_s += phase.detours_s;
+  }
+  std::vector<std::string> names = {"phase", "time", "least", "most", "kernels", "messages", "waiting", "share"};
+  if (detours_s > 0) names.insert(names.end() - 1, "detours");
+  TextTable table(names);
+  for (const core::PhaseSummary& phase : phases) {
+    std::vector<std::string> row = {phase.name,
+                                    significant(phase.elapsed_s),
+                                    significant(phase.least_s),
+                                    significant(phase.most_s),
+                                    significant(phase.kernels_s),
+                                    significant(phase.messages_s),
+                                    significant(phase.waiting_s),
+                                    percent(phase.elapsed_s / std::max(all_s, std::numeric_limits<double>::min()))};
+    constexpr double rounding = 1e-12;  // of a difference of two moments
+    if (detours_s > 0) row.insert(row.end() - 1, significant(phase.detours_s > rounding * all_s ? phase.detours_s : 0));
+    table.add(std::move(row));
+  }
+  table.write(out);
+}
+
+void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions) {
+  for (const core::Prediction& prediction : predictions)
+    write_phases(out, core::to_string(prediction.parameters) + " seed=" + std::to_string(prediction.seed),
+                 prediction.phases);
+}
+
+namespace {
+
+/// The states that take the most energy; the small ones together.
+std::vector<core::StateEnergy> largest_states(const core::Energy& energy, double time_s) {
+  constexpr double small = 0.005;
+  std::vector<core::StateEnergy> large;
+  core::StateEnergy rest{"others", 0, 0};
+  for (const core::StateEnergy& state : energy.states) {
+    if (state.time_s >= small * time_s || state.energy_j >= small * energy.energy_j) {
+      large.push_back(state);
+    } else {
+      rest.time_s += state.time_s;
+      rest.energy_j += state.energy_j;
+    }
+  }
+  std::stable_sort(large.begin(), large.end(), [](const auto& a, const auto& b) { return a.time_s > b.time_s; });
+  if (rest.time_s > 0) large.push_back(rest);
+  return large;
+}
+
+void write_levels(std::ostream& out, const core::Prediction& prediction) {
+  constexpr double minute_s = 60;
+  const core::Energy& energy = *prediction.energy;
+  if (!energy.levels) {
+    out << "Green500: "
+        << (prediction.sampling            ? "levels need the power over time of all panels (--windows off)\n"
+            : prediction.time_s < minute_s ? "no level allows a run of less than a minute\n"
+                                           : "levels need the power in bins of at most a second (--bin)\n");
+    return;
+  }
+  const core::PowerLevels& levels = *energy.levels;
+  const auto [least, most] = std::minmax_element(levels.level2_w.begin(), levels.level2_w.end());
+  out << "Green500: level 1 " << significant(levels.level1_w, 5) << " W; level 2 tenths of " << significant(*least, 5)
+      << " to " << significant(*most, 5) << " W; level 3 " << significant(levels.level3_j / 1e3, 5) << " kJ\n";
+  for (const core::SamplingError& one : levels.sampling)
+    out << "  a sample every " << significant(one.interval_s, 3) << " s: " << one.samples << " samples, off by at most "
+        << percent(one.worst) << ", " << percent(one.mean) << " on average\n";
+}
+
+}  // namespace
+
+void write_energy(std::ostream& out, const std::string& of, const core::Energy& energy, double run_s) {
+  constexpr double large_j = 1e5;
+  const bool large = energy.energy_j >= large_j;
+  out << "\nEnergy by what draws it, " << of << '\n';
+  TextTable table({"what", "time [s]", "share", large ? "energy [kJ]" : "energy [J]", "share"});
+  const auto add = [&](const std::string& what, double time_s, double energy_j) {
+    table.add({what, significant(time_s), percent(time_s / run_s), significant(large ? energy_j / 1e3 : energy_j),
+               percent(energy.energy_j > 0 ? energy_j / energy.energy_j : 0)});
+  };
+  add("hosts, idle", run_s, energy.idle_j);
+  add("hosts, awake", energy.awake_share * run_s, energy.awake_j);
+  if (energy.network_j > 0) add("network", run_s, energy.network_j);
+  for (const core::StateEnergy& state : largest_states(energy, run_s)) add(state.name, state.time_s, state.energy_j);
+  table.write(out);
+}
+
+void write_energy(std::ostream& out, const core::Prediction& prediction) {
+  write_energy(out, core::to_string(prediction.parameters) + " seed=" + std::to_string(prediction.seed),
+               *prediction.energy, prediction.time_s);
+  write_levels(out, prediction);
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/prediction.hpp"
+#include "hplcast/study/predict.hpp"
+
+namespace hplcast::cli {
+
+/// The predictions of one command, in the order of its requests, and their file: it has those that are there, and is
+/// whole at any moment.
+class PredictionResults {
+ public:
+  /// `requests` must outlive this. `levels`: described() ones of all predictions. `file`: empty for none.
+  PredictionResults(const std::vector<study::PredictionRequest>& requests, std::map<std::string, std::string> levels,
+                    std::string file);
+
+  /// Takes what the file has; a file that is not there has nothing. @throws core::Error if it has predictions that are
+  /// not among those asked for: they would be lost.
+  void resume();
+
+  /// Keeps a result. Several: the file is written at most once a second.
+  void add(std::size_t index, core::Prediction prediction);
+
+  /// Before the command ends early: writes what there is, and says how to go on.
+  void save_what_is_there();
+
+  std::vector<std::size_t> missing() const;    ///< indices of requests
+  const std::vector<core::Prediction>& all();  ///< once none is missing
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool is_of(const core::Prediction& prediction, std::size_t index) const;
+  std::vector<core::Prediction> there() const;
+  void save();
+
+  const std::vector<study::PredictionRequest>& requests_;
+  std::map<std::string, std::string> levels_;
+  std::string file_;
+  std::string model_sha256_;
+  std::vector<std::optional<core::Prediction>> results_;
+  std::vector<core::Prediction> all_;
+  Clock::time_point last_save_;
+  bool saved_ = true;
+};
+
+/// Predictions as a table for people. Several: the fastest first, with columns for the parameters that vary; the others
+/// are named once, and the best configuration (by its mean over the seeds) at the end. The share of the peak of dgemm
+/// is shown where the cluster has a model of dgemm.
+void write_prediction_table(std::ostream& out, const std::vector<core::Prediction>& predictions,
+                            const core::ClusterModel& cluster);
+
+/// Where the time of each prediction goes, phase by phase.
+void write_phases(std::ostream& out, const std::vector<core::Prediction>& predictions);
+
+/// The same of one run, predicted or real, named `of`.
+void write_phases(std::ostream& out, const std::string& of, const std::vector<core::PhaseSummary>& phases);
+
+/// Of a run of this title and time: where the energy goes, by what cores do.
+void write_energy(std::ostream& out, const std::string& of, const core::Energy& energy, double time_s);
+
+/// Of a prediction with energy: where it goes, by what cores do, and what Green500's levels would report.
+void write_energy(std::ostream& out, const core::Prediction& prediction);
+
+}  // namespace hplcast::cli

@@ -1,0 +1,92 @@
+#include "cli/support/progress.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cli/support/command_line.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+constexpr int bar_width = 24;
+constexpr int default_width = 80;
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return default_width;
+  return size.ws_col;
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  const long long total = std::llround(std::max(0.0, seconds));
+  char text[48];
+  if (total < 60) {
+    std::snprintf(text, sizeof text, "%llds", total);
+  } else if (total < 3600) {
+    std::snprintf(text, sizeof text, "%lldm%02llds", total / 60, total % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%lldh%02lldm", total / 3600, total % 3600 / 60);
+  }
+  return text;
+}
+
+std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width) {
+  fraction = std::clamp(std::isfinite(fraction) ? fraction : 0.0, 0.0, 1.0);
+  const auto filled = static_cast<std::size_t>(std::lround(fraction * bar_width));
+  std::string line = "[" + std::string(filled, '#') + std::string(bar_width - filled, '.') + "] ";
+  char percent[8];
+  std::snprintf(percent, sizeof percent, "%3d%%", static_cast<int>(std::floor(fraction * 100)));
+  line += percent;
+  line +=
+      fraction > 0 ? ", " + duration_text(elapsed_s * (1 - fraction) / fraction) + " left" : ", time left not known";
+  if (!detail.empty()) line += ", " + detail;
+  return line.substr(0, static_cast<std::size_t>(std::max(width, 1)));
+}
+
+std::string running_line(double simulated_s, double elapsed_s, double messages, int width) {
+  char text[120];
+  std::snprintf(text, sizeof text, "%.4g s simulated in %s, %.3g messages/s", simulated_s,
+                duration_text(elapsed_s).c_str(), elapsed_s > 0 ? messages / elapsed_s : 0);
+  return std::string(text).substr(0, static_cast<std::size_t>(std::max(width, 1)));
+}
+
+Progress::Progress()
+    : on_terminal_(isatty(STDERR_FILENO) == 1 && !is_quiet() && !is_verbose()),
+      start_(Clock::now()),
+      last_draw_(start_) {}
+
+Progress::~Progress() {
+  clear();
+}
+
+void Progress::update(double fraction, const std::string& detail) {
+  update([&](double elapsed_s, int width) { return progress_line(fraction, elapsed_s, detail, width); });
+}
+
+void Progress::update(const std::function<std::string(double elapsed_s, int width)>& line) {
+  if (!on_terminal_) return;
+  const auto now = Clock::now();
+  if (drawn_ && now - last_draw_ < std::chrono::milliseconds(100)) return;
+  last_draw_ = now;
+  drawn_ = true;
+  const double elapsed_s = std::chrono::duration<double>(now - start_).count();
+  // One column stays free: a full line would wrap, and the carriage return would go to its second half.
+  std::fprintf(stderr, "\r\033[K%s", line(elapsed_s, terminal_width() - 1).c_str());
+  std::fflush(stderr);
+}
+
+void Progress::clear() {
+  if (!drawn_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace hplcast::cli

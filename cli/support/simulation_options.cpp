@@ -1,0 +1,156 @@
+#include "cli/support/simulation_options.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "cli/support/options.hpp"
+#include "cli/support/picture.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+/// "swap_threshold" to "--swap-threshold"; N, P and Q are one letter long.
+std::string option_name(std::string field) {
+  if (field == "N" || field == "P" || field == "Q") return "-" + field;
+  std::transform(field.begin(), field.end(), field.begin(),
+                 [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
+  return "--" + field;
+}
+
+std::string description(const core::HplField& field, const core::HplParameters& defaults) {
+  const std::string names = core::hpl_value_names(field.name);
+  return "HPL's " + std::string(field.name) + (names.empty() ? "" : ": " + names) + " (default " +
+         std::to_string(field.get(defaults)) + ")";
+}
+
+/// @throws CLI::ValidationError
+long long value_of(const std::string& field, const std::string& text) {
+  if (const auto value = core::hpl_value(field, text)) return *value;
+  throw CLI::ValidationError(option_name(field),
+                             "cannot read `" + text + "`; expected " + core::hpl_value_expected(field));
+}
+
+}  // namespace
+
+CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters, CLI::Option* file) {
+  CLI::Option* first = nullptr;
+  for (const core::HplField& field : core::hpl_fields()) {
+    const auto set = [&parameters, &field](const CLI::results_t& texts) {
+      field.set(parameters, value_of(field.name, texts.front()));
+      return true;
+    };
+    CLI::Option* option = command.add_option(option_name(field.name), set, description(field, parameters));
+    option->type_name(core::hpl_value_names(field.name).empty() ? "INT" : "INT|NAME")->group("HPL parameters");
+    if (file != nullptr) option->excludes(file);
+    if (first == nullptr) first = option;
+  }
+  return first;
+}
+
+void add_hpl_levels(CLI::App& command, const std::string& field, std::vector<int>& levels, const std::string& help) {
+  const auto set = [&levels, field](const std::vector<std::string>& texts) {
+    levels.clear();
+    for (const std::string& text : texts) levels.push_back(static_cast<int>(value_of(field, text)));
+  };
+  std::string otherwise;
+  for (const int level : levels) otherwise += (otherwise.empty() ? "" : ",") + std::to_string(level);
+  const std::string names = core::hpl_value_names(field);
+  command
+      .add_option_function<std::vector<std::string>>(option_name(field), set,
+                                                     "levels of " + field + help + (names.empty() ? "" : ": " + names))
+      ->delimiter(',')
+      ->type_name(names.empty() ? "INT" : "INT|NAME")
+      ->default_str(otherwise);
+}
+
+void add_windows(CLI::App& command, study::PredictionRequest& request) {
+  const auto take_rule = [&request](const std::string& text) {
+    try {
+      request.windows = study::WindowRule::from(text);
+    } catch (const core::DomainError& error) {
+      throw CLI::ValidationError("--windows", error.what());
+    }
+  };
+  command
+      .add_option_function<std::string>(
+          "--windows", take_rule,
+          "panels that are simulated: auto (a few windows of a run that would take more than 30 s), off (all), or K "
+          "windows of WIDTH panels after WARMUP panels (docs/use/sampled.md)")
+      ->type_name("auto|off|K[:WIDTH[:WARMUP]]")
+      ->group("Sampled prediction");
+  command
+      .add_option("--target-error", request.target_error,
+                  "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%")
+      ->transform(as_percentage())
+      ->group("Sampled prediction");
+  command
+      .add_option("--windows-jobs", request.window_jobs,
+                  "windows at a time, each in a process of its own; the result does not depend on it (default 1)")
+      ->check(CLI::Range(1, 4096))
+      ->group("Sampled prediction");
+  command
+      .add_option(
+          "--only-window", request.only_window,
+          "simulate this window alone, counted from 0, into the folder of --keep: for job arrays (docs/use/sampled.md)")
+      ->check(CLI::NonNegativeNumber)
+      ->group("Sampled prediction");
+}
+
+void add_energy(CLI::App& command, study::Observation& observation) {
+  command
+      .add_flag("--energy", observation.energy,
+                "energy, mean power and Gflop/s per W; the cluster must have `power` (docs/use/energy.md)")
+      ->group("Energy");
+  CLI::Option* trace = command
+                           .add_option("--power-trace", observation.power_trace,
+                                       "power over time: CSV, or a picture (.svg, .png); turns on --energy")
+                           ->type_name("FILE")
+                           ->group("Energy");
+  command.add_option("--bin", observation.bin_s, "time that a row of --power-trace is the mean of (default 1s)")
+      ->transform(as_time_limit())
+      ->needs(trace)
+      ->type_name("DURATION")
+      ->group("Energy");
+  command.add_flag("--power-hosts", observation.power_hosts, "a column for every host in --power-trace")
+      ->needs(trace)
+      ->group("Energy");
+}
+
+PowerTraceFile::PowerTraceFile(study::Observation& observation) {
+  if (!observation.power_trace.empty()) observation.energy = true;
+  const std::string ending = observation.power_trace.extension();
+  if (ending == ".pdf" || ending == ".eps" || ending == ".jpg" || ending == ".jpeg")
+    throw core::UsageError("--power-trace " + observation.power_trace.string() +
+                           ": expected a name in .csv, or of a picture in .svg or .png");
+  if (ending != ".svg" && ending != ".png") return;
+  require_picture(observation.power_trace);
+  picture_ = observation.power_trace;
+  folder_.emplace("hplcast-power");
+  csv_ = folder_->path() / "power.csv";
+  observation.power_trace = csv_;
+}
+
+void PowerTraceFile::finish() const {
+  if (picture_.empty()) return;
+  PlotPanel panel{"", "time [s]", "power [W]", false, false, {}, {}};
+  core::read_file(csv_, [&](std::istream& in, const std::string& name) {
+    core::CsvReader reader(in, name);
+    const std::size_t first = reader.column("power_w");
+    const std::size_t begin = reader.column("time_s"), length = reader.column("duration_s");
+    for (std::size_t column = first; column < reader.header().size(); ++column)
+      panel.series.push_back(
+          {column == first ? "all hosts and the network" : reader.header()[column], PlotSeries::Style::line, {}});
+    while (reader.next()) {
+      const double middle_s = reader.number(begin) + reader.number(length) / 2;
+      for (std::size_t i = 0; i < panel.series.size(); ++i)
+        panel.series[i].values.emplace_back(middle_s, reader.number(first + i));
+    }
+  });
+  write_picture(picture_, {"Power over time", {panel}});
+}
+
+}  // namespace hplcast::cli

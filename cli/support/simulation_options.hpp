@@ -1,0 +1,58 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/support/options.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/study/predict.hpp"
+
+namespace hplcast::cli {
+
+/// Adds one option for every HPL parameter (-N, --nb, -P, -Q, --pmap ... --align) that sets `parameters`. Values are
+/// HPL's numbers or names (core::hpl_value). Returns the option -N.
+/// `file`: an option for a file of configurations, which excludes them all.
+CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters, CLI::Option* file = nullptr);
+
+/// Adds --nb, --bcast ... for a list of values of a parameter, which are its default. `levels` must live until the
+/// options are parsed.
+void add_hpl_levels(CLI::App& command, const std::string& field, std::vector<int>& levels,
+                    const std::string& help = "");
+
+/// --mode. `note` is put at the end of its help.
+inline void add_simulation_mode(CLI::App& command, study::SimulationMode& mode, const std::string& note = "") {
+  add_choice<study::SimulationMode>(
+      command, "--mode", mode,
+      {{"auto", study::SimulationMode::automatic},
+       {"exact", study::SimulationMode::exact},
+       {"fast", study::SimulationMode::fast}},
+      "exact: every message of HPL; fast: most exchanges inside panels are computed at once; auto: fast where it saves "
+      "more than some seconds" +
+          note);
+}
+
+/// --windows, --target-error, --windows-jobs, --only-window.
+void add_windows(CLI::App& command, study::PredictionRequest& request);
+
+/// --energy, --power-trace, --bin, --power-hosts.
+void add_energy(CLI::App& command, study::Observation& observation);
+
+/// The file of --power-trace: where its name ends in .svg or .png, the CSV goes elsewhere, and is drawn at the end.
+class PowerTraceFile {
+ public:
+  /// Changes where `observation` has it, and turns on its energy. @throws as require_picture()
+  explicit PowerTraceFile(study::Observation& observation);
+  /// After the simulation. @throws as write_picture()
+  void finish() const;
+
+ private:
+  std::filesystem::path picture_;
+  std::filesystem::path csv_;
+  std::optional<core::TemporaryFolder> folder_;
+};
+
+}  // namespace hplcast::cli

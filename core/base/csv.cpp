@@ -1,0 +1,229 @@
+#include "hplcast/core/csv.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <istream>
+
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::core {
+
+namespace {
+
+constexpr std::size_t max_line_bytes = 1 << 20;
+
+std::string quoted_start(std::string_view text) {
+  constexpr std::size_t shown = 40;
+  return "\"" + std::string(text.substr(0, shown)) + (text.size() > shown ? "...\"" : "\"");
+}
+
+/// Whether two names are the same but for case.
+bool same(std::string_view a, std::string_view b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+void trim(std::string& text) {
+  if (text.empty() || (text.front() != ' ' && text.front() != '\t' && text.back() != ' ' && text.back() != '\t'))
+    return;
+  const std::size_t end = text.find_last_not_of(" \t");
+  text.erase(end == std::string::npos ? 0 : end + 1);
+  text.erase(0, std::min(text.find_first_not_of(" \t"), text.size()));
+}
+
+}  // namespace
+
+char csv_separator(std::string_view header) {
+  for (const char separator : {',', ';', '\t'})
+    if (header.find(separator) != std::string_view::npos) return separator;
+  return ',';
+}
+
+CsvReader::CsvReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {
+  if (!read_line()) throw ParseError({name_, 0, ""}, "the file is empty", "the first line names the columns");
+  separator_ = csv_separator(buffer_);
+  split_fields();
+  header_ = fields_;
+  for (std::size_t i = 0; i < header_.size(); ++i) {
+    if (std::find(header_.begin(), header_.begin() + static_cast<std::ptrdiff_t>(i), header_[i]) !=
+        header_.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw ParseError({name_, line_, header_[i]}, "the header names this column twice");
+    }
+  }
+}
+
+std::size_t CsvReader::find_column(std::string_view name) const noexcept {
+  auto found = std::find(header_.begin(), header_.end(), name);
+  if (found == header_.end()) {
+    found = std::find_if(header_.begin(), header_.end(), [&](const std::string& column) { return same(column, name); });
+  }
+  return found == header_.end() ? npos : static_cast<std::size_t>(found - header_.begin());
+}
+
+void CsvReader::refuse_unknown(const std::vector<std::string>& known) const {
+  std::vector<std::string> seen;
+  for (const std::string& column : header_) {
+    const auto which = std::find_if(known.begin(), known.end(), [&](const auto& name) { return same(column, name); });
+    if (which == known.end()) throw ParseError({name_, 1, column}, "unknown column", name_hint(column, known));
+    if (std::find(seen.begin(), seen.end(), *which) != seen.end())
+      throw ParseError({name_, 1, column}, "the header names this column twice");
+    seen.push_back(*which);
+  }
+}
+
+void CsvReader::refuse_misspelt(const std::vector<std::string>& known) const {
+  constexpr std::size_t shortest_word = 5;  // other programs have words that are near to `node` or `m`, too
+  std::vector<std::string> absent;
+  for (const std::string& name : known)
+    if (name.size() >= shortest_word && find_column(name) == npos) absent.push_back(name);
+  for (const std::string& column : header_) {
+    if (std::any_of(known.begin(), known.end(), [&](const auto& name) { return same(column, name); })) continue;
+    const std::string nearest = nearest_name(column, absent);
+    if (!nearest.empty())
+      throw ParseError({name_, 1, column}, "unknown column", "did you mean `" + nearest + "`? Else rename it");
+  }
+}
+
+std::size_t CsvReader::column(std::string_view name) const {
+  const std::size_t index = find_column(name);
+  if (index == npos) {
+    throw ParseError({name_, 1, std::string(name)}, "no such column; the columns are: " + comma_separated(header_));
+  }
+  return index;
+}
+
+/// The next line with something in it, into buffer_. False at the end of the input.
+bool CsvReader::read_line() {
+  do {
+    if (!std::getline(in_, buffer_)) {
+      if (in_.bad()) throw ParseError({name_, line_, ""}, "reading failed");
+      return false;
+    }
+    ++line_;
+    if (!buffer_.empty() && buffer_.back() == '\r') buffer_.pop_back();
+    if (line_ == 1 && buffer_.compare(0, 3, "\xEF\xBB\xBF") == 0) buffer_.erase(0, 3);
+  } while (buffer_.empty() || buffer_.front() == '#');
+  return true;
+}
+
+/// Reads one record into fields_. False at the end of the input.
+bool CsvReader::read_fields() {
+  if (!read_line()) return false;
+  split_fields();
+  return true;
+}
+
+/// Splits buffer_ into fields_; a record may span lines inside quotes.
+void CsvReader::split_fields() {
+  const std::size_t first_line = line_;
+  fields_.assign(1, std::string());
+  bool quoted = false, was_quoted = false;
+  const auto end_field = [&] {
+    if (!was_quoted) trim(fields_.back());
+    was_quoted = false;
+  };
+  for (std::size_t i = 0;; ++i) {
+    if (i == buffer_.size()) {
+      if (!quoted) return end_field();
+      if (!std::getline(in_, buffer_)) throw ParseError({name_, first_line, ""}, "a quoted field does not end");
+      ++line_;
+      fields_.back() += '\n';
+      i = static_cast<std::size_t>(-1);
+      continue;
+    }
+    const char c = buffer_[i];
+    if (quoted) {
+      if (c != '"') {
+        fields_.back() += c;
+      } else if (i + 1 < buffer_.size() && buffer_[i + 1] == '"') {
+        fields_.back() += '"';
+        ++i;
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"' && !was_quoted && fields_.back().find_first_not_of(' ') == std::string::npos) {
+      quoted = was_quoted = true;
+      fields_.back().clear();
+    } else if (c == separator_) {
+      end_field();
+      fields_.emplace_back();
+    } else if (!was_quoted || c != ' ') {
+      fields_.back() += c;
+    }
+    if (fields_.back().size() > max_line_bytes)
+      throw ParseError({name_, first_line, ""}, "a field is longer than 1 MiB", "is this a CSV?");
+  }
+}
+
+bool CsvReader::next() {
+  if (!read_fields()) return false;
+  if (fields_.size() != header_.size()) {
+    throw ParseError({name_, line_, ""}, std::to_string(fields_.size()) + " fields; expected " +
+                                             std::to_string(header_.size()) + " as in the header");
+  }
+  return true;
+}
+
+Location CsvReader::at(std::size_t column) const {
+  return {name_, line_, header_[column]};
+}
+
+bool parse_double(std::string_view text, double& value) noexcept {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size() && std::isfinite(value);
+}
+
+double CsvReader::number(std::size_t column) const {
+  double value = 0;
+  if (!parse_double(fields_[column], value))
+    throw ParseError(at(column), "found " + quoted_start(fields_[column]) + "; expected a finite number");
+  return value;
+}
+
+double CsvReader::positive(std::size_t column) const {
+  const double value = number(column);
+  if (!(value > 0))
+    throw ParseError(at(column), "found " + quoted_start(fields_[column]) + "; expected a number above 0");
+  return value;
+}
+
+double CsvReader::non_negative(std::size_t column) const {
+  const double value = number(column);
+  if (!(value >= 0))
+    throw ParseError(at(column), "found " + quoted_start(fields_[column]) + "; expected a number of at least 0");
+  return value;
+}
+
+long long CsvReader::integer(std::size_t column) const {
+  const std::string& text = fields_[column];
+  long long value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) {
+    throw ParseError(at(column), "found " + quoted_start(text) + "; expected an integer");
+  }
+  return value;
+}
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos && (text.empty() || text.front() != '#'))
+    return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string shortest(double value) {
+  char text[32];
+  const auto result = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, result.ptr);
+}
+
+}  // namespace hplcast::core

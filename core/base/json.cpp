@@ -1,0 +1,149 @@
+#include "hplcast/core/json.hpp"
+
+#include <algorithm>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "core/base/json_fields.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::core {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Looks at a JSON text before a tree is made of it: how deep it goes, and whether an object has a key twice (the tree
+/// would keep one of both without a word).
+class Inspector : public nlohmann::json_sax<Json> {
+ public:
+  Inspector(const std::string& text, const std::string& name) : text_(text), name_(name) {}
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, const string_t&) override { return value(); }
+  bool string(string_t&) override { return value(); }
+  bool binary(binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return enter(); }
+  bool start_array(std::size_t) override {
+    enter();
+    levels_.back().is_array = true;
+    return true;
+  }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool key(string_t& key) override {
+    Level& level = levels_.back();
+    level.key = key;
+    if (level.keys.insert(key).second) return true;
+    throw ParseError({name_, 0, path()}, "this key is there twice", "remove one of both");
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+    const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(position, text_.size()));
+    const auto line = static_cast<std::size_t>(std::count(text_.begin(), end, '\n')) + 1;
+    // What archives of zip, gzip and zstd begin with.
+    for (const char* magic : {"PK\3\4", "\x1f\x8b", "\x28\xb5\x2f\xfd"})
+      if (text_.rfind(magic, 0) == 0)
+        throw ParseError({name_, 0, ""}, "an archive; expected JSON", "measurements become a model by hplcast fit");
+    const std::size_t first = text_.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos) throw ParseError({name_, line, ""}, "the file is empty; expected JSON");
+    if (text_[first] != '{' && text_[first] != '[') {
+      constexpr std::size_t shown = 30;
+      const std::string begin = text_.substr(first, std::min(shown, text_.find_first_of("\r\n", first) - first));
+      throw ParseError({name_, line, ""}, "not JSON: it begins with `" + begin + "`; expected `{`",
+                       "is this a file of hplcast?");
+    }
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+    const std::string what = error.what(), place = ", column ";
+    const std::size_t column = what.find(place);
+    const std::size_t end_of_place = column == std::string::npos ? column : what.find(": ", column);
+    throw ParseError({name_, line, ""},
+                     "not JSON" + (end_of_place == std::string::npos ? ": " + what : what.substr(end_of_place)));
+  }
+
+ private:
+  struct Level {
+    bool is_array = false;
+    std::size_t index = 0;
+    std::string key;
+    std::set<std::string> keys;
+  };
+
+  bool value() {
+    if (!levels_.empty()) ++levels_.back().index;
+    return true;
+  }
+
+  bool enter() {
+    constexpr std::size_t deepest = 100;  // files of hplcast have at most ten levels; provenance is free
+    if (levels_.size() >= deepest) {
+      throw ParseError({name_, 0, ""}, "objects or lists more than " + std::to_string(deepest) + " levels deep",
+                       "is this a file of hplcast?");
+    }
+    levels_.emplace_back();
+    return true;
+  }
+
+  bool leave() {
+    levels_.pop_back();
+    return value();
+  }
+
+  std::string path() const {
+    std::string text;
+    for (const Level& level : levels_) text += "/" + (level.is_array ? std::to_string(level.index) : level.key);
+    return text;
+  }
+
+  const std::string& text_;
+  const std::string& name_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace
+
+void check_json(const std::string& text, const std::string& name) {
+  Inspector inspector(text, name);
+  Json::sax_parse(text, &inspector);
+}
+
+std::string read_json_text(std::istream& in, const std::string& name) {
+  std::string text = read_text(in, name, "is this a file of hplcast?");
+  check_json(text, name);
+  return text;
+}
+
+}  // namespace hplcast::core
+
+namespace hplcast::core::detail {
+
+void check_schema(const Node& root, int oldest, int latest) {
+  const int found = root.at("schema_version").integer<int>();
+  if (found >= oldest && found <= latest) return;
+  const std::string expected = oldest == latest
+                                   ? "version " + std::to_string(latest)
+                                   : "versions " + std::to_string(oldest) + " to " + std::to_string(latest);
+  root.at("schema_version")
+      .fail("found version " + std::to_string(found) + "; this hplcast reads " + expected,
+            found > latest ? "the file was written by a newer hplcast" : "make the file anew with this hplcast");
+}
+
+void refuse_others(const Node& node, const std::vector<std::string>& known) {
+  for (const auto& [key, value] : node.object().items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    Node(value, node.file(), node.pointer() + "/" + key).fail("unknown key", name_hint(key, known));
+  }
+}
+
+void refuse_cluster(const Node& root, const std::string& expected) {
+  if (root.has("hosts") && root.has("kernels") && root.has("network"))
+    root.fail("this is a cluster.json; expected " + expected);
+}
+
+}  // namespace hplcast::core::detail

@@ -1,0 +1,415 @@
+// HPL.dat, read as HPL_pdinfo.c reads it.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <istream>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <string>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+
+namespace hplcast::core {
+
+/// What HPL_pdinfo.c has of HPL.dat at any moment: a buffer that fgets fills line by line, and the last word that
+/// sscanf took out of it. Both keep what they had where there is nothing new: at the end of the file the buffer keeps
+/// the last line, and behind a short line lies the end of a longer one before.
+class HplLines {
+ public:
+  /// `name`: of the file, for messages. `in` must outlive this.
+  HplLines(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
+
+  /// fgets(line, HPL_LINE_MAX - 2, file). `field`: for messages.
+  void next(const char* field);
+  /// The same into another buffer, which nothing is read from.
+  void skip_into_other_buffer();
+  /// sscanf(line + begin, "%s", num): the word there, or the last one if there is none.
+  /// @throws ParseError if HPL would look at memory that holds nothing of the file.
+  const std::string& word(std::size_t begin);
+  /// The same where the word is not used: false if there is none, and none was before.
+  bool scan(std::size_t begin);
+
+  const std::string& text() const { return text_; }  ///< of the current line, without its end
+  std::size_t number() const { return number_; }     ///< of the current line, from 1
+  bool ended() const { return ended_; }              ///< the file ended before the current line
+  bool cut() const { return cut_; }                  ///< the current line goes on in the next one
+
+  static constexpr std::size_t most_read = 253;  ///< characters of a line that HPL reads at once
+
+ private:
+  std::string read();
+  char at(std::size_t position) const;
+  [[noreturn]] void fail(const char* what) const;
+
+  static constexpr std::size_t size = 256;  ///< HPL_LINE_MAX
+  std::istream& in_;
+  std::string name_;
+  std::string field_;
+  std::array<char, size> buffer_{};
+  std::size_t written_ = 0;  ///< bytes of the buffer that were ever written
+  std::optional<std::string> word_;
+  std::string text_;
+  std::size_t number_ = 0;
+  bool ended_ = false;
+  bool cut_ = false;
+};
+
+namespace {
+
+/// isspace of the C locale: what %s stops at.
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+}  // namespace
+
+/// What fgets would store, with the end of the line but without the final NUL; empty at the end of the file.
+std::string HplLines::read() {
+  std::string line;
+  char c = 0;
+  while (line.size() < most_read && in_.get(c)) {
+    line += c;
+    if (c == '\n') break;
+  }
+  const bool begins_a_line = !cut_;
+  if (!line.empty() && begins_a_line) ++number_;
+  cut_ = line.size() == most_read && line.back() != '\n' && in_.peek() != std::istream::traits_type::eof();
+  return line;
+}
+
+void HplLines::next(const char* field) {
+  field_ = field;
+  const std::string line = read();
+  ended_ = line.empty();
+  if (ended_) return;
+  std::copy(line.begin(), line.end(), buffer_.begin());
+  buffer_[line.size()] = '\0';
+  written_ = std::max(written_, line.size() + 1);
+  text_ = line.substr(0, line.find_last_not_of("\r\n") + 1);
+}
+
+void HplLines::skip_into_other_buffer() {
+  read();
+}
+
+char HplLines::at(std::size_t position) const {
+  if (position >= size)
+    fail("HPL would read behind the end of its line: the line has fewer values than its count says");
+  if (position >= written_) {
+    fail(written_ == 0 ? "the file is empty"
+                       : "the line has fewer values than its count says, and HPL would read memory behind it that "
+                         "holds nothing of the file");
+  }
+  return buffer_[position];
+}
+
+bool HplLines::scan(std::size_t begin) {
+  while (is_space(at(begin))) ++begin;
+  std::string found;
+  for (std::size_t i = begin; at(i) != '\0' && !is_space(at(i)); ++i) found += at(i);
+  if (!found.empty()) word_ = found;
+  return word_.has_value();
+}
+
+const std::string& HplLines::word(std::size_t begin) {
+  if (!scan(begin)) fail("no value here or before; HPL would use memory that holds nothing of the file");
+  return *word_;
+}
+
+void HplLines::fail(const char* what) const {
+  throw ParseError({name_, std::max<std::size_t>(number_, 1), field_}, what);
+}
+
+void write_hpl_dat(std::ostream& out, const HplParameters& p, bool check) {
+  out << "HPLinpack benchmark input file\n"
+      << "written by hplcast\n"
+      << "HPL.out output file name (unused)\n"
+      << "6 device out (6=stdout,7=stderr,file)\n"
+      << "1 # of problem sizes (N)\n"
+      << p.N << " Ns\n"
+      << "1 # of NBs\n"
+      << p.NB << " NBs\n"
+      << p.PMAP << " PMAP process mapping (0=Row-,1=Column-major)\n"
+      << "1 # of process grids (P x Q)\n"
+      << p.P << " Ps\n"
+      << p.Q << " Qs\n"
+      << (check ? "16.0" : "-1.0") << " threshold\n"
+      << "1 # of panel fact\n"
+      << p.PFACT << " PFACTs (0=left, 1=Crout, 2=Right)\n"
+      << "1 # of recursive stopping criteria\n"
+      << p.NBMIN << " NBMINs (>= 1)\n"
+      << "1 # of panels in recursion\n"
+      << p.NDIV << " NDIVs\n"
+      << "1 # of recursive panel facts\n"
+      << p.RFACT << " RFACTs (0=left, 1=Crout, 2=Right)\n"
+      << "1 # of broadcasts\n"
+      << p.BCAST << " BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)\n"
+      << "1 # of lookahead depths\n"
+      << p.DEPTH << " DEPTHs (>=0)\n"
+      << p.SWAP << " SWAP (0=bin-exch,1=long,2=mix)\n"
+      << p.swap_threshold << " swapping threshold\n"
+      << p.L1 << " L1 in (0=transposed,1=no-transposed) form\n"
+      << p.U << " U in (0=transposed,1=no-transposed) form\n"
+      << p.EQUIL << " Equilibration (0=no,1=yes)\n"
+      << p.ALIGN << " memory alignment in double (> 0)\n";
+}
+
+namespace {
+
+constexpr long long max_values = 20;  // HPL_MAX_PARAM
+
+/// Where a line of HPL.dat was read, for messages.
+struct ReadLine {
+  const char* field = "";
+  std::string text;      ///< as it stands in the file; of a file that ended, the line that HPL reads again
+  std::size_t line = 0;  ///< from 1
+  bool again = false;    ///< the file ended before
+};
+
+/// The integer that atoi makes of a word: of what is no number 0, and of a long number some of its bits.
+int as_atoi(const std::string& word) {
+  return static_cast<int>(std::strtol(word.c_str(), nullptr, 10));
+}
+
+/// Whether people would read a word as the number that HPL reads.
+bool plainly(const std::string& word, long long value) {
+  double number = 0;
+  const bool digits = word.find_first_not_of("+-0123456789") == std::string::npos;
+  return digits && parse_double(word[0] == '+' ? word.substr(1) : word, number) && number == static_cast<double>(value);
+}
+
+/// HPL.dat line by line: HPL's values, and warnings where they are not those that people would read.
+class DatReader {
+ public:
+  DatReader(std::istream& in, std::string name) : name_(std::move(name)), lines_(in, name_) {}
+
+  /// A line that HPL skips.
+  void skip(const char* field) { next(field); }
+
+  /// A line that HPL reads a word from, and does not use here.
+  void skip_word(const char* field) {
+    next(field);
+    lines_.scan(0);
+  }
+
+  /// The second line: HPL reads it into another buffer.
+  void skip_other_buffer() {
+    lines_.skip_into_other_buffer();
+    at_ = {"comment", "", lines_.number(), false};
+    warn_if_cut();
+  }
+
+  std::vector<long long> values(const char* field, std::size_t count) {
+    next(field);
+    std::vector<long long> result;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string& word = lines_.word(begin);
+      begin += word.size() + 1;
+      result.push_back(as_atoi(word));
+    }
+    warn_if_surprising(result);
+    return result;
+  }
+
+  long long value(const char* field) { return values(field, 1).front(); }
+
+  std::size_t count(const char* field) {
+    const long long number = value(field);
+    if (number < 1 || number > max_values) {
+      throw ParseError(here(), "a count of " + std::to_string(number) + ", read from \"" + at_.text +
+                                   "\"; HPL takes 1 to 20" + told_before());
+    }
+    return static_cast<std::size_t>(number);
+  }
+
+  /// @throws ParseError for a value that HPL refuses.
+  void require(long long value, long long least) const {
+    if (value >= least) return;
+    throw ParseError(here(), "`" + std::string(at_.field) + "` is " + std::to_string(value) + ", read from \"" +
+                                 at_.text + "\"; HPL takes values of at least " + std::to_string(least) +
+                                 told_before());
+  }
+
+  /// HPL's own replacement of a value that it does not know.
+  long long replaced(long long value, bool known, long long replacement) {
+    if (known) return value;
+    warn("HPL replaces " + std::to_string(value) + " by " + std::to_string(replacement));
+    return replacement;
+  }
+
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  Location here() const { return {name_, at_.line, at_.field}; }
+
+  void next(const char* field) {
+    lines_.next(field);
+    at_ = {field, lines_.text().substr(0, 80), lines_.number(), lines_.ended()};
+    if (at_.again && !told_end_) {
+      told_end_ = true;
+      warn("the file has ended: from here on HPL reads its last line, \"" + at_.text + "\", again and again");
+    }
+    warn_if_cut();
+  }
+
+  void warn_if_cut() {
+    if (!lines_.cut()) return;
+    warn("a line longer than " + std::to_string(HplLines::most_read) +
+         " characters: HPL takes the rest of it for the next line");
+  }
+
+  void warn_if_surprising(const std::vector<long long>& values) {
+    if (at_.again) return;  // told
+    std::istringstream words(lines_.text());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::string word;
+      words >> word;
+      if (!word.empty() && plainly(word, values[i])) continue;
+      warn("HPL reads " + std::to_string(values[i]) + " as value " + std::to_string(i + 1) + " of " +
+           std::to_string(values.size()) +
+           (word.empty() ? ", but there is none in \"" : ", not " + word + ", from \"") + at_.text + '"');
+      return;
+    }
+  }
+
+  void warn(const std::string& what) {
+    warnings_.push_back(name_ + ":" + std::to_string(at_.line) + ", field `" + at_.field + "`: " + what);
+  }
+
+  /// An error is often the consequence of what was found odd before.
+  std::string told_before() const { return warnings_.empty() ? "" : "\n  before: " + warnings_.back(); }
+
+  std::string name_;
+  HplLines lines_;
+  ReadLine at_;
+  bool told_end_ = false;
+  std::vector<std::string> warnings_;
+};
+
+struct DatLists {
+  std::vector<long long> N, NB, P, Q, PFACT, NBMIN, NDIV, RFACT, BCAST, DEPTH;
+  HplParameters single;
+};
+
+/// A list of `count` values of at least `least`.
+std::vector<long long> bounded_list(DatReader& dat, const char* field, std::size_t count, long long least) {
+  std::vector<long long> values = dat.values(field, count);
+  for (const long long value : values) dat.require(value, least);
+  return values;
+}
+
+std::vector<long long> bounded_list(DatReader& dat, const char* field, long long least) {
+  const std::size_t count = dat.count(field);
+  return bounded_list(dat, field, count, least);
+}
+
+/// A list of the values 0 to `most`, others becoming `replacement`.
+std::vector<long long> choice_list(DatReader& dat, const char* field, long long most, long long replacement) {
+  const std::size_t count = dat.count(field);
+  std::vector<long long> values = dat.values(field, count);
+  for (long long& value : values) value = dat.replaced(value, value >= 0 && value <= most, replacement);
+  return values;
+}
+
+int choice(DatReader& dat, const char* field, long long most, long long replacement) {
+  const long long value = dat.value(field);
+  return static_cast<int>(dat.replaced(value, value >= 0 && value <= most, replacement));
+}
+
+void read_grids(DatReader& dat, DatLists& lists) {
+  const std::size_t grids = dat.count("P");
+  lists.P = bounded_list(dat, "P", grids, 1);
+  lists.Q = bounded_list(dat, "Q", grids, 1);
+  for (std::size_t i = 0; i < grids; ++i) {
+    constexpr long long int_max = 2147483647;
+    if (lists.P[i] * lists.Q[i] > int_max)
+      throw DomainError("P x Q", std::to_string(lists.P[i]) + " x " + std::to_string(lists.Q[i]), "below 2^31 ranks");
+  }
+}
+
+// The order, the limits and the replacements of HPL_pdinfo.c.
+DatLists read_lists(DatReader& dat) {
+  DatLists lists;
+  dat.skip("title");
+  dat.skip_other_buffer();
+  dat.skip("output file");
+  dat.skip_word("device out");
+  lists.N = bounded_list(dat, "N", 0);
+  lists.NB = bounded_list(dat, "NB", 1);
+  lists.single.PMAP = choice(dat, "PMAP", 1, 0);
+  read_grids(dat, lists);
+  dat.skip_word("threshold");
+  lists.PFACT = choice_list(dat, "PFACT", 2, 2);
+  lists.NBMIN = bounded_list(dat, "NBMIN", 1);
+  lists.NDIV = bounded_list(dat, "NDIV", 2);
+  lists.RFACT = choice_list(dat, "RFACT", 2, 2);
+  lists.BCAST = choice_list(dat, "BCAST", 5, 1);
+  lists.DEPTH = bounded_list(dat, "DEPTH", 0);
+  lists.single.SWAP = choice(dat, "SWAP", 2, 1);
+  constexpr long long any = 2147483647;
+  lists.single.swap_threshold = choice(dat, "swap_threshold", any, 0);
+  lists.single.L1 = choice(dat, "L1", 1, 0);
+  lists.single.U = choice(dat, "U", 1, 0);
+  lists.single.EQUIL = choice(dat, "EQUIL", 1, 1);
+  const long long align = dat.value("ALIGN");
+  lists.single.ALIGN = static_cast<int>(dat.replaced(align, align > 0, 4));
+  return lists;
+}
+
+/// Replaces every configuration by one for each value, later lists varying faster.
+void cross(std::vector<HplParameters>& configurations, const std::vector<long long>& values,
+           void (*set)(HplParameters&, long long)) {
+  std::vector<HplParameters> crossed;
+  for (const HplParameters& configuration : configurations) {
+    for (const long long value : values) {
+      crossed.push_back(configuration);
+      set(crossed.back(), value);
+    }
+  }
+  configurations = std::move(crossed);
+}
+
+void refuse_too_many(const DatLists& lists, const std::string& name) {
+  double product = 1;
+  for (const auto* list : {&lists.P, &lists.N, &lists.NB, &lists.DEPTH, &lists.BCAST, &lists.RFACT, &lists.PFACT,
+                           &lists.NBMIN, &lists.NDIV})
+    product *= static_cast<double>(list->size());
+  if (product <= static_cast<double>(hpl_dat_most_configurations)) return;
+  throw ParseError({name, 0, ""},
+                   "its lists give " + shortest(product) + " configurations; hplcast takes at most " +
+                       std::to_string(hpl_dat_most_configurations),
+                   "shorten the lists, or write the configurations that matter into a CSV");
+}
+
+}  // namespace
+
+std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& name, std::vector<std::string>* warnings) {
+  DatReader dat(in, name);
+  const DatLists lists = read_lists(dat);
+  if (warnings != nullptr) *warnings = dat.warnings();
+  refuse_too_many(lists, name);
+  std::vector<HplParameters> all;
+  for (std::size_t grid = 0; grid < lists.P.size(); ++grid) {
+    HplParameters base = lists.single;
+    base.P = static_cast<int>(lists.P[grid]);
+    base.Q = static_cast<int>(lists.Q[grid]);
+    std::vector<HplParameters> of_grid = {base};
+    // The order of the loops in HPL_pddriver.
+    cross(of_grid, lists.N, [](HplParameters& p, long long v) { p.N = v; });
+    cross(of_grid, lists.NB, [](HplParameters& p, long long v) { p.NB = static_cast<int>(v); });
+    cross(of_grid, lists.DEPTH, [](HplParameters& p, long long v) { p.DEPTH = static_cast<int>(v); });
+    cross(of_grid, lists.BCAST, [](HplParameters& p, long long v) { p.BCAST = static_cast<int>(v); });
+    cross(of_grid, lists.RFACT, [](HplParameters& p, long long v) { p.RFACT = static_cast<int>(v); });
+    cross(of_grid, lists.PFACT, [](HplParameters& p, long long v) { p.PFACT = static_cast<int>(v); });
+    cross(of_grid, lists.NBMIN, [](HplParameters& p, long long v) { p.NBMIN = static_cast<int>(v); });
+    cross(of_grid, lists.NDIV, [](HplParameters& p, long long v) { p.NDIV = static_cast<int>(v); });
+    all.insert(all.end(), of_grid.begin(), of_grid.end());
+  }
+  return all;
+}
+
+}  // namespace hplcast::core

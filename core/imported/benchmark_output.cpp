@@ -1,0 +1,154 @@
+#include "hplcast/core/imported.hpp"
+
+#include <algorithm>
+#include <istream>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::core {
+
+namespace {
+
+constexpr std::size_t no_column = std::string::npos;
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+/// The table that is being read.
+struct Table {
+  std::string source;              ///< empty: none that says something here
+  std::string operation;           ///< pingpong or stream
+  std::size_t column = no_column;  ///< of the value; no_column: its header was not there yet
+  std::size_t rows = 0;
+};
+
+/// Everything that begins and ends tables.
+class Reader {
+ public:
+  Reader(std::istream& in, const std::string& name, const std::string& scope) : in_(in), name_(name), scope_(scope) {}
+
+  BenchmarkOutput read() {
+    for (std::string line; std::getline(in_, line);) {
+      ++number_;
+      const std::vector<std::string> words = words_of(line);
+      if (words.empty()) continue;
+      if (words[0].front() == '#') {
+        read_comment(line, words);
+      } else if (!table_.source.empty() && std::isdigit(static_cast<unsigned char>(words[0].front())) != 0) {
+        read_row(words);
+      }
+    }
+    end_table();
+    if (output_.rows.empty()) {
+      throw ParseError({name_, 0, ""}, "no table of osu_latency, osu_bw or IMB PingPong in it",
+                       "expected their output as they print it, with the lines that begin with #");
+    }
+    return std::move(output_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what, const std::string& hint = "") const {
+    throw ParseError({name_, number_, ""}, what, hint);
+  }
+
+  void end_table() {
+    if (!table_.source.empty() && table_.rows == 0) fail("the table of " + table_.source + " has no rows");
+    table_ = {};
+  }
+
+  void leave_out(const std::string& what) {
+    end_table();
+    output_.notes.push_back(what + " says nothing here: left out");
+  }
+
+  /// Lines with `#`: titles and headers of tables.
+  void read_comment(const std::string& line, const std::vector<std::string>& words) {
+    const auto is = [&](std::size_t index, const char* word) { return words.size() > index && words[index] == word; };
+    if (is(1, "OSU") && line.find(" Test") != std::string::npos) {
+      begin_osu(line, words.back());
+    } else if (is(1, "Benchmarking")) {
+      begin_imb(words.size() > 2 ? words[2] : "");
+    } else if (is(0, "#bytes") && !table_.source.empty()) {
+      find_imb_column(words);
+    } else if (is(1, "Size") && !table_.source.empty()) {
+      find_osu_column(line);
+    }
+  }
+
+  /// "# OSU MPI Latency Test v5.9": neither multi-threaded nor bidirectional ones.
+  void begin_osu(const std::string& line, const std::string& version) {
+    const std::string title = line.substr(line.find("OSU"), line.find(" Test") - line.find("OSU"));
+    end_table();
+    if (title == "OSU MPI Latency") {
+      table_ = {"osu_latency " + version, "pingpong"};
+    } else if (title == "OSU MPI Bandwidth") {
+      table_ = {"osu_bw " + version, "stream"};
+    } else {
+      leave_out(title);
+    }
+  }
+
+  void begin_imb(const std::string& benchmark) {
+    end_table();
+    if (benchmark == "PingPong") {
+      table_ = {"IMB PingPong", "pingpong"};
+    } else {
+      leave_out("IMB " + benchmark);
+    }
+  }
+
+  /// "# Size          Latency (us)", in later versions "Avg Latency(us)": the first column after the size.
+  void find_osu_column(const std::string& line) {
+    const char* const unit = table_.operation == "stream" ? "(MB/s)" : "(us)";
+    if (line.find(unit) == std::string::npos)
+      fail("found `" + line + "`; expected a column in " + std::string(unit), "other units are not read");
+    table_.column = 1;
+  }
+
+  void find_imb_column(const std::vector<std::string>& words) {
+    const auto found = std::find(words.begin(), words.end(), "t[usec]");
+    if (found == words.end()) fail("no column t[usec]", "expected the output of PingPong as IMB prints it");
+    table_.column = static_cast<std::size_t>(found - words.begin());
+  }
+
+  void read_row(const std::vector<std::string>& words) {
+    if (table_.column == no_column) fail("a row before the header of the table of " + table_.source);
+    double bytes = 0, value = 0;
+    if (words.size() <= table_.column || !parse_double(words[0], bytes) || bytes < 0 ||
+        !parse_double(words[table_.column], value) || !(value > 0)) {
+      // IMB prints bandwidths and times of 0 for what it did not run; a size that does not fit ends with words.
+      fail("not a row of the table of " + table_.source + ": expected a size and a positive number");
+    }
+    constexpr double us = 1e-6, mb_per_s = 1e6;
+    MpiMeasurement row;
+    row.operation = table_.operation;
+    row.scope = scope_;
+    row.size_bytes = bytes;
+    row.duration_s = table_.operation == "stream" ? bytes / (value * mb_per_s) : 2 * value * us;
+    row.source = table_.source;
+    ++table_.rows;
+    if (row.duration_s > 0) output_.rows.push_back(std::move(row));
+  }
+
+  std::istream& in_;
+  const std::string& name_;
+  const std::string& scope_;
+  std::size_t number_ = 0;
+  Table table_;
+  BenchmarkOutput output_;
+};
+
+}  // namespace
+
+BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope) {
+  return Reader(in, name, scope).read();
+}
+
+}  // namespace hplcast::core

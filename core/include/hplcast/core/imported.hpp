@@ -1,0 +1,82 @@
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/measurement.hpp"
+#include "hplcast/core/power_samples.hpp"
+
+namespace hplcast::core {
+
+/// What the output of a benchmark of messages has for us.
+struct BenchmarkOutput {
+  std::vector<MpiMeasurement> rows;  ///< `source` says that each is a mean over many calls
+  std::vector<std::string> notes;    ///< of benchmarks in it that say nothing here
+};
+
+/// Reads what osu_latency and osu_bw (OSU microbenchmarks) and PingPong of the Intel MPI Benchmarks print, several
+/// after each other, too; lines around them do not matter. Between ranks of `scope` (local, remote), which the outputs
+/// do not tell.
+///   osu_latency: rows of pingpong, of twice the latency that is printed; source "osu_latency VERSION";
+///   IMB PingPong: the same, of twice t[usec]; source "IMB PingPong";
+///   osu_bw: rows of stream: size / bandwidth, one pair with many messages on their way; source "osu_bw VERSION".
+/// @throws ParseError if there is none of them, or a table of one is damaged or has other units.
+BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope);
+
+}  // namespace hplcast::core
+
+/// Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/use/assemble.md has
+/// the columns and fields. What they mean is kept: expectation and standard deviation of a half-normal duration.
+namespace hplcast::core {
+
+/// The dgemm of every CPU of `hosts`, from a CSV with columns model_id, node, cpu, cpu_id, mu_* and sigma_* (suffixes
+/// intercept, mnk, mn, mk, nk; seconds). Lines of other models are ignored. `node` is the number that ends the host's
+/// name before its first dot (dahu-7.site: 7). A CPU without a line of its own has the law of the line with cpu_id -1,
+/// which is also that of the cluster; without such a line the cluster's law is the mean of the CPUs'.
+/// @throws ParseError for a model that is not in the file, a CPU twice, or values that are no numbers; DomainError for
+/// a host without a number or a CPU for which there is no line at all.
+KernelModel read_dgemm_table(std::istream& in, const std::string& name, const std::string& model_id,
+                             const Hosts& hosts);
+
+/// Which column of a table of kernels holds: `full` scatters as measured, `simple` takes its expected time and leaves
+/// out the kernels that only move memory.
+enum class KernelSet { full, simple };
+
+/// The kernels of a CSV with columns kernel, duration (`size*coef`, `coef`, or `0`), size (the product that
+/// stands for the size: `M*N`), mu, sigma, full_model and simple_model (`stochastic`, `mu only`, or `0`: costs
+/// nothing). Kernels that cost nothing are left out. @throws ParseError for unknown kernels, forms and products.
+std::map<std::string, KernelModel> read_kernel_table(std::istream& in, const std::string& name, KernelSet set);
+
+/// The network `network_id` of a JSON list of SMPI calibrations: os, ois, or, bw_factor, lat_factor (and
+/// loopback_bw_factor, loopback_lat_factor where local messages have their own), thresholds and the links they refer
+/// to. A segment of SMPI holds for sizes strictly above its min_size. The link between hosts has its bandwidth as
+/// capacity; a published loopback does not share.
+/// @throws ParseError that names the networks there are.
+NetworkModel read_network_table(std::istream& in, const std::string& name, const std::string& network_id);
+
+/// `network` with the costs of send, isend and recv replaced, in both scopes, by the mixtures of a JSON object with
+/// `operations` {os, ois, or: [{min_size, slope_s_per_byte, intercept_modes: [{mean_s, sd_s, probability}]}]}. Segments
+/// hold from min_size on; from the max_size of the last one on, the costs stay what they were. A field
+/// `transfer_latency_at_and_above_BYTES_bytes` has the modes of the latency of longer messages between hosts.
+/// @throws ParseError
+NetworkModel with_mixtures(const NetworkModel& network, std::istream& in, const std::string& name);
+
+/// Published watts of a machine (docs/use/power-measuring.md): a CSV with the columns node, cores, pstate (from 0),
+/// watt_idle, watt_one_core (ONE core, fully busy) and watt_all_cores, and maybe application, of which one is taken.
+/// They become samples of the sensor `published`: of each node and state idle, one core and all cores, in the state
+/// `default`. The name of a host is its node.
+struct PublishedWatts {
+  std::string application;        ///< empty: the table must have one only, or no such column
+  std::vector<double> states_hz;  ///< frequency of each pstate, from 0
+};
+/// @throws ParseError for an application that is not there (it lists them), a pstate without a frequency, watts that
+/// fall with the load.
+std::vector<PowerSample> read_watt_per_state(std::istream& in, const std::string& name, const PublishedWatts& which);
+
+/// Whether a header (the first line of a CSV) is that of such a table.
+bool is_watt_per_state(const std::string& header);
+
+}  // namespace hplcast::core

@@ -1,0 +1,176 @@
+#include "hplcast/fit/campaign.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "fit/campaign/campaign_rows.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/fit/hpl_kernels.hpp"
+#include "hplcast/fit/network_fit.hpp"
+#include "hplcast/fit/row_rules.hpp"
+
+namespace hplcast::fit::detail {
+
+namespace {
+
+bool is_mpi(const std::string& name, const std::string& text) {
+  std::istringstream in(text);
+  const core::CsvReader csv(in, name);
+  return csv.find_column("operation") != core::CsvReader::npos;
+}
+
+void add_kernels(const std::string& name, const std::string& text, CampaignRows& rows) {
+  std::istringstream in(text);
+  core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
+    add_row(row, rows.kernels[row.kernel]);
+    if (is_designed(row) && reason_to_set_aside(row).empty()) rows.designed.push_back(row);
+  });
+}
+
+}  // namespace
+
+CampaignRows read_rows(const Campaign& campaign) {
+  CampaignRows rows;
+  for (const auto& [name, text] : campaign.measurements) {
+    if (core::ends_with(name, ".json")) {
+      rows.thresholds_name = name;
+      rows.thresholds = text;
+    } else if (is_mpi(name, text)) {
+      std::istringstream in(text);
+      core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) { rows.messages.push_back(row); });
+    } else {
+      add_kernels(name, text, rows);
+    }
+  }
+  return rows;
+}
+
+std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name) {
+  const auto same = [&](const MeasuredHost& host) { return host.name == name; };
+  return static_cast<std::size_t>(std::find_if(hosts.begin(), hosts.end(), same) - hosts.begin());
+}
+
+}  // namespace hplcast::fit::detail
+
+namespace hplcast::fit {
+
+namespace {
+
+using detail::CampaignRows;
+
+/// What each host ran on: cores with ranks, in the order of the local ranks.
+core::Hosts hosts_of(const std::vector<MeasuredHost>& measured) {
+  core::Hosts::Values values;
+  values.names.clear();
+  values.cores = 0;
+  for (const MeasuredHost& host : measured) {
+    values.names += (values.names.empty() ? "" : ",") + host.name;
+    values.memory_bytes =
+        values.memory_bytes > 0 ? std::min(values.memory_bytes, host.memory_bytes) : host.memory_bytes;
+    if (static_cast<int>(host.rank_cpus.size()) <= values.cores) continue;
+    values.cores = static_cast<int>(host.rank_cpus.size());
+    values.rank_to_cpu.list = host.rank_cpus;
+    values.cpus = 1 + *std::max_element(host.rank_cpus.begin(), host.rank_cpus.end());
+  }
+  const bool one_cpu = values.cpus == 1;
+  values.rank_to_cpu.kind = one_cpu ? core::RankToCpu::Kind::block : core::RankToCpu::Kind::list;
+  if (one_cpu) values.rank_to_cpu.list.clear();
+  return core::Hosts::make(values);
+}
+
+void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
+  if (rows.kernels.empty()) throw core::Error(core::ExitCode::bad_input, "the campaign has measured no kernels");
+  for (const auto& [kernel, table] : rows.kernels) {
+    KernelFit one = fit_hpl_kernel(kernel, table);
+    if (!one.ok())
+      throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of " + kernel + ": " + one.reason);
+    fit.cluster.kernels.emplace(kernel, one.model);
+    fit.kernels.emplace(kernel, std::move(one));
+  }
+  if (fit.cluster.kernels.count("dgemm") == 0)
+    throw core::Error(core::ExitCode::no_acceptable_fit, "the campaign has no calls of dgemm");
+}
+
+void add_cpu_laws(const std::vector<MeasuredHost>& hosts, const CampaignRows& rows, CampaignFit& fit) {
+  std::map<std::string, TablesByCpu> kernels;
+  for (const core::KernelMeasurement& row : rows.designed) {
+    const std::size_t host = detail::index_of(hosts, row.host);
+    if (host < hosts.size()) add_row(row, kernels[row.kernel][{static_cast<int>(host), row.cpu}]);
+  }
+  for (const auto& entry : kernels) {
+    const std::string& kernel = entry.first;
+    std::vector<std::string> notes;
+    core::KernelModel& model = fit.cluster.kernels.at(kernel);
+    model = with_cpu_laws(
+        model, entry.second, [&](const CpuPlace&, const KernelTable& table) { return fit_hpl_kernel(kernel, table); },
+        notes);
+    for (const std::string& note : notes) fit.notes.push_back(kernel + ": " + note);
+  }
+}
+
+/// One rank sends no messages; a model must have a network nevertheless.
+NetworkFit network_of_one_rank() {
+  core::NetworkModel::Values values;
+  values.local.bandwidth_bytes_per_s = 1e10;
+  values.local.latency_s = 1e-6;
+  NetworkFit fit;
+  fit.status = NetworkStatus::ok;
+  fit.model = core::NetworkModel::make(values);
+  fit.notes.push_back("no network was measured: the model is good for HPL on one process only");
+  return fit;
+}
+
+NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
+  if (rows.messages.empty()) {
+    std::size_t ranks = 0;
+    for (const MeasuredHost& host : campaign.hosts) ranks += host.rank_cpus.size();
+    if (ranks <= 1) return network_of_one_rank();
+    throw core::Error(core::ExitCode::no_acceptable_fit,
+                      "the campaign has no step `mpi`, so that there is no network to fit");
+  }
+  NetworkFitOptions options;
+  if (!rows.thresholds.empty()) {
+    std::istringstream in(rows.thresholds);
+    set_thresholds(in, rows.thresholds_name, options);
+  }
+  NetworkFit fit = fit_network(rows.messages, options);
+  if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
+  return fit;
+}
+
+std::string provenance_of(const Campaign& campaign, const CampaignFit& fit) {
+  using Json = nlohmann::ordered_json;
+  Json json = Json::parse(campaign.origin);
+  json["quality_flags"] = Json::array();
+  for (const QualityFlag& flag : fit.flags)
+    json["quality_flags"].push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
+  const core::Verdict verdict = core::verdict_on(fit.flags);
+  json["verdict"] = {{"usability", core::to_string(verdict.usability)}, {"text", core::to_string(verdict)}};
+  json["notes"] = fit.notes;
+  return json.dump();
+}
+
+}  // namespace
+
+CampaignFit fit_campaign(const Campaign& campaign) {
+  const CampaignRows rows = detail::read_rows(campaign);
+  CampaignFit fit;
+  fit.cluster.name = campaign.hosts.front().name;
+  fit.cluster.hosts = hosts_of(campaign.hosts);
+  fit_kernels(rows, fit);
+  add_cpu_laws(campaign.hosts, rows, fit);
+  fit.network = fit_messages(campaign, rows);
+  fit.cluster.network = fit.network.model;
+  for (const std::string& note : fit.network.notes) fit.notes.push_back("network: " + note);
+  fit.flags = campaign.doubts;
+  for (const std::vector<QualityFlag>& more : {detail::flags_of(campaign, rows, fit.cluster), fit.network.flags})
+    fit.flags.insert(fit.flags.end(), more.begin(), more.end());
+  fit.cluster.provenance = provenance_of(campaign, fit);
+  return fit;
+}
+
+}  // namespace hplcast::fit

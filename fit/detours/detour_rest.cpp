@@ -1,0 +1,192 @@
+#include "fit/detours/source_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "hplcast/fit/detours.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+/// A stream of events: of a core, or of what hits several at once.
+struct Stream {
+  double watched_s = 0;
+  std::vector<core::DetourEvent> events;
+  long core = 0;  ///< number in its host
+};
+
+struct Place {
+  double start_s = 0, duration_s = 0;
+  std::size_t stream = 0;
+};
+
+/// Takes what at least four fifths of the streams have within a time out of them: the mean duration, the first start.
+/// Nothing if there are no more of such groups than independent streams would have.
+Stream take_common(std::vector<Stream>& streams, double within_s) {
+  Stream common;
+  if (streams.size() < 2) return common;
+  const auto needed =
+      std::max<std::size_t>(2, static_cast<std::size_t>(std::ceil(0.8 * static_cast<double>(streams.size()))));
+  std::vector<Place> all;
+  double chance = 1e300;  // groups by chance: of the pair of the rarest streams
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    common.watched_s = std::max(common.watched_s, streams[i].watched_s);
+    for (const auto& event : streams[i].events) all.push_back({event.start_s, event.duration_s, i});
+    for (std::size_t j = 0; j < i; ++j)
+      chance = std::min(chance, static_cast<double>(streams[i].events.size()) *
+                                    static_cast<double>(streams[j].events.size()) * 2 * within_s /
+                                    std::max(1e-300, streams[i].watched_s));
+  }
+  std::sort(all.begin(), all.end(), [](const Place& a, const Place& b) { return a.start_s < b.start_s; });
+  std::vector<char> taken(all.size(), 0);
+  for (std::size_t first = 0; first < all.size();) {
+    std::vector<char> seen(streams.size(), 0);
+    std::size_t distinct = 0, end = first;
+    double duration_s = 0;
+    for (; end < all.size() && all[end].start_s <= all[first].start_s + within_s && seen[all[end].stream] == 0; ++end) {
+      seen[all[end].stream] = 1;
+      ++distinct;
+      duration_s += all[end].duration_s;
+    }
+    if (distinct < needed) {
+      ++first;
+      continue;
+    }
+    common.events.push_back({all[first].start_s, duration_s / static_cast<double>(distinct)});
+    std::fill(taken.begin() + static_cast<std::ptrdiff_t>(first), taken.begin() + static_cast<std::ptrdiff_t>(end), 1);
+    first = end;
+  }
+  // Far more than chance: five standard deviations, and three times as many.
+  if (static_cast<double>(common.events.size()) < 3 * chance + 5 * std::sqrt(chance) + 3)
+    return {common.watched_s, {}, 0};
+  for (Stream& stream : streams) stream.events.clear();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (taken[i] == 0) streams[all[i].stream].events.push_back({all[i].start_s, all[i].duration_s});
+  return common;
+}
+
+/// One Poisson source of streams that are alike; nothing without events.
+void add_source(const std::vector<Stream>& streams, core::DetoursPer per, const std::string& name, bool in_kernels,
+                std::vector<FoundDetours>& sources) {
+  std::vector<double> durations;
+  double watched_s = 0, lost_s = 0;
+  for (const Stream& stream : streams) {
+    watched_s += stream.watched_s;
+    for (const auto& event : stream.events) durations.push_back(event.duration_s), lost_s += event.duration_s;
+  }
+  if (durations.empty()) return;
+  core::DetourSource::Values values;
+  values.name = name;
+  values.times = core::PoissonDetours{};
+  values.period_s = watched_s / static_cast<double>(durations.size());
+  values.per = per;
+  values.in_kernels = in_kernels;
+  FoundDetours found;
+  found.events = static_cast<long>(durations.size());
+  found.cores = streams.size();
+  found.share = lost_s / watched_s;
+  found.period_error_s = values.period_s / std::sqrt(static_cast<double>(durations.size()));
+  values.duration = fit_duration(std::move(durations));
+  found.source = core::DetourSource::make(std::move(values));
+  sources.push_back(std::move(found));
+}
+
+/// Events and time of all cores of one number.
+struct CoreNumber {
+  double events = 0, watched_s = 0;
+  double rate() const { return events / watched_s; }
+};
+
+/// The share of their time that streams lose.
+double lost_share(const std::vector<Stream>& streams) {
+  double watched_s = 0, lost_s = 0;
+  for (const Stream& stream : streams) {
+    watched_s += stream.watched_s;
+    for (const auto& event : stream.events) lost_s += event.duration_s;
+  }
+  return watched_s > 0 ? lost_s / watched_s : 0;
+}
+
+/// Cores that have far more events than most.
+struct BusierCores {
+  double usual_rate = 0;  ///< of most
+  std::map<long, CoreNumber> numbers;
+};
+
+BusierCores busier_cores(const std::vector<Stream>& streams) {
+  BusierCores busier;
+  std::map<long, CoreNumber>& numbers = busier.numbers;
+  for (const Stream& stream : streams) {
+    CoreNumber& number = numbers[stream.core];
+    number.events += static_cast<double>(stream.events.size());
+    number.watched_s += stream.watched_s;
+  }
+  std::vector<double> rates;
+  for (const auto& [core, number] : numbers) rates.push_back(number.rate());
+  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) / 2);
+  std::nth_element(rates.begin(), middle, rates.end());
+  busier.usual_rate = *middle;
+  for (auto one = numbers.begin(); one != numbers.end();) {
+    const double usual = busier.usual_rate * one->second.watched_s;
+    constexpr double many = 3, sds = 5;
+    const bool few = one->second.events < many * usual || one->second.events < usual + sds * std::sqrt(usual) + sds;
+    one = few ? numbers.erase(one) : std::next(one);
+  }
+  return busier;
+}
+
+/// What cores of some numbers have beyond the others: sources of these cores. They have the source of the others too:
+/// together the two take the time that was measured.
+void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector<FoundDetours>& sources) {
+  double watched_s = 0;
+  for (const Stream& stream : streams) watched_s += stream.watched_s;
+  const BusierCores busier = busier_cores(streams);
+  std::map<long, std::vector<Stream>> apart;
+  std::vector<Stream> others;
+  for (Stream& stream : streams)
+    (busier.numbers.count(stream.core) > 0 ? apart[stream.core] : others).push_back(std::move(stream));
+  streams = std::move(others);
+  for (const auto& [core, number] : busier.numbers) {
+    add_source(apart[core], core::DetoursPer::core, "rest-core-" + std::to_string(core), in_kernels, sources);
+    FoundDetours& found = sources.back();
+    // Of short events beside rare long ones of the others, less time may be left than none: then their number decides.
+    const double time_beyond = 1 - lost_share(streams) / found.share;
+    const double beyond = time_beyond > 0 ? time_beyond : 1 - busier.usual_rate / number.rate();
+    core::DetourSource::Values values = found.source.values();
+    values.period_s /= beyond;
+    values.cores = {static_cast<int>(core)};
+    found.source = core::DetourSource::make(std::move(values));
+    found.share *= beyond * number.watched_s / watched_s;
+  }
+}
+
+}  // namespace
+
+std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options) {
+  std::map<std::string, std::vector<Stream>> hosts;
+  for (core::CoreDetours& core : cores)
+    hosts[core.host].push_back({core.watched_s(), std::move(core.events), core.core});
+  std::vector<Stream> of_hosts, of_cores;
+  for (auto& [name, streams] : hosts) {
+    of_hosts.push_back(streams.size() > 1 ? take_common(streams, options.together_s) : streams.front());
+    if (streams.size() > 1) of_cores.insert(of_cores.end(), streams.begin(), streams.end());
+  }
+  std::vector<FoundDetours> sources;
+  const Stream of_cluster = take_common(of_hosts, options.clock_error_s);
+  add_source({of_cluster}, core::DetoursPer::cluster, "rest-cluster", options.in_kernels, sources);
+  // With one core of each host, what is left of the hosts is that of their cores.
+  if (of_cores.empty()) {
+    of_cores = std::move(of_hosts);
+  } else {
+    add_source(of_hosts, core::DetoursPer::host, "rest-host", options.in_kernels, sources);
+  }
+  take_cores_apart(of_cores, options.in_kernels, sources);
+  add_source(of_cores, core::DetoursPer::core, "rest", options.in_kernels, sources);
+  return sources;
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,413 @@
+#include "hplcast/fit/detours.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "fit/detours/source_search.hpp"
+#include "hplcast/core/csv.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+constexpr std::size_t most_sources = 12;
+constexpr std::size_t cores_for_peaks = 8;
+
+/// Durations of one class, in s.
+struct DurationClass {
+  double least_s = 0, end_s = INFINITY;
+  bool has(double duration_s) const { return duration_s >= least_s && duration_s < end_s; }
+};
+
+/// Events that no source has, and their places in all events of a core.
+struct Selection {
+  std::vector<TrainInput> inputs;
+  std::vector<std::vector<std::size_t>> places;
+};
+
+/// What durations a source may have: around the median, as far as they scatter.
+struct DurationLimits {
+  double least_s = 0, most_s = INFINITY;
+};
+
+/// A train that was found in a class, and the durations that its other events may have.
+struct Candidate {
+  EventTrain train;
+  DurationLimits limits;
+};
+
+class Search {
+ public:
+  Search(const core::DetourTrace& trace, const DetourFitOptions& options) : trace_(trace), options_(options) {
+    for (const core::CoreDetours& core : trace.cores) {
+      free_.emplace_back(core.events.size(), 1);
+      hosts_.push_back(core.host);
+      begin_s_ = std::min(begin_s_, core.windows.front().start_s);
+      end_s_ = std::max(end_s_, core.windows.back().end_s);
+    }
+  }
+
+  /// The strongest periodic source among the events that are free, which it takes.
+  std::optional<FoundDetours> next() {
+    Candidate best;
+    for (const DurationClass& durations : classes()) {
+      Candidate candidate = find_in(durations);
+      if (candidate.train.matched() > best.train.matched()) best = std::move(candidate);
+    }
+    if (best.train.matched() == 0) return std::nullopt;
+    return take(best);
+  }
+
+  /// The cores with the events that no source has.
+  std::vector<core::CoreDetours> rest() const {
+    std::vector<core::CoreDetours> rest = trace_.cores;
+    for (std::size_t core = 0; core < rest.size(); ++core) {
+      rest[core].events.clear();
+      for (std::size_t i = 0; i < free_[core].size(); ++i)
+        if (free_[core][i] != 0) rest[core].events.push_back(trace_.cores[core].events[i]);
+    }
+    return rest;
+  }
+
+ private:
+  /// All, and decades that overlap by a half.
+  std::vector<DurationClass> classes() const {
+    double least = INFINITY, most = 0;
+    for (std::size_t core = 0; core < trace_.cores.size(); ++core)
+      for (std::size_t i = 0; i < free_[core].size(); ++i)
+        if (free_[core][i] != 0) {
+          least = std::min(least, trace_.cores[core].events[i].duration_s);
+          most = std::max(most, trace_.cores[core].events[i].duration_s);
+        }
+    std::vector<DurationClass> all{{}};
+    if (!(most > 2 * least)) return all;
+    for (double low = std::floor(2 * std::log10(least)) / 2; low < std::log10(most); low += 0.5)
+      all.push_back({std::pow(10, low), std::pow(10, low + 1)});
+    return all;
+  }
+
+  template <typename Accept>
+  Selection select(Accept accept) const {
+    Selection selection;
+    for (std::size_t core = 0; core < trace_.cores.size(); ++core) {
+      selection.inputs.push_back({{}, trace_.cores[core].watched_s()});
+      selection.places.emplace_back();
+      for (std::size_t i = 0; i < free_[core].size(); ++i) {
+        const core::DetourEvent& event = trace_.cores[core].events[i];
+        if (free_[core][i] == 0 || !accept(event.duration_s)) continue;
+        selection.inputs.back().times_s.push_back(event.start_s - begin_s_);
+        selection.places.back().push_back(i);
+      }
+    }
+    return selection;
+  }
+
+  /// The train of the shortest period among the peaks of a class.
+  Candidate find_in(const DurationClass& durations) const {
+    const Selection selection = select([&](double duration_s) { return durations.has(duration_s); });
+    std::vector<EventTimes> some;
+    const std::size_t stride = (selection.inputs.size() + cores_for_peaks - 1) / cores_for_peaks;
+    for (std::size_t core = 0; core < selection.inputs.size(); core += stride)
+      some.push_back(selection.inputs[core].times_s);
+    std::vector<FrequencyPeak> peaks = find_peaks(some, 0, end_s_ - begin_s_);
+    std::sort(peaks.begin(), peaks.end(), [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
+    for (const FrequencyPeak& peak : peaks) {
+      EventTrain train = find_train(selection.inputs, 1 / peak.frequency_hz);
+      if (train.matched() == 0) continue;
+      const DurationLimits limits = limits_of(selection, train);
+      return {std::move(train), limits};
+    }
+    return {};
+  }
+
+  DurationLimits limits_of(const Selection& selection, const EventTrain& train) const {
+    std::vector<double> logs;
+    for (std::size_t core = 0; core < train.cores.size(); ++core)
+      for (const TrainEvent& e : train.cores[core].events)
+        logs.push_back(std::log(trace_.cores[core].events[selection.places[core][e.event]].duration_s));
+    const auto middle = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 2);
+    std::nth_element(logs.begin(), middle, logs.end());
+    const double median = *middle;
+    for (double& value : logs) value = std::abs(value - median);
+    std::nth_element(logs.begin(), middle, logs.end());
+    // Six robust standard deviations; a factor of two at least, as others' detours may follow at once.
+    const double scatter = std::min(100.0, std::max(std::log(2), 6 * 1.4826 * *middle));
+    return {std::exp(median - scatter), std::exp(median + scatter)};
+  }
+
+  /// How unlike durations are: the limits are six standard deviations apart from the middle.
+  void compare_durations(const DurationLimits& limits, Selection& selection) const {
+    const double middle = std::log(limits.least_s * limits.most_s) / 2;
+    const double sd = (std::log(limits.most_s) - middle) / 6;
+    for (std::size_t core = 0; core < selection.inputs.size(); ++core)
+      for (const std::size_t place : selection.places[core]) {
+        const double duration_s = trace_.cores[core].events[place].duration_s;
+        selection.inputs[core].unlikeness.push_back((std::log(duration_s) - middle) / sd);
+        selection.inputs[core].durations_s.push_back(duration_s);
+      }
+  }
+
+  /// Nothing if no event is left of it.
+  std::optional<FoundDetours> take(const Candidate& seed) {
+    const DurationLimits& limits = seed.limits;
+    Selection selection =
+        select([&](double duration_s) { return duration_s >= limits.least_s && duration_s <= limits.most_s; });
+    compare_durations(limits, selection);
+    // Among these only: another source of the same period may have been the denser one of a core.
+    const EventTrain again = find_train(selection.inputs, seed.train.period_s);
+    const EventTrain train = match_train(again.matched() > 0 ? again : seed.train, selection.inputs);
+    if (train.matched() == 0) return std::nullopt;
+    std::vector<double> durations;
+    double watched_s = 0;
+    FoundDetours found;
+    for (std::size_t core = 0; core < train.cores.size(); ++core) {
+      watched_s += selection.inputs[core].watched_s;
+      found.cores += train.cores[core].events.empty() ? 0 : 1;
+      for (const TrainEvent& e : train.cores[core].events) {
+        const std::size_t place = selection.places[core][e.event];
+        free_[core][place] = 0;
+        durations.push_back(trace_.cores[core].events[place].duration_s);
+      }
+    }
+    found.events = static_cast<long>(durations.size());
+    found.share = std::accumulate(durations.begin(), durations.end(), 0.0) / watched_s;
+    found.period_error_s = train.period_error_s;
+    found.source = make_source(train, std::move(durations));
+    return found;
+  }
+
+  /// The cores that have it, if these are the same ones of all hosts, and not all; else none.
+  std::vector<int> cores_of(const EventTrain& train) const {
+    std::map<long, std::pair<int, int>> hosts;  // by core: all, with the train
+    for (std::size_t i = 0; i < train.cores.size(); ++i) {
+      auto& [all, with] = hosts[trace_.cores[i].core];
+      ++all;
+      with += train.cores[i].events.empty() ? 0 : 1;
+    }
+    std::vector<int> cores;
+    for (const auto& [core, counts] : hosts) {
+      if (counts.second == 0) continue;
+      if (counts.second < counts.first) return {};
+      cores.push_back(static_cast<int>(core));
+    }
+    return cores.size() < hosts.size() ? cores : std::vector<int>();
+  }
+
+  core::DetourSource make_source(const EventTrain& train, std::vector<double> durations) const {
+    const TrainKeys keys = keys_of(train, hosts_, options_);
+    core::DetourSource::Values values;
+    values.name = "periodic";  // numbered when all are known
+    values.period_s = train.period_s;
+    values.duration = fit_duration(std::move(durations));
+    values.per = keys.per;
+    values.in_kernels = options_.in_kernels;
+    values.cores = cores_of(train);
+    core::PeriodicDetours times;
+    // Far below the duration it changes nothing, and costs a draw for every event.
+    const double matters_s = std::max(1e-6, 0.01 * core::mean_s(values.duration));
+    times.jitter_s = keys.jitter_s < matters_s ? 0 : std::min(keys.jitter_s, train.period_s);
+    if (keys.phase_s) times.phase_s = std::fmod(*keys.phase_s + begin_s_, train.period_s);
+    if (times.phase_s && *times.phase_s < 0) *times.phase_s += train.period_s;
+    values.times = times;
+    return core::DetourSource::make(std::move(values));
+  }
+
+  const core::DetourTrace& trace_;
+  const DetourFitOptions& options_;
+  std::vector<std::vector<char>> free_;  ///< of each core's events
+  std::vector<std::string> hosts_;
+  double begin_s_ = INFINITY, end_s_ = -INFINITY;
+};
+
+/// Sums of rtla: one source, the mean of all CPUs.
+void fit_sums(const core::DetourTrace& trace, const DetourFitOptions& options, DetourFit& fit) {
+  double lost_s = 0, events = 0, longest_s = 0;
+  for (const core::DetourSummary& sum : trace.summaries) {
+    fit.watched_s += sum.watched_s;
+    lost_s += sum.lost_s;
+    events += sum.events;
+    longest_s = std::max(longest_s, sum.longest_s);
+  }
+  if (!(lost_s > 0)) return;
+  // Without counts: as few events as there can be.
+  if (!(events > 0)) events = std::ceil(lost_s / std::max(longest_s, 1e-9));
+  core::DetourSource::Values values;
+  values.name = "rest";
+  values.times = core::PoissonDetours{};
+  values.period_s = fit.watched_s / events;
+  values.duration = core::ExponentialDuration{lost_s / events};
+  values.in_kernels = options.in_kernels;
+  FoundDetours found;
+  found.source = core::DetourSource::make(std::move(values));
+  found.events = static_cast<long>(events);
+  found.cores = trace.summaries.size();
+  found.share = lost_s / fit.watched_s;
+  found.period_error_s = fit.watched_s / events / std::sqrt(events);
+  fit.sources.push_back(std::move(found));
+  fit.notes.push_back("the law of the durations is not in sums: exponential was assumed");
+}
+
+/// On the core that has most.
+std::size_t most_events(const core::DetourTrace& trace) {
+  std::size_t most = 0;
+  for (const core::CoreDetours& core : trace.cores) most = std::max(most, core.events.size());
+  return most;
+}
+
+/// Work that the scheduler did in several slices. Noted if it leaves less on each core than a period is found from.
+void join_near_events(core::DetourTrace& trace, double join_s, std::vector<std::string>& notes) {
+  if (!(join_s > 0)) return;
+  const std::size_t before = most_events(trace);
+  for (core::CoreDetours& core : trace.cores) {
+    std::vector<core::DetourEvent> joined;
+    double end_s = 0;  // of the last one as measured
+    for (const core::DetourEvent& event : core.events) {
+      if (!joined.empty() && event.start_s - end_s < join_s) {
+        joined.back().duration_s += event.duration_s;
+      } else {
+        joined.push_back(event);
+      }
+      end_s = event.start_s + event.duration_s;
+    }
+    core.events = std::move(joined);
+  }
+  const std::size_t left = most_events(trace);
+  if (left < least_periods && before >= least_periods)
+    notes.push_back("of up to " + std::to_string(before) + " detours of a core " + std::to_string(left) +
+                    " are left, since less than " + core::shortest(join_s) +
+                    " s between them make them one: too few to find a period");
+}
+
+/// Periodic sources of a trace, up to as many as a fit may have. Their events are taken out of it.
+void take_periodic(core::DetourTrace& trace, const DetourFitOptions& options, std::vector<FoundDetours>& sources) {
+  Search search(trace, options);
+  while (sources.size() < most_sources) {
+    std::optional<FoundDetours> found = search.next();
+    if (!found) break;
+    sources.push_back(std::move(*found));
+  }
+  trace.cores = search.rest();
+}
+
+/// Whether a source hits each core at times of its own.
+bool is_alone_on_each_core(const core::DetourSource::Values& source) {
+  const auto* times = std::get_if<core::PeriodicDetours>(&source.times);
+  return source.per == core::DetoursPer::core && !(times != nullptr && times->phase_s);
+}
+
+/// A source of one core number; beside one of the same period and duration on other cores it is part of that.
+void add_for_core(FoundDetours found, int core, std::vector<FoundDetours>& sources) {
+  const auto duration_s = [](const FoundDetours& one) { return core::mean_s(one.source.values().duration); };
+  const auto belongs = [&](const FoundDetours& other) {
+    const auto &a = found.source.values(), &b = other.source.values();
+    constexpr double sds = 5, unlike = 0.05;
+    return !b.cores.empty() && is_alone_on_each_core(a) && is_alone_on_each_core(b) &&
+           std::abs(a.period_s - b.period_s) <= sds * std::hypot(found.period_error_s, other.period_error_s) &&
+           std::abs(duration_s(found) - duration_s(other)) <= unlike * duration_s(other);
+  };
+  const auto other = std::find_if(sources.begin(), sources.end(), belongs);
+  core::DetourSource::Values values = found.source.values();
+  if (other == sources.end()) {
+    values.cores = {core};
+    found.source = core::DetourSource::make(std::move(values));
+    sources.push_back(std::move(found));
+    return;
+  }
+  values = other->source.values();
+  if (std::find(values.cores.begin(), values.cores.end(), core) == values.cores.end()) values.cores.push_back(core);
+  std::sort(values.cores.begin(), values.cores.end());
+  other->source = core::DetourSource::make(std::move(values));
+  other->events += found.events;
+  other->cores += found.cores;
+  other->share += found.share;
+}
+
+void fit_events(core::DetourTrace trace, const DetourFitOptions& options, DetourFit& fit) {
+  for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
+  take_periodic(trace, options, fit.sources);
+  // What only one core of each host has, or a few.
+  std::map<long, core::DetourTrace> by_core;
+  for (core::CoreDetours& core : trace.cores) by_core[core.core].cores.push_back(std::move(core));
+  std::vector<core::CoreDetours> rest;
+  for (auto& [number, one] : by_core) {
+    std::vector<FoundDetours> found;
+    double watched_s = 0;
+    for (const core::CoreDetours& core : one.cores) watched_s += core.watched_s();
+    if (by_core.size() > 1) take_periodic(one, options, found);
+    for (FoundDetours& source : found) {
+      source.share *= watched_s / fit.watched_s;
+      add_for_core(std::move(source), static_cast<int>(number), fit.sources);
+    }
+    std::move(one.cores.begin(), one.cores.end(), std::back_inserter(rest));
+  }
+  for (FoundDetours& found : fit_rest(std::move(rest), options)) fit.sources.push_back(std::move(found));
+}
+
+/// Those that take most time first; periodic ones are numbered.
+void sort_and_name(DetourFit& fit) {
+  std::sort(fit.sources.begin(), fit.sources.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  int number = 0;
+  for (FoundDetours& found : fit.sources) {
+    core::DetourSource::Values values = found.source.values();
+    if (!std::holds_alternative<core::PeriodicDetours>(values.times)) continue;
+    values.name += "-" + std::to_string(++number);
+    found.source = core::DetourSource::make(std::move(values));
+  }
+}
+
+void note_what_cannot_be_told(const core::DetourTrace& trace, DetourFit& fit) {
+  for (const FoundDetours& found : fit.sources)
+    if (found.cores < trace.cores.size() && found.source.values().per == core::DetoursPer::core &&
+        found.source.values().cores.empty())
+      fit.notes.push_back(found.source.values().name + " is on " + std::to_string(found.cores) + " of " +
+                          std::to_string(trace.cores.size()) + " cores; the model has it on all");
+  std::map<std::string, int> hosts;
+  for (const core::CoreDetours& core : trace.cores) ++hosts[core.host];
+  if (hosts.size() == 1 && trace.cores.size() > 1)
+    fit.notes.push_back("one host: what hits all of its cores may hit other hosts at the same instant, too");
+  if (hosts.size() == 1 && trace.cores.size() == 1)
+    fit.notes.push_back("one core: nothing tells whether others are hit at the same instant");
+  if (hosts.size() > 1 && trace.epoch_unix_s == 0)
+    fit.notes.push_back("the files have no common clock: hosts cannot be compared");
+}
+
+}  // namespace
+
+DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& options) {
+  DetourFit fit;
+  fit.notes = trace.notes;
+  if (!trace.summaries.empty()) fit_sums(trace, options, fit);
+  if (!trace.cores.empty()) {
+    core::DetourTrace joined = trace;
+    join_near_events(joined, options.join_s, fit.notes);
+    fit_events(std::move(joined), options, fit);
+  }
+  double lost_s = 0;
+  for (const core::CoreDetours& core : trace.cores) lost_s += core.lost_s();
+  for (const core::DetourSummary& sum : trace.summaries) lost_s += sum.lost_s;
+  if (fit.sources.empty()) {
+    fit.reason = "no detour was seen: there is nothing to fit";
+    return fit;
+  }
+  fit.lost_share = lost_s / fit.watched_s;
+  sort_and_name(fit);
+  std::set<long> cores;
+  for (const core::CoreDetours& core : trace.cores) cores.insert(core.core);
+  for (const FoundDetours& found : fit.sources)
+    fit.explained_share += found.source.mean_share(static_cast<int>(cores.size()));
+  if (!(fit.explained_share < 1)) {
+    fit.reason =
+        "the detours take " + std::to_string(100 * fit.explained_share) + " % of the time; expected less than 100";
+    return fit;
+  }
+  if (!trace.cores.empty()) note_what_cannot_be_told(trace, fit);
+  fit.ok = true;
+  return fit;
+}
+
+}  // namespace hplcast::fit

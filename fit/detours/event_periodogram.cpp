@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <boost/math/special_functions/gamma.hpp>
+#include <cassert>
+#include <cmath>
+#include <complex>
+#include <vector>
+
+#include "fit/detours/source_search.hpp"
+
+namespace hplcast::fit {
+
+/// Discrete Fourier transform in place: X_k = sum_j x_j exp(-2 pi i j k / n). n is a power of two (Cooley and Tukey
+/// 1965).
+void fourier_transform(std::vector<std::complex<double>>& values);
+
+namespace {
+
+using Complex = std::complex<double>;
+
+void reverse_bits(std::vector<Complex>& values) {
+  const std::size_t n = values.size();
+  for (std::size_t i = 1, j = 0; i < n; ++i) {
+    std::size_t bit = n >> 1;
+    for (; (j & bit) != 0; bit >>= 1) j ^= bit;
+    j ^= bit;
+    if (i < j) std::swap(values[i], values[j]);
+  }
+}
+
+}  // namespace
+
+void fourier_transform(std::vector<Complex>& values) {
+  const std::size_t n = values.size();
+  assert(n > 0 && (n & (n - 1)) == 0);
+  reverse_bits(values);
+  std::vector<Complex> turns(n / 2 + 1);
+  const double step = -2 * std::acos(-1.0) / static_cast<double>(n);
+  for (std::size_t k = 0; k < turns.size(); ++k) turns[k] = std::polar(1.0, step * static_cast<double>(k));
+  for (std::size_t length = 2; length <= n; length *= 2) {
+    const std::size_t half = length / 2, stride = n / length;
+    for (std::size_t first = 0; first < n; first += length) {
+      for (std::size_t k = 0; k < half; ++k) {
+        const Complex turn = turns[k * stride], low = values[first + k], odd = values[first + k + half];
+        // Written out: the operator of the library looks for infinities.
+        const Complex high(odd.real() * turn.real() - odd.imag() * turn.imag(),
+                           odd.real() * turn.imag() + odd.imag() * turn.real());
+        values[first + k] = low + high;
+        values[first + k + half] = low - high;
+      }
+    }
+  }
+}
+
+namespace {
+
+constexpr std::size_t most_bins = std::size_t{1} << 20;
+constexpr std::size_t most_peaks = 12;
+
+/// How time is cut into bins.
+struct Raster {
+  double begin_s = 0, width_s = 1;
+  std::size_t bins = 0, padded = 1;  ///< padded: power of two, at least twice the bins
+  double step_hz() const { return 1 / (width_s * static_cast<double>(padded)); }
+};
+
+Raster make_raster(const std::vector<EventTimes>& cores, double begin_s, double end_s) {
+  std::size_t events = 0;
+  for (const EventTimes& times : cores) events = std::max(events, times.size());
+  const double span_s = end_s - begin_s, most_hz = 1.25 * static_cast<double>(events) / span_s;
+  Raster raster{begin_s, 1 / (4 * most_hz), 0, 1};
+  raster.bins = std::min(most_bins, static_cast<std::size_t>(std::ceil(span_s / raster.width_s)));
+  while (raster.padded < 2 * raster.bins) raster.padded *= 2;
+  return raster;
+}
+
+double hann(std::size_t bin, std::size_t bins) {
+  constexpr double pi = 3.14159265358979323846;
+  const double sine = std::sin(pi * (static_cast<double>(bin) + 0.5) / static_cast<double>(bins));
+  return sine * sine;
+}
+
+/// The tapered events of a core without their mean, in bins; the squares of their weights.
+double fill(const EventTimes& times, const Raster& raster, const std::vector<double>& taper,
+            std::vector<double>& values) {
+  std::fill(values.begin(), values.end(), 0.0);
+  double sum = 0, squares = 0, all = 0;
+  for (const double time : times) {
+    const double place = (time - raster.begin_s) / raster.width_s;
+    if (place < 0 || place >= static_cast<double>(raster.bins)) continue;
+    const auto bin = static_cast<std::size_t>(place);
+    values[bin] += taper[bin];
+    sum += taper[bin];
+    squares += taper[bin] * taper[bin];
+  }
+  for (const double weight : taper) all += weight;
+  for (std::size_t bin = 0; bin < raster.bins; ++bin) values[bin] -= taper[bin] * sum / all;
+  return squares;
+}
+
+/// Two cores at once: the one is the real, the other the imaginary part.
+void add_power(const std::vector<double>& a, double squares_a, const std::vector<double>& b, double squares_b,
+               const Raster& raster, std::vector<double>& power) {
+  std::vector<std::complex<double>> values(raster.padded);
+  for (std::size_t i = 0; i < raster.bins; ++i) values[i] = {a[i], b[i]};
+  fourier_transform(values);
+  for (std::size_t k = 1; k < power.size(); ++k) {
+    const std::complex<double> front = values[k], back = std::conj(values[raster.padded - k]);
+    if (squares_a > 0) power[k] += std::norm((front + back) / 2.0) / squares_a;
+    if (squares_b > 0) power[k] += std::norm((front - back) / 2.0) / squares_b;
+  }
+}
+
+std::vector<double> power_spectrum(const std::vector<EventTimes>& cores, const Raster& raster) {
+  std::vector<double> taper(raster.bins), a(raster.bins), b(raster.bins), power(raster.padded / 4 + 1, 0.0);
+  for (std::size_t bin = 0; bin < raster.bins; ++bin) taper[bin] = hann(bin, raster.bins);
+  for (std::size_t core = 0; core < cores.size(); core += 2) {
+    const double squares_a = fill(cores[core], raster, taper, a);
+    const double squares_b = core + 1 < cores.size() ? fill(cores[core + 1], raster, taper, b) : 0;
+    if (squares_b == 0) std::fill(b.begin(), b.end(), 0.0);
+    add_power(a, squares_a, b, squares_b, raster, power);
+  }
+  return power;
+}
+
+/// The place of a maximum between bins: a parabola through three logarithms.
+double interpolated(const std::vector<double>& power, std::size_t k) {
+  const double l = std::log(power[k - 1] + 1e-300), m = std::log(power[k] + 1e-300),
+               r = std::log(power[k + 1] + 1e-300);
+  const double bend = l - 2 * m + r;
+  const double shift = bend < 0 ? std::clamp((l - r) / (2 * bend), -0.5, 0.5) : 0;
+  return static_cast<double>(k) + shift;
+}
+
+/// The power that only one of 1000 such spectra of Poisson events exceeds somewhere.
+double significant_power(std::size_t cores, std::size_t frequencies) {
+  const double tail = 1e-3 / static_cast<double>(std::max<std::size_t>(1, frequencies));
+  return boost::math::gamma_q_inv(static_cast<double>(cores), tail);
+}
+
+}  // namespace
+
+std::vector<FrequencyPeak> find_peaks(const std::vector<EventTimes>& cores, double begin_s, double end_s) {
+  std::size_t with_events = 0, events = 0;
+  for (const EventTimes& times : cores) with_events += times.empty() ? 0 : 1, events = std::max(events, times.size());
+  if (events < 4 || !(end_s > begin_s)) return {};
+  const Raster raster = make_raster(cores, begin_s, end_s);
+  const std::vector<double> power = power_spectrum(cores, raster);
+  const double span_s = raster.width_s * static_cast<double>(raster.bins);
+  const auto first = static_cast<std::size_t>(std::ceil(3 / span_s / raster.step_hz()));
+  std::vector<FrequencyPeak> peaks;
+  for (std::size_t k = std::max<std::size_t>(first, 1); k + 1 < power.size(); ++k)
+    if (power[k] > power[k - 1] && power[k] >= power[k + 1])
+      peaks.push_back({interpolated(power, k) * raster.step_hz(), power[k]});
+  const double significant = significant_power(with_events, power.size());
+  std::vector<FrequencyPeak> chosen;
+  for (const FrequencyPeak& peak : peaks)
+    if (chosen.size() < most_peaks && peak.power > significant) chosen.push_back(peak);
+  const double lowest_known_hz = chosen.empty() ? 0 : chosen.back().frequency_hz;
+  std::sort(peaks.begin(), peaks.end(), [](const auto& a, const auto& b) { return a.power > b.power; });
+  for (std::size_t i = 0; i < std::min(most_peaks, peaks.size()); ++i)
+    if (chosen.empty() || peaks[i].frequency_hz > lowest_known_hz || peaks[i].power <= significant)
+      chosen.push_back(peaks[i]);
+  return chosen;
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,292 @@
+#include "hplcast/fit/kernel_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fit/kernel/kernel_regression.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using core::Monomial;
+using detail::RegressionResult;
+using detail::ShapeRows;
+
+constexpr Monomial constant_term{0, 0, 0};
+
+/// The terms of mu, without the constant.
+std::vector<Monomial> product_terms(const KernelFitOptions& options) {
+  if (options.level == "M0") return {};
+  if (!options.terms.empty()) return options.terms;
+  if (options.level == "M2") return {{1, 1, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+  return {{1, 1, 1}};
+}
+
+/// What the duration is proportional to in each piece: the split, or, if that is one size, the product of all sizes
+/// that vary.
+Monomial product_of_pieces(const Monomial& split, const core::ShapeRange& range) {
+  if (split.m + split.n + split.k > 1) return split;
+  return {range.min.m < range.max.m || split.m > 0 ? 1 : 0, range.min.n < range.max.n || split.n > 0 ? 1 : 0,
+          range.min.k < range.max.k || split.k > 0 ? 1 : 0};
+}
+
+/// The terms that the regression fits: the constant too unless it is fixed beforehand or not wanted.
+std::vector<Monomial> regression_terms(const KernelFitOptions& options) {
+  std::vector<Monomial> terms = product_terms(options);
+  if (options.level == "M0" || options.intercept == Intercept::free) terms.push_back(constant_term);
+  return terms;
+}
+
+void check_terms(const std::vector<Monomial>& terms) {
+  for (auto term = terms.begin(); term != terms.end(); ++term)
+    if (std::find(terms.begin(), term, *term) != term)
+      throw core::DomainError("terms", to_string(*term), "each term once");
+}
+
+StandardErrors standard_errors_of(const KernelFitOptions& options) {
+  if (options.standard_errors != StandardErrors::automatic) return options.standard_errors;
+  const bool even_noise = options.noise == NoiseLevel::n0 || options.noise == NoiseLevel::n1;
+  if (!even_noise) return StandardErrors::noise;
+  return options.weighting == Weighting::ordinary ? StandardErrors::classical : StandardErrors::robust;
+}
+
+detail::RegressionRows regression_rows(const ShapeRows& shapes, Averaging averaging) {
+  detail::RegressionRows rows;
+  for (const ShapeSummary& summary : shapes.shapes) {
+    rows.y.push_back(summary.mean_s);
+    rows.counts.push_back(averaging == Averaging::calls ? static_cast<double>(summary.count) : 1.0);
+    if (averaging == Averaging::calls) rows.squares.push_back(summary.squares_s2);
+  }
+  return rows;
+}
+
+RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& options, const core::ShapeRange& range) {
+  const detail::RegressionRows rows = regression_rows(shapes, options.averaging);
+  detail::PolynomialRegression what;
+  what.terms = regression_terms(options);
+  what.weighting = options.weighting;
+  what.non_negative = options.non_negative;
+  what.robust = standard_errors_of(options) != StandardErrors::classical;
+  what.min_abs_t = options.remove_insignificant ? options.min_abs_t : 0;
+  what.main = what.terms.front();
+  if (options.intercept == Intercept::published && options.level != "M0")
+    what.fixed_constant = detail::published_constant(shapes, rows.y);
+  RegressionResult result = fit_polynomial(shapes, rows, what, "mu");
+  const auto positive = [&] {
+    return detail::smallest_in_range(result.fit.polynomial, range) > 0 &&
+           *std::min_element(result.fitted.begin(), result.fitted.end()) > 0;
+  };
+  if (!options.keep_positive || what.non_negative || positive()) return result;
+  what.non_negative = true;
+  result = fit_polynomial(shapes, rows, what, "mu");
+  result.notes.push_back(
+      "mu: coefficients held at 0 or above, since without that some duration in the range would not be positive");
+  return result;
+}
+
+struct FittedPiece {
+  FitStatus status = FitStatus::ok;
+  std::string reason;
+  PieceFit piece;
+  core::DurationLaw law;
+  RegressionResult mean;
+  std::vector<std::string> notes;
+};
+
+FittedPiece fail(FitStatus status, const std::string& reason) {
+  FittedPiece piece;
+  piece.status = status;
+  piece.reason = reason;
+  return piece;
+}
+
+FittedPiece fit_piece(const ShapeRows& rows, const KernelFitOptions& options, const core::ShapeRange& range) {
+  const std::size_t terms = regression_terms(options).size();
+  if (rows.size() < terms)
+    return fail(FitStatus::too_few_shapes, "there are " + std::to_string(rows.size()) + " distinct shapes for " +
+                                               std::to_string(terms) +
+                                               " coefficients; measure more shapes or ask for fewer terms");
+  FittedPiece result;
+  result.mean = fit_mean(rows, options, range);
+  if (result.mean.fit.polynomial.empty())
+    return fail(FitStatus::constant,
+                "no term is left in the model: the durations do not depend on the products asked for");
+  if (!(*std::min_element(result.mean.fitted.begin(), result.mean.fitted.end()) > 0) && options.keep_positive)
+    return fail(FitStatus::not_positive, "some predicted durations are not positive; allow a constant or other terms");
+  detail::NoiseResult noise = detail::fit_noise(rows, result.mean, options, range);
+  if (standard_errors_of(options) == StandardErrors::noise && !noise.shape_variances.empty())
+    set_covariance(result.mean, rows, noise.shape_variances);
+  result.notes = result.mean.notes;
+  for (std::string& note : detail::leverage_notes(rows, result.mean.leverage, result.mean.fitted_terms))
+    result.notes.push_back(std::move(note));
+  result.notes.insert(result.notes.end(), noise.notes.begin(), noise.notes.end());
+  result.law = std::move(noise.law);
+  result.piece.mu = result.mean.fit;
+  result.piece.sigma = std::move(noise.sigma);
+  return result;
+}
+
+/// Starts of the pieces; the first is 0.
+std::vector<double> piece_starts(const ShapeRows& rows, const KernelFitOptions& options) {
+  std::vector<double> starts{0};
+  if (options.level != "M'") return starts;
+  const std::vector<double> breaks = options.breakpoints.empty()
+                                         ? detail::find_breakpoints(rows, options.split, regression_terms(options),
+                                                                    options.weighting, options.max_pieces)
+                                         : options.breakpoints;
+  starts.insert(starts.end(), breaks.begin(), breaks.end());
+  return starts;
+}
+
+/// Standard errors and t-values of all pieces, one after another; none where a piece has none.
+void add_uncertainty(const std::vector<FittedPiece>& pieces, core::FitQuality& quality) {
+  const auto joined = [&](const PolynomialFit PieceFit::*polynomial, const std::vector<double> PolynomialFit::*values) {
+    std::vector<double> all;
+    for (const FittedPiece& one : pieces) {
+      const PolynomialFit& fit = one.piece.*polynomial;
+      if ((fit.*values).size() != fit.polynomial.terms().size()) return std::vector<double>();
+      all.insert(all.end(), (fit.*values).begin(), (fit.*values).end());
+    }
+    return all;
+  };
+  quality.mu_standard_errors = joined(&PieceFit::mu, &PolynomialFit::standard_errors);
+  quality.mu_t_values = joined(&PieceFit::mu, &PolynomialFit::t_values);
+  quality.sigma_standard_errors = joined(&PieceFit::sigma, &PolynomialFit::standard_errors);
+  quality.sigma_t_values = joined(&PieceFit::sigma, &PolynomialFit::t_values);
+}
+
+core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPiece>& pieces,
+                            const std::vector<ShapeRows>& parts) {
+  core::FitQuality quality;
+  quality.rows = table.rows();
+  quality.shapes = static_cast<long>(table.shapes().size());
+  for (const auto& [reason, rows] : table.rows_set_aside()) quality.rows_set_aside += rows;
+  double calls = 0, mean = 0, left = 0, total = 0, relative = 0, terms = 0;
+  for (const ShapeSummary& summary : table.shapes()) calls += static_cast<double>(summary.count);
+  mean = table.total_s() / calls;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    terms += static_cast<double>(pieces[p].mean.fitted_terms);
+    quality.bic += pieces[p].mean.fit.bic;
+    for (std::size_t i = 0; i < parts[p].size(); ++i) {
+      const ShapeSummary& summary = parts[p].shapes[i];
+      const double count = static_cast<double>(summary.count);
+      const double residual = summary.mean_s - pieces[p].mean.fitted[i];
+      left += count * residual * residual + summary.squares_s2;
+      total += count * (summary.mean_s - mean) * (summary.mean_s - mean) + summary.squares_s2;
+      relative += count * std::abs(residual) / summary.mean_s;
+    }
+  }
+  if (pieces.size() > 1) {
+    quality.r2 = total > 0 ? 1 - left / total : 0;
+  } else {
+    quality.r2 = pieces.front().mean.fit.r2;
+  }
+  if (calls > terms) quality.residual_sd_s = std::sqrt(left / (calls - terms));
+  quality.mean_abs_relative_error = relative / calls;
+  add_uncertainty(pieces, quality);
+  return quality;
+}
+
+std::string no_rows_text(const KernelTable& table) {
+  std::string text;
+  for (const auto& [reason, rows] : table.rows_set_aside())
+    text += (text.empty() ? " that count: " : "; ") + std::to_string(rows) + " rows set aside, " + reason;
+  return "there are no measurements" + text;
+}
+
+KernelFit failed(FitStatus status, const std::string& reason) {
+  KernelFit fit;
+  fit.status = status;
+  fit.reason = reason;
+  return fit;
+}
+
+}  // namespace
+
+const char* to_string(FitStatus status) {
+  switch (status) {
+    case FitStatus::ok:
+      return "ok";
+    case FitStatus::no_rows:
+      return "no rows";
+    case FitStatus::too_few_shapes:
+      return "too few shapes";
+    case FitStatus::constant:
+      return "no term left";
+    case FitStatus::not_positive:
+      return "not positive";
+  }
+  return "unknown";
+}
+
+void validate(const KernelFitOptions& options) {
+  if (options.level != "M0" && options.level != "M1" && options.level != "M2" && options.level != "M'")
+    throw core::DomainError("level", options.level, "M0, M1, M2 or M'");
+  if (options.level == "M1" && options.terms.size() > 1)
+    throw core::DomainError("number of terms of M1", static_cast<double>(options.terms.size()),
+                            "one product; M2 takes several");
+  check_terms(options.terms);
+  check_terms(options.sigma_terms);
+  if (std::find(options.terms.begin(), options.terms.end(), constant_term) != options.terms.end())
+    throw core::DomainError("terms", "1", "products only; the constant is the option intercept");
+  if (!(options.min_abs_t >= 0)) throw core::DomainError("min_abs_t", options.min_abs_t, "a number of at least 0");
+  if (options.family == core::NoiseFamily::mixture && options.noise != NoiseLevel::mixture)
+    throw core::DomainError("family", "mixture", "noise level `mixture` with it");
+  for (std::size_t i = 0; i < options.breakpoints.size(); ++i)
+    if (!(options.breakpoints[i] > (i > 0 ? options.breakpoints[i - 1] : 0)) || !std::isfinite(options.breakpoints[i]))
+      throw core::DomainError("breakpoint", options.breakpoints[i], "ascending finite numbers above 0");
+}
+
+KernelFitOptions published_options(Intercept intercept) {
+  KernelFitOptions options;
+  options.level = "M2";
+  options.intercept = intercept;
+  options.weighting = Weighting::ordinary;
+  options.averaging = Averaging::shapes;
+  options.standard_errors = StandardErrors::classical;
+  options.remove_insignificant = false;
+  options.keep_positive = false;
+  options.noise = NoiseLevel::n2;
+  options.published_sigma = true;
+  return options;
+}
+
+KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
+  validate(given);
+  if (table.rows() == 0) return failed(FitStatus::no_rows, no_rows_text(table));
+  KernelFitOptions options = given;
+  if (options.level == "M'" && options.terms.empty()) options.terms = {product_of_pieces(options.split, table.range())};
+  const ShapeRows all = detail::all_rows(table);
+  const std::vector<double> starts = piece_starts(all, options);
+  std::vector<ShapeRows> parts;
+  std::vector<FittedPiece> pieces;
+  std::vector<core::LawPiece> laws;
+  KernelFit fit;
+  std::vector<std::string> notes = detail::data_notes(table, product_terms(options));
+  for (std::size_t p = 0; p < starts.size(); ++p) {
+    const double end = p + 1 < starts.size() ? starts[p + 1] : std::numeric_limits<double>::infinity();
+    parts.push_back(starts.size() == 1 ? all : detail::rows_between(all, options.split, starts[p], end));
+    const std::string where = starts.size() == 1 ? "" : "piece from " + detail::short_number(starts[p]) + ": ";
+    FittedPiece piece = fit_piece(parts.back(), options, range_of(parts.back().shapes));
+    if (piece.status != FitStatus::ok) return failed(piece.status, where + piece.reason);
+    for (const std::string& note : piece.notes) notes.push_back(where + note);
+    piece.piece.from = starts[p];
+    laws.push_back({starts[p], piece.law});
+    fit.pieces.push_back(piece.piece);
+    pieces.push_back(std::move(piece));
+  }
+  const core::PiecewiseLaw law = laws.size() == 1 ? core::PiecewiseLaw(laws.front().law)
+                                                  : core::PiecewiseLaw::make(options.split, std::move(laws));
+  core::FitQuality quality = quality_of(table, pieces, parts);
+  const std::vector<std::string> behaviour = detail::call_notes(table, law);
+  notes.insert(notes.end(), behaviour.begin(), behaviour.end());
+  quality.notes = std::move(notes);
+  fit.model = core::KernelModel::make(options.level, law, {}, table.range(), std::move(quality));
+  fit.status = FitStatus::ok;
+  return fit;
+}
+
+}  // namespace hplcast::fit

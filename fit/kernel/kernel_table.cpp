@@ -1,0 +1,173 @@
+#include "hplcast/fit/kernel_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <limits>
+
+#include "fit/kernel/kernel_regression.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/measurement.hpp"
+#include "hplcast/fit/row_rules.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+void require_positive(const char* name, double value) {
+  if (!std::isfinite(value) || !(value > 0)) throw core::DomainError(name, value, "a finite number above 0");
+}
+
+}  // namespace
+
+std::size_t KernelTable::ShapeHash::operator()(const core::KernelShape& shape) const noexcept {
+  const std::hash<double> hash;
+  // 64-bit golden ratio, as in boost::hash_combine: the three sizes are often alike.
+  constexpr std::size_t mix = 0x9e3779b97f4a7c15u;
+  std::size_t seed = hash(shape.m);
+  seed ^= hash(shape.n) + mix + (seed << 6) + (seed >> 2);
+  seed ^= hash(shape.k) + mix + (seed << 6) + (seed >> 2);
+  return seed;
+}
+
+KernelTable::KernelTable(std::size_t sample_size)
+    : sample_size_(sample_size), stream_(core::StreamName{1, core::stream_fit, 0, 0}) {}
+
+void KernelTable::add(const core::KernelShape& shape, double duration_s) {
+  require_positive("m", shape.m);
+  require_positive("n", shape.n);
+  require_positive("k", shape.k);
+  require_positive("duration_s", duration_s);
+
+  const auto [place, is_new] = index_.try_emplace(shape, shapes_.size());
+  if (is_new) shapes_.push_back({shape, 0, 0, 0, duration_s, duration_s});
+  ShapeSummary& summary = shapes_[place->second];
+  ++summary.count;
+  const double step = duration_s - summary.mean_s;
+  summary.mean_s += step / static_cast<double>(summary.count);
+  summary.squares_s2 += step * (duration_s - summary.mean_s);
+  summary.min_s = std::min(summary.min_s, duration_s);
+  summary.max_s = std::max(summary.max_s, duration_s);
+
+  ++rows_;
+  total_s_ += duration_s;
+  const SampledCall call{place->second, duration_s};
+  if (first_calls_.size() < first_calls_kept) first_calls_.push_back(call);
+  if (sample_.size() < sample_size_) {
+    sample_.push_back(call);
+  } else if (sample_size_ > 0) {
+    const std::uint64_t slot = stream_.below(static_cast<std::uint64_t>(rows_));
+    if (slot < sample_size_) sample_[slot] = call;
+  }
+}
+
+void KernelTable::set_aside(const std::string& reason, long rows) {
+  rows_set_aside_[reason] += rows;
+}
+
+core::ShapeRange KernelTable::range() const noexcept {
+  return range_of(shapes_);
+}
+
+core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
+  if (shapes.empty()) return {};
+  core::ShapeRange range{shapes.front().shape, shapes.front().shape};
+  for (const ShapeSummary& summary : shapes) {
+    const core::KernelShape& shape = summary.shape;
+    range.min = {std::min(range.min.m, shape.m), std::min(range.min.n, shape.n), std::min(range.min.k, shape.k)};
+    range.max = {std::max(range.max.m, shape.m), std::max(range.max.n, shape.n), std::max(range.max.k, shape.k)};
+  }
+  return range;
+}
+
+void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOptions& options, GroupedTables& tables) {
+  for (std::size_t i = 0; i < options.by.size(); ++i)
+    if (std::find(options.by.begin(), options.by.begin() + static_cast<std::ptrdiff_t>(i), options.by[i]) !=
+        options.by.begin() + static_cast<std::ptrdiff_t>(i))
+      throw core::DomainError("by", options.by[i], "each column once");
+  // Kernel and host come from the row, which knows the names that they can have; the rest from the file as it stands.
+  std::vector<std::string> columns;
+  for (const std::string& column : options.by)
+    if (column != "kernel" && column != "host") columns.push_back(column);
+  const bool all_contents =
+      options.all_contents || std::find(options.by.begin(), options.by.end(), "content") != options.by.end();
+  std::vector<std::string> group(options.by.size());
+  core::read_kernel_csv(
+      in, name, options.default_kernel, columns,
+      [&](const core::KernelMeasurement& row, const std::vector<std::string>& texts) {
+        if (!options.only_kernel.empty() && row.kernel != options.only_kernel) return;
+        if (options.only_designed && !is_designed(row)) return;
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < options.by.size(); ++i)
+          group[i] = options.by[i] == "kernel" ? row.kernel : options.by[i] == "host" ? row.host : texts[next++];
+        auto place = tables.find(group);
+        if (place == tables.end()) place = tables.emplace(group, KernelTable(options.sample_size)).first;
+        KernelTable& table = place->second;
+        const auto warm_up = table.rows_set_aside().find("warm-up");
+        const bool is_warm = options.skip_first <= (warm_up == table.rows_set_aside().end() ? 0 : warm_up->second);
+        if (is_warm || !reason_to_set_aside(row, all_contents).empty()) {
+          add_row(row, table, all_contents);
+        } else {
+          table.set_aside("warm-up");
+        }
+      });
+}
+
+}  // namespace hplcast::fit
+
+namespace hplcast::fit::detail {
+
+long ShapeRows::calls() const noexcept {
+  long sum = 0;
+  for (const ShapeSummary& summary : shapes) sum += summary.count;
+  return sum;
+}
+
+ShapeRows all_rows(const KernelTable& table) {
+  return {table.shapes(), table.sample()};
+}
+
+ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, double from, double to) {
+  constexpr std::size_t not_here = static_cast<std::size_t>(-1);
+  ShapeRows part;
+  std::vector<std::size_t> place(rows.size(), not_here);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double where = split(rows.shapes[i].shape);
+    if (where < from || where >= to) continue;
+    place[i] = part.shapes.size();
+    part.shapes.push_back(rows.shapes[i]);
+  }
+  for (const SampledCall& call : rows.sample)
+    if (place[call.shape] != not_here) part.sample.push_back({place[call.shape], call.duration_s});
+  return part;
+}
+
+std::vector<double> column_of(const ShapeRows& rows, const core::Monomial& term) {
+  std::vector<double> column;
+  column.reserve(rows.size());
+  for (const ShapeSummary& summary : rows.shapes) column.push_back(term(summary.shape));
+  return column;
+}
+
+double smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRange& range) {
+  const auto curved = [](const core::Monomial& term) { return term.m > 1 || term.n > 1 || term.k > 1; };
+  const int steps = std::any_of(polynomial.terms().begin(), polynomial.terms().end(), curved) ? 8 : 1;
+  const auto between = [&](double low, double high, int step) { return low + (high - low) * step / steps; };
+  double smallest = std::numeric_limits<double>::infinity();
+  for (int i = 0; i <= steps; ++i)
+    for (int j = 0; j <= steps; ++j)
+      for (int l = 0; l <= steps; ++l)
+        smallest =
+            std::min(smallest, polynomial({between(range.min.m, range.max.m, i), between(range.min.n, range.max.n, j),
+                                           between(range.min.k, range.max.k, l)}));
+  return smallest;
+}
+
+std::string short_number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+}  // namespace hplcast::fit::detail

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "fit/network/scope_fit.hpp"
+#include "fit/stats/robust_statistics.hpp"
+
+namespace hplcast::fit::detail {
+
+namespace {
+
+constexpr std::size_t sample_size = 16;        // calls kept a size
+constexpr std::size_t bin_size = 10;           // calls in a bin, at least
+const double greatest_width = std::log(10.0);  // of a bin
+const double always_kept = std::log(3.0);      // noise that a program meets as well, whatever the spread of the rest
+constexpr double steepest = 1.2;               // durations grow in proportion to the size at most, but for noise
+
+double log_of_size(double size) {
+  return std::log(std::max(1.0, size));
+}
+
+}  // namespace
+
+void OutlierLimits::add(double size, double duration_s) {
+  Sample& sample = samples_[size];
+  const double value = std::log(duration_s);
+  ++sample.seen;
+  keep_in_reservoir(sample.logs, sample_size, sample.seen, value);
+}
+
+void OutlierLimits::make_bins() {
+  std::size_t left = 0;  // calls in no bin yet: too few for one of their own go into the last
+  for (const auto& entry : samples_) left += entry.second.logs.size();
+  for (auto& [size, sample] : samples_) {
+    if (bins_.empty() || (bins_.back().logs.size() >= bin_size && left >= bin_size)) bins_.emplace_back();
+    Bin& bin = bins_.back();
+    bin.log_sizes.insert(bin.log_sizes.end(), sample.logs.size(), log_of_size(size));
+    bin.logs.insert(bin.logs.end(), sample.logs.begin(), sample.logs.end());
+    sample.bin = bins_.size() - 1;
+    left -= sample.logs.size();
+  }
+  for (Bin& bin : bins_) {
+    bin.wide = bin.logs.size() < bin_size || bin.log_sizes.back() - bin.log_sizes.front() > greatest_width;
+    bin.centre = quantile(bin.log_sizes, 0.5);
+    bin.usual = quantile_of(bin.logs, 0.3);
+  }
+}
+
+void OutlierLimits::find_slopes() {
+  for (std::size_t b = 0; b < bins_.size(); ++b) {
+    const Bin& before = bins_[b > 0 ? b - 1 : 0];
+    const Bin& after = bins_[std::min(b + 1, bins_.size() - 1)];
+    const double run = after.centre - before.centre;
+    bins_[b].slope = run > 0 ? std::clamp((after.usual - before.usual) / run, 0.0, steepest) : 0;
+  }
+}
+
+double OutlierLimits::usual_at(double log_size, std::size_t bin) const {
+  return bins_[bin].usual + bins_[bin].slope * (log_size - bins_[bin].centre);
+}
+
+void OutlierLimits::close() {
+  make_bins();
+  find_slopes();
+  std::vector<double> spreads;
+  for (Bin& bin : bins_) {
+    std::vector<double> levelled = bin.logs;
+    for (std::size_t i = 0; i < levelled.size(); ++i) levelled[i] -= bin.slope * (bin.log_sizes[i] - bin.centre);
+    std::sort(levelled.begin(), levelled.end());
+    bin.usual = quantile(levelled, 0.3);
+    spreads.push_back(bin.usual - quantile(levelled, 0.1));  // 0.76 standard deviations if normal
+  }
+  // One number for all sizes: a bin with a jump inside scatters by the jump.
+  if (!spreads.empty()) noise_ = std::max(always_kept, 10 * quantile_of(spreads, 0.5));
+}
+
+bool OutlierLimits::is_outlier(double size, double duration_s) const {
+  const auto found = samples_.find(size);
+  if (found == samples_.end()) return false;
+  const std::size_t bin = found->second.bin;
+  if (bins_[bin].wide) return false;
+  const double log_size = log_of_size(size);
+  double usual = usual_at(log_size, bin);
+  if (bin > 0) usual = std::max(usual, usual_at(log_size, bin - 1));
+  if (bin + 1 < bins_.size()) usual = std::max(usual, usual_at(log_size, bin + 1));
+  return std::log(duration_s) > usual + noise_;
+}
+
+namespace {
+
+/// Hands on every row that has a duration which depends on the size.
+template <typename Each>
+void for_sized_rows(const MpiRows& rows, Each each) {
+  rows([&](const core::MpiMeasurement& row) {
+    const int operation = sized_operation(row.operation);
+    if (operation >= 0 && row.error.empty())
+      each(core::scope_from_name(row.scope), static_cast<SizedOperation>(operation), row);
+  });
+}
+
+/// Absolute residuals of logarithms, counted in bins: their median without keeping them.
+class ResidualHistogram {
+ public:
+  void add(double residual) {
+    const double at = std::min(std::abs(residual) / width, static_cast<double>(counts_.size() - 1));
+    ++counts_[static_cast<std::size_t>(at)];
+    ++total_;
+  }
+  /// 1.4826 times the median: the standard deviation if the residuals are normal.
+  double robust_sd() const {
+    long seen = 0;
+    for (std::size_t i = 0; i < counts_.size() && total_ > 0; ++i) {
+      seen += counts_[i];
+      if (2 * seen >= total_) return 1.4826 * width * (static_cast<double>(i) + 0.5);
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr double width = 1e-3;
+  std::vector<long> counts_ = std::vector<long>(10000);
+  long total_ = 0;
+};
+
+struct Collected {
+  ResidualHistogram relative;
+  std::optional<SegmentNoiseCollector> absolute;
+};
+
+}  // namespace
+
+InterruptedCalls::InterruptedCalls(const MpiRows& rows) {
+  for_sized_rows(rows, [&](core::Scope scope, SizedOperation operation, const core::MpiMeasurement& row) {
+    limits_[static_cast<std::size_t>(scope)][operation].add(row.size_bytes, row.duration_s);
+  });
+  for (auto& of_scope : limits_)
+    for (OutlierLimits& limits : of_scope) limits.close();
+}
+
+bool InterruptedCalls::contains(core::Scope scope, SizedOperation operation, const core::MpiMeasurement& row) const {
+  return limits_[static_cast<std::size_t>(scope)][operation].is_outlier(row.size_bytes, row.duration_s);
+}
+
+ByScopeAndOperation<ResidualSummary> summarise_residuals(const MpiRows& rows, const InterruptedCalls& interrupted,
+                                                         const std::array<ScopeLines, 2>& lines, double detached_bytes,
+                                                         SegmentNoiseKind noise) {
+  ByScopeAndOperation<Collected> collected;
+  for (std::size_t s = 0; s < 2; ++s)
+    for (std::size_t o = 0; o < sized_operation_count; ++o)
+      if (!lines[s].of[o].empty()) collected[s][o].absolute.emplace(lines[s].of[o]);
+  for_sized_rows(rows, [&](core::Scope scope, SizedOperation operation, const core::MpiMeasurement& row) {
+    Collected& of_operation = collected[static_cast<std::size_t>(scope)][operation];
+    const bool overhead = operation == op_send || operation == op_recv;
+    if (!of_operation.absolute || (overhead && row.size_bytes >= detached_bytes)) return;
+    if (interrupted.contains(scope, operation, row)) return;
+    const double fit = segment_at(lines[static_cast<std::size_t>(scope)].of[operation], row.size_bytes)(row.size_bytes);
+    if (fit > 0) of_operation.relative.add(std::log(row.duration_s / fit));
+    of_operation.absolute->add(row.size_bytes, row.duration_s);
+  });
+  ByScopeAndOperation<ResidualSummary> summaries;
+  for (std::size_t s = 0; s < 2; ++s) {
+    for (std::size_t o = 0; o < sized_operation_count; ++o) {
+      summaries[s][o].relative_sd = collected[s][o].relative.robust_sd();
+      if (noise != SegmentNoiseKind::none && collected[s][o].absolute)
+        summaries[s][o].noise = collected[s][o].absolute->noise(noise);
+    }
+  }
+  return summaries;
+}
+
+}  // namespace hplcast::fit::detail

@@ -1,0 +1,194 @@
+#include "hplcast/fit/network_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "fit/stats/robust_statistics.hpp"
+#include "hplcast/core/doubts.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using core::rate_text;
+using detail::Point;
+
+constexpr double long_share = 1.0 / 16;  ///< of the largest size: shorter messages do not count
+constexpr std::size_t least_turns = 5;
+constexpr double change_that_matters = 0.03;
+
+std::vector<SaturatedTurn> long_ones(const std::vector<SaturatedTurn>& turns) {
+  double largest = 0;
+  for (const SaturatedTurn& turn : turns) largest = std::max(largest, turn.size_bytes);
+  std::vector<SaturatedTurn> result;
+  for (const SaturatedTurn& turn : turns)
+    if (turn.size_bytes >= long_share * largest && turn.size_bytes > 0) result.push_back(turn);
+  return result;
+}
+
+using ByPairs = std::map<long, std::vector<Point>>;  // all bytes of a turn, its duration
+
+ByPairs by_pairs(const std::vector<SaturatedTurn>& turns) {
+  ByPairs groups;
+  for (const SaturatedTurn& turn : turns)
+    groups[turn.pairs].push_back({static_cast<double>(turn.pairs) * turn.size_bytes, turn.duration_s});
+  return groups;
+}
+
+/// The total rate of turns.
+RateEstimate total_rate(const std::vector<std::vector<Point>>& groups) {
+  const auto slope = detail::theil_sen_slope(groups);
+  if (slope && slope->low > 0) return {1 / slope->value, 1 / slope->high, 1 / slope->low};
+  std::vector<double> rates;
+  for (const auto& group : groups)
+    for (const Point& point : group) rates.push_back(point.x / point.y);
+  const detail::RobustEstimate median = detail::median_interval(std::move(rates));
+  return {median.value, median.low, median.high};
+}
+
+bool is_more(const RateEstimate& one, const RateEstimate& other) {
+  return one.low_bytes_per_s > other.high_bytes_per_s &&
+         one.bytes_per_s > (1 + change_that_matters) * other.bytes_per_s;
+}
+
+std::string pairs_text(long pairs) {
+  return std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs");
+}
+
+std::string text(const RateEstimate& rate) {
+  return rate_text(rate.bytes_per_s) + " (" + rate_text(rate.low_bytes_per_s) + " to " +
+         rate_text(rate.high_bytes_per_s) + ")";
+}
+
+/// One point for each number of pairs that has enough turns.
+void find_points(const ByPairs& groups, LinkCapacityFit& fit) {
+  for (const auto& [pairs, turns] : groups) {
+    if (turns.size() < least_turns) {
+      fit.notes.push_back(pairs_text(pairs) + " at once: only " + std::to_string(turns.size()) +
+                          " rows of long messages, at least " + std::to_string(least_turns) + " are needed; left out");
+      continue;
+    }
+    const RateEstimate total = total_rate({turns});
+    fit.points.push_back({pairs, static_cast<long>(turns.size()), total});
+    if (pairs == 1) fit.single = total;
+  }
+}
+
+/// Indices of the points from where the total grows no more to where it falls: [first, end).
+std::pair<std::size_t, std::size_t> plateau(const std::vector<SaturationPoint>& points) {
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < points.size(); ++i)
+    if (is_more(points[i].total, points[first].total)) first = i;
+  std::size_t end = first + 1;
+  while (end < points.size() && !is_more(points[first].total, points[end].total)) ++end;
+  return {first, end};
+}
+
+void flag_plateau(core::Scope scope, std::size_t first, std::size_t end, LinkCapacityFit& fit) {
+  const std::string subject = core::to_string(scope);
+  const SaturationPoint& last = fit.points.back();
+  if (first + 1 == fit.points.size()) {
+    const std::string why =
+        fit.points.size() == 1 ? "nothing else was measured to compare with" : "that is more than fewer pairs get";
+    fit.flags.push_back({subject, "capacity_lower_bound",
+                         pairs_text(last.pairs) + " at once, the most measured, get " + text(last.total) +
+                             " together, and " + why + ": the link may carry more; measure more pairs"});
+  }
+  if (end < fit.points.size()) {
+    fit.flags.push_back({subject, "capacity_falls",
+                         pairs_text(last.pairs) + " at once get " + text(last.total) + " together, less than the " +
+                             text(fit.capacity) + " of " + pairs_text(fit.points[first].pairs) +
+                             ", which the model has as capacity: with many ranks predictions may be too fast"});
+  }
+}
+
+}  // namespace
+
+void SaturatedTurns::add(const core::MpiMeasurement& row) {
+  if (row.operation != "one_way") return;
+  OfScope& scope = scopes_[static_cast<std::size_t>(core::scope_from_name(row.scope))];
+  const SaturatedTurn turn{row.pairs, row.size_bytes, row.duration_s};
+  if (row.order < 0) {
+    if (row.error.empty()) scope.turns.push_back(turn);
+    scope.failed += row.error.empty() ? 0 : 1;
+    return;
+  }
+  const std::vector<double> key{static_cast<double>(row.order), static_cast<double>(row.pairs), row.size_bytes};
+  const auto found = scope.open.try_emplace(key, Open{turn, 0, false}).first;
+  Open& open = found->second;
+  ++open.rows;
+  open.failed = open.failed || !row.error.empty();
+  open.turn.duration_s = std::max(open.turn.duration_s, row.duration_s);
+  if (open.rows < row.pairs) return;
+  if (open.failed) {
+    ++scope.failed;
+  } else {
+    scope.turns.push_back(open.turn);
+  }
+  scope.open.erase(found);  // the same row of another measurement may follow
+}
+
+const std::vector<SaturatedTurn>& SaturatedTurns::of(core::Scope scope) const {
+  return scopes_[static_cast<std::size_t>(scope)].turns;
+}
+
+long SaturatedTurns::incomplete(core::Scope scope) const {
+  const OfScope& one = scopes_[static_cast<std::size_t>(scope)];
+  return one.failed + static_cast<long>(one.open.size());
+}
+
+const char* to_string(SaturationStatus status) {
+  switch (status) {
+    case SaturationStatus::ok:
+      return "ok";
+    case SaturationStatus::no_rows:
+      return "no_rows";
+    case SaturationStatus::too_few_rows:
+      return "too_few_rows";
+    case SaturationStatus::one_pair_only:
+      break;
+  }
+  return "one_pair_only";
+}
+
+LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<SaturatedTurn>& turns) {
+  LinkCapacityFit fit;
+  const ByPairs groups = by_pairs(long_ones(turns));
+  if (groups.empty()) {
+    fit.reason = "no rows of several pairs at once (operation `one_way`)";
+    return fit;
+  }
+  find_points(groups, fit);
+  const bool several = groups.rbegin()->first > 1;
+  if (fit.points.empty() || (several && fit.points.back().pairs == 1)) {
+    fit.status = SaturationStatus::too_few_rows;
+    fit.reason = "too few rows of several pairs at once";
+    return fit;
+  }
+  if (!several) {
+    fit.status = SaturationStatus::one_pair_only;
+    fit.reason = "only one pair of ranks at once was measured";
+    return fit;
+  }
+  const auto [first, end] = plateau(fit.points);
+  fit.plateau_from_pairs = fit.points[first].pairs;
+  fit.plateau_to_pairs = fit.points[end - 1].pairs;
+  std::vector<std::vector<Point>> level;
+  for (std::size_t i = first; i < end; ++i) level.push_back(groups.at(fit.points[i].pairs));
+  fit.capacity = total_rate(level);
+  fit.status = SaturationStatus::ok;
+  flag_plateau(scope, first, end, fit);
+  fit.notes.push_back("capacity " + text(fit.capacity) + ", from " + pairs_text(fit.plateau_from_pairs) + " to " +
+                      pairs_text(fit.plateau_to_pairs) + " at once" +
+                      (fit.single ? "; one pair alone gets " + text(*fit.single) : ""));
+  return fit;
+}
+
+core::LinkCapacity measured_capacity(const LinkCapacityFit& fit) {
+  const RateEstimate& rate = fit.capacity;
+  return {rate.bytes_per_s, std::min(rate.low_bytes_per_s, rate.bytes_per_s),
+          std::max(rate.high_bytes_per_s, rate.bytes_per_s), core::LinkCapacity::Origin::measured};
+}
+
+}  // namespace hplcast::fit

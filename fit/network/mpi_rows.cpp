@@ -1,0 +1,119 @@
+#include "fit/network/mpi_rows.hpp"
+
+#include <algorithm>
+
+#include "fit/stats/robust_statistics.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit::detail {
+
+namespace {
+
+/// The published filter: of ten calls in a row those between the 10 and 90 % quantiles.
+class Visits {
+ public:
+  explicit Visits(SizedSamples& samples) : samples_(samples) {}
+
+  void add(const core::MpiMeasurement& row) {
+    rows_.push_back({row.size_bytes, row.duration_s});
+    if (rows_.size() == visit) flush();
+  }
+
+  void flush() {
+    if (rows_.empty()) return;
+    std::vector<double> sorted;
+    for (const auto& row : rows_) sorted.push_back(row.second);
+    std::sort(sorted.begin(), sorted.end());
+    const double lower = quantile(sorted, 0.1), upper = quantile(sorted, 0.9);
+    for (const auto& row : rows_) {
+      if (row.second < lower || row.second > upper) {
+        ++samples_.set_aside;
+      } else {
+        samples_.by_size.add(row.first, row.second);
+      }
+    }
+    rows_.clear();
+  }
+
+ private:
+  static constexpr std::size_t visit = 10;
+  SizedSamples& samples_;
+  std::vector<std::pair<double, double>> rows_;
+};
+
+TrimmedMean* probe(MpiSamples& samples, const std::string& operation) {
+  if (operation == "iprobe") return &samples.iprobe_s;
+  if (operation == "test") return &samples.test_s;
+  if (operation == "wtime") return &samples.wtime_s;
+  return nullptr;
+}
+
+}  // namespace
+
+bool ScopeSamples::empty() const {
+  return unmatched.empty() &&
+         std::all_of(sized.begin(), sized.end(), [](const SizedSamples& s) { return s.by_size.rows() == 0; });
+}
+
+int sized_operation(const std::string& name) {
+  const auto found = std::find(sized_operation_names.begin(), sized_operation_names.end(), name);
+  return found == sized_operation_names.end() ? -1 : static_cast<int>(found - sized_operation_names.begin());
+}
+
+MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const KeepRow& keep) {
+  MpiSamples samples;
+  std::map<SizedSamples*, Visits> visits;
+  rows([&](const core::MpiMeasurement& row) {
+    const core::Scope which = core::scope_from_name(row.scope);
+    ScopeSamples& scope = samples.scope(which);
+    const int operation = sized_operation(row.operation);
+    if (operation >= 0) {
+      SizedSamples& sized = scope.sized[static_cast<std::size_t>(operation)];
+      if (!row.error.empty()) {
+        ++sized.failed;
+      } else if (options.filter == RowFilter::visits && operation != op_pingpong) {
+        visits.try_emplace(&sized, sized).first->second.add(row);
+      } else if (keep && !keep(which, static_cast<SizedOperation>(operation), row)) {
+        ++sized.set_aside;
+      } else {
+        sized.by_size.add(row.size_bytes, row.duration_s);
+      }
+    } else if (row.error.empty() && row.operation == "send_unmatched") {
+      UnmatchedCount& count = scope.unmatched[row.size_bytes];
+      ++count.sends;
+      if (row.duration_s >= options.receive_delay_s / 2) ++count.waited;
+    } else if (row.error.empty()) {
+      if (TrimmedMean* values = probe(samples, row.operation)) values->add(row.duration_s);
+    }
+  });
+  for (auto& entry : visits) entry.second.flush();
+  return samples;
+}
+
+ImportedRows imported_rows(const MpiRows& rows) {
+  ImportedRows imported;
+  rows([&](const core::MpiMeasurement& row) {
+    if (row.source.empty() || !row.error.empty()) return;
+    ++imported.rows[row.source];
+    if (row.operation != "stream") return;
+    double& rate = imported.stream_bytes_per_s[static_cast<std::size_t>(core::scope_from_name(row.scope))];
+    rate = std::max(rate, row.size_bytes / row.duration_s);
+  });
+  return imported;
+}
+
+void flag_imported(const ImportedRows& imported, std::array<std::optional<core::ScopeModel>, 2>& models,
+                   NetworkFit& fit) {
+  for (const auto& [source, rows] : imported.rows) {
+    fit.flags.push_back(
+        {source, "imported",
+         std::to_string(rows) +
+             " rows are means over many calls, without scatter, and without the load of HPL beside them; unless "
+             "send and recv were measured all of the time counts as time in the network, and the sizes "
+             "from which sends wait must be given (--async-small, --detached)"});
+    for (std::optional<core::ScopeModel>& model : models)
+      if (model) model->notes.push_back("imported: " + source + ", means over many calls");
+  }
+}
+
+}  // namespace hplcast::fit::detail

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fit/stats/robust_statistics.hpp"
+#include "hplcast/fit/network_fit.hpp"
+
+namespace hplcast::fit::detail {
+
+/// Operations whose durations depend on the size.
+inline constexpr int sized_operation_count = 4;
+inline constexpr std::array<const char*, sized_operation_count> sized_operation_names = {"send", "isend", "recv",
+                                                                                         "pingpong"};
+enum SizedOperation { op_send = 0, op_isend = 1, op_recv = 2, op_pingpong = 3 };
+
+struct SizedSamples {
+  SamplesBySize by_size;
+  long failed = 0;
+  long set_aside = 0;
+};
+
+/// Sends to a receiver that came late.
+struct UnmatchedCount {
+  long sends = 0;
+  long waited = 0;
+};
+
+struct ScopeSamples {
+  std::array<SizedSamples, sized_operation_count> sized;
+  std::map<double, UnmatchedCount> unmatched;  ///< by size
+  bool empty() const;
+};
+
+struct MpiSamples {
+  ScopeSamples local, remote;
+  TrimmedMean iprobe_s, test_s, wtime_s;
+  ScopeSamples& scope(core::Scope which) { return which == core::Scope::local ? local : remote; }
+  const ScopeSamples& scope(core::Scope which) const { return which == core::Scope::local ? local : remote; }
+};
+
+/// True if a row counts. Called for send, isend, recv and pingpong without error.
+using KeepRow = std::function<bool(core::Scope, SizedOperation, const core::MpiMeasurement&)>;
+
+/// One pass over the rows; with `visits` the published filter is applied.
+/// @throws DomainError for an unknown scope, a duration that is not positive.
+MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const KeepRow& keep);
+
+/// SizedOperation of a name, or -1.
+int sized_operation(const std::string& name);
+
+/// Rows that other programs have measured (`hplcast import`): means over many calls.
+struct ImportedRows {
+  std::map<std::string, long> rows;                   ///< by source
+  std::array<double, 2> stream_bytes_per_s = {0, 0};  ///< by scope: the largest rate of one pair with many messages
+};
+
+ImportedRows imported_rows(const MpiRows& rows);
+
+/// Doubts about a model from such rows, with a note in the models; none without them.
+void flag_imported(const ImportedRows& imported, std::array<std::optional<core::ScopeModel>, 2>& models,
+                   NetworkFit& fit);
+
+}  // namespace hplcast::fit::detail

@@ -1,0 +1,300 @@
+#include "hplcast/fit/network_fit.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+#include "fit/network/mpi_rows.hpp"
+#include "fit/network/scope_fit.hpp"
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/row_rules.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using detail::MpiSamples;
+using detail::ScopeLines;
+using detail::ScopeSamples;
+using detail::Thresholds;
+
+constexpr std::array<core::Scope, 2> scopes = {core::Scope::local, core::Scope::remote};
+
+using AllLines = std::array<ScopeLines, 2>;  // by scope
+
+AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
+  AllLines lines;
+  for (const core::Scope scope : scopes)
+    if (!samples.scope(scope).empty())
+      lines[static_cast<std::size_t>(scope)] = detail::fit_lines(samples.scope(scope), thresholds, options);
+  return lines;
+}
+
+OperationReport report_of(core::Scope scope, std::size_t operation, const detail::SizedSamples& samples,
+                          const std::vector<FittedSegment>& segments, const detail::ResidualSummary& residuals) {
+  OperationReport report;
+  report.scope = scope;
+  report.operation = detail::sized_operation_names[operation];
+  report.rows = samples.by_size.rows();
+  report.rows_failed = samples.failed;
+  report.rows_set_aside = samples.set_aside;
+  report.cells = samples.by_size.cells();
+  report.sizes = static_cast<long>(report.cells.size());
+  if (!report.cells.empty()) {
+    report.min_bytes = report.cells.front().size;
+    report.max_bytes = report.cells.back().size;
+  }
+  report.segments = segments;
+  report.noise = residuals.noise;
+  report.relative_sd = residuals.relative_sd;
+  return report;
+}
+
+void note_interruptions(NetworkFit& fit) {
+  constexpr double noteworthy = 0.1;
+  for (const OperationReport& report : fit.operations) {
+    const auto all = static_cast<double>(report.rows + report.rows_set_aside);
+    if (static_cast<double>(report.rows_set_aside) <= noteworthy * all) continue;
+    fit.notes.push_back(std::string(to_string(report.scope)) + ": " + std::to_string(report.rows_set_aside) + " of " +
+                        std::to_string(report.rows + report.rows_set_aside) + " rows of operation `" +
+                        report.operation + "` were set aside as interrupted: the machine was busy");
+  }
+}
+
+void add_probe_costs(const MpiSamples& samples, const NetworkFitOptions& options, core::NetworkModel::Values& values,
+                     NetworkFit& fit) {
+  constexpr double trimmed = 0.1;  // at each end, as published
+  values.iprobe_s = samples.iprobe_s.value(trimmed);
+  values.test_s = samples.test_s.value(trimmed);
+  values.wtime_s = samples.wtime_s.value(trimmed) / options.wtime_calls_per_row;
+  const auto note_absent = [&](const detail::TrimmedMean& rows, const char* operation) {
+    if (rows.empty()) fit.notes.push_back(std::string("no rows of operation `") + operation + "`: its cost is 0");
+  };
+  note_absent(samples.iprobe_s, "iprobe");
+  note_absent(samples.test_s, "test");
+  note_absent(samples.wtime_s, "wtime");
+}
+
+/// The model of one scope, or nothing (with the reason in `fit`) if its rows do not allow one.
+std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSamples& samples, const ScopeLines& lines,
+                                            const detail::ScopeNoise& noise, const Thresholds& thresholds,
+                                            const NetworkFitOptions& options, NetworkFit& fit) {
+  if (samples.empty()) return std::nullopt;
+  const std::string where = std::string(to_string(scope)) + ": ";
+  if (!lines.problem.empty()) {
+    const auto sizes = samples.sized[detail::op_pingpong].by_size.distinct_sizes();
+    fit.status = sizes == 0 ? NetworkStatus::no_pingpong : NetworkStatus::too_few_sizes;
+    fit.reason = where + lines.problem;
+    fit.notes.push_back(fit.reason);
+    return std::nullopt;
+  }
+  const auto note_absent = [&](detail::SizedOperation operation, const char* consequence) {
+    if (!lines.of[operation].empty()) return;
+    fit.notes.push_back(where + "no rows of operation `" + detail::sized_operation_names[operation] +
+                        "`: " + consequence);
+  };
+  note_absent(detail::op_recv, "the receive overhead is 0");
+  if (lines.of[detail::op_send].empty() && lines.of[detail::op_isend].empty()) {
+    fit.notes.push_back(where + "no rows of operations `send` and `isend`: the send overhead is 0");
+  } else {
+    note_absent(detail::op_send, "the send overhead is that of isend");
+    note_absent(detail::op_isend, "its overhead is that of send");
+  }
+  const double max_bytes = samples.sized[detail::op_pingpong].by_size.cells().back().size;
+  return detail::make_scope_model(lines, noise, thresholds, max_bytes, options);
+}
+
+/// Ping-pongs say how long a message takes alone, exchanges whether two in opposite directions take as long: a message
+/// and an exchange then take two such times, else three.
+void find_half_duplex(const MpiRows& rows, double detached_bytes,
+                      std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
+  constexpr double between = 2.5, most = 4;  // more than three times: something else disturbed
+  constexpr double trimmed = 0.25;           // at each end: interrupted calls do not count
+  std::array<detail::TrimmedMean, 2> messages;
+  rows([&](const core::MpiMeasurement& row) {
+    if (row.operation != "exchange" || !row.error.empty() || row.size_bytes < detached_bytes) return;
+    const auto s = static_cast<std::size_t>(core::scope_from_name(row.scope));
+    if (models[s])
+      messages[s].add(row.duration_s / models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes));
+  });
+  for (const core::Scope scope : scopes) {
+    const auto s = static_cast<std::size_t>(scope);
+    if (messages[s].empty()) continue;
+    const double found = messages[s].value(trimmed);
+    models[s]->half_duplex = found > between && found < most;
+    std::ostringstream note;
+    note << to_string(scope) << ": a message and one in each direction after it take " << std::setprecision(3) << found
+         << " times as long as one message"
+         << (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "")
+         << (found >= most ? ": two or three were expected; the machine was busy, measure again" : "");
+    fit.notes.push_back(note.str());
+  }
+}
+
+/// The capacity of each scope that has a model; where it was not measured, a note in the model says so. A pair with
+/// many messages on their way shows what the link carries at least.
+void find_capacities(const MpiRows& rows, const NetworkFitOptions& options, const detail::ImportedRows& imported,
+                     std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
+  SaturatedTurns turns;
+  rows([&](const core::MpiMeasurement& row) { turns.add(row); });
+  for (const core::Scope scope : scopes) {
+    auto& model = models[static_cast<std::size_t>(scope)];
+    LinkCapacityFit& capacity = fit.capacities[static_cast<std::size_t>(scope)];
+    capacity = fit_link_capacity(scope, turns.of(scope));
+    const std::string where = std::string(to_string(scope)) + ": ";
+    if (const long missing = turns.incomplete(scope); missing > 0)
+      fit.notes.push_back(where + std::to_string(missing) + " rows of the design lack that of a pair: left out");
+    if (capacity.status != SaturationStatus::no_rows)
+      for (const std::string& note : capacity.notes) fit.notes.push_back(where + note);
+    if (!model) continue;
+    if (const auto given = options.capacity_bytes_per_s[static_cast<std::size_t>(scope)]) {
+      model->capacity = core::LinkCapacity{*given, 0, 0, core::LinkCapacity::Origin::given};
+      continue;
+    }
+    const double stream = imported.stream_bytes_per_s[static_cast<std::size_t>(scope)];
+    if (!capacity.ok() && stream > model->bandwidth_bytes_per_s) {
+      model->capacity = core::LinkCapacity{stream, 0, 0, core::LinkCapacity::Origin::given};
+      fit.flags.push_back(
+          {to_string(scope), "capacity_lower_bound",
+           "the capacity is that of one pair with many messages on their way (stream): several pairs may "
+           "get more"});
+    }
+    if (!capacity.ok()) continue;
+    model->capacity = measured_capacity(capacity);
+    fit.flags.insert(fit.flags.end(), capacity.flags.begin(), capacity.flags.end());
+  }
+}
+
+/// Says in the model what is assumed where a capacity was not measured.
+core::NetworkModel with_notes(const core::NetworkModel& network, NetworkFit& fit) {
+  core::NetworkModel::Values values = network.values();
+  for (const core::Scope scope : scopes) {
+    const auto unknown = core::capacity_unknown(network, scope);
+    if (!unknown) continue;
+    std::string note = unknown->detail;
+    const LinkCapacityFit& capacity = fit.capacities[static_cast<std::size_t>(scope)];
+    if (capacity.status != SaturationStatus::no_rows) note += " (" + capacity.reason + ")";
+    (scope == core::Scope::remote ? *values.remote : values.local).notes.push_back("capacity: " + note);
+    fit.notes.push_back(unknown->subject + ": " + note);
+  }
+  for (QualityFlag& doubt : core::contradictions(network)) fit.flags.push_back(std::move(doubt));
+  return core::NetworkModel::make(std::move(values));
+}
+
+}  // namespace
+
+void validate(const NetworkFitOptions& options) {
+  if (!(options.receive_delay_s > 0))
+    throw core::DomainError("receive_delay_s", options.receive_delay_s, "a number > 0");
+  if (!(options.wtime_calls_per_row > 0))
+    throw core::DomainError("wtime_calls_per_row", options.wtime_calls_per_row, "a number > 0");
+  for (const auto& value : {options.bandwidth_bytes_per_s, options.latency_s, options.capacity_bytes_per_s[0],
+                            options.capacity_bytes_per_s[1]})
+    if (value && !(*value > 0)) throw core::DomainError("bandwidth, latency or capacity", *value, "a number > 0");
+  if (options.detached_bytes && *options.detached_bytes < options.async_small_bytes.value_or(0))
+    throw core::DomainError("detached_bytes", static_cast<double>(*options.detached_bytes),
+                            "at least async_small_bytes");
+  SegmentedOptions regression = options.regression;
+  regression.breakpoints = options.breakpoints;
+  validate(regression);
+}
+
+const char* to_string(NetworkStatus status) {
+  switch (status) {
+    case NetworkStatus::ok:
+      return "ok";
+    case NetworkStatus::no_rows:
+      return "no_rows";
+    case NetworkStatus::no_pingpong:
+      return "no_pingpong";
+    case NetworkStatus::too_few_sizes:
+      break;
+  }
+  return "too_few_sizes";
+}
+
+NetworkFitOptions published_network_options(std::vector<double> breakpoints, std::uint64_t async_small_bytes,
+                                            std::uint64_t detached_bytes, double bandwidth_bytes_per_s,
+                                            double latency_s) {
+  NetworkFitOptions options;
+  options.transfer = TransferArithmetic::half_of_difference;
+  options.filter = RowFilter::visits;
+  options.breakpoints = std::move(breakpoints);
+  options.regression.objective = Objective::ols;
+  options.physical = false;
+  options.async_small_bytes = async_small_bytes;
+  options.detached_bytes = detached_bytes;
+  options.wtime_calls_per_row = 1e7;
+  options.bandwidth_bytes_per_s = bandwidth_bytes_per_s;
+  options.latency_s = latency_s;
+  return options;
+}
+
+NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options) {
+  validate(options);
+  NetworkFit fit;
+  const MpiRows rows = rows_of_messages(all_rows, options.all_backgrounds, fit.notes);
+  const detail::InterruptedCalls interrupted =
+      options.filter == RowFilter::robust ? detail::InterruptedCalls(rows) : detail::InterruptedCalls();
+  const MpiSamples samples = detail::collect(
+      rows, options, [&](core::Scope scope, detail::SizedOperation operation, const core::MpiMeasurement& row) {
+        return !interrupted.contains(scope, operation, row);
+      });
+  if (samples.local.empty() && samples.remote.empty()) {
+    fit.reason = "no rows of the operations send, isend, recv or pingpong";
+    return fit;
+  }
+  const Thresholds thresholds = detail::find_thresholds(samples, options, fit.notes);
+  const AllLines lines = fit_all_lines(samples, thresholds, options);
+  const auto residuals =
+      detail::summarise_residuals(rows, interrupted, lines, thresholds.detached_bytes, options.noise);
+  std::array<std::optional<core::ScopeModel>, 2> models;
+  for (const core::Scope scope : scopes) {
+    const auto s = static_cast<std::size_t>(scope);
+    detail::ScopeNoise noise;
+    for (std::size_t o = 0; o < detail::sized_operation_count; ++o) {
+      const auto& sized = samples.scope(scope).sized[o];
+      noise[o] = residuals[s][o].noise;
+      if (sized.by_size.rows() + sized.failed + sized.set_aside == 0) continue;
+      fit.operations.push_back(report_of(scope, o, sized, lines[s].of[o], residuals[s][o]));
+    }
+    models[s] = scope_model(scope, samples.scope(scope), lines[s], noise, thresholds, options, fit);
+  }
+  if (options.filter == RowFilter::robust) note_interruptions(fit);
+  find_half_duplex(rows, thresholds.detached_bytes, models, fit);
+  const detail::ImportedRows imported = detail::imported_rows(all_rows);
+  find_capacities(all_rows, options, imported, models, fit);
+  detail::flag_imported(imported, models, fit);
+  core::NetworkModel::Values values;
+  const auto& local = models[static_cast<std::size_t>(core::Scope::local)];
+  values.remote = models[static_cast<std::size_t>(core::Scope::remote)];
+  if (!local && !values.remote) return fit;
+  if (!local)
+    fit.notes.push_back("no usable rows of scope `local`: messages inside a host get the costs of those between hosts");
+  values.local = local ? *local : *values.remote;
+  if (!local) values.local.capacity.reset();
+  values.async_small_bytes = static_cast<std::uint64_t>(thresholds.async_small_bytes);
+  values.detached_bytes = static_cast<std::uint64_t>(thresholds.detached_bytes);
+  add_probe_costs(samples, options, values, fit);
+  values.late_probes = options.late_probes;
+  fit.model = with_notes(core::NetworkModel::make(std::move(values)), fit);
+  fit.status = NetworkStatus::ok;
+  fit.reason.clear();
+  return fit;
+}
+
+NetworkFit fit_network(const std::vector<core::MpiMeasurement>& rows, const NetworkFitOptions& options) {
+  return fit_network(rows_of(rows), options);
+}
+
+std::vector<TransferFactors> transfer_factors(const core::ScopeModel& scope) {
+  std::vector<TransferFactors> factors;
+  for (const core::Segment& s : scope.cost(core::MessageCost::transfer).segments()) {
+    factors.push_back(
+        {s.min_bytes, 1 / (s.slope_s_per_byte * scope.bandwidth_bytes_per_s), s.intercept_s / scope.latency_s});
+  }
+  return factors;
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,291 @@
+#include "fit/network/scope_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hplcast/core/network_model.hpp"
+
+namespace hplcast::fit::detail {
+
+namespace {
+
+using Segments = std::vector<FittedSegment>;
+
+/// Breakpoints that leave at least `min_sizes` of the sizes measured in every segment; of two that do not, the later
+/// one goes, unless it is the threshold.
+std::vector<double> supported(const std::vector<double>& breakpoints, const std::vector<SizeCell>& cells,
+                              double threshold, int min_sizes) {
+  const auto sizes_between = [&](double from, double to) {
+    return std::count_if(cells.begin(), cells.end(), [&](const SizeCell& c) { return c.size >= from && c.size < to; });
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> kept;
+  for (double b : breakpoints) {
+    if (sizes_between(b, infinity) < min_sizes) break;
+    while (!kept.empty() && sizes_between(kept.back(), b) < min_sizes && b == threshold) kept.pop_back();
+    if (sizes_between(kept.empty() ? 0 : kept.back(), b) >= min_sizes) kept.push_back(b);
+  }
+  return kept;
+}
+
+std::vector<SizeCell> below(std::vector<SizeCell> cells, double size) {
+  cells.erase(std::find_if(cells.begin(), cells.end(), [&](const SizeCell& c) { return c.size >= size; }), cells.end());
+  return cells;
+}
+
+SegmentedFit regression(const std::vector<SizeCell>& cells, const NetworkFitOptions& options,
+                        std::optional<std::vector<double>> breakpoints) {
+  SegmentedOptions regression = options.regression;
+  regression.non_negative = regression.non_negative || options.physical;
+  regression.breakpoints = std::move(breakpoints);
+  return fit_segmented(cells, regression);
+}
+
+/// The breakpoints found, without those so near to the threshold that they mean it, and with the threshold.
+std::vector<double> with_threshold(std::vector<double> found, double threshold) {
+  constexpr double near = 1.3;
+  if (!(threshold > 0) || !std::isfinite(threshold)) return found;
+  found.erase(std::remove_if(found.begin(), found.end(),
+                             [&](double b) { return b < threshold * near && b > threshold / near; }),
+              found.end());
+  found.insert(std::upper_bound(found.begin(), found.end(), threshold), threshold);
+  return found;
+}
+
+/// A line on [from, to].
+struct Piece {
+  double from, to, intercept, slope;
+  double at(double x) const { return intercept + slope * x; }
+};
+
+/// Cost of a message between `from` and `to`, taken apart.
+struct Parts {
+  Piece round_trip, send, recv, transfer;
+  SegmentNoise round_trip_noise, send_noise, recv_noise, transfer_noise;
+};
+
+Piece piece(const Segments& segments, double from, double to) {
+  if (segments.empty()) return {from, to, 0, 0};
+  const FittedSegment& s = segment_at(segments, from);
+  return {from, to, s.intercept, s.slope};
+}
+
+Piece arithmetic(const Parts& parts, TransferArithmetic how) {
+  const Piece &p = parts.round_trip, &s = parts.send, &r = parts.recv;
+  switch (how) {
+    case TransferArithmetic::half_of_difference:
+      return {p.from, p.to, (p.intercept - r.intercept) / 2, (p.slope - r.slope) / 2};
+    case TransferArithmetic::half_minus_receive:
+      return {p.from, p.to, p.intercept / 2 - r.intercept, p.slope / 2 - r.slope};
+    case TransferArithmetic::simulated:
+      break;
+  }
+  return {p.from, p.to, p.intercept / 2 - s.intercept - r.intercept, p.slope / 2 - s.slope - r.slope};
+}
+
+/// The line nearest to `wanted` that SMPI can carry: slope >= least_slope, and something left at its envelope's size
+/// before zero. It agrees with `wanted` at the upper end if possible.
+Piece possible_transfer(const Piece& wanted, double least_slope) {
+  constexpr double envelope = core::smpi_envelope_bytes;
+  Piece line = wanted;
+  if (line.slope < least_slope) {
+    line.slope = least_slope;
+    line.intercept = wanted.at(wanted.to) - least_slope * wanted.to;
+  }
+  if (line.intercept < envelope * line.slope) {
+    line.slope = std::max(least_slope, wanted.at(wanted.to) / (wanted.to + envelope));
+    line.intercept = envelope * line.slope;
+  }
+  return line;
+}
+
+Piece through(double from, double to, double at_from, double at_to) {
+  const double slope = to > from ? (at_to - at_from) / (to - from) : 0;
+  return {from, to, at_from - slope * from, slope};
+}
+
+/// Makes the transfer possible, and lets the overheads have what it leaves of half a round trip, in the proportion
+/// measured: where send and receive were measured to take more than half a round trip, parts of them overlap in it.
+void make_physical(Parts& parts, double least_slope, bool overheads, bool simulated) {
+  const Piece wanted = parts.transfer;
+  parts.transfer = possible_transfer(wanted, least_slope);
+  const bool same = parts.transfer.slope == wanted.slope && parts.transfer.intercept == wanted.intercept;
+  if (same || !overheads || !simulated) return;
+  const auto left = [&](double x) { return std::max(0.0, parts.round_trip.at(x) / 2 - parts.transfer.at(x)); };
+  const double middle = std::sqrt(std::max(1.0, wanted.from) * wanted.to);
+  const double send = std::max(0.0, parts.send.at(middle)), recv = std::max(0.0, parts.recv.at(middle));
+  const double share = send + recv > 0 ? send / (send + recv) : 0.5;
+  parts.send = through(wanted.from, wanted.to, share * left(wanted.from), share * left(wanted.to));
+  parts.recv = through(wanted.from, wanted.to, (1 - share) * left(wanted.from), (1 - share) * left(wanted.to));
+}
+
+/// Noise of the segment of `operation` that holds x.
+SegmentNoise noise_at(const ScopeLines& lines, const ScopeNoise& noise, SizedOperation operation, double x) {
+  const Segments& segments = lines.of[operation];
+  if (noise[operation].empty()) return {};
+  return noise[operation][static_cast<std::size_t>(&segment_at(segments, x) - segments.data())];
+}
+
+/// What is left of the scatter of round trips, which have two messages, when the overheads have their own. A mixture
+/// keeps its shape and is made narrower.
+SegmentNoise noise_of_transfer(const SegmentNoise& round_trip, const SegmentNoise& send, const SegmentNoise& recv) {
+  SegmentNoise noise;
+  if (!(round_trip.sd > 0)) return noise;
+  const double variance = round_trip.sd * round_trip.sd / 2 - send.sd * send.sd - recv.sd * recv.sd;
+  noise.mean = round_trip.mean / 2 - send.mean - recv.mean;
+  noise.sd = std::sqrt(std::max(0.0, variance));
+  for (core::MixtureMode mode : round_trip.modes) {
+    mode.mean = noise.mean + (mode.mean - round_trip.mean) * noise.sd / round_trip.sd;
+    mode.sd *= noise.sd / round_trip.sd;
+    noise.modes.push_back(mode);
+  }
+  return noise;
+}
+
+/// With noise the intercept is an expectation: the line of the objective log alone is a geometric mean.
+core::Segment core_segment(const Piece& piece, const SegmentNoise& noise) {
+  core::Segment segment;
+  segment.min_bytes = piece.from;
+  segment.intercept_s = piece.intercept + noise.mean;
+  segment.slope_s_per_byte = piece.slope;
+  segment.sd_s = noise.sd;
+  for (core::MixtureMode mode : noise.modes) {
+    mode.mean += piece.intercept;
+    segment.modes.push_back(mode);
+  }
+  return segment;
+}
+
+std::vector<double> starts_of(const ScopeLines& lines, bool one_set) {
+  std::vector<double> starts;
+  for (int operation : {op_pingpong, op_send, op_recv}) {
+    for (const FittedSegment& s : lines.of[static_cast<std::size_t>(operation)]) starts.push_back(s.min);
+    if (one_set) break;
+  }
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  return starts;
+}
+
+/// Of the messages long enough for latencies not to matter, the fastest: what the link can carry.
+double link_slope(const std::vector<Parts>& all) {
+  constexpr double long_message_bytes = 65536;
+  double slope = 0;
+  for (const Parts& parts : all) {
+    const bool last = &parts == &all.back();
+    if (!last && parts.transfer.to <= long_message_bytes) continue;
+    double here = parts.transfer.slope;
+    if (!(here > 0)) here = parts.round_trip.slope / 2;
+    if (here > 0 && (slope == 0 || here < slope)) slope = here;
+  }
+  constexpr double no_cost_seen = 1e-12;  // 1 TB/s: the sizes measured were too small to tell
+  return slope > 0 ? slope : no_cost_seen;
+}
+
+double least_latency(const std::vector<Parts>& all) {
+  for (const Parts& parts : all)
+    if (parts.transfer.intercept > 0) return parts.transfer.intercept;
+  return 1e-9;
+}
+
+}  // namespace
+
+ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
+  ScopeLines lines;
+  const auto cells_of = [&](int operation) {
+    return samples.sized[static_cast<std::size_t>(operation)].by_size.cells();
+  };
+  const std::vector<SizeCell> round_trips = cells_of(op_pingpong);
+  if (round_trips.size() < 2) {
+    lines.problem = round_trips.empty()
+                        ? "no rows of operation `pingpong`"
+                        : "rows of operation `pingpong` have one message size only; expected two or more";
+    return lines;
+  }
+  const double threshold = thresholds.detached_bytes;
+  const auto breakpoints_for = [&](const std::vector<SizeCell>& cells) {
+    if (options.breakpoints) return *options.breakpoints;
+    return with_threshold(regression(cells, options, std::nullopt).breakpoints(), threshold);
+  };
+  const std::vector<double> shared = breakpoints_for(round_trips);
+  for (int operation : {op_pingpong, op_isend, op_send, op_recv}) {
+    std::vector<SizeCell> cells = cells_of(operation);
+    // Above the threshold MPI_Send and MPI_Recv wait for each other: no overhead of their own.
+    const bool overhead = operation == op_send || operation == op_recv;
+    if (overhead && !options.breakpoints) cells = below(std::move(cells), threshold);
+    if (cells.empty()) continue;
+    std::vector<double> breakpoints =
+        options.breakpoint_choice == BreakpointChoice::shared ? shared : breakpoints_for(cells);
+    const int min_sizes = options.breakpoints ? 2 : options.regression.min_sizes;
+    breakpoints = supported(breakpoints, cells, threshold, min_sizes);
+    lines.of[static_cast<std::size_t>(operation)] = regression(cells, options, std::move(breakpoints)).segments;
+  }
+  return lines;
+}
+
+namespace {
+
+/// The costs between all starts of segments, before they are made to agree.
+std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
+                              double max_bytes, const NetworkFitOptions& options) {
+  const std::vector<double> starts = starts_of(lines, options.breakpoints.has_value());
+  const SizedOperation sending = lines.of[op_send].empty() ? op_isend : op_send;
+  std::vector<Parts> all;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const bool last = i + 1 == starts.size();
+    const double from = starts[i], to = last ? std::max(max_bytes, from + 1) : starts[i + 1];
+    Parts parts{};
+    parts.round_trip = piece(lines.of[op_pingpong], from, to);
+    parts.round_trip_noise = noise_at(lines, noise, op_pingpong, from);
+    parts.send = parts.recv = {from, to, 0, 0};
+    // Published fits count a segment as below the threshold if it ends there at the latest.
+    if (last ? thresholds.detached_bytes > to : to <= thresholds.detached_bytes) {
+      parts.send = piece(lines.of[sending], from, to);
+      parts.recv = piece(lines.of[op_recv], from, to);
+      parts.send_noise = noise_at(lines, noise, sending, from);
+      parts.recv_noise = noise_at(lines, noise, op_recv, from);
+    }
+    parts.transfer = arithmetic(parts, options.transfer);
+    parts.transfer_noise = noise_of_transfer(parts.round_trip_noise, parts.send_noise, parts.recv_noise);
+    all.push_back(std::move(parts));
+  }
+  return all;
+}
+
+}  // namespace
+
+core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
+                                  double max_bytes, const NetworkFitOptions& options) {
+  std::vector<Parts> all = take_apart(lines, noise, thresholds, max_bytes, options);
+  core::ScopeModel model;
+  model.max_bytes = max_bytes;
+  const double slope = options.bandwidth_bytes_per_s ? 1 / *options.bandwidth_bytes_per_s : link_slope(all);
+  model.bandwidth_bytes_per_s = 1 / slope;
+  if (options.physical) {
+    for (Parts& parts : all) {
+      const bool overheads =
+          parts.send.intercept != 0 || parts.send.slope != 0 || parts.recv.intercept != 0 || parts.recv.slope != 0;
+      make_physical(parts, slope, overheads, options.transfer == TransferArithmetic::simulated);
+    }
+  }
+  model.latency_s = options.latency_s ? *options.latency_s : least_latency(all);
+
+  std::array<std::vector<core::Segment>, core::message_cost_count> segments;
+  const auto add = [&](core::MessageCost cost, const Piece& p, const SegmentNoise& noise_of_piece) {
+    segments[static_cast<std::size_t>(cost)].push_back(core_segment(p, noise_of_piece));
+  };
+  for (const Parts& parts : all) {
+    add(core::MessageCost::send, parts.send, parts.send_noise);
+    add(core::MessageCost::recv, parts.recv, parts.recv_noise);
+    add(core::MessageCost::transfer, parts.transfer, parts.transfer_noise);
+  }
+  const SizedOperation isending = lines.of[op_isend].empty() ? op_send : op_isend;
+  for (const FittedSegment& s : lines.of[isending])
+    add(core::MessageCost::isend, {s.min, s.min, s.intercept, s.slope}, noise_at(lines, noise, isending, s.min));
+  if (lines.of[isending].empty()) add(core::MessageCost::isend, {0, 0, 0, 0}, {});
+  for (std::size_t c = 0; c < segments.size(); ++c) model.costs[c] = core::SegmentedLaw::make(segments[c]);
+  return model;
+}
+
+}  // namespace hplcast::fit::detail

@@ -1,0 +1,397 @@
+#include "hplcast/fit/program_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "fit/program/program_steps.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/fit/hpl_kernels.hpp"
+#include "hplcast/fit/least_squares.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using core::Monomial;
+
+using detail::region_prefix;
+
+/// A sample stands for many calls: a table has each of them that often, up to so many rows in all.
+constexpr double most_rows = 100000;
+
+KernelTable table_of(const std::vector<ObservedCall>& calls) {
+  double sum = 0;
+  for (const ObservedCall& one : calls) sum += one.calls;
+  const double scale = sum > most_rows ? most_rows / sum : 1;
+  KernelTable table;
+  for (const ObservedCall& one : calls) {
+    const long times = std::max(1L, std::lround(one.calls * scale));
+    for (long i = 0; i < times; ++i) table.add(one.shape, one.duration_s);
+  }
+  return table;
+}
+
+/// Without noise first: a formula that needs more coefficients than there are shapes is no formula.
+KernelFitOptions form(std::vector<Monomial> terms) {
+  KernelFitOptions options;
+  options.level = terms.empty() ? "M0" : terms.size() == 1 ? "M1" : "M2";
+  options.terms = std::move(terms);
+  options.non_negative = true;
+  options.remove_insignificant = false;
+  options.family.reset();
+  return options;
+}
+
+/// Vectors whose elements are k apart: the time per element grows with the memory that they span, n k, and the pages
+/// that they are in; at most to that of the slowest memory, so pieces are there, too.
+std::vector<KernelFitOptions> strided_forms() {
+  const Monomial n{0, 1, 0}, span{0, 1, 1}, by_length{0, 2, 0}, by_span{0, 2, 1};
+  KernelFitOptions pieces = form({n});
+  pieces.level = "M'";
+  pieces.split = span;
+  pieces.max_pieces = 4;
+  KernelFitOptions by_both = form({n, span});
+  by_both.level = "M'";
+  by_both.split = span;
+  by_both.max_pieces = 4;
+  return {form({n}), form({n, by_span}), form({n, span, by_length}), pieces, by_both};
+}
+
+/// Calls at sizes that no observed call had, in any of its sizes.
+std::vector<ObservedCall> beyond(const core::ShapeRange& seen, const std::vector<ObservedCall>& reach) {
+  std::vector<ObservedCall> calls;
+  for (const ObservedCall& one : reach)
+    if (one.shape.m > seen.max.m || one.shape.n > seen.max.n || one.shape.k > seen.max.k) calls.push_back(one);
+  return calls;
+}
+
+/// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
+/// the prediction. Then faces of it, then edges.
+std::vector<KernelFitOptions> forms_of(const core::ShapeRange& range) {
+  const bool m = range.max.m > 1, n = range.max.n > 1, k = range.max.k > 1;
+  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
+  if (!m && !n && !k) return {form({})};
+  std::vector<Monomial> faces, edges;
+  if (m && n && k) faces = {{1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+  if (m && (n || k)) edges.push_back({1, 0, 0});
+  if (n && (m || k)) edges.push_back({0, 1, 0});
+  if (k && (m || n)) edges.push_back({0, 0, 1});
+  const auto joined = [&](const std::vector<Monomial>& more) {
+    std::vector<Monomial> terms{product};
+    terms.insert(terms.end(), more.begin(), more.end());
+    return terms;
+  };
+  std::vector<KernelFitOptions> forms{form({product})};
+  if (!faces.empty()) forms.push_back(form(joined(faces)));
+  if (faces.empty() && !edges.empty()) forms.push_back(form(joined(edges)));
+  const std::size_t whole = forms.size();
+  for (std::size_t i = 0; i < whole; ++i) {
+    KernelFitOptions pieces = forms[i];
+    pieces.level = "M'";
+    pieces.split = product;
+    pieces.max_pieces = 3;
+    forms.push_back(std::move(pieces));
+  }
+  return forms;
+}
+
+/// What the forms of a routine go with.
+struct Growth {
+  std::vector<KernelFitOptions> forms;
+  Monomial term, split;  ///< time is about proportional to `term`, at a rate that goes with `split`
+};
+
+Growth growth_of(const std::string& name, const core::ShapeRange& range) {
+  if (core::is_strided(name) && range.max.k > 1) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
+  const Monomial product{range.max.m > 1 ? 1 : 0, range.max.n > 1 ? 1 : 0, range.max.k > 1 ? 1 : 0};
+  return {forms_of(range), product, product};
+}
+
+/// Sizes that differ by less than a factor of two do not tell a constant from a slope: the same run varies by 5 %, and
+/// half or twice the size would be off by many times that.
+bool has_one_size(const KernelTable& table, const Growth& growth) {
+  constexpr double far_apart = 2;
+  for (const Monomial& product : {growth.term, growth.split}) {
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (const ShapeSummary& one : table.shapes()) {
+      least = std::min(least, product(one.shape));
+      most = std::max(most, product(one.shape));
+    }
+    if (most >= far_apart * least) return false;
+  }
+  return true;
+}
+
+/// Time per call and product of sizes, one of both, whichever the calls allow.
+KernelFit simplest_fit(const KernelTable& table, const Growth& growth) {
+  KernelFitOptions options = growth.forms.front();
+  options.noise = NoiseLevel::n1;
+  KernelFit fit;
+  if (!has_one_size(table, growth)) fit = fit_kernel(table, options);
+  if (fit.ok()) return fit;
+  options.intercept = Intercept::none;
+  if (options.level == "M1") fit = fit_kernel(table, options);
+  if (fit.ok()) return fit;
+  KernelFitOptions constant = form({});
+  constant.noise = NoiseLevel::n1;
+  return fit_kernel(table, constant);
+}
+
+/// The best form, or a time per product in pieces by size where that takes away much of the error: in all ranges of
+/// sizes alike, and not at the cost of where the time is.
+KernelFit fit_by_size(const KernelTable& table, const Growth& growth) {
+  if (has_one_size(table, growth)) return simplest_fit(table, growth);
+  const detail::ShapeWeights weights = detail::weights_of(table, growth.split);
+  KernelFit fit = fit_best_form(table, growth.forms, weights.both);
+  if (!fit.ok()) fit = simplest_fit(table, growth);
+  if (growth.term == Monomial{} || !fit.ok()) return fit;
+  const std::optional<KernelFitOptions> form = detail::form_by_size(table, growth.term, growth.split);
+  if (!form) return fit;
+  KernelFit pieces = fit_kernel(table, *form);
+  if (!pieces.ok()) return fit;
+  const auto error = [&](const KernelFit& one, const std::vector<double>& by) {
+    return detail::root_mean_square_error(table, one.model.cluster_law(), by);
+  };
+  // Runs vary by 5 %: below twice that the simpler form stays, and it can be extrapolated better.
+  constexpr double enough = 0.1, much_less = 0.7, hardly_more = 1.1;
+  const double before = error(fit, weights.both);
+  const bool better = before > enough && error(pieces, weights.both) < much_less * before;
+  const bool no_worse = error(pieces, weights.by_time) < std::max(enough, hardly_more * error(fit, weights.by_time));
+  return better && no_worse ? pieces : fit;
+}
+
+/// A product of matrices.
+bool has_three_sizes(const std::vector<ObservedCall>& calls) {
+  return std::any_of(calls.begin(), calls.end(),
+                     [](const ObservedCall& one) { return one.shape.m > 1 && one.shape.n > 1 && one.shape.k > 1; });
+}
+
+/// What was measured after the run is for sizes beyond those of the run: it was measured in memory, whereas the program
+/// may have its operands in a cache. So one formula has to do about as well for the observed sizes as one of these
+/// alone; else each has its own, and the other one begins where `split` is beyond all that was observed.
+KernelFit fit_with_reach(const std::string& name, const std::vector<ObservedCall>& calls,
+                         const std::vector<ObservedCall>& more) {
+  const KernelTable observed = table_of(calls);
+  if (has_three_sizes(calls)) {
+    const KernelFit inside = fit_by_size(observed, growth_of(name, observed.range()));
+    return inside.ok() ? detail::with_wider_products(inside, observed, table_of(more)) : inside;
+  }
+  std::vector<ObservedCall> all = calls;
+  all.insert(all.end(), more.begin(), more.end());
+  const KernelTable whole = table_of(all);
+  const Growth growth = growth_of(name, whole.range());
+  KernelFit one = fit_by_size(whole, growth), inside = fit_by_size(observed, growth);
+  if (!one.ok() || !inside.ok()) return one;
+  const std::vector<double> weights = detail::weights_of(observed, growth.split).both;
+  const auto error = [&](const KernelFit& fit) {
+    return detail::root_mean_square_error(observed, fit.model.cluster_law(), weights);
+  };
+  constexpr double enough = 0.1, about_as_well = 1.25;
+  if (error(one) < std::max(enough, about_as_well * error(inside))) return one;
+  double last = 0, next = std::numeric_limits<double>::infinity();
+  for (const ObservedCall& call : calls) last = std::max(last, growth.split(call.shape));
+  std::vector<ObservedCall> farther;
+  for (const ObservedCall& call : more) {
+    if (!(growth.split(call.shape) > last)) continue;
+    farther.push_back(call);
+    next = std::min(next, growth.split(call.shape));
+  }
+  if (farther.empty()) return inside;
+  const KernelFit outside = fit_by_size(table_of(farther), growth);
+  if (!outside.ok()) return inside;
+  return detail::joined(inside, outside, growth.split, std::sqrt(last * next), whole.range());
+}
+
+KernelFit fit_routine(const std::string& name, const std::vector<ObservedCall>& calls, bool matters,
+                      const std::vector<ObservedCall>& reach = {}) {
+  const KernelTable table = table_of(calls);
+  if (!matters) return simplest_fit(table, growth_of(name, table.range()));
+  const std::vector<ObservedCall> more = beyond(table.range(), reach);
+  return more.empty() ? fit_by_size(table, growth_of(name, table.range())) : fit_with_reach(name, calls, more);
+}
+
+ModelError error_of(const std::vector<ObservedCall>& calls, const core::KernelModel& model) {
+  const detail::RangeErrors errors = detail::range_errors(table_of(calls), model.cluster_law());
+  return {errors.by_time, errors.by_size};
+}
+
+core::RegionModel region_model(const std::vector<ObservedCall>& calls, const ObservedSum& sum) {
+  core::RegionModel region;
+  region.calls = std::lround(sum.calls);
+  region.time_s = sum.time_s;
+  const core::ShapeRange range = table_of(calls).range();
+  const bool has_sizes = range.max.m > 1 || range.max.n > 1 || range.max.k > 1;
+  if (!has_sizes) return region;  // skip: the mean
+  KernelFit fit = fit_routine("", calls, true);
+  if (!fit.ok()) return region;
+  region.mode = core::RegionMode::model;
+  region.model = std::move(fit.model);
+  return region;
+}
+
+/// Calls of a rank that its samples stand for, by routine.
+using SampledCalls = std::map<std::string, double>;
+
+SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation) {
+  SampledCalls sampled;
+  core::CsvReader rows(file.in, file.name);
+  ProgramObservation::RankRest& rest = observation.rests.back();
+  const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
+                    duration = rows.column("duration_s"), calls = rows.column("calls");
+  while (rows.next()) {
+    const double duration_s = rows.non_negative(duration);
+    // A clock cannot tell a region without work from one that was not entered.
+    constexpr double shortest_s = 1e-9;
+    const std::string name(rows.text(routine));
+    observation.calls[name].push_back({{rows.positive(m), rows.positive(n), rows.positive(k)},
+                                       std::max(duration_s, shortest_s),
+                                       rows.positive(calls)});
+    const double number = rows.positive(calls);
+    sampled[name] += number;
+    if (name.rfind(region_prefix, 0) == 0) continue;
+    if (core::is_mpi_function(name)) continue;
+    const core::KernelShape& shape = observation.calls[name].back().shape;
+    rest.calls += number;
+    rest.elements += number * (core::is_strided(name) ? shape.n : core::largest_face(shape));
+  }
+  return sampled;
+}
+
+/// @throws core::ParseError if samples of the routine in this row were lost: they stand for all of its calls.
+void require_all_calls(const core::CsvReader& rows, std::size_t column, const SampledCalls& sampled,
+                       const std::string& name) {
+  constexpr double rounding = 1e-6;  // of numbers with nine digits
+  const auto found = sampled.find(name);
+  const double calls = rows.non_negative(column), samples = found == sampled.end() ? 0 : found->second;
+  if (std::abs(samples - calls) > rounding * calls)
+    throw core::ParseError(rows.at(column), core::shortest(calls) + " of " + name +
+                                                ", but the samples in calls.csv of this rank stand for " +
+                                                core::shortest(samples) +
+                                                "; expected an archive as `hplcast observe` wrote it");
+}
+
+void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObservation& observation) {
+  core::CsvReader rows(file.in, file.name);
+  const std::size_t what = rows.column("what"), its_name = rows.column("name"), calls = rows.column("calls"),
+                    time = rows.column("time_s"), flop = rows.column("flop");
+  while (rows.next()) {
+    const std::string kind(rows.text(what));
+    const ObservedSum one{rows.non_negative(calls), rows.number(time), rows.non_negative(flop)};
+    const auto add = [&](std::map<std::string, ObservedSum>& sums) {
+      ObservedSum& sum = sums[std::string(rows.text(its_name))];
+      sum.calls += one.calls;
+      sum.time_s += one.time_s;
+      sum.flop += one.flop;
+    };
+    if (kind == "routine" || kind == "region") {
+      const std::string name = (kind == "region" ? region_prefix : "") + std::string(rows.text(its_name));
+      require_all_calls(rows, calls, sampled, name);
+      add(kind == "routine" ? observation.routines : observation.regions);
+      if (kind == "routine" && has_three_sizes(observation.calls[name])) add(observation.rests.back().products);
+    }
+    if (kind == "mpi") add(observation.mpi);
+    if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
+    if (kind == "wall") observation.rests.back().wall_s = rows.non_negative(time);
+    if (kind == "total") {
+      observation.executed_s += one.time_s;
+      observation.rests.back().executed_s = one.time_s;
+    }
+    if (kind == "rest") {
+      observation.rest_s += one.time_s;
+      observation.rests.back().rest_s = one.time_s;
+    }
+    if (kind == "threads") {
+      observation.other_threads_s += one.time_s;
+      observation.foreign_calls += one.calls;
+    }
+  }
+}
+
+/// Non-negative least squares over ranks; a part that is the same in all of them (the start of the program) is left
+/// out.
+void fit_rest(const std::vector<ProgramObservation::RankRest>& rests, core::ProgramModel& program) {
+  RegressionData data;
+  data.columns.resize(3);
+  for (const auto& one : rests) {
+    if (!(one.calls > 0 && one.rest_s > 0)) continue;
+    data.columns[0].push_back(one.elements);
+    data.columns[1].push_back(one.calls);
+    data.columns[2].push_back(1);
+    data.y.push_back(one.rest_s);
+    data.weights.push_back(1 / one.rest_s);
+  }
+  if (data.y.empty()) return;
+  LeastSquaresOptions options;
+  options.non_negative = true;
+  const LeastSquares solution = solve_least_squares(data, options);
+  program.rest_s_per_element = solution.coefficients[0];
+  program.rest_s_per_call = solution.coefficients[1];
+}
+
+}  // namespace
+
+void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation) {
+  observation.rests.emplace_back();
+  observation.rests.back().name = times.name;
+  const SampledCalls sampled = read_calls(calls, observation);
+  read_times(times, sampled, observation);
+}
+
+void read_reach(const NamedInput& file, ProgramObservation& observation) {
+  core::CsvReader rows(file.in, file.name);
+  const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
+                    duration = rows.column("duration_s"), calls = rows.column("calls");
+  while (rows.next())
+    observation.reach[std::string(rows.text(routine))].push_back(
+        {{rows.positive(m), rows.positive(n), rows.positive(k)}, rows.positive(duration), rows.positive(calls)});
+}
+
+ProgramFit fit_program(const ProgramObservation& observation, double least_share) {
+  if (!(observation.executed_s > 0))
+    throw core::Error(core::ExitCode::bad_input, "no CPU time was observed; expected what `hplcast observe` wrote");
+  ProgramFit fit;
+  core::ProgramModel& program = fit.program;
+  double routines_s = 0, mpi_s = 0;
+  for (const auto& [name, sum] : observation.mpi) mpi_s += sum.time_s;
+  for (const auto& [name, sum] : observation.routines) {
+    routines_s += sum.time_s;
+    const auto calls = observation.calls.find(name);
+    if (calls == observation.calls.end()) continue;
+    const auto reach = observation.reach.find(name);
+    const bool has_reach = reach != observation.reach.end();
+    KernelFit one = fit_routine(name, calls->second, has_reach || sum.time_s > least_share * observation.executed_s,
+                                has_reach ? reach->second : std::vector<ObservedCall>{});
+    if (one.ok()) {
+      fit.errors.emplace(name, error_of(calls->second, one.model));
+      program.routines.emplace(name, one.model);
+    } else {
+      fit.warnings.push_back(name + " gets no model: " + one.reason);
+    }
+    fit.fits.emplace(name, std::move(one));
+  }
+  // Strides that no observed call had: other sizes of a matrix bring them.
+  for (const auto& [name, reach] : observation.reach) {
+    if (observation.calls.count(name) > 0) continue;
+    const KernelTable table = table_of(reach);
+    KernelFit one = fit_by_size(table, growth_of(name, table.range()));
+    if (one.ok()) program.routines.emplace(name, std::move(one.model));
+  }
+  for (const auto& [name, sum] : observation.regions) {
+    const auto calls = observation.calls.find(region_prefix + name);
+    if (calls == observation.calls.end()) continue;
+    core::RegionModel region = region_model(calls->second, sum);
+    if (region.mode == core::RegionMode::model)
+      fit.errors.emplace(region_prefix + name, error_of(calls->second, region.model));
+    program.regions.emplace(name, std::move(region));
+  }
+  program.observed = {observation.executed_s + mpi_s, routines_s, mpi_s, observation.rest_s};
+  fit_rest(observation.rests, program);
+  detail::add_warnings(observation, fit);
+  return fit;
+}
+
+}  // namespace hplcast::fit

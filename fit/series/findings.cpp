@@ -1,0 +1,418 @@
+#include "hplcast/fit/findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/run_series.hpp"
+
+namespace hplcast::fit {
+
+struct FlaggedRun {
+  RunScore score;
+  double probability = 1;  ///< corrected for all tests of its day
+};
+
+/// Number of tests by day.
+using TestsOfDays = std::map<std::int64_t, std::size_t>;
+
+/// One series that is tested: a CPU's own runs, its ratio to the others, or what all have in common.
+struct Track {
+  std::size_t factor = 0;
+  std::size_t cpu = 0;
+  Against against = Against::own;
+  std::vector<std::int64_t> time_s;
+  RunSeries runs;
+  std::vector<std::map<std::size_t, FlaggedRun>> flagged = {};  ///< per window of the options, by run
+};
+
+/// @throws core::DomainError for options outside their domain.
+void require_valid(const FindingOptions& options);
+
+/// Fills in what is flagged, and counts the tests. The runs that are flagged alone enter no reference.
+TestsOfDays score_tracks(std::vector<Track>& tracks, const FindingOptions& options);
+
+/// Adds what a track shows.
+void add_findings(const Track& track, const FindingOptions& options, std::vector<Finding>& found);
+
+/// How many runs the newest run lacks for a test; 0: none.
+std::size_t missing_runs(const Track& track, std::size_t least_runs);
+
+namespace {
+
+constexpr std::size_t least_gap = 3;  // fewer runs inside than that between two flagged ones end nothing
+
+/// A run that a test says is off: alone, or as the end of a window that is.
+struct Mark {
+  bool alone = false;
+  bool window = false;
+  Region side = Region::inside;
+  double probability = 1;
+  std::size_t first = 0;  ///< first run of the longest window that marks it
+  RunScore score;         ///< of the shortest
+};
+
+/// Whether the last run of a window still shows what the window shows: after a repair four bad runs are in a window of
+/// five, but the last one is back.
+bool still_there(const Track& track, std::size_t run, const RunScore& score) {
+  constexpr double least_share = 0.25;
+  const double window = score.observed - score.expected;
+  return (track.runs.values[run] - score.expected) / window >= least_share;
+}
+
+/// The first run of the window that ends with a run.
+std::size_t window_begin(const Track& track, std::size_t run, std::size_t window) {
+  for (std::size_t count = 1; count < window && run > 0;) {
+    --run;
+    if (!track.runs.outlier[run]) ++count;
+  }
+  return run;
+}
+
+std::vector<Mark> marks_of(const Track& track, const FindingOptions& options) {
+  std::vector<Mark> marks(track.runs.runs());
+  for (std::size_t w = 0; w < track.flagged.size(); ++w) {
+    const std::size_t window = options.windows[w];
+    for (const auto& [run, flagged] : track.flagged[w]) {
+      const RunScore& score = flagged.score;
+      if (window > 1 && (!score.without_worst || !still_there(track, run, score))) continue;
+      Mark& mark = marks[run];
+      const bool is_first = !is_flagged(mark.side);
+      if (!is_first && mark.side != score.region) continue;
+      (window == 1 ? mark.alone : mark.window) = true;
+      if (is_first) mark.score = score;
+      mark.first = window_begin(track, run, window);
+      mark.side = score.region;
+      mark.probability = std::min(mark.probability, flagged.probability);
+    }
+  }
+  return marks;
+}
+
+/// A deviation: marks that follow each other on one side.
+struct Episode {
+  std::vector<std::size_t> runs;  ///< marked ones
+  double probability = 1;
+  std::size_t alone_in_a_row = 0;
+  bool window = false;
+};
+
+double mean_between(const Track& track, std::size_t first, std::size_t last, std::size_t& count) {
+  double sum = 0;
+  count = 0;
+  for (std::size_t i = first; i <= last; ++i) {
+    if (track.runs.outlier[i]) continue;
+    sum += track.runs.values[i];
+    ++count;
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+/// Whether the runs from the last mark to `end` leave it open that the deviation lasts: they are not a hundred times as
+/// likely without it (both normal, with the standard deviation of the earlier runs).
+bool lasts_until(const Track& track, const std::vector<Mark>& marks, const Episode& episode, std::size_t end) {
+  const std::size_t last = episode.runs.back();
+  std::size_t between = 0, marked = 0;
+  const double mean = mean_between(track, last + 1, end - 1, between);
+  if (between == 0) return true;
+  const RunScore& score = marks[episode.runs.front()].score;
+  const double shift = (mean_between(track, episode.runs.front(), last, marked) - score.expected) / score.sd;
+  const double since = (mean - score.expected) / score.sd;
+  return static_cast<double>(between) * shift * (shift / 2 - since) < std::log(100.0);
+}
+
+std::vector<Episode> episodes_of(const Track& track, const std::vector<Mark>& marks) {
+  std::vector<Episode> episodes;
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    if (track.runs.outlier[i]) continue;
+    const Mark& mark = marks[i];
+    if (!is_flagged(mark.side)) {
+      row = 0;
+      continue;
+    }
+    const auto follows = [&](const Episode& before) {
+      const std::size_t last = before.runs.back();
+      return marks[last].side == mark.side && track.runs.epoch[last] == track.runs.epoch[i] &&
+             (i - last <= least_gap || lasts_until(track, marks, before, i));
+    };
+    const bool goes_on = !episodes.empty() && follows(episodes.back());
+    if (!goes_on) {
+      episodes.emplace_back();
+      row = 0;
+    }
+    Episode& episode = episodes.back();
+    episode.runs.push_back(i);
+    episode.probability = std::min(episode.probability, mark.probability);
+    row = mark.alone ? row + 1 : 0;
+    episode.alone_in_a_row = std::max(episode.alone_in_a_row, row);
+    episode.window = episode.window || mark.window;
+  }
+  return episodes;
+}
+
+/// The first run of a deviation that only a window has found: where a step from `expected` to the mean of what follows
+/// has the least squares.
+std::size_t first_run(const Track& track, std::size_t window_begin, std::size_t mark, double expected) {
+  std::size_t best = mark;
+  double most = -1;
+  for (std::size_t begin = window_begin; begin <= mark; ++begin) {
+    double sum = 0, count = 0;
+    for (std::size_t i = begin; i <= mark; ++i) {
+      if (track.runs.outlier[i]) continue;
+      sum += track.runs.values[i] - expected;
+      ++count;
+    }
+    if (count > 0 && sum * sum / count > most) {
+      most = sum * sum / count;
+      best = begin;
+    }
+  }
+  return best;
+}
+
+std::size_t newest_run(const Track& track) {
+  std::size_t newest = track.runs.runs();
+  while (newest > 0 && track.runs.outlier[newest - 1]) --newest;
+  return newest;  // one past it
+}
+
+Finding finding_of(const Track& track, const std::vector<Mark>& marks, const Episode& episode) {
+  const std::size_t mark = episode.runs.front();
+  const RunScore& score = marks[mark].score;
+  const std::size_t first = marks[mark].alone ? mark : first_run(track, marks[mark].first, mark, score.expected);
+  Finding one;
+  one.factor = track.factor;
+  one.cpu = track.cpu;
+  one.against = track.against;
+  one.since_s = track.time_s[first];
+  const std::size_t newest = newest_run(track);
+  one.open = track.runs.epoch[newest - 1] == track.runs.epoch[episode.runs.back()] &&
+             lasts_until(track, marks, episode, newest);
+  one.runs = episode.runs.size();
+  one.reference_runs = score.reference_runs;
+  one.expected = score.expected;
+  std::size_t count = 0;
+  const std::size_t last = one.open ? newest - 1 : episode.runs.back();
+  one.last_s = track.time_s[last];
+  one.observed = mean_between(track, first, last, count);
+  one.effect = (one.observed - one.expected) / std::abs(one.expected);
+  one.effect_error = score.sd * interval_factor(0.95, score.reference_runs, count) / std::abs(one.expected);
+  one.probability = episode.probability;
+  return one;
+}
+
+}  // namespace
+
+void require_valid(const FindingOptions& options) {
+  if (options.windows.empty()) throw core::DomainError("windows", "none", "one at least");
+  for (std::size_t window : options.windows)
+    require_valid_test(options.confidence, window, options.least_runs, options.least_sd);
+  if (!std::is_sorted(options.windows.begin(), options.windows.end()))
+    throw core::DomainError("windows", "falling", "rising numbers");
+  if (!(options.least_effect >= 0)) throw core::DomainError("least effect", options.least_effect, "a number >= 0");
+  if (options.repeated < 1) throw core::DomainError("repeated", 0.0, "a number >= 1");
+  if (options.least_cpus < 2)
+    throw core::DomainError("least number of CPUs", static_cast<double>(options.least_cpus), "a number >= 2");
+}
+
+TestsOfDays score_tracks(std::vector<Track>& tracks, const FindingOptions& options) {
+  TestsOfDays tests_of_days;
+  RunTests alone({options.confidence, 1, options.least_runs, options.least_sd});
+  std::vector<RunTests> tests;
+  for (std::size_t window : options.windows)
+    tests.emplace_back(RunTestOptions{options.confidence, window, options.least_runs, options.least_sd});
+  for (Track& track : tracks) {
+    const auto single = alone.scores(track.runs);
+    std::vector<bool> flagged;
+    for (const RunScore& score : single) flagged.push_back(is_flagged(score.region));
+    for (std::size_t w = 0; w < tests.size(); ++w) {
+      const auto scores = options.windows[w] == 1 ? single : tests[w].scores(track.runs, flagged);
+      auto& kept = track.flagged.emplace_back();
+      for (std::size_t i = 0; i < scores.size(); ++i) {
+        if (scores[i].region != Region::untested && !track.runs.outlier[i]) ++tests_of_days[day_of(track.time_s[i])];
+        if (is_flagged(scores[i].region) && !track.runs.outlier[i]) kept[i].score = scores[i];
+      }
+    }
+  }
+  return tests_of_days;
+}
+
+void add_findings(const Track& track, const FindingOptions& options, std::vector<Finding>& found) {
+  const auto marks = marks_of(track, options);
+  for (const Episode& episode : episodes_of(track, marks)) {
+    const bool confirmed = episode.window || episode.alone_in_a_row >= options.repeated;
+    if (!confirmed || episode.probability > 1 - options.confidence) continue;
+    const Finding one = finding_of(track, marks, episode);
+    if (std::abs(one.effect) >= options.least_effect) found.push_back(one);
+  }
+}
+
+std::size_t missing_runs(const Track& track, std::size_t least_runs) {
+  const std::size_t newest = newest_run(track);
+  if (newest == 0) return least_runs + 1;
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < newest; ++i)
+    if (track.runs.epoch[i] == track.runs.epoch[newest - 1] && !track.runs.outlier[i]) ++same;
+  return same > least_runs ? 0 : least_runs + 1 - same;
+}
+
+namespace {
+
+void require_valid(const CpuHistory& cpu) {
+  const std::size_t runs = cpu.time_s.size();
+  if (cpu.value.size() != runs || cpu.outlier.size() != runs || cpu.own_epoch.size() != runs ||
+      cpu.ratio_epoch.size() != runs || cpu.common_epoch.size() != runs)
+    throw core::DomainError("length of a history", static_cast<double>(cpu.value.size()), "one entry per run");
+}
+
+/// The common factor as if it were a CPU: one run per day.
+Track common_track(std::size_t factor, const CommonFactor& common, const FactorHistory& history, std::size_t least) {
+  Track track;
+  track.factor = factor;
+  track.cpu = Finding::all_cpus;
+  track.against = Against::own;
+  std::map<std::int64_t, std::size_t> epochs;
+  std::map<std::int64_t, std::int64_t> times;
+  for (const CpuHistory& cpu : history.cpus) {
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
+      const std::int64_t day = day_of(cpu.time_s[i]);
+      times[day] = std::max(times[day], cpu.time_s[i]);
+      epochs[day] = std::max(epochs[day], cpu.common_epoch[i]);
+    }
+  }
+  std::size_t epoch = 0;
+  for (const auto& [day, value] : common.of_day) {
+    if (common.cpus_of_day.at(day) < least) continue;
+    track.time_s.push_back(times.at(day));
+    track.runs.values.push_back(value);
+    track.runs.outlier.push_back(false);
+    track.runs.epoch.push_back(epoch = std::max(epoch, epochs.at(day)));
+  }
+  return track;
+}
+
+/// Without the days that have too few CPUs to say what they have in common.
+Track ratio_track(const CpuHistory& cpu, const std::vector<double>& ratios, const CommonFactor& common,
+                  std::size_t least) {
+  Track track;
+  track.against = Against::cluster;
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    if (common.cpus_of_day.at(day_of(cpu.time_s[i])) < least) continue;
+    track.time_s.push_back(cpu.time_s[i]);
+    track.runs.values.push_back(ratios[i]);
+    track.runs.outlier.push_back(cpu.outlier[i]);
+    track.runs.epoch.push_back(cpu.ratio_epoch[i]);
+  }
+  return track;
+}
+
+/// Others, such as coefficients of models, have no ratio.
+bool all_positive(const FactorHistory& history) {
+  for (const CpuHistory& cpu : history.cpus)
+    for (double value : cpu.value)
+      if (!(value > 0)) return false;
+  return true;
+}
+
+void add_tracks(std::size_t factor, const FactorHistory& history, const FindingOptions& options,
+                std::vector<Track>& tracks) {
+  std::vector<DatedValues> dated;
+  for (std::size_t c = 0; c < history.cpus.size(); ++c) {
+    const CpuHistory& cpu = history.cpus[c];
+    require_valid(cpu);
+    if (options.own) {
+      Track track{factor, c, Against::own, cpu.time_s, {1, cpu.value, cpu.outlier, cpu.own_epoch}, {}};
+      tracks.push_back(std::move(track));
+    }
+    DatedValues& values = dated.emplace_back();
+    values.value = cpu.value;
+    for (std::int64_t time_s : cpu.time_s) values.day.push_back(day_of(time_s));
+  }
+  if (!options.cluster || history.cpus.size() < options.least_cpus || !all_positive(history)) return;
+  const CommonFactor common = common_factor(dated);
+  for (std::size_t c = 0; c < history.cpus.size(); ++c) {
+    Track track = ratio_track(history.cpus[c], common.ratios[c], common, options.least_cpus);
+    track.factor = factor;
+    track.cpu = c;
+    tracks.push_back(std::move(track));
+  }
+  tracks.push_back(common_track(factor, common, history, options.least_cpus));
+}
+
+/// Makes probabilities of what is flagged, each day's corrected over all tests of that day.
+void correct_by_day(std::vector<Track>& tracks, const TestsOfDays& tests, Correction correction) {
+  std::map<std::int64_t, std::vector<FlaggedRun*>> days;
+  for (Track& track : tracks)
+    for (auto& window : track.flagged)
+      for (auto& [run, flagged] : window) days[day_of(track.time_s[run])].push_back(&flagged);
+  for (const auto& [day, list] : days) {
+    std::vector<double> probabilities;
+    for (const FlaggedRun* one : list)
+      probabilities.push_back(f_tail(one->score.statistic, 1, one->score.reference_runs));
+    probabilities = corrected(probabilities, tests.at(day), correction);
+    for (std::size_t i = 0; i < list.size(); ++i) list[i]->probability = probabilities[i];
+  }
+}
+
+bool overlap(const Finding& a, const Finding& b) {
+  return a.factor == b.factor && a.since_s <= b.last_s && b.since_s <= a.last_s && (a.effect < 0) == (b.effect < 0);
+}
+
+/// One finding per event: own ones go where the ratio, or the common factor, says the same.
+std::vector<Finding> explained(const std::vector<Finding>& found) {
+  std::vector<Finding> result;
+  std::map<const Finding*, std::size_t> of_all;
+  const auto is_own = [](const Finding& one) { return one.against == Against::own && one.cpu != Finding::all_cpus; };
+  const auto is_common = [](const Finding& one) { return one.cpu == Finding::all_cpus; };
+  for (const Finding& one : found) {
+    if (!is_own(one)) continue;
+    bool keep = true;
+    for (const Finding& other : found) {
+      if (!overlap(one, other)) continue;
+      if (other.cpu == one.cpu && other.against == Against::cluster) keep = false;
+    }
+    for (const Finding& other : found) {
+      if (!keep || !is_common(other) || !overlap(one, other)) continue;
+      ++of_all[&other];
+      keep = false;
+    }
+    if (keep) result.push_back(one);
+  }
+  for (const Finding& one : found) {
+    if (is_own(one)) continue;
+    result.push_back(one);
+    if (of_all.count(&one) > 0) result.back().also_cpus = of_all[&one];
+  }
+  std::stable_sort(result.begin(), result.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.factor, a.cpu, a.since_s) < std::tie(b.factor, b.cpu, b.since_s);
+  });
+  return result;
+}
+
+}  // namespace
+
+Findings find_changes(const std::vector<FactorHistory>& factors, const FindingOptions& options) {
+  require_valid(options);
+  Findings result;
+  std::vector<Track> tracks;
+  for (std::size_t f = 0; f < factors.size(); ++f) add_tracks(f, factors[f], options, tracks);
+  const TestsOfDays tests = score_tracks(tracks, options);
+  for (const auto& day : tests) result.counts.tests += day.second;
+  correct_by_day(tracks, tests, options.correction);
+  std::vector<Finding> found;
+  for (const Track& track : tracks) {
+    add_findings(track, options, found);
+    if (track.against != Against::own || track.cpu == Finding::all_cpus) continue;
+    const std::size_t missing = missing_runs(track, options.least_runs);
+    if (missing > 0) ++result.counts.newest_untested;
+    result.counts.missing_runs = std::max(result.counts.missing_runs, missing);
+  }
+  result.all = explained(found);
+  return result;
+}
+
+}  // namespace hplcast::fit

@@ -1,0 +1,135 @@
+#include "fit/stats/robust_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit::detail {
+
+double quantile(const std::vector<double>& sorted, double probability) {
+  const double position = probability * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  if (below + 1 >= sorted.size()) return sorted.back();
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+}
+
+double quantile_of(std::vector<double> values, double probability) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, probability);
+}
+
+void TrimmedMean::add_to(std::map<long, Bin>& bins, double value) {
+  constexpr double width = 1e-3;  // of the logarithm
+  Bin& bin = bins[std::lround(std::log(value) / width)];
+  ++bin.count;
+  bin.sum += value;
+}
+
+void TrimmedMean::add(double value) {
+  if (!(value > 0) || !std::isfinite(value)) throw core::DomainError("duration_s", value, "a finite number > 0");
+  ++count_;
+  if (bins_.empty() && kept_.size() < most_kept) {
+    kept_.push_back(value);
+    return;
+  }
+  for (const double earlier : kept_) add_to(bins_, earlier);
+  kept_ = {};
+  add_to(bins_, value);
+}
+
+double TrimmedMean::value(double share) const {
+  if (empty()) return 0;
+  const long cut = static_cast<long>(share * static_cast<double>(count_));
+  const auto left = static_cast<double>(count_ - 2 * cut);
+  if (bins_.empty()) {
+    std::vector<double> sorted = kept_;
+    std::sort(sorted.begin(), sorted.end());
+    return std::accumulate(sorted.begin() + cut, sorted.end() - cut, 0.0) / left;
+  }
+  long seen = 0;
+  double sum = 0;
+  for (const auto& [place, bin] : bins_) {
+    const long from = std::max(seen, cut), to = std::min(seen + bin.count, count_ - cut);
+    if (from < to) sum += bin.sum * static_cast<double>(to - from) / static_cast<double>(bin.count);
+    seen += bin.count;
+  }
+  return sum / left;
+}
+
+namespace {
+
+constexpr double normal_quantile = 1.959963984540054;  // of 97.5 %
+
+/// Slopes grow with the square of the points; so many points per group tell enough.
+constexpr std::size_t most_points = 1000;
+
+std::vector<Point> thinned(const std::vector<Point>& points) {
+  if (points.size() <= most_points) return points;
+  std::vector<Point> some;
+  for (std::size_t i = 0; i < most_points; ++i) some.push_back(points[i * points.size() / most_points]);
+  return some;
+}
+
+void add_slopes(const std::vector<Point>& points, std::vector<double>& slopes) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double dx = points[i].x - points[j].x;
+      if (dx != 0) slopes.push_back((points[i].y - points[j].y) / dx);
+    }
+  }
+}
+
+double score_term(double count) {
+  return count * (count - 1) * (2 * count + 5) / 18;
+}
+
+/// Variance of Kendall's score of a group without trend, less that of the points with equal x.
+double score_variance(const std::vector<Point>& points) {
+  std::vector<double> xs;
+  for (const Point& point : points) xs.push_back(point.x);
+  std::sort(xs.begin(), xs.end());
+  double variance = score_term(static_cast<double>(xs.size()));
+  for (auto begin = xs.begin(); begin != xs.end();) {
+    const auto end = std::upper_bound(begin, xs.end(), *begin);
+    variance -= score_term(static_cast<double>(end - begin));
+    begin = end;
+  }
+  return variance;
+}
+
+/// Value of a sorted list at a rank from 1 that may lie between two, or outside.
+double at_rank(const std::vector<double>& sorted, double rank) {
+  const double index = std::clamp(rank - 1, 0.0, static_cast<double>(sorted.size() - 1));
+  const auto below = static_cast<std::size_t>(index);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (index - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+std::optional<RobustEstimate> theil_sen_slope(const std::vector<std::vector<Point>>& groups) {
+  std::vector<double> slopes;
+  double variance = 0;
+  for (const std::vector<Point>& group : groups) {
+    const std::vector<Point> points = thinned(group);
+    add_slopes(points, slopes);
+    variance += score_variance(points);
+  }
+  if (slopes.empty()) return std::nullopt;
+  std::sort(slopes.begin(), slopes.end());
+  const auto count = static_cast<double>(slopes.size());
+  const double half_width = normal_quantile * std::sqrt(variance) / 2;
+  return RobustEstimate{quantile(slopes, 0.5), at_rank(slopes, count / 2 - half_width),
+                        at_rank(slopes, count / 2 + 1 + half_width)};
+}
+
+RobustEstimate median_interval(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto count = static_cast<double>(values.size());
+  const double half_width = normal_quantile * std::sqrt(count) / 2;
+  return {quantile(values, 0.5), at_rank(values, count / 2 - half_width), at_rank(values, count / 2 + 1 + half_width)};
+}
+
+}  // namespace hplcast::fit::detail

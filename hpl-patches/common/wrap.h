@@ -1,0 +1,58 @@
+/* Definitions for the linker's --wrap, which leads all calls of `function` here; __real_function() is what it replaces.
+ */
+#ifndef HPLCAST_HPL_WRAP_H
+#define HPLCAST_HPL_WRAP_H
+
+/* The names with __real_ and __wrap_ are the linker's. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#endif
+
+/* WRAP(int, MPI_Abort, MPI_Comm comm, int status) { ... }: does not compile if HPL or MPI declares it otherwise. */
+#define WRAP(result, function, ...)                          \
+  __typeof__(function) __real_##function, __wrap_##function; \
+  result __wrap_##function(__VA_ARGS__)
+
+#endif
+
+/* Variables of one rank: those of file scope are shared by all ranks where SMPI does not privatise. */
+#ifndef HPLCAST_PER_RANK_H
+#define HPLCAST_PER_RANK_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
+/* Of the calling rank in `table`: `bytes` bytes, zero at first. `table` is null at first. */
+static inline void* of_calling_rank(void*** table, size_t bytes) {
+  const int rank = hplcast_world_rank();
+  if (*table == NULL) {
+    int ranks = 0;
+    (void)PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    *table = calloc((size_t)ranks, sizeof **table);
+  }
+  if (*table != NULL && (*table)[rank] == NULL) (*table)[rank] = calloc(1, bytes);
+  if (*table == NULL || (*table)[rank] == NULL) {
+    (void)fprintf(stderr, "xhpl-smpi: error: not enough memory for the variables of rank %d\n", rank);
+    abort();
+  }
+  return (*table)[rank];
+}
+
+#endif
+
+/* The size of a message. */
+#ifndef HPLCAST_MESSAGE_BYTES_H
+#define HPLCAST_MESSAGE_BYTES_H
+
+#include <mpi.h>
+
+static inline double bytes_of(int count, MPI_Datatype type) {
+  int bytes_of_item = 0;
+  if (count > 0) (void)PMPI_Type_size(type, &bytes_of_item);
+  return (double)count * bytes_of_item;
+}
+
+#endif

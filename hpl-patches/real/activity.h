@@ -1,0 +1,141 @@
+/* What the environment says of the activities to keep (docs/formats/activity.md). */
+#ifndef HPLCAST_INSTRUMENT_SETTINGS_H
+#define HPLCAST_INSTRUMENT_SETTINGS_H
+
+#include <stdint.h>
+
+typedef struct {
+  const char* prefix; /* HPLCAST_ACTIVITY; null: nothing is kept */
+  int on;
+  int rank;
+  uint64_t events;             /* HPLCAST_ACTIVITY_EVENTS */
+  int traced;                  /* HPLCAST_TRACE_RANKS has this rank: kernels and phases are events, too */
+  int first_panel, last_panel; /* HPLCAST_TRACE_PANELS: of these only, and none is thinned. -1: not set */
+} activity_settings;
+
+const activity_settings* settings(void);
+
+/* Reads the environment. Ends the program with a message and status 3 for what it cannot read. */
+void settings_read(int rank);
+
+/* Whether a kernel or phase in this panel (below 0: in none) is an event. */
+int settings_trace(int panel);
+
+/* The number in a variable, from 1 to `most`; `otherwise` if it is not set. `expected`: for the message. */
+uint64_t settings_number(const char* name, long most, const char* expected, uint64_t otherwise);
+
+/* "xhpl-instrumented: error: WHAT, found 'FOUND'" on stderr; ends the program with status 3. */
+void settings_refuse(const char* what, const char* found);
+
+#endif
+
+/* The clock of a rank, and how far the clocks of other hosts are from that of rank 0. */
+#ifndef HPLCAST_INSTRUMENT_CLOCK_H
+#define HPLCAST_INSTRUMENT_CLOCK_H
+
+#include <stdio.h>
+
+/* Seconds of this host's monotonic clock, which all ranks on it share. HPLCAST_TEST_CLOCK=OFFSET_S,DRIFT (tests only)
+ * moves it on all ranks but 0, as if each were on a host of its own. */
+double clock_now_s(void);
+
+/* Finds the first rank of each host. All ranks call it once, after MPI_Init. */
+void clock_start(void);
+
+/* Rank 0 exchanges messages with the first rank of each other host, and keeps the exchange with the least round trip.
+ * All ranks call it, twice: before and after what is timed. */
+void clock_compare(void);
+
+/* The first rank on the host of this one. */
+int clock_rank_of_host(void);
+
+/* Rank 0: lines clock,RANK,TIME_S,OFFSET_S,HALF_ROUND_TRIP_S: the clock of RANK was OFFSET_S ahead of ours, give or
+ * take half of the round trip, when it showed TIME_S. */
+void clock_write(FILE* file);
+
+#endif
+
+/* What a rank of a real run does: exact sums of phases, kernels and MPI calls, and events. The functions that tell it
+ * of phases and calls are those of hplcast_activity.h, as in the simulation. Nothing is kept outside of HPL_pdgesv,
+ * which is the outermost phase. */
+#ifndef HPLCAST_INSTRUMENT_ACTIVITY_H
+#define HPLCAST_INSTRUMENT_ACTIVITY_H
+
+#include <stdint.h>
+
+#include "hplcast/smpi_models/hplcast_activity.h"
+
+typedef struct {
+  uint64_t calls;
+  double time_s;
+  double amount; /* flop or bytes */
+} call_sum;
+
+typedef struct {
+  double elapsed_s[HPLCAST_PHASE_COUNT]; /* without phases inside */
+  call_sum kernels[HPLCAST_PHASE_COUNT][HPLCAST_KERNEL_COUNT];
+  call_sum calls[HPLCAST_PHASE_COUNT][HPLCAST_MPI_COUNT];
+  call_sum empty_probes[HPLCAST_PHASE_COUNT]; /* part of calls: those that found nothing */
+  uint64_t phases;                            /* how often one began, but for those of polling loops */
+  int runs;                                   /* of HPL_pdgesv */
+  double begin_s, end_s;                      /* of the first and the last of them */
+  int n, nb, p, q;                            /* of the last */
+  int core;                                   /* that the rank was on when it began, below 0: not known */
+} activity_sums;
+
+/* Mean seconds that it takes to keep one of each, measured before the run. */
+typedef struct {
+  double kernel_s, call_s, phase_s;
+} activity_cost;
+
+/* Reads the settings (docs/formats/activity.md), takes the memory, measures the cost, compares the clocks. After
+ * MPI_Init, on all ranks. */
+void activity_start(int rank);
+
+/* Whether HPLCAST_ACTIVITY is set. */
+int activity_on(void);
+
+/* Keeps a kernel; only between the begin and the end of HPL_pdgesv. */
+void activity_kernel(hplcast_kernel kernel, int m, int n, int k, double flop, double begin_s, double end_s);
+
+const activity_sums* activity_sums_of_rank(void);
+
+/* Adds the event that is held back to see whether it grows; before the events are written. */
+void activity_release(void);
+
+/* For measuring the cost of keeping: begins and ends a part of which nothing stays. */
+void activity_rehearse_begin(void);
+void activity_rehearse_end(void);
+
+/* Compares the clocks again and writes PREFIX-RANK.activity. Before MPI_Finalize. Returns 0 if that failed. */
+int activity_write(void);
+
+#endif
+
+/* Rows of timed kernel calls, kept in memory that is there before the run and written when it ends. */
+#ifndef HPLCAST_HPL_TRACE_H
+#define HPLCAST_HPL_TRACE_H
+
+#include "hplcast/smpi_models/hplcast_smpi.h"  /* the list of kernels; nothing of the library is called */
+
+/* Reads HPLCAST_KERNEL_TRACE and HPLCAST_KERNEL_TRACE_MAX, takes the memory and measures the clock. After MPI_Init. */
+void trace_start(int rank);
+
+/* Calls are kept only between trace_resume and trace_pause: in the timed part of HPL, not in its set-up and check. */
+void trace_resume(void);
+void trace_pause(void);
+
+/* Seconds of a monotonic clock, or a negative number where the call that begins is not to be kept: tracing is off, or
+ * the call is made by another kernel, whose duration already has it. A trace_end belongs to each trace_begin. */
+double trace_begin(void);
+
+/* Keeps the call that began at `start_s`. Calls with a size of 0 return at once in HPL and are not kept. */
+void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s);
+
+/* The socket that a core belongs to, -1 if the machine does not say. */
+int trace_cpu_of_core(int core);
+
+/* Writes PREFIX-RANK.csv and PREFIX-RANK.totals.csv. Before MPI_Finalize. Returns 0 if that failed (said on stderr). */
+int trace_write(void);
+
+#endif

@@ -1,0 +1,129 @@
+#include "events_and_sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <inttypes.h>
+#include <stdint.h>
+
+#include "activity.h"
+#include "hplcast/smpi_models/hplcast_shape_sums.h"
+
+static event_list list;
+
+int events_take_memory(uint64_t most, int first_panel, int last_panel) {
+  list.most = most;
+  list.first_panel = first_panel;
+  list.last_panel = last_panel;
+  list.all = malloc(most * sizeof(event));
+  if (list.all == NULL) return 0;
+  memset(list.all, 0, most * sizeof(event));
+  events_clear();
+  return 1;
+}
+
+void events_clear(void) {
+  list.size = list.lost = 0;
+  list.stride = 1;
+  list.thinning_s = 0;
+}
+
+const event_list* events(void) {
+  return &list;
+}
+
+static int stays(int panel) {
+  return panel < 0 || panel % list.stride == 0 || (panel >= list.first_panel && panel <= list.last_panel);
+}
+
+static void thin(void) {
+  enum { most_stride = 1 << 20 };
+  const double begin_s = clock_now_s();
+  while (list.size == list.most && list.stride < most_stride) {
+    list.stride *= 2;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < list.size; ++i)
+      if (stays(list.all[i].panel)) list.all[kept++] = list.all[i];
+    list.size = kept;
+  }
+  list.thinning_s += clock_now_s() - begin_s;
+}
+
+void events_add(const event* one) {
+  if (!stays(one->panel)) return;
+  if (list.size == list.most) {
+    thin();
+    if (!stays(one->panel)) return;
+  }
+  if (list.size < list.most)
+    list.all[list.size++] = *one;
+  else
+    ++list.lost;
+}
+
+typedef struct {
+  double time_s;
+  int m, n, k;
+} sampled_call;
+
+enum { most_samples = 16 };
+
+typedef struct {
+  uint64_t calls;
+  double time_s;
+  double sums[HPLCAST_SHAPE_SUM_COUNT];
+  uint64_t random; /* state of its generator */
+  sampled_call samples[most_samples];
+} class_sums;
+
+static class_sums classes[HPLCAST_KERNEL_COUNT][HPLCAST_SHAPE_CLASS_COUNT];
+static uint64_t samples_of_class;
+
+void kernel_sums_clear(int samples) {
+  memset(classes, 0, sizeof classes);
+  samples_of_class = samples < 1 ? 1 : samples > most_samples ? most_samples : (uint64_t)samples;
+  for (int kernel = 0; kernel < HPLCAST_KERNEL_COUNT; ++kernel)
+    for (int i = 0; i < HPLCAST_SHAPE_CLASS_COUNT; ++i)
+      classes[kernel][i].random = (uint64_t)(kernel * HPLCAST_SHAPE_CLASS_COUNT + i);
+}
+
+/* floor(log4(m n k)): from the exponent of a double, which is exact for powers of two. */
+static int class_of(double product) {
+  uint64_t bits;
+  memcpy(&bits, &product, sizeof bits);
+  const int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+  const int found = exponent < 0 ? 0 : exponent / 2;
+  return found < HPLCAST_SHAPE_CLASS_COUNT ? found : HPLCAST_SHAPE_CLASS_COUNT - 1;
+}
+
+#define POWER(x, exponent) ((exponent) == 0 ? 1.0 : (exponent) == 1 ? (x) : (x) * (x))
+#define ADD_SUM(a, b, c) *sum++ += POWER(x, a) * POWER(y, b) * POWER(z, c);
+
+void kernel_sums_add(hplcast_kernel kernel, int m, int n, int k, double time_s) {
+  const double x = m;
+  const double y = n;
+  const double z = k;
+  class_sums* one = &classes[kernel][class_of(x * y * z)];
+  ++one->calls;
+  one->time_s += time_s;
+  double* sum = one->sums;
+  HPLCAST_SHAPE_SUMS(ADD_SUM)
+  uint64_t place = one->calls - 1;
+  if (place >= samples_of_class) place = next_random(&one->random) % one->calls;
+  if (place < samples_of_class) one->samples[place] = (sampled_call){time_s, m, n, k};
+}
+
+void kernel_sums_write(FILE* file, const char* const* kernel_names) {
+  for (int kernel = 0; kernel < HPLCAST_KERNEL_COUNT; ++kernel) {
+    for (int i = 0; i < HPLCAST_SHAPE_CLASS_COUNT; ++i) {
+      const class_sums* one = &classes[kernel][i];
+      if (one->calls == 0) continue;
+      (void)fprintf(file, "calls,%s,%d,%" PRIu64 ",%.9f", kernel_names[kernel], i, one->calls, one->time_s);
+      for (int sum = 0; sum < HPLCAST_SHAPE_SUM_COUNT; ++sum) (void)fprintf(file, ",%.17g", one->sums[sum]);
+      (void)fprintf(file, "\n");
+      for (uint64_t j = 0; j < samples_of_class && j < one->calls; ++j) {
+        const sampled_call* call = &one->samples[j];
+        (void)fprintf(file, "sample,%s,%.9f,%d,%d,%d\n", kernel_names[kernel], call->time_s, call->m, call->n, call->k);
+      }
+    }
+  }
+}

@@ -1,0 +1,232 @@
+#include <errno.h>
+#include <limits.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "activity.h"
+#include "events_and_sums.h"
+
+typedef struct {
+  double start_s; /* since trace_start */
+  double duration_s;
+  int m, n, k, core;
+} row;
+
+typedef struct {
+  row* rows; /* a uniform sample of the calls so far, of min(calls, rows_max) rows */
+  uint64_t calls;
+  double total_s;
+  double flop;
+  uint64_t random; /* state of this kernel's generator */
+} kernel_rows;
+
+static const double clock_resolution_s = 1e-9; /* of struct timespec, and of the digits that are written */
+enum { default_rows_max = 20000, most_rows = 1000000, clock_reads = 10000 };
+
+#define HPLCAST_NAME(NAME, name, ...) #name,
+static const char* const kernel_names[] = {HPLCAST_KERNELS(HPLCAST_NAME)};
+
+/* One process is one rank here, so file scope is the scope of a rank. */
+static kernel_rows trace[HPLCAST_KERNEL_COUNT];
+static const char* prefix;
+static uint64_t rows_max = default_rows_max;
+static int rank_of_process;
+static int running;
+static int depth; /* of kernels in kernels */
+static double origin_s;
+static double clock_total_s; /* of `clock_reads` pairs of readings */
+
+static void measure_clock(void) {
+  for (int i = 0; i < clock_reads; ++i) {
+    const double start_s = clock_now_s();
+    clock_total_s += clock_now_s() - start_s;
+  }
+}
+
+void trace_start(int rank) {
+  rank_of_process = rank;
+  prefix = getenv("HPLCAST_KERNEL_TRACE");
+  if (prefix == NULL || *prefix == '\0') {
+    prefix = NULL;
+    if (rank == 0 && !activity_on())
+      (void)fprintf(
+          stderr,
+          "xhpl-instrumented: neither HPLCAST_KERNEL_TRACE=PREFIX nor HPLCAST_ACTIVITY=PREFIX is set, so nothing "
+          "will be written\n");
+    return;
+  }
+  rows_max =
+      settings_number("HPLCAST_KERNEL_TRACE_MAX", most_rows,
+                      "HPLCAST_KERNEL_TRACE_MAX must be a number of rows per kernel from 1 to 1000000", rows_max);
+  for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
+    trace[i].rows = malloc(rows_max * sizeof(row));
+    if (trace[i].rows == NULL) settings_refuse("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);
+    /* Touched now, so that no page is taken in while HPL is timed. */
+    memset(trace[i].rows, 0, rows_max * sizeof(row));
+    trace[i].random = (uint64_t)rank * HPLCAST_KERNEL_COUNT + (uint64_t)i;
+  }
+  measure_clock();
+  origin_s = clock_now_s();
+}
+
+void trace_resume(void) {
+  running = prefix != NULL || activity_on();
+}
+void trace_pause(void) {
+  running = 0;
+}
+
+double trace_begin(void) {
+  if (depth++ > 0 || !running) return -1.0;
+  return clock_now_s();
+}
+
+#define HPLCAST_FLOP(NAME, name, function, call, sizes, flop, touches) \
+  case HPLCAST_##NAME:                                                 \
+    return flop;
+static double flop_of(hplcast_kernel kernel, double m, double n, double k) {
+  switch (kernel) {
+    HPLCAST_KERNELS(HPLCAST_FLOP)
+    case HPLCAST_KERNEL_COUNT:
+      break;
+  }
+  return 0;
+}
+
+/* Reservoir sampling (Waterman's algorithm R): after any number of calls, each of them was kept with the same
+ * probability. */
+static row* place_of_next_row(kernel_rows* kernel) {
+  const uint64_t call = kernel->calls++;
+  if (call < rows_max) return &kernel->rows[call];
+  const uint64_t place = next_random(&kernel->random) % (call + 1);
+  return place < rows_max ? &kernel->rows[place] : NULL;
+}
+
+void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s) {
+  --depth;
+  if (start_s < 0.0) return;
+  const double measured_s = clock_now_s() - start_s;
+  /* Where the clock is coarser than the kernel is fast: a duration is never 0, readers refuse that. */
+  const double duration_s = measured_s < clock_resolution_s ? clock_resolution_s : measured_s;
+  if (m <= 0 || n <= 0 || k <= 0) return;
+  const double flop = flop_of(kernel, m, n, k);
+  activity_kernel(kernel, m, n, k, flop, start_s, start_s + duration_s);
+  if (prefix == NULL) return;
+  kernel_rows* of_kernel = &trace[kernel];
+  of_kernel->total_s += duration_s;
+  of_kernel->flop += flop;
+  row* kept = place_of_next_row(of_kernel);
+  if (kept == NULL) return;
+  *kept = (row){start_s - origin_s, duration_s, m, n, k, sched_getcpu()};
+}
+
+static int by_start(const void* left, const void* right) {
+  const double difference = ((const row*)left)->start_s - ((const row*)right)->start_s;
+  return (difference > 0.0) - (difference < 0.0);
+}
+
+int trace_cpu_of_core(int core) {
+  char path[96];
+  int cpu = -1;
+  (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", core);
+  FILE* file = fopen(path, "r");
+  if (file == NULL) return -1;
+  if (fscanf(file, "%d", &cpu) != 1) cpu = -1;
+  (void)fclose(file);
+  return cpu;
+}
+
+static void write_rows(FILE* file) {
+  char host[256] = "";
+  int known_core = -1;
+  int known_cpu = -1;
+  (void)gethostname(host, sizeof host - 1);
+  (void)fprintf(file, "kernel,m,n,k,duration_s,start_s,host,cpu,core,content\n");
+  for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
+    const uint64_t count = trace[i].calls < rows_max ? trace[i].calls : rows_max;
+    qsort(trace[i].rows, count, sizeof(row), by_start);
+    for (const row* r = trace[i].rows; r != trace[i].rows + count; ++r) {
+      if (r->core != known_core) known_cpu = trace_cpu_of_core(known_core = r->core);
+      (void)fprintf(file, "%s,%d,%d,%d,%.9f,%.9f,%s,%d,%d,hpl\n", kernel_names[i], r->m, r->n, r->k, r->duration_s,
+                    r->start_s, host, known_cpu, r->core);
+    }
+  }
+}
+
+static void write_totals(FILE* file) {
+  (void)fprintf(file, "kernel,calls,total_s,flop\n");
+  (void)fprintf(file, "clock,%d,%.9f,0\n", clock_reads, clock_total_s);
+  for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i)
+    (void)fprintf(file, "%s,%llu,%.9f,%.17g\n", kernel_names[i], (unsigned long long)trace[i].calls, trace[i].total_s,
+                  trace[i].flop);
+}
+
+/* Complete or not at all: written under another name, then renamed. */
+static int write_file(const char* suffix, void (*write)(FILE*)) {
+  char path[PATH_MAX];
+  char temporary[PATH_MAX + 8];
+  if (snprintf(path, sizeof path, "%s-%d%s", prefix, rank_of_process, suffix) >= (int)sizeof path) {
+    (void)fprintf(stderr, "xhpl-instrumented: error: HPLCAST_KERNEL_TRACE is too long a path: %s\n", prefix);
+    return 0;
+  }
+  (void)snprintf(temporary, sizeof temporary, "%s.tmp", path);
+  FILE* file = fopen(temporary, "w");
+  int good = file != NULL;
+  if (good) {
+    write(file);
+    good = !ferror(file);
+    good = fclose(file) == 0 && good;
+    good = good && rename(temporary, path) == 0;
+  }
+  if (!good) {
+    (void)fprintf(stderr, "xhpl-instrumented: error: cannot write %s: %s\n", path, strerror(errno));
+    if (file != NULL) (void)remove(temporary);
+  }
+  return good;
+}
+
+int trace_write(void) {
+  if (prefix == NULL) return 1;
+  return write_file(".csv", write_rows) && write_file(".totals.csv", write_totals);
+}
+
+/* Times every kernel call of an otherwise unchanged HPL. */
+#include "activity.h"
+#include "kernels.h"
+#include "activity.h"
+#include "wrap.h"
+
+#define TIME_CALL(NAME, function, result, parameters, arguments, m_, n_, k_) \
+  __typeof__(function) __real_##function, __wrap_##function;                 \
+  HPLCAST_TYPE_OF_##result __wrap_##function parameters {                    \
+    const double start_s = trace_begin();                                    \
+    KEEP_##result __real_##function arguments;                               \
+    trace_end(HPLCAST_##NAME, m_, n_, k_, start_s);                          \
+    RETURN_##result;                                                         \
+  }
+#define KEEP_NOTHING
+#define RETURN_NOTHING
+#define KEEP_INDEX const CBLAS_INDEX result =
+#define RETURN_INDEX return result
+#define TIME_KERNEL(NAME, name, function, call, ...) HPLCAST_EXPAND(TIME_CALL, NAME, function, HPLCAST_CALL_##call)
+
+HPLCAST_KERNELS(TIME_KERNEL)
+
+WRAP(int, MPI_Init, int* argc, char*** argv) {
+  const int status = __real_MPI_Init(argc, argv);
+  int rank = 0;
+  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  activity_start(rank);
+  trace_start(rank);
+  return status;
+}
+
+WRAP(int, MPI_Finalize, void) {
+  if (!trace_write() || !activity_write()) (void)MPI_Abort(MPI_COMM_WORLD, 3);
+  return __real_MPI_Finalize();
+}

@@ -1,0 +1,60 @@
+#include "activity.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { default_events = 100000, most_events = 10000000 };
+static activity_settings values = {NULL, 0, 0, default_events, 0, -1, -1};
+
+const activity_settings* settings(void) {
+  return &values;
+}
+
+int settings_trace(int panel) {
+  return values.traced &&
+         (panel < 0 || values.first_panel < 0 || (panel >= values.first_panel && panel <= values.last_panel));
+}
+
+void settings_refuse(const char* what, const char* found) {
+  (void)fprintf(stderr, "xhpl-instrumented: error: %s, found '%s'\n", what, found);
+  (void)PMPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* "3-17"; returns 0 if the variable is not set. */
+static int read_range(const char* name, const char* expected, int* first, int* last) {
+  const char* text = getenv(name);
+  if (text == NULL || *text == '\0') return 0;
+  char rest = 0;
+  if (sscanf(text, "%d-%d%c", first, last, &rest) != 2 || *first < 0 || *last < *first) settings_refuse(expected, text);
+  return 1;
+}
+
+uint64_t settings_number(const char* name, long most, const char* expected, uint64_t otherwise) {
+  const char* text = getenv(name);
+  if (text == NULL) return otherwise;
+  char* end = NULL;
+  errno = 0;
+  const long value = strtol(text, &end, 10);
+  if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most) settings_refuse(expected, text);
+  return (uint64_t)value;
+}
+
+void settings_read(int rank) {
+  int first_rank = 0;
+  int last_rank = INT_MAX;
+  values.rank = rank;
+  values.prefix = getenv("HPLCAST_ACTIVITY");
+  if (values.prefix == NULL || *values.prefix == '\0') return;
+  values.on = 1;
+  values.events =
+      settings_number("HPLCAST_ACTIVITY_EVENTS", most_events,
+                      "HPLCAST_ACTIVITY_EVENTS must be a number of events per rank from 1 to 10000000", default_events);
+  values.traced = read_range("HPLCAST_TRACE_RANKS", "HPLCAST_TRACE_RANKS must be first-last, such as 0-31", &first_rank,
+                             &last_rank) &&
+                  rank >= first_rank && rank <= last_rank;
+  (void)read_range("HPLCAST_TRACE_PANELS", "HPLCAST_TRACE_PANELS must be first-last, such as 0-9", &values.first_panel,
+                   &values.last_panel);
+}

@@ -1,0 +1,216 @@
+#include "hplcast/platforms/platform_xml.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <optional>
+#include <ostream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/network_model.hpp"
+#include "hplcast/core/text.hpp"
+#include "platforms/xml/xml_costs.hpp"
+
+namespace hplcast::platforms {
+
+namespace {
+
+using core::ClusterModel;
+using core::shortest;
+using core::xml_escaped;
+
+/// Speed of a core. Kernels take the time of their models; only the cost of a probe passes through it, and comes out
+/// unchanged.
+constexpr const char* core_speed = "1Gf";
+
+/// A comment may not contain two hyphens in a row, nor end with one.
+std::string comment(std::string text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '-' && text[i - 1] == '-') text[i] = '_';
+  }
+  return "<!-- " + text + " -->\n";
+}
+
+std::string bandwidth(double bytes_per_s) {
+  return shortest(bytes_per_s) + "Bps";
+}
+std::string latency(double s) {
+  return shortest(s) + "s";
+}
+
+const core::ScopeModel& main_scope(const ClusterModel& cluster) {
+  return cluster.network.scope(core::Scope::remote);
+}
+
+/// "pre-[1-3,7]suf" with numbers that are not padded: what SimGrid's <cluster> can name.
+struct NumberedHosts {
+  std::string prefix, radical, suffix;
+};
+
+std::optional<NumberedHosts> numbered_hosts(const core::Hosts& hosts) {
+  const std::string& names = hosts.values().names;
+  const std::size_t open = names.find('[');
+  const std::size_t close = names.find(']');
+  if (open == std::string::npos || close == std::string::npos || names.find('[', open + 1) != std::string::npos) {
+    return std::nullopt;
+  }
+  NumberedHosts result{names.substr(0, open), names.substr(open + 1, close - open - 1), names.substr(close + 1)};
+  const auto npos = std::string::npos;
+  if (result.prefix.find(',') != npos || result.suffix.find(',') != npos) return std::nullopt;
+  for (std::size_t i = 0; i + 1 < result.radical.size(); ++i) {
+    const bool starts = i == 0 || std::isdigit(static_cast<unsigned char>(result.radical[i - 1])) == 0;
+    const bool goes_on = std::isdigit(static_cast<unsigned char>(result.radical[i + 1])) != 0;
+    if (starts && result.radical[i] == '0' && goes_on) return std::nullopt;
+  }
+  return result;
+}
+
+bool hosts_differ(const core::PowerModel& power) {
+  const auto& overrides = power.values().overrides;
+  return std::any_of(overrides.begin(), overrides.end(), [](const auto& one) { return one.host.has_value(); });
+}
+
+/// How fast a host is and what it draws, in all of its frequency states; a <cluster> has those of its first host.
+struct HostStates {
+  std::string speed = core_speed;
+  std::string properties;
+};
+
+HostStates host_states(const ClusterModel& cluster, const std::string& indent, int host = 0) {
+  if (!cluster.power) return {};
+  const core::SimgridPstates states = core::simgrid_pstates(*cluster.power, cluster.hosts, host);
+  HostStates result;
+  for (std::size_t i = 1; i < states.speeds.size(); ++i) result.speed += "," + shortest(states.speeds[i]) + "Gf";
+  result.properties = indent + "<prop id=\"wattage_per_state\" value=\"" + states.wattage_per_state + "\"/>\n" +
+                      indent + "<prop id=\"wattage_off\" value=\"" + shortest(states.off_w) + "\"/>\n";
+  return result;
+}
+
+void write_property(std::ostream& out, const std::string& name, const std::string& value) {
+  out << "    <prop id=\"" << name << "\" value=\"" << value << "\"/>\n";
+}
+
+void write_config(std::ostream& out, const ClusterModel& cluster, const XmlSettings& more) {
+  out << "  <config>\n";
+  for (const auto& [name, value] : more) write_property(out, name, value);
+  for (const auto& [name, value] : core::smpi_settings(cluster.network)) write_property(out, name, value);
+  const XmlCosts costs = xml_costs(main_scope(cluster));
+  write_property(out, "smpi/os", costs.os);
+  write_property(out, "smpi/ois", costs.ois);
+  write_property(out, "smpi/or", costs.overhead_recv);
+  write_property(out, "smpi/bw-factor", costs.bw_factor);
+  write_property(out, "smpi/lat-factor", costs.lat_factor);
+  out << "  </config>\n";
+}
+
+/// Every host by name, each with a link of its own to the switch and one to itself.
+void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
+  const core::ScopeModel& remote = main_scope(cluster);
+  const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
+  out << "  <zone id=\"" << xml_escaped(cluster.name) << "\" routing=\"Cluster\">\n";
+  for (int index = 0; index < cluster.hosts.count(); ++index) {
+    const std::string host = xml_escaped(cluster.hosts.names()[static_cast<std::size_t>(index)]);
+    const HostStates states = host_states(cluster, "      ", index);
+    out << "    <host id=\"" << host << "\" speed=\"" << states.speed << "\" core=\"" << cluster.hosts.values().cores
+        << (states.properties.empty() ? "\"/>\n" : "\">\n" + states.properties + "    </host>\n");
+    out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.link_bytes_per_s())
+        << "\" latency=\"" << latency(core::host_link_latency_s(cluster.network))
+        << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+    out << "    <link id=\"" << host << "_loopback\" bandwidth=\"" << bandwidth(local.link_bytes_per_s())
+        << "\" latency=\"" << latency(local.latency_s) << "\" sharing_policy=\""
+        << (local.capacity ? "SHARED" : "FATPIPE") << "\"/>\n";
+    out << "    <host_link id=\"" << host << "\" up=\"" << host << "_link_UP\" down=\"" << host << "_link_DOWN\"/>\n";
+  }
+  if (const core::Backbone* backbone = core::backbone_of(cluster.network.values().topology)) {
+    out << "    <backbone id=\"backbone\" bandwidth=\"" << bandwidth(backbone->bandwidth_bytes_per_s) << "\" latency=\""
+        << latency(backbone->latency_s) << "\"/>\n";
+  }
+  for (const std::string& name : cluster.hosts.names()) {
+    const std::string host = xml_escaped(name);
+    out << "    <route src=\"" << host << "\" dst=\"" << host << "\" symmetrical=\"NO\"><link_ctn id=\"" << host
+        << "_loopback\"/></route>\n";
+  }
+  out << "  </zone>\n";
+}
+
+/// The name of a topology that SimGrid's <cluster> can say, or null.
+const char* cluster_element_name(const ClusterModel& cluster) {
+  return core::visit_topology(
+      cluster.network.values().topology, [](const core::SingleSwitch&) -> const char* { return nullptr; },
+      [](const core::FatTree&) { return "FAT_TREE"; }, [](const core::Dragonfly&) { return "DRAGONFLY"; },
+      [](const core::Torus&) { return "TORUS"; });
+}
+
+void write_cluster_element(std::ostream& out, const ClusterModel& cluster, const char* topology_name) {
+  const core::ScopeModel& remote = main_scope(cluster);
+  const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
+  const core::Topology& topology = cluster.network.values().topology;
+  const auto hosts = numbered_hosts(cluster.hosts);
+  if (!hosts) {
+    throw core::DomainError("host names", cluster.hosts.values().names,
+                            std::string("one bracket of numbers without padding, such as node-[1-32], for topology ") +
+                                core::kind_of(topology));
+  }
+  const HostStates states = host_states(cluster, "      ");
+  out << "  <zone id=\"world\" routing=\"Full\">\n"
+      << "    <cluster id=\"" << xml_escaped(cluster.name) << "\" prefix=\"" << xml_escaped(hosts->prefix)
+      << "\" radical=\"" << hosts->radical << "\" suffix=\"" << xml_escaped(hosts->suffix) << "\" speed=\""
+      << states.speed << "\" core=\"" << cluster.hosts.values().cores << "\" bw=\""
+      << bandwidth(remote.link_bytes_per_s()) << "\" lat=\"" << latency(core::host_link_latency_s(cluster.network))
+      << "\" loopback_bw=\"" << bandwidth(local.link_bytes_per_s()) << "\" loopback_lat=\"" << latency(local.latency_s)
+      << "\" topology=\"" << topology_name << "\" topo_parameters=\"" << core::parameters_of(topology)
+      << (states.properties.empty() ? "\"/>\n" : "\">\n" + states.properties + "    </cluster>\n") << "  </zone>\n";
+}
+
+}  // namespace
+
+std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
+  const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
+  std::vector<std::string> losses;
+  if (!cluster.detours.empty()) losses.emplace_back("detours: what SMPI spends in messages is not held up");
+  if (cluster.network.values().late_probes)
+    losses.emplace_back("late_probes: SMPI's MPI_Iprobe finds a message at the first call after it has come");
+  if (cluster_element_name(cluster) != nullptr && cluster.power && hosts_differ(*cluster.power))
+    losses.emplace_back("power: all hosts have the watts of the first");
+  const auto add = [&](std::vector<std::string> more) {
+    losses.insert(losses.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  for (const SharingLoss& loss : sharing_losses(cluster)) losses.push_back(to_string(loss));
+  if (local.capacity && cluster_element_name(cluster) != nullptr)
+    losses.push_back(
+        "local capacity: messages inside a host do not slow each other down (a <cluster> cannot say it): n "
+        "at once get " +
+        shortest(local.link_bytes_per_s() / 1e9) + " GB/s each, not together");
+  if (!cluster.network.values().remote) {
+    add(xml_cost_losses(local, core::Scope::local));
+    return losses;
+  }
+  const core::ScopeModel& remote = main_scope(cluster);
+  add(xml_cost_losses(remote, core::Scope::remote));
+  add(xml_scope_losses(local, remote));
+  add(xml_cost_losses(local, core::Scope::local));
+  return losses;
+}
+
+bool needs_platform_library(const ClusterModel& cluster) {
+  return !platform_xml_losses(cluster).empty();
+}
+
+void write_platform_xml(std::ostream& out, const ClusterModel& cluster, const XmlSettings& more) {
+  out << "<?xml version=\"1.0\"?>\n"
+      << "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+      << comment("Made by hplcast from the cluster model " + cluster.name +
+                 "; do not edit. Message costs: docs/internals/platform.md.");
+  for (const std::string& loss : platform_xml_losses(cluster)) out << comment("Not carried: " + loss);
+  out << "<platform version=\"4.1\">\n";
+  write_config(out, cluster, more);
+  if (const char* topology_name = cluster_element_name(cluster)) {
+    write_cluster_element(out, cluster, topology_name);
+  } else {
+    write_single_switch(out, cluster);
+  }
+  out << "</platform>\n";
+}
+
+}  // namespace hplcast::platforms

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/core/network_model.hpp"
+
+namespace hplcast::platforms {
+
+/// The message costs of one scope as the values of SimGrid properties "bound:value[:value];...".
+struct XmlCosts {
+  std::string os, ois, overhead_recv;  ///< smpi/os, smpi/ois, smpi/or: seconds and seconds per byte
+  std::string bw_factor, lat_factor;   ///< relative to the link that the scope's bandwidth and latency belong to
+};
+
+XmlCosts xml_costs(const core::ScopeModel& scope);
+
+/// Bandwidth factor of a segment of the transfer, relative to the scope's link.
+struct XmlFactor {
+  double min_bytes = 0;
+  double factor = 1;
+  bool only_short_messages = false;  ///< of less than 1 KiB, which fill no link
+};
+std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope);
+
+/// The time in s that a message takes alone on the link of a scope with the factors of this or another scope.
+double xml_transfer_s(const core::ScopeModel& link, const core::ScopeModel& factors, double size_bytes);
+
+/// Whether factors say a segment of the transfer exactly.
+bool is_carried(const core::Segment& segment);
+
+/// Whether SimGrid can read where a segment starts.
+bool has_xml_bound(const core::Segment& segment);
+
+/// Losses of xml_costs() for a single message of this scope, one sentence with its size each.
+std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which);
+
+/// What local messages lose by having the costs of remote ones, one sentence with its size for each list that differs.
+std::vector<std::string> xml_scope_losses(const core::ScopeModel& local, const core::ScopeModel& remote);
+
+}  // namespace hplcast::platforms

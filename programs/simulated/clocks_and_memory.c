@@ -1,0 +1,166 @@
+/* Clocks of a simulated program: all show simulated time, and each read costs what MPI_Wtime does, so that loops that
+ * wait for a tick end. The linker turns calls of NAME into __wrap_NAME. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hplcast/smpi_models/hplcast_program.h"
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
+/* Time since the begin of the simulation. */
+extern double __real_MPI_Wtime(void) __attribute__((weak));
+
+double __wrap_MPI_Wtime(void) {
+  hplcast_before_mpi("clock");
+  const double now_s = __real_MPI_Wtime();
+  hplcast_after_mpi();
+  return now_s;
+}
+
+static double now_s(void) {
+  return __wrap_MPI_Wtime();
+}
+
+double __wrap_mpi_wtime_(void) {
+  return now_s();
+}
+
+double __wrap_omp_get_wtime(void) {
+  return now_s();
+}
+
+double __wrap_omp_get_wtime_(void) {
+  return now_s();
+}
+
+static void split(double time_s, time_t* seconds, long* rest, double per_second) {
+  *seconds = (time_t)time_s;
+  *rest = (long)((time_s - (double)*seconds) * per_second);
+}
+
+int __wrap_gettimeofday(struct timeval* now, void* zone) {
+  (void)zone;
+  time_t seconds;
+  long microseconds;
+  split(now_s(), &seconds, &microseconds, 1e6);
+  if (now != NULL) *now = (struct timeval){seconds, microseconds};
+  return 0;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec* now) {
+  (void)clock;
+  time_t seconds;
+  long nanoseconds;
+  split(now_s(), &seconds, &nanoseconds, 1e9);
+  if (now != NULL) *now = (struct timespec){seconds, nanoseconds};
+  return 0;
+}
+
+int __wrap_smpi_gettimeofday(struct timeval* now, void* zone) {
+  return __wrap_gettimeofday(now, zone);
+}
+
+int __wrap_smpi_clock_gettime(clockid_t clock, struct timespec* now) {
+  return __wrap_clock_gettime(clock, now);
+}
+
+time_t __wrap_time(time_t* result) {
+  const time_t now = (time_t)now_s();
+  if (result != NULL) *result = now;
+  return now;
+}
+
+clock_t __wrap_clock(void) {
+  return (clock_t)(now_s() * CLOCKS_PER_SEC);
+}
+
+static void sleep_for(double duration_s) {
+  hplcast_delay(duration_s);
+}
+
+unsigned __wrap_sleep(unsigned seconds) {
+  sleep_for(seconds);
+  return 0;
+}
+
+int __wrap_usleep(useconds_t microseconds) {
+  sleep_for(1e-6 * (double)microseconds);
+  return 0;
+}
+
+int __wrap_nanosleep(const struct timespec* wanted, struct timespec* left) {
+  sleep_for((double)wanted->tv_sec + 1e-9 * (double)wanted->tv_nsec);
+  if (left != NULL) *left = (struct timespec){0, 0};
+  return 0;
+}
+
+unsigned __wrap_smpi_sleep(unsigned seconds) {
+  return __wrap_sleep(seconds);
+}
+
+int __wrap_smpi_usleep(useconds_t microseconds) {
+  return __wrap_usleep(microseconds);
+}
+
+int __wrap_smpi_nanosleep(const struct timespec* wanted, struct timespec* left) {
+  return __wrap_nanosleep(wanted, left);
+}
+
+/* system_clock(count, rate, maximum) and cpu_time() of gfortran, by the size of their arguments. */
+
+void __wrap__gfortran_system_clock_4(int32_t* count, int32_t* rate, int32_t* maximum) {
+  if (count != NULL) *count = (int32_t)(now_s() * 1e3);
+  if (rate != NULL) *rate = 1000;
+  if (maximum != NULL) *maximum = INT32_MAX;
+}
+
+void __wrap__gfortran_system_clock_8(int64_t* count, int64_t* rate, int64_t* maximum) {
+  if (count != NULL) *count = (int64_t)(now_s() * 1e9);
+  if (rate != NULL) *rate = 1000000000;
+  if (maximum != NULL) *maximum = INT64_MAX;
+}
+
+void __wrap__gfortran_cpu_time_4(float* time_s) {
+  *time_s = (float)now_s();
+}
+
+void __wrap__gfortran_cpu_time_8(double* time_s) {
+  *time_s = now_s();
+}
+
+/* Allocations of a simulated program: large ones are views of one block that all ranks share (hplcast_share()), if
+ * HPLCAST_SHARE_ABOVE asks for it. Not those of calloc: zeros were asked for, and pages that nobody writes cost nothing.
+ * The linker turns calls of NAME into __wrap_NAME. */
+#include <stddef.h>
+#include <string.h>
+
+#include "hplcast/smpi_models/hplcast_program.h"
+
+extern void* __real_malloc(size_t size);
+extern void* __real_realloc(void* old, size_t size);
+extern void __real_free(void* memory);
+
+void* __wrap_malloc(size_t size) {
+  void* const shared = hplcast_share(size);
+  return shared != NULL ? shared : __real_malloc(size);
+}
+
+void* __wrap_realloc(void* old, size_t size) {
+  const size_t old_size = hplcast_shared_size(old);
+  if (old_size == 0) return __real_realloc(old, size);
+  void* const memory = __wrap_malloc(size);
+  if (memory == NULL) return NULL;
+  if (hplcast_shared_size(memory) == 0) memcpy(memory, old, size < old_size ? size : old_size);
+  hplcast_unshare(old);
+  return memory;
+}
+
+void __wrap_free(void* memory) {
+  if (hplcast_shared_size(memory) == 0) {
+    __real_free(memory);
+  } else {
+    hplcast_unshare(memory);
+  }
+}

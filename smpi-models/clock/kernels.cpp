@@ -1,0 +1,132 @@
+#include "smpi-models/clock/kernels.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "smpi-models/simgrid_port/log.hpp"
+
+HPLCAST_LOG_CATEGORY(kernels, "Kernels and their durations");
+
+namespace hplcast::smpi_models {
+
+Kernels::Kernels(const Settings& settings, std::optional<Model> model, PanelCounts& counts)
+    : settings_(settings), model_(std::move(model)), counts_(counts) {
+  if (!model_) return;
+  for (const std::string& name : model_->cluster.hosts.names()) {
+    host_index_.emplace(name, static_cast<int>(host_index_.size()));
+  }
+  for (const auto& [name, kernel] : model_->cluster.kernels) {
+    const auto id = core::kernel_from_name(name);
+    if (id && kernel.range()) ranges_[static_cast<std::size_t>(*id)] = &*kernel.range();
+  }
+}
+
+Kernels::Place Kernels::place_of(const Rank& rank, int local_rank) const {
+  const auto host = host_index_.find(rank.host->get_name());
+  if (host == host_index_.end()) {
+    throw core::DomainError("host of rank " + std::to_string(rank.number), rank.host->get_name(),
+                            "a host of cluster " + model_->cluster.name + " (" + model_->source +
+                                "): " + model_->cluster.hosts.values().names,
+                            "emit platform and hostfile from the same cluster.json");
+  }
+  return {host->second, model_->cluster.hosts.cpu_of(local_rank)};
+}
+
+void Kernels::assign_laws(Rank& rank, int local_rank) const {
+  if (!model_) return;
+  const Place place = place_of(rank, local_rank);
+  for (const auto& [name, kernel] : model_->cluster.kernels) {
+    if (const auto id = core::kernel_from_name(name)) {
+      rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(place.host, place.cpu);
+    }
+  }
+  if (have_detours())
+    rank.clock.set_detours(RankDetours(model_->cluster.detours, detour_place(place.host, local_rank)));
+}
+
+/// Every window of a sampled prediction begins at an instant of its own: what its detours have in common with those of
+/// other windows is the sources, not the times.
+core::DetourPlace Kernels::detour_place(int host, int local_rank) const {
+  const int cores = model_->cluster.hosts.values().cores;
+  const auto core = static_cast<std::uint32_t>(host * cores + local_rank % cores);
+  core::DetourPlace place{settings_.seed, core, static_cast<std::uint32_t>(host), 0, local_rank % cores};
+  if (const auto& [first, last] = settings_.window; last >= 0) {
+    constexpr double longest_s = 1e4;  // longer than any period that would matter; dates are exact to 2e-12 s
+    const core::StreamName stream{settings_.seed, core::stream_window, static_cast<std::uint32_t>(first),
+                                  core::stream_detour, 0};
+    place.origin_s = longest_s * core::draw(stream, 0).uniform;
+  }
+  return place;
+}
+
+/// Of call number `call`, perhaps drawn before.
+double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
+                        std::uint64_t call) const {
+  for (const DrawnCalls& drawn : rank.drawn)
+    if (const double* duration_s = drawn.find(kernel, shape, call)) return *duration_s;
+  return newly_drawn_s(rank, kernel, shape, call);
+}
+
+double Kernels::newly_drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
+                              std::uint64_t call) const {
+  const core::DurationLaw& law = rank.laws[static_cast<std::size_t>(kernel)]->at(shape);
+  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
+  const double duration_s = draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.number,
+                                                                    static_cast<std::uint32_t>(kernel)},
+                                                                   call))
+                                  : law.mean_s(shape);
+  return duration_s > 0 ? duration_s : 0;
+}
+
+double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
+  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return 0;
+  if (!model_) {
+    throw core::Error(core::ExitCode::bad_input,
+                      std::string("no model for kernel ") + core::to_string(kernel) +
+                          ": set HPLCAST_CLUSTER to a cluster.json, or build the program with a model.h");
+  }
+  const auto index = static_cast<std::size_t>(kernel);
+  core::KernelCount& count = counts_.kernel(rank.panel_place, kernel);
+  ++count.calls;
+  count.flop += kernel_flop(kernel, shape);
+  if (rank.laws[index] == nullptr) return 0;
+  if (ranges_[index] != nullptr && !contains(*ranges_[index], shape)) ++count.outside_range;
+  const double spent_s = drawn_s(rank, kernel, shape, rank.calls[index]++);
+  count.time_s += spent_s;
+  LOG("%s %g x %g x %g: %g s", core::to_string(kernel), shape.m, shape.n, shape.k, spent_s);
+  return spent_s;
+}
+
+double Kernels::expected_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape) const {
+  const core::PiecewiseLaw* law = rank.laws[static_cast<std::size_t>(kernel)];
+  return law == nullptr ? 0 : std::max(0.0, law->at(shape).mean_s(shape));
+}
+
+std::vector<double> Kernels::repeated_s(Rank& rank, std::size_t times) const {
+  std::vector<double> result(times, 0.0);
+  std::vector<DrawnCalls> drawn;
+  for (const PieceOfWork::Call* one = rank.loop.piece.begin(); one != rank.loop.piece.end(); ++one) {
+    const auto& [kernel, shape] = *one;
+    const auto index = static_cast<std::size_t>(kernel);
+    if (rank.laws[index] == nullptr) continue;
+    const auto same = [kernel = kernel](const PieceOfWork::Call& other) { return other.kernel == kernel; };
+    const auto count_to = [&](const PieceOfWork::Call* end) {
+      return static_cast<std::uint64_t>(std::count_if(rank.loop.piece.begin(), end, same));
+    };
+    std::uint64_t call = rank.calls[index] + count_to(one);
+    DrawnCalls calls{kernel, shape, call, count_to(rank.loop.piece.end()), {}};
+    calls.durations_s.reserve(times);
+    for (double& piece_s : result) {
+      calls.durations_s.push_back(drawn_s(rank, kernel, shape, call));
+      piece_s += calls.durations_s.back();
+      call += calls.step;
+    }
+    drawn.push_back(std::move(calls));
+  }
+  rank.drawn = std::move(drawn);
+  return result;
+}
+
+}  // namespace hplcast::smpi_models

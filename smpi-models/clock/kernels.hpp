@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "smpi-models/clock/rank.hpp"
+#include "smpi-models/observe/statistics.hpp"
+#include "smpi-models/session/session.hpp"
+
+namespace hplcast::smpi_models {
+
+/// What kernels cost: the models of the cluster, drawn from streams of the rank, the kernel and the number of its call.
+class Kernels {
+ public:
+  /// No model: a program may run without kernels. Counts calls in `counts`; both references must outlive this.
+  Kernels(const Settings& settings, std::optional<Model> model, PanelCounts& counts);
+
+  const std::optional<Model>& model() const { return model_; }
+  /// The models of the CPU, and the detours of the core, that are those of number `local_rank` of its host. @throws
+  /// DomainError for a host without a model.
+  void assign_laws(Rank& rank, int local_rank) const;
+  /// Where number `local_rank` of its host runs; only with a model. @throws as assign_laws()
+  struct Place {
+    int host = 0;  ///< index in the cluster
+    int cpu = 0;
+  };
+  Place place_of(const Rank& rank, int local_rank) const;
+  /// Whether ranks have detours.
+  bool have_detours() const { return model_ && settings_.detours && !model_->cluster.detours.empty(); }
+  /// core::NetworkModel::Values::late_probes
+  bool has_late_probes() const { return model_ && model_->cluster.network.values().late_probes; }
+
+  /// Counts one call and draws its duration in s; 0 for a kernel that costs nothing. @throws Error without a model.
+  double spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape);
+  /// The expected duration in s of a call that is not made: draws and counts nothing.
+  double expected_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape) const;
+  /// What rank.loop.piece will take in s in each of the next `times` times that the rank calls these kernels. The
+  /// draws are kept in rank.drawn for these calls.
+  std::vector<double> repeated_s(Rank& rank, std::size_t times) const;
+
+ private:
+  core::DetourPlace detour_place(int host, int local_rank) const;
+  double drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape, std::uint64_t call) const;
+  double newly_drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
+                       std::uint64_t call) const;
+
+  const Settings& settings_;
+  std::optional<Model> model_;
+  std::unordered_map<std::string, int> host_index_;
+  std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
+  PanelCounts& counts_;
+};
+
+}  // namespace hplcast::smpi_models

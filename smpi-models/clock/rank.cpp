@@ -1,0 +1,196 @@
+#include "smpi-models/clock/rank.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "smpi-models/session/c_boundary.hpp"
+#include "smpi-models/session/invariants.hpp"
+#include "smpi-models/simgrid_port/log.hpp"
+
+HPLCAST_LOG_CATEGORY(rank, "Own times of ranks, sleeping and catching up");
+
+namespace hplcast::smpi_models {
+
+bool Mail::has(const hplcast_channel& channel) const {
+  return has(channel, std::numeric_limits<double>::infinity());
+}
+
+bool Mail::has(const hplcast_channel& channel, double until_s) const {
+  return std::any_of(sent.begin(), sent.end(), [&](const std::shared_ptr<SentMessage>& message) {
+    return matches(message->message.channel, channel) && message->sent_s <= until_s;
+  });
+}
+
+const double* DrawnCalls::find(core::KernelId of, const core::KernelShape& size, std::uint64_t call) const {
+  if (of != kernel || call < first || !(size == shape) || (call - first) % step != 0) return nullptr;
+  const std::uint64_t place = (call - first) / step;
+  return place < durations_s.size() ? &durations_s[place] : nullptr;
+}
+
+void RankClock::add(Work what, double duration_s, core::CoreState state) {
+  require(duration_s >= 0, rank_, "it spends a negative time [s]", duration_s);
+  tell(between_kernels_);
+  const double ahead_s = ahead_s_;
+  if (detours_.any() && !replays_ && !notes_) {
+    ahead_s_ = after(what, now_s(), duration_s) - simgrid::s4u::Engine::get_clock();
+  } else {
+    ahead_s_ += duration_s;
+  }
+  if (loads_host_) pieces_.push_back({what, ahead_s_ - ahead_s});
+  if (notes_) (what == Work::kernel ? noted_.kernels_s : noted_.other_s) += duration_s;
+  if (watches_) told_s_ = now_s();
+  if (meter_ != nullptr) meter_->spent(state, duration_s, now_s());
+  if (state_ == State::catching_up && !replays_ && ahead_s_ >= 0) state_ = State::running;
+}
+
+double RankClock::after(Work what, double begin_s, double work_s) {
+  if (!detours_.any()) return begin_s + work_s;
+  const double end_s = detours_.after(what, begin_s, work_s);
+  constexpr double rounding_s = 1e-11;  // of dates up to 10^4 s
+  const double taken_s = end_s - begin_s - work_s;
+  if (taken_s > rounding_s) taken_s_ += taken_s;
+  return end_s;
+}
+
+void RankClock::resume() {
+  if (detours_.any()) add(Work::other, 0, between_kernels_);
+}
+
+RankClock::Noted RankClock::take_note() {
+  Noted note = noted_;
+  noted_ = {};
+  if (meter_ != nullptr) meter_->note();
+  note.elapsed_s = take_ahead_s();
+  if (detours_.any()) notes_ = true;
+  return note;
+}
+
+void RankClock::go_on_noted(double date_s) {
+  StateMeter* const meter = std::exchange(meter_, nullptr);  // it is told at the end
+  const double on_s = std::max(date_s, simgrid::s4u::Engine::get_clock());
+  spend_noted(date_s);
+  meter_ = meter;
+  if (meter_ != nullptr) meter_->settle(date_s, on_s, now_s());
+}
+
+void RankClock::spend_noted(double date_s) {
+  const double left_s = std::max(0.0, date_s - simgrid::s4u::Engine::get_clock());
+  if (!notes_) {
+    spend(left_s);
+    return;
+  }
+  const Noted since = noted_;
+  noted_ = {};
+  notes_ = false;
+  ahead_s_ = left_s;
+  add(Work::kernel, since.kernels_s, between_kernels_);
+  add(Work::other, since.other_s, between_kernels_);
+}
+
+void RankClock::catch_up_probing(double probe_s) {
+  if (!detours_.any()) {
+    spend(probe_s > 0 ? std::ceil(-ahead_s_ / probe_s) * probe_s : -ahead_s_);
+    return;
+  }
+  const double done_s = detours_.free_s(now_s(), simgrid::s4u::Engine::get_clock());
+  ahead_s_ = 0;
+  spend(probe_s > 0 ? std::max(0.0, std::ceil(done_s / probe_s) * probe_s - done_s) : 0);
+}
+
+void RankClock::flush() {
+  if (state_ != State::running) {
+    const std::string text = "rank " + std::to_string(rank_) +
+                             " sends or receives in its own past; expected that it leaves a loop with work between its "
+                             "probes (hplcast_polling_loop) only when it has found a message";
+    end_simulation(text.c_str(), core::ExitCode::bad_input);
+  }
+  if (ahead_s_ <= 0) return;
+  worked_ = false;
+  LOG("spends %g s", ahead_s_);
+  if (loads_host_) return spend_pieces();
+  waits_for_.date_s = now_s();
+  ahead_s_ += port::spend(take_ahead_s(), *bell_);
+}
+
+/// In their order: when a host has work matters to its power.
+void RankClock::spend_pieces() {
+  ahead_s_ = 0;
+  for (const Piece& piece : std::exchange(pieces_, {})) {
+    if (piece.what == Work::kernel && piece.duration_s > 0)
+      port::work(piece.duration_s);
+    else
+      ahead_s_ += port::spend(piece.duration_s, *bell_);
+  }
+}
+
+double RankClock::take_ahead_s() {
+  const double ahead_s = ahead_s_;
+  ahead_s_ = 0;
+  pieces_.clear();
+  return ahead_s;
+}
+
+void RankClock::wait_for(NetworkFlow& flow) {
+  // If the rank is killed meanwhile, too.
+  struct End {
+    RankClock& clock;
+    NetworkFlow& flow;
+    ~End() {
+      clock.waits_for_.flow = nullptr;
+      flow.bells.erase(std::remove(flow.bells.begin(), flow.bells.end(), clock.bell_), flow.bells.end());
+    }
+  };
+  const End end{*this, flow};
+  flow.bells.push_back(bell_);
+  waits_for_.flow = &flow;
+  bell_->acquire();
+}
+
+void RankClock::sleep(int other) {
+  state_ = State::asleep;
+  slept_at_s_ = now_s();
+  LOG("falls asleep at %.12g s", slept_at_s_);
+  waits_for_.other = other;
+  bell_->acquire();
+  waits_for_.other = -1;
+  LOG("wakes up after %g s", now_s() - slept_at_s_);
+  state_ = State::running;
+}
+
+void RankClock::go_on_from(double date_s) {
+  ahead_s_ = std::max(0.0, date_s - simgrid::s4u::Engine::get_clock());
+  if (ahead_s_ == 0) worked_ = false;
+}
+
+void RankClock::go_on_at(double date_s) {
+  ahead_s_ = date_s - simgrid::s4u::Engine::get_clock();
+  require(ahead_s_ >= 0, rank_, "it goes on before it was woken [s]", ahead_s_);
+}
+
+void RankClock::fall_behind(double ahead_s, bool replays) {
+  ahead_s_ = ahead_s;
+  const double younger_s = slept_at_s_ - now_s();
+  constexpr double rounding_s = 1e-9;  // of dates
+  require(younger_s <= rounding_s, rank_, "it goes on before it fell asleep [s]", younger_s);
+  replays_ = replays;
+  if (replays || ahead_s < 0) state_ = State::catching_up;
+  LOG("goes on %g s before the clock", -ahead_s);
+}
+
+void RankClock::catch_up(double ahead_s) {
+  ahead_s_ = ahead_s;
+  replays_ = false;
+  state_ = State::running;
+}
+
+void PollingLoop::announce(hplcast_loop loop, std::size_t pieces_left) {
+  if (kind != loop) probe_failed = false;
+  if (loop == HPLCAST_LOOP_NONE) piece.clear();
+  kind = loop;
+  pieces = loop == HPLCAST_LOOP_WORKS_BETWEEN ? pieces_left : 0;
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,255 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "hplcast/core/kernel_shape.hpp"
+#include "smpi-models/clock/rank_detours.hpp"
+#include "smpi-models/messages/message.hpp"
+#include "smpi-models/messages/probe_series.hpp"
+#include "smpi-models/observe/energy_meters.hpp"
+#include "smpi-models/session/session.hpp"
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
+
+namespace hplcast::smpi_models {
+
+/// The own time of a rank, which is not always that of the simulated clock.
+///
+/// Running ahead: kernels and MPI calls take time, but others notice it only when the rank sends something that they
+/// may probe for, or probes for what may still be sent. So they move the own time only, and flush() lets the clock
+/// follow in one step before such a call. Other messages are begun and waited for ahead of the clock: only the two ends
+/// notice when, and the network is told that the flow begins later.
+///
+/// Catching up: a rank that probes between pieces of work sleeps until there is something to find, and does its work
+/// of that time afterwards, in its own past (the drawing has probes that fail as "p", those that find it as "P"):
+///
+///     by polling   own time = clock:   p work p work p wo|rk P
+///     simulated    clock:              p asleep..........|--->        | the message is sent
+///                  own time:           p work p work p work P
+///
+///     from         to           by               when
+///     running      asleep       sleep()          a probe has failed, or would, in a loop that was announced
+///     running      asleep       sleep()          it waits in MPI_Wait or a send for the other side, which has not come
+///     asleep       running      wake()           the other side has begun the flow, or
+///                                                it does nothing but probe: go_on_at() the end of the probe that finds
+///     asleep       catching up  fall_behind()    it works between its probes: its own time is that before the sleep
+///     catching up  running      spend(), work(), the own time has reached the clock
+///                               catch_up()
+///
+/// A rank that catches up cannot flush(): there is nothing of the past that it could tell others.
+///
+/// Detours (RankDetours) stretch what the rank spends. They take nothing while it waits; of one that runs when it stops
+/// waiting it pays the rest (resume()). What it spends while it replays or notes (fast mode) is not stretched: the time
+/// of it is not known yet.
+class RankClock {
+ public:
+  explicit RankClock(std::uint32_t rank) : rank_(rank) {}
+
+  enum class State { running, asleep, catching_up };
+  State state() const { return state_; }
+
+  double now_s() const { return simgrid::s4u::Engine::get_clock() + ahead_s_; }
+  /// Own time after the simulated clock; negative when catching up.
+  double ahead_s() const { return ahead_s_; }
+  /// Whether kernels are among that, not only costs of messages.
+  bool has_worked() const { return worked_; }
+
+  /// The rank spends time of its own in a call.
+  void spend(double duration_s) { add(Work::other, duration_s, between_kernels_); }
+  /// Likewise in a kernel.
+  void work(core::KernelId kernel, double duration_s) {
+    worked_ = true;
+    add(Work::kernel, duration_s, core::state_of(kernel));
+  }
+  /// After a wait for others, at the simulated clock.
+  void resume();
+  /// Lets the clock follow the own time. Blocks: not to be called inside guarded(), nor when catching up.
+  void flush();
+  /// The own time goes back to the clock; what it was ahead is for the caller to spend.
+  double take_ahead_s();
+
+  /// What only the other end of a message can notice may begin at the own time, ahead of the clock.
+  bool may_run_ahead() const { return state_ == State::running && !loads_host_; }
+  /// Before a wait for others, after which the rank goes on from its own time of now, if the clock has not passed it.
+  void pause() { ahead_s_ = 0; }
+  void go_on_from(double date_s);
+
+  /// Running: until wake() of another rank. Blocks. `other`: that will have sent something before; negative: not known.
+  void sleep(int other = -1);
+  void wake() { bell_->release(); }
+  /// Blocks until the flow has ended.
+  void wait_for(NetworkFlow& flow);
+
+  /// What a rank that is blocked waits for: it sends nothing before.
+  struct Wait {
+    double date_s = 0;
+    const NetworkFlow* flow = nullptr;
+    int other = -1;  ///< something that this rank sends
+  };
+  const Wait& waits_for() const { return waits_for_; }
+  /// Catching up with nothing but probes of `probe_s` each: to the end of the one that ends at the clock, or after it.
+  void catch_up_probing(double probe_s);
+  /// After sleep(): to a date that the clock has not passed.
+  void go_on_at(double date_s);
+  /// After sleep(): to a time before the clock, if ahead_s < 0. `replays`: until catch_up(), whatever it spends.
+  void fall_behind(double ahead_s, bool replays);
+  /// The end of a replay.
+  void catch_up(double ahead_s);
+
+  /// What a rank spends after something whose time is not known yet.
+  struct Noted {
+    double elapsed_s = 0;  ///< all of it, if nothing before it is unknown: with detours
+    double kernels_s = 0;  ///< else
+    double other_s = 0;
+  };
+  /// Takes what is pending, and begins to note what it spends.
+  Noted take_note();
+  /// The end of noting: the noted things end at `date_s`, and then comes what it has spent since.
+  void go_on_noted(double date_s);
+  /// When something noted that begins at `begin_s` ends. Detours up to then are over for the rank.
+  double after(Work what, double begin_s, double work_s);
+
+  void set_detours(RankDetours detours) { detours_ = std::move(detours); }
+  RankDetours& detours() { return detours_; }
+  /// Those of a wait that ended with them, by which they stretched what the rank did then.
+  void count_detours(double duration_s) { taken_s_ += duration_s; }
+  /// By how much detours have stretched what the rank spent, in s.
+  double detours_s() const { return taken_s_; }
+
+  /// From now on kernels load the host while they run. Not for ranks that catch up or note.
+  void load_host() { loads_host_ = true; }
+
+  /// Tells a meter what the rank does. It must outlive this.
+  void set_meter(StateMeter* meter) { meter_ = meter; }
+  /// Null: nobody asks.
+  StateMeter* meter() const { return meter_; }
+  /// All its time since it was told last was `state`.
+  void tell(core::CoreState state) {
+    if (meter_ != nullptr || watches_) tell(state, now_s());
+  }
+  /// Likewise until a date that is not after its own time.
+  void tell(core::CoreState state, double date_s) {
+    if (state == core::CoreState::blocked) blocked_s_ += date_s - told_s_;
+    told_s_ = date_s;
+    if (meter_ != nullptr) meter_->until(state, date_s);
+  }
+  /// From now on it counts how long it is blocked, also without a meter.
+  void watch() { watches_ = true; }
+  bool is_watched() const { return watches_; }
+  double blocked_s() const { return blocked_s_; }
+  /// When it was told last, or has spent something.
+  double told_s() const { return told_s_; }
+  /// From here on, what it does between kernels.
+  void is_between_kernels(core::CoreState state) {
+    tell(between_kernels_);
+    between_kernels_ = state;
+  }
+
+ private:
+  void add(Work what, double duration_s, core::CoreState state);
+  void spend_noted(double date_s);
+  void spend_pieces();
+
+  std::uint32_t rank_;
+  State state_ = State::running;
+  double ahead_s_ = 0;
+  double slept_at_s_ = 0;
+  bool worked_ = false;
+  bool replays_ = false;
+  bool notes_ = false;
+  Noted noted_;
+  RankDetours detours_;
+  double taken_s_ = 0;
+  struct Piece {
+    Work what;
+    double duration_s;
+  };
+  bool loads_host_ = false;
+  std::vector<Piece> pieces_;  // of what it is ahead, if kernels load the host
+  StateMeter* meter_ = nullptr;
+  bool watches_ = false;
+  double told_s_ = 0, blocked_s_ = 0;
+  core::CoreState between_kernels_ = core::CoreState::messages;
+  Wait waits_for_;
+  simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
+};
+
+/// The kernels that a rank has called since its last probe, or since it left a polling loop, if they are few.
+class PieceOfWork {
+ public:
+  struct Call {
+    core::KernelId kernel;
+    core::KernelShape shape;
+  };
+  void add(const Call& call) {
+    if (count_ < calls_.size()) calls_[count_] = call;
+    ++count_;
+  }
+  void clear() { count_ = 0; }
+  bool is_known() const { return count_ > 0 && count_ <= calls_.size(); }
+  /// Only if is_known().
+  const Call* begin() const { return calls_.data(); }
+  const Call* end() const { return calls_.data() + count_; }
+
+ private:
+  std::array<Call, 8> calls_;  // HPL has up to three between two probes
+  std::size_t count_ = 0;
+};
+
+/// What calls to come of one kernel will take, all of one shape: drawn when the probes between them were computed.
+struct DrawnCalls {
+  core::KernelId kernel;
+  core::KernelShape shape;
+  std::uint64_t first = 0;  ///< number of the call
+  std::uint64_t step = 1;   ///< from one to the next
+  std::vector<double> durations_s;
+
+  /// Null: not drawn yet.
+  const double* find(core::KernelId of, const core::KernelShape& size, std::uint64_t call) const;
+};
+
+/// What a rank has announced by hplcast_polling_loop().
+struct PollingLoop {
+  hplcast_loop kind = HPLCAST_LOOP_NONE;
+  std::size_t pieces = 0;     ///< of work that are left in it; 0: not known
+  bool probe_failed = false;  ///< the last probe in it
+  PieceOfWork piece;
+
+  /// The rank enters such a loop, goes on in it, or leaves it.
+  void announce(hplcast_loop loop, std::size_t pieces_left);
+  bool only_probes() const { return kind == HPLCAST_LOOP_ONLY_PROBES; }
+};
+
+/// Work and probes that a rank replays after sleeping, where others must know when it probed.
+struct Replay {
+  bool active = false;
+  std::size_t failed_probes = 0;  ///< after a piece of work each
+  double done_s = 0;              ///< when these are over, and the work after them
+  bool probes = false;            ///< then it is at the end of a probe, not at the begin of one
+};
+
+/// One rank of the simulated program: all that the runtime keeps of it, but for what the observer (Activity) and the
+/// meetings of fast mode note while they go on. Ranks are found by their number, and by the actor that runs
+/// (Runtime::rank()).
+struct Rank {
+  Rank(std::uint32_t number_in_world, simgrid::s4u::Host* its_host) : number(number_in_world), host(its_host) {}
+
+  std::uint32_t number;  ///< in MPI_COMM_WORLD
+  simgrid::s4u::Host* host;
+  RankClock clock{number};
+  std::array<const core::PiecewiseLaw*, core::kernel_count> laws{};  ///< of its CPU; null: the kernel costs nothing
+  std::array<std::uint64_t, core::kernel_count> calls{};             ///< draws taken, per kernel
+  std::size_t panel_place = 0;                                       ///< PanelCounts::begin_panel()
+  std::uint64_t pivots = 0;                                          ///< draws taken for pivots
+  Mail mail;
+  double let_in_s = 0;  ///< when MPI let messages in last: end of the last probe, receive, exchange or send that waited
+  PollingLoop loop;
+  std::vector<DrawnCalls> drawn;  ///< of the kernels of the last loop
+  ProbeSeries::Prober prober{number};
+  Replay replay;
+};
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,338 @@
+#include "smpi-models/flows/fair_flows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+std::size_t bits_of(double value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return static_cast<std::size_t>(bits);
+}
+
+}  // namespace
+
+std::size_t FairFlows::KindHash::operator()(const Kind& kind) const {
+  constexpr std::size_t mix = 0x9e3779b97f4a7c15;
+  std::size_t hash = kind.route;
+  for (const std::size_t bits : {bits_of(kind.limit_bytes_per_s), bits_of(kind.gain)}) {
+    hash = (hash ^ bits) * mix;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+FairFlows::Link FairFlows::add_link(double bytes_per_s) {
+  links_.emplace_back().bytes_per_s = bytes_per_s;
+  return static_cast<Link>(links_.size() - 1);
+}
+
+FairFlows::Route FairFlows::add_route(std::vector<Link> links, double penalty) {
+  routes_.push_back({std::move(links), penalty});
+  return static_cast<Route>(routes_.size() - 1);
+}
+
+void FairFlows::begin(double date_s, const Flow& flow) {
+  starts_.push({date_s, starts_made_++, flow});
+  if (flow.name >= places_.size()) places_.resize(flow.name + 1);
+  places_[flow.name] = {false, 0, 0, date_s + flow.bytes / flow.limit_bytes_per_s};
+}
+
+double FairFlows::earliest_end_s(std::uint32_t name, double now_s) const {
+  const Place& place = places_[name];
+  if (!place.has_begun) return place.earliest_s;
+  const Class& of = classes_[place.of];
+  const double moved_bytes = of.moved_bytes + of.rate_bytes_per_s * (now_s - of.since_s);
+  return now_s + (place.end_bytes - moved_bytes) / of.kind.limit_bytes_per_s;
+}
+
+double FairFlows::end_s(const Class& of) const {
+  return of.since_s + std::max(0.0, of.flows.front().end_bytes - of.moved_bytes) / of.rate_bytes_per_s;
+}
+
+double FairFlows::next_s() {
+  while (!ends_.empty()) {
+    const EndNote first = ends_.top();
+    const Class& of = classes_[first.of];
+    if (of.note == first.note && end_s(of) <= first.date_s) break;
+    ends_.pop();
+    if (of.note != first.note) continue;
+    classes_[first.of].noted_s = never_s;
+    note_end(first.of);
+  }
+  return std::min(ends_.empty() ? never_s : ends_.top().date_s, starts_.empty() ? never_s : starts_.top().date_s);
+}
+
+void FairFlows::advance(double date_s, std::vector<std::uint32_t>& ended) {
+  for (;;) {
+    const double event_s = next_s();
+    if (event_s > date_s) break;
+    now_s_ = std::max(now_s_, event_s);
+    const double until_s = now_s_ + resolution_s_;
+    while (!ends_.empty() && ends_.top().date_s <= until_s) {
+      const EndNote first = ends_.top();
+      ends_.pop();
+      if (classes_[first.of].note == first.note) end_flows(first.of, ended);
+    }
+    while (!starts_.empty() && starts_.top().date_s <= until_s) {
+      const Flow flow = starts_.top().flow;
+      starts_.pop();
+      start(flow);
+    }
+    share_out();
+  }
+  now_s_ = std::max(now_s_, date_s);
+}
+
+void FairFlows::end_flows(ClassIndex index, std::vector<std::uint32_t>& ended) {
+  Class& of = classes_[index];
+  of.moved_bytes += of.rate_bytes_per_s * (now_s_ - of.since_s);
+  of.since_s = now_s_;
+  const std::size_t before = of.flows.size();
+  while (!of.flows.empty() && end_s(of) <= now_s_ + resolution_s_) {
+    ended.push_back(of.flows.front().name);
+    std::pop_heap(of.flows.begin(), of.flows.end());
+    of.flows.pop_back();
+  }
+  of.noted_s = never_s;
+  if (of.flows.size() != before) change_links(of);
+  if (of.flows.empty())
+    remove(index);
+  else
+    note_end(index);
+}
+
+void FairFlows::start(const Flow& flow) {
+  const ClassIndex index = class_of({flow.route, flow.limit_bytes_per_s, flow.gain});
+  Class& of = classes_[index];
+  const double moved_bytes = of.moved_bytes + of.rate_bytes_per_s * (now_s_ - of.since_s);
+  of.flows.push_back({moved_bytes + flow.bytes, starts_made_++, flow.name});
+  places_[flow.name] = {true, index, moved_bytes + flow.bytes, 0};
+  std::push_heap(of.flows.begin(), of.flows.end());
+  change_links(of);
+  if (of.places.empty()) note_end(index);
+}
+
+FairFlows::ClassIndex FairFlows::class_of(const Kind& kind) {
+  const auto [found, is_new] = kinds_.try_emplace(kind, 0);
+  if (!is_new) return found->second;
+  if (free_classes_.empty()) {
+    free_classes_.push_back(static_cast<ClassIndex>(classes_.size()));
+    classes_.emplace_back();
+  }
+  const ClassIndex index = free_classes_.back();
+  free_classes_.pop_back();
+  found->second = index;
+  const RouteState& route = routes_[kind.route];
+  Class& made = classes_[index];
+  made.kind = kind;
+  made.level_limit = kind.limit_bytes_per_s / kind.gain * route.penalty;
+  made.is_limited = true;
+  made.moved_bytes = 0;
+  made.since_s = now_s_;
+  made.rate_bytes_per_s = route.links.empty() ? kind.limit_bytes_per_s : 0;
+  made.level = 0;
+  made.held_up_by = no_link;
+  made.noted_s = never_s;
+  made.places.clear();
+  for (const Link link : route.links) {
+    LinkState& state = links_[link];
+    made.places.push_back(static_cast<std::uint32_t>(state.classes.size()));
+    state.classes.push_back(index);
+    if (state.bytes_per_s <= kind.limit_bytes_per_s / kind.gain) made.is_limited = false;
+  }
+  return index;
+}
+
+void FairFlows::remove(ClassIndex index) {
+  Class& of = classes_[index];
+  ++of.note;
+  const std::vector<Link>& links = routes_[of.kind.route].links;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    std::vector<ClassIndex>& list = links_[links[i]].classes;
+    const ClassIndex last = list.back();
+    list[of.places[i]] = last;
+    list.pop_back();
+    if (last == index) continue;
+    Class& moved = classes_[last];
+    const std::vector<Link>& others = routes_[moved.kind.route].links;
+    const auto at = std::find(others.begin(), others.end(), links[i]) - others.begin();
+    moved.places[static_cast<std::size_t>(at)] = of.places[i];
+  }
+  kinds_.erase(of.kind);
+  free_classes_.push_back(index);
+}
+
+void FairFlows::change_links(const Class& of) {
+  for (const Link link : routes_[of.kind.route].links) {
+    if (std::exchange(links_[link].is_changed, true)) continue;
+    changed_links_.push_back(link);
+  }
+}
+
+void FairFlows::note_end(ClassIndex index) {
+  Class& of = classes_[index];
+  const double date_s = end_s(of);
+  if (date_s >= of.noted_s) return;
+  of.noted_s = date_s;
+  ends_.push({date_s, index, ++of.note});
+}
+
+/// A class whose rate may change.
+void FairFlows::take(ClassIndex index) {
+  if (std::exchange(classes_[index].round, round_) != round_) part_.push_back(index);
+}
+
+void FairFlows::take_all_connected() {
+  for (std::size_t next = 0; next < part_.size(); ++next) {
+    const Route route = classes_[part_[next]].kind.route;
+    for (const Link link : routes_[route].links)
+      for (const ClassIndex index : links_[link].classes) take(index);
+  }
+}
+
+/// What the part has of a link: all that other classes, whose rates stay, do not carry there.
+void FairFlows::offer(Link link) {
+  LinkState& state = links_[link];
+  state.fill = fills_;
+  state.left_bytes_per_s = state.bytes_per_s;
+  state.load = 0;
+  state.open = 0;
+  state.full_at = -1;
+  state.held_at = 0;
+  bool held_up_part = false;
+  for (const ClassIndex index : state.classes) {
+    const Class& of = classes_[index];
+    const double weight = static_cast<double>(of.flows.size()) / routes_[of.kind.route].penalty;
+    const bool held_up = of.held_up_by == link;
+    if (is_in_part(of)) {
+      state.load += weight;
+      ++state.open;
+      held_up_part |= held_up;
+    } else {
+      state.left_bytes_per_s -= weight * of.level;
+      if (held_up) state.held_at = std::max(state.held_at, of.level);
+    }
+  }
+  state.binds = held_up_part || state.held_at == 0;
+  part_links_.push_back(link);
+  if (state.binds) stops_.push({state.level(), link, false});
+}
+
+void FairFlows::fix(ClassIndex index, double level, Link held_up_by) {
+  Class& of = classes_[index];
+  of.is_fixed = true;
+  of.next_level = level;
+  of.next_held_up_by = held_up_by;
+  const RouteState& route = routes_[of.kind.route];
+  const double weight = static_cast<double>(of.flows.size()) / route.penalty;
+  for (const Link link : route.links) {
+    LinkState& state = links_[link];
+    state.left_bytes_per_s -= weight * level;
+    state.load -= weight;
+    --state.open;
+  }
+}
+
+/// All levels of the part rise together. Those at which links are full only rise while classes are fixed: what the heap
+/// has is perhaps too low, never too high.
+void FairFlows::fill() {
+  ++fills_;
+  part_links_.clear();
+  for (const ClassIndex index : part_) {
+    Class& of = classes_[index];
+    of.is_fixed = false;
+    for (const Link link : routes_[of.kind.route].links)
+      if (links_[link].fill != fills_) offer(link);
+    if (of.is_limited) stops_.push({of.level_limit, index, true});
+  }
+  while (!stops_.empty()) {
+    const Stop first = stops_.top();
+    stops_.pop();
+    if (first.is_class) {
+      if (!classes_[first.index].is_fixed) fix(first.index, first.level, no_link);
+      continue;
+    }
+    LinkState& state = links_[first.index];
+    if (state.open == 0) continue;
+    const double level = state.level();
+    if (level > first.level && !stops_.empty() && stops_.top().level < level) {
+      stops_.push({level, first.index, false});
+      continue;
+    }
+    state.full_at = level;
+    for (const ClassIndex index : state.classes)
+      if (is_in_part(classes_[index]) && !classes_[index].is_fixed) fix(index, level, first.index);
+  }
+  // All their links are full by others, which are taken now.
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
+  for (const ClassIndex index : part_)
+    if (!classes_[index].is_fixed) fix(index, unbounded, no_link);
+}
+
+/// Takes those classes on a link that may not keep their rates beside the new ones of the part.
+void FairFlows::take_disturbed(Link link) {
+  const LinkState& state = links_[link];
+  constexpr double rounding = 1e-12;
+  if (state.full_at >= 0) {
+    for (const ClassIndex index : state.classes) {
+      const Class& of = classes_[index];
+      if (is_in_part(of)) continue;
+      const bool has_more = of.level > state.full_at * (1 + rounding);
+      const bool has_less = of.held_up_by == link && of.level < state.full_at * (1 - rounding);
+      if (has_more || has_less) take(index);
+    }
+    return;
+  }
+  if (state.held_at == 0) return;
+  const auto has_more = [&](ClassIndex index) {
+    return is_in_part(classes_[index]) && classes_[index].next_level > state.held_at * (1 + rounding);
+  };
+  if (std::abs(state.left_bytes_per_s) <= rounding * state.bytes_per_s &&
+      std::none_of(state.classes.begin(), state.classes.end(), has_more))
+    return;
+  for (const ClassIndex index : state.classes)
+    if (classes_[index].held_up_by == link) take(index);
+}
+
+/// Rates are fair if each class has reached its limit, or is held up by a link that is full and gives no other class
+/// more. So a part of the classes can have new rates while all others keep theirs, if that is still true for all:
+/// begins and ends of flows seldom matter beyond the classes on the links that they cross.
+void FairFlows::share_out() {
+  ++round_;
+  part_.clear();
+  for (const Link link : changed_links_) {
+    links_[link].is_changed = false;
+    for (const ClassIndex index : links_[link].classes) take(index);
+  }
+  changed_links_.clear();
+  constexpr int most_tries = 8;
+  for (int tries = 1;; ++tries) {
+    if (tries == most_tries) take_all_connected();
+    fill();
+    const std::size_t before = part_.size();
+    for (const Link link : part_links_) take_disturbed(link);
+    if (part_.size() == before) break;
+  }
+  for (const ClassIndex index : part_) set_level(index);
+}
+
+void FairFlows::set_level(ClassIndex index) {
+  Class& of = classes_[index];
+  of.level = of.next_level;
+  of.held_up_by = of.next_held_up_by;
+  const double rate_bytes_per_s = of.kind.gain * of.level / routes_[of.kind.route].penalty;
+  if (of.rate_bytes_per_s != rate_bytes_per_s) {
+    of.moved_bytes += of.rate_bytes_per_s * (now_s_ - of.since_s);
+    of.since_s = now_s_;
+    of.rate_bytes_per_s = rate_bytes_per_s;
+  }
+  note_end(index);
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,149 @@
+#include "smpi-models/flows/network_flows.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+
+#include "smpi-models/clock/rank.hpp"
+#include "smpi-models/flows/flow_shape.hpp"
+#include "smpi-models/platform/network_costs.hpp"
+#include "smpi-models/platform/platform.hpp"
+#include "smpi-models/session/c_boundary.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+std::deque<FlowShape> announced;  // each twice: one for each factor
+std::uint64_t announcements = 0;
+std::uint64_t answers = 0;
+
+}  // namespace
+
+std::uint64_t push_announcement(const FlowShape& shape) {
+  announced.push_back(shape);
+  announced.push_back(shape);
+  return ++announcements;
+}
+
+void require_begun(std::uint64_t number) {
+  if (answers >= 2 * number) return;
+  end_simulation(
+      "SimGrid did not ask for the factors of a flow when it began; expected a SimGrid that hplcast supports",
+      core::ExitCode::external_failure);
+}
+
+std::optional<FlowShape> announced_flow(const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination,
+                                        double wire_bytes) {
+  if (announced.empty()) return std::nullopt;
+  const FlowShape shape = announced.front();
+  if (shape.source != source || shape.destination != destination ||
+      static_cast<double>(shape.wire_bytes) != wire_bytes) {
+    return std::nullopt;
+  }
+  announced.pop_front();
+  ++answers;
+  return shape;
+}
+
+namespace s4u = simgrid::s4u;
+
+FairFlows::Link NetworkFlows::link(const s4u::Link& of) {
+  const auto [found, is_new] = links_.try_emplace(&of, 0);
+  if (is_new) found->second = flows_.add_link(of.get_bandwidth());
+  return found->second;
+}
+
+const NetworkFlows::Route& NetworkFlows::route(const Ends& ends) {
+  const auto [found, is_new] = routes_.try_emplace(ends);
+  Route& route = found->second;
+  if (!is_new) return route;
+  std::vector<s4u::Link*> links;
+  ends.first->route_to(ends.second, links, &route.latency_s);
+  route.links = links.size();
+  route.least_bytes_per_s = std::numeric_limits<double>::infinity();
+  std::vector<FairFlows::Link> shared;
+  for (const s4u::Link* const each : links) {
+    route.least_bytes_per_s = std::min(route.least_bytes_per_s, each->get_bandwidth());
+    if (each->get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE) shared.push_back(link(*each));
+  }
+  route.number = flows_.add_route(std::move(shared), route.latency_s > 0 ? route.latency_s : 1);
+  return route;
+}
+
+std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
+  const Route& way = route({shape.source, shape.destination});
+  const core::Scope scope = shape.source == shape.destination ? core::Scope::local : core::Scope::remote;
+  const double gain = costs_.bandwidth_factor(scope, shape.as);
+  const double limit_bytes_per_s = std::min(shape.as.bandwidth_bytes_per_s, gain * way.least_bytes_per_s);
+  const double latency_s = latency_factor(costs_.topology(), shape.as, way.links) * way.latency_s;
+  if (free_names_.empty()) {
+    free_names_.push_back(static_cast<std::uint32_t>(moving_.size()));
+    moving_.emplace_back();
+  }
+  const std::uint32_t name = free_names_.back();
+  free_names_.pop_back();
+  moving_[name] = std::make_shared<NetworkFlow>();
+  moving_[name]->name = name;
+  flows_.begin(s4u::Engine::get_clock() + (shape.delay_s + latency_s),
+               {way.number, static_cast<double>(shape.wire_bytes), limit_bytes_per_s, gain, name});
+  set_timer();
+  return moving_[name];
+}
+
+double NetworkFlows::earliest_end_s(const NetworkFlow& flow) const {
+  return flows_.earliest_end_s(flow.name, s4u::Engine::get_clock());
+}
+
+/// A timer that comes too early stays: the next one is set then.
+void NetworkFlows::set_timer() {
+  const double date_s = flows_.next_s();
+  if (timer_ != nullptr && timer_s_ <= date_s) return;
+  timer_ = nullptr;
+  if (date_s == std::numeric_limits<double>::infinity()) return;
+  timer_s_ = date_s;
+  timer_ = port::call_at(date_s, [this] { ring(timer_s_); });
+}
+
+void NetworkFlows::ring(double date_s) {
+  timer_ = nullptr;
+  ended_.clear();
+  flows_.advance(std::max(date_s, s4u::Engine::get_clock()), ended_);
+  set_timer();
+  for (const std::uint32_t name : ended_) {
+    const std::shared_ptr<NetworkFlow> flow = std::move(moving_[name]);
+    free_names_.push_back(name);
+    flow->has_ended = true;
+    for (const s4u::SemaphorePtr& bell : flow->bells) bell->release();
+  }
+}
+
+bool Transfer::has_ended() const {
+  if (own_flow_ != nullptr) return own_flow_->has_ended;
+  if (has_flow()) return flow_->test();
+  return has_begun() && simgrid::s4u::Engine::get_clock() >= ends_s_ - port::resolution_s;
+}
+
+void Transfer::wait(RankClock& clock) const {
+  const double from_s = clock.now_s();
+  if (own_flow_ != nullptr) {
+    clock.pause();
+    if (!own_flow_->has_ended) clock.wait_for(*own_flow_);
+  } else if (has_flow()) {
+    clock.pause();
+    port::wait_for_end(flow_);
+  }
+  clock.go_on_from(std::max(from_s, ends_s_));
+}
+
+std::shared_ptr<const void> Transfer::ring_at_end(const simgrid::s4u::SemaphorePtr& bell) const {
+  if (own_flow_ != nullptr) {
+    own_flow_->bells.push_back(bell);
+    return nullptr;
+  }
+  if (!has_flow()) return port::call_at(ends_s_, [bell] { bell->release(); });
+  port::release_at_end(flow_, bell);
+  return nullptr;
+}
+
+}  // namespace hplcast::smpi_models

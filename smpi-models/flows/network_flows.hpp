@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "smpi-models/flows/fair_flows.hpp"
+#include "smpi-models/flows/flow_shape.hpp"
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
+
+namespace hplcast::smpi_models {
+
+class NetworkCosts;
+
+/// A message on its way through FairFlows.
+struct NetworkFlow {
+  std::uint32_t name = 0;
+  bool has_ended = false;
+  std::vector<simgrid::s4u::SemaphorePtr> bells;  ///< each rings once, at its end
+};
+
+/// FairFlows over the links of SimGrid's platform, by its clock: the same dates as SimGrid's own flows to rounding, in
+/// a fraction of the time. The two know nothing of each other: a simulation whose messages share links must leave all
+/// of them to one.
+class NetworkFlows {
+ public:
+  /// It must outlive this.
+  explicit NetworkFlows(const NetworkCosts& costs) : costs_(costs) {}
+
+  /// Does not block, nor let others run.
+  std::shared_ptr<NetworkFlow> begin(const FlowShape& shape);
+  /// Of one that has not ended: whatever others do, it does not before.
+  double earliest_end_s(const NetworkFlow& flow) const;
+
+ private:
+  struct Route {
+    FairFlows::Route number = 0;
+    std::size_t links = 0;
+    double latency_s = 0;
+    double least_bytes_per_s = 0;
+  };
+  using Ends = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
+  struct EndsHash {
+    std::size_t operator()(const Ends& ends) const {
+      return std::hash<const void*>()(ends.first) * 31 + std::hash<const void*>()(ends.second);
+    }
+  };
+
+  const Route& route(const Ends& ends);
+  FairFlows::Link link(const simgrid::s4u::Link& of);
+  void set_timer();
+  void ring(double date_s);
+
+  const NetworkCosts& costs_;
+  FairFlows flows_{port::resolution_s};
+  std::unordered_map<Ends, Route, EndsHash> routes_;
+  std::unordered_map<const simgrid::s4u::Link*, FairFlows::Link> links_;
+  std::vector<std::shared_ptr<NetworkFlow>> moving_;  // by name
+  std::vector<std::uint32_t> free_names_;
+  std::vector<std::uint32_t> ended_;
+  double timer_s_ = 0;
+  std::shared_ptr<const void> timer_;
+};
+
+class RankClock;
+
+/// A message on its way, from when both of its ends are there (or its sender alone, if it does not need the other).
+///
+/// Where it shares the network it is a flow, of ours or of SimGrid's, which says when it ends. Where it shares nothing
+/// with others, as between ranks of a host whose messages do not slow each other, all there is to it is the date of its
+/// end: neither flow nor event.
+class Transfer {
+ public:
+  /// As a flow.
+  void begin(NetworkFlows& flows, const FlowShape& shape) { own_flow_ = flows.begin(shape); }
+  /// Of SimGrid's. Lets other actors run before it returns.
+  void begin(const FlowShape& shape) { flow_ = port::begin_flow(shape); }
+  /// Without.
+  void end_at(double date_s) { ends_s_ = date_s; }
+
+  bool has_begun() const { return own_flow_ != nullptr || flow_ != nullptr || ends_s_ >= 0; }
+  /// Of SimGrid's.
+  bool has_flow() const { return flow_ != nullptr; }
+  const port::Flow& flow() const { return flow_; }
+  /// At the simulated clock.
+  bool has_ended() const;
+  /// The rank is at its end, on the clock or, if that takes no flow, ahead of it. Blocks.
+  void wait(RankClock& clock) const;
+  /// Does not block: the bell rings then, unless what is returned is gone before.
+  std::shared_ptr<const void> ring_at_end(const simgrid::s4u::SemaphorePtr& bell) const;
+
+ private:
+  std::shared_ptr<NetworkFlow> own_flow_;
+  port::Flow flow_;
+  double ends_s_ = -1;
+};
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hplcast/smpi_models/hplcast_smpi.h"
+#include "smpi-models/flows/network_flows.hpp"
+#include "smpi-models/messages/channel_key.hpp"
+#include "smpi-models/platform/network_costs.hpp"
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
+
+struct hplcast_end;
+
+namespace hplcast::smpi_models {
+
+/// Of a message, packed.
+struct MessageContent {
+  std::unique_ptr<char[]> bytes;  ///< null: nobody looks at it
+  std::size_t size = 0;
+};
+
+/// A message from its sending to its receiving.
+struct SentMessage {
+  hplcast_message message;
+  MessageName name;
+  double sent_s = 0;      ///< when its sender called, perhaps ahead of the clock
+  double begins_s = 0;    ///< likewise, its transfer
+  bool detached = false;  ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
+  const hplcast_end* from = nullptr;  ///< where its content is; null: nobody asks, or it is in `copy`
+  MessageContent copy;                ///< of a sender that goes on before the receiver looks
+  core::MessageFlow as;               ///< in the network
+  bool starts_alone = false;          ///< without the receiver
+  bool sender_sleeps = false;         ///< until the transfer begins
+  simgrid::s4u::SemaphorePtr alarm;   ///< of a sender that waits for any of several: the transfer has begun
+  Transfer transfer;
+};
+
+/// A receive or a sending that does not block; what MPI_Request is for.
+struct MessageRequest {
+  bool receives = false;
+  hplcast_message wanted{};              ///< of a receive
+  double wanted_s = 0;                   ///< of a receive: when it was called, perhaps ahead of the clock
+  const hplcast_end* into = nullptr;     ///< of a receive: where its content is to be put
+  std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
+  bool receiver_sleeps = false;          ///< until a message was sent, and its transfer has begun
+  simgrid::s4u::SemaphorePtr alarm;      ///< of a rank that waits for any of several: its transfer has begun
+};
+
+/// How Messages moves contents of which it knows only the ends.
+class ContentMover {
+ public:
+  virtual ~ContentMover() = default;
+  /// The sender and the receiver have met: from `sent` to `request.into`.
+  virtual void move(SentMessage& sent, const MessageRequest& request) = 0;
+  /// The sender goes on before they meet: from `sent.from` to `sent.copy`.
+  virtual void keep(SentMessage& sent) = 0;
+};
+
+/// The messages of one rank that are not over yet.
+struct Mail {
+  std::vector<std::shared_ptr<SentMessage>> sent;  ///< to this rank, not matched
+  std::vector<MessageRequest*> posted;             ///< by this rank, not matched
+  std::vector<MessageRequest*> receiving;          ///< by this rank, not waited for
+  const hplcast_channel* probed = nullptr;         ///< the rank sleeps until something is sent here
+  SendingNumbers sendings;                         ///< only if names matter
+
+  /// Whether a probe of this channel finds something.
+  bool has(const hplcast_channel& channel) const;
+  /// Whether it was sent until then.
+  bool has(const hplcast_channel& channel, double until_s) const;
+};
+
+}  // namespace hplcast::smpi_models

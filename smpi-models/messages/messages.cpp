@@ -1,0 +1,367 @@
+#include "smpi-models/messages/messages.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "smpi-models/messages/probes.hpp"
+#include "smpi-models/simgrid_port/log.hpp"
+
+HPLCAST_LOG_CATEGORY(messages, "Messages that do not go through SMPI");
+
+namespace hplcast::smpi_models {
+
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+std::uint64_t wire_bytes(const SentMessage& sent) {
+  return static_cast<std::uint64_t>(sent.message.bytes + core::smpi_envelope_bytes);
+}
+
+void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
+  const hplcast_message& from = sent.message;
+  const std::size_t first = std::max(from.content_first, wanted.content_first);
+  const std::size_t end =
+      std::min(from.content_first + from.content_bytes, wanted.content_first + wanted.content_bytes);
+  if (end <= first) return;
+  std::memcpy(static_cast<char*>(wanted.content) + (first - wanted.content_first),
+              sent.copy.bytes.get() + (first - from.content_first), end - first);
+}
+
+s4u::SemaphorePtr& alarm_of(MessageRequest& request) {
+  return request.receives ? request.alarm : request.message->alarm;
+}
+
+/// By value: another rank may ring it meanwhile, and the one that waits drops it before SimGrid has come to this call.
+void ring(s4u::SemaphorePtr alarm) {
+  if (alarm != nullptr) alarm->release();
+}
+
+/// Its sender has called, and will begin the transfer before anything else happens.
+bool is_just_beginning(const MessageRequest* request) {
+  const SentMessage* const sent = request->message.get();
+  return request->receives && sent != nullptr && !sent->transfer.has_begun();
+}
+
+/// Blocks until the transfer of one of them begins; all of them are of one rank. `state`: what it does meanwhile.
+void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clock, const s4u::SemaphorePtr& bell,
+                   core::CoreState state = core::CoreState::blocked) {
+  for (MessageRequest* const request : not_begun) alarm_of(*request) = bell;
+  clock.tell(core::CoreState::messages);
+  bell->acquire();
+  clock.tell(state);
+  for (MessageRequest* const request : not_begun) alarm_of(*request) = nullptr;
+}
+
+/// Those whose transfer has begun go to the end, of which the begin is returned.
+std::vector<MessageRequest*>::iterator let_begin(std::vector<MessageRequest*>& requests) {
+  while (std::any_of(requests.begin(), requests.end(), is_just_beginning)) s4u::this_actor::yield();
+  return std::partition(requests.begin(), requests.end(), [](const MessageRequest* request) {
+    return request->message == nullptr || !request->message->transfer.has_begun();
+  });
+}
+
+}  // namespace
+
+Messages::Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows)
+    : costs_(costs),
+      ranks_(ranks),
+      async_small_bytes_(port::setting<int>("smpi/async-small-thresh")),
+      detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")) {
+  if (own_flows) flows_.emplace(costs);
+}
+
+core::Scope Messages::scope(int source, int destination) const {
+  return at(source).host == at(destination).host ? core::Scope::local : core::Scope::remote;
+}
+
+MessageName Messages::next_name(const hplcast_channel& channel) {
+  MessageName name{static_cast<std::uint32_t>(channel.source), static_cast<std::uint32_t>(channel.destination),
+                   static_cast<std::uint32_t>(channel.tag)};
+  if (!costs_.draws()) return name;
+  name.number = at(channel.source).mail.sendings.next(name.destination, name.tag);
+  return name;
+}
+
+double Messages::overhead_s(core::MessageCost which, const SentMessage& sent) const {
+  const hplcast_channel& channel = sent.message.channel;
+  return std::max(0.0,
+                  costs_.overhead_s(which, scope(channel.source, channel.destination), sent.message.bytes, sent.name));
+}
+
+FlowShape Messages::shape_of(const SentMessage& sent) const {
+  const hplcast_channel& channel = sent.message.channel;
+  return {at(channel.source).host, at(channel.destination).host, wire_bytes(sent), sent.as};
+}
+
+std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
+                                               const hplcast_end* from) {
+  auto sent = std::make_shared<SentMessage>();
+  sent->message = message;
+  const hplcast_channel& channel = message.channel;
+  sent->name = next_name(channel);
+  sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, sent->name);
+  sent->detached = !synchronous && message.bytes < detached_bytes_;
+  sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
+  sent->from = from;
+  if (message.content_bytes > 0) {
+    const char* bytes = static_cast<const char*>(message.content);
+    sent->copy = {std::make_unique<char[]>(message.content_bytes), message.content_bytes};
+    std::memcpy(sent->copy.bytes.get(), bytes, message.content_bytes);
+  }
+  Rank& source = at(channel.source);
+  // A sender that waits for the end of the transfer has no cost of its own.
+  if (sent->detached || synchronous || cost == core::MessageCost::isend) {
+    source.clock.spend(overhead_s(cost, *sent));
+  }
+  sent->sent_s = message.probed ? on_the_clock_s(source.clock) : own_time_s(source.clock, channel);
+  LOG("sends %g bytes to rank %d, tag %d, %s", message.bytes, channel.destination, channel.tag,
+      !sent->detached                      ? "rendezvous"
+      : message.bytes < async_small_bytes_ ? "eager"
+                                           : "detached");
+  return sent;
+}
+
+double Messages::on_the_clock_s(RankClock& clock) {
+  clock.flush();
+  return s4u::Engine::get_clock();
+}
+
+/// When what the rank does next on this channel begins. Where only the two ends of a message can notice, it need not be
+/// on the clock yet.
+double Messages::own_time_s(RankClock& clock, const hplcast_channel& channel) {
+  const bool others_notice = channel.source < 0 || costs_.is_half_duplex(scope(channel.source, channel.destination));
+  return others_notice || !clock.may_run_ahead() ? on_the_clock_s(clock) : clock.now_s();
+}
+
+/// `clock`: of the rank that begins it.
+void Messages::begin_transfer(SentMessage& sent, double date_s, const RankClock& clock) {
+  sent.begins_s = date_s;
+  FlowShape shape = shape_of(sent);
+  const core::Scope where = scope(sent.message.channel.source, sent.message.channel.destination);
+  if (clock.may_run_ahead() && !costs_.is_shared(where) && !costs_.is_half_duplex(where)) {
+    sent.transfer.end_at(date_s + NetworkCosts::time_alone_s(shape.as, static_cast<double>(shape.wire_bytes)));
+    return;
+  }
+  shape.delay_s = std::max(0.0, date_s - s4u::Engine::get_clock());
+  if (flows_)
+    sent.transfer.begin(*flows_, shape);
+  else
+    sent.transfer.begin(shape);
+}
+
+void Messages::load_links(const FlowShape& shape) {
+  if (flows_)
+    flows_->begin(shape);
+  else
+    port::begin_flow(shape, true);
+}
+
+/// If somebody wants it already, its transfer begins.
+bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
+  std::vector<MessageRequest*>& posted = at(sent->message.channel.destination).mail.posted;
+  const auto found = std::find_if(posted.begin(), posted.end(), [&](const MessageRequest* request) {
+    return matches(sent->message.channel, request->wanted.channel);
+  });
+  if (found == posted.end()) return false;
+  MessageRequest& request = **found;
+  posted.erase(found);
+  request.message = sent;
+  if (sent->from != nullptr) mover_->move(*sent, request);
+  // The receiver may be done with its request before this goes on.
+  const bool sleeps = request.receiver_sleeps;
+  const s4u::SemaphorePtr alarm = request.alarm;
+  begin_transfer(*sent, sent->starts_alone ? sent->sent_s : std::max(sent->sent_s, request.wanted_s),
+                 at(sent->message.channel.source).clock);
+  if (sleeps) at(sent->message.channel.destination).clock.wake();
+  ring(alarm);
+  return true;
+}
+
+void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
+  const hplcast_message& message = sent->message;
+  if (sent->from != nullptr && sent->detached) mover_->keep(*sent);
+  Rank& destination = at(message.channel.destination);
+  destination.mail.sent.push_back(sent);
+  if (sent->starts_alone) begin_transfer(*sent, sent->sent_s, at(message.channel.source).clock);
+  Probes::wake(destination, message.channel);
+}
+
+/// On a half duplex network what the destination is already sending here comes first.
+void Messages::let_opposite_pass(const hplcast_channel& channel) {
+  if (!costs_.is_half_duplex(scope(channel.source, channel.destination))) return;
+  for (const MessageRequest* request : at(channel.source).mail.receiving) {
+    if (request->wanted.channel.source != channel.destination) continue;
+    const SentMessage* opposite = request->message.get();
+    if (opposite == nullptr || opposite->detached || opposite->sent_s == s4u::Engine::get_clock()) continue;
+    if (!opposite->transfer.has_begun()) continue;
+    opposite->transfer.wait(at(channel.source).clock);
+    return;
+  }
+}
+
+void Messages::send(const hplcast_message& message, bool synchronous, const hplcast_end* from) {
+  const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send, from);
+  if (!sent->detached) let_opposite_pass(message.channel);
+  if (!match_posted(sent)) publish(sent);
+  wait_for_end(sent);
+}
+
+/// The rank waits until the other side is there as well, if it is not, and then for the end of the transfer.
+template <typename Sleep>
+void Messages::wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent,
+                             const Sleep& sleep_until_there) {
+  const double began_s = clock.now_s();
+  const bool waits = sent == nullptr || !sent->transfer.has_begun() || sent->begins_s > began_s;
+  if (waits) clock.tell(core::CoreState::messages);
+  clock.pause();
+  sleep_until_there();
+  clock.go_on_from(std::max(began_s, sent->begins_s));
+  if (waits) clock.tell(core::CoreState::blocked);
+  sent->transfer.wait(clock);
+}
+
+/// Of the sending, for its sender.
+void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
+  if (sent->detached) return;
+  Rank& source = at(sent->message.channel.source);
+  wait_for_both(source.clock, sent, [&] {
+    if (sent->transfer.has_begun()) return;
+    sent->sender_sleeps = true;
+    source.clock.sleep();  // for a receive
+  });
+  source.clock.resume();
+  source.let_in_s = source.clock.now_s();
+}
+
+std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous,
+                                                const hplcast_end* from) {
+  auto request = std::make_unique<MessageRequest>();
+  request->message = prepare(message, synchronous, core::MessageCost::isend, from);
+  if (!match_posted(request->message)) publish(request->message);
+  return request;
+}
+
+std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, const hplcast_end* into) {
+  auto request = std::make_unique<MessageRequest>();
+  request->receives = true;
+  request->wanted = wanted;
+  request->into = into;
+  Rank& rank = at(wanted.channel.destination);
+  request->wanted_s = own_time_s(rank.clock, wanted.channel);
+  LOG("wants a message of rank %d, tag %d", wanted.channel.source, wanted.channel.tag);
+  Mail& mail = rank.mail;
+  mail.receiving.push_back(request.get());
+  const auto found = std::find_if(mail.sent.begin(), mail.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
+    return matches(sent->message.channel, wanted.channel);
+  });
+  if (found == mail.sent.end()) {
+    mail.posted.push_back(request.get());
+    return request;
+  }
+  request->message = *found;
+  mail.sent.erase(found);
+  SentMessage& sent = *request->message;
+  if (into != nullptr) mover_->move(sent, *request);
+  if (sent.starts_alone) return request;
+  begin_transfer(sent, std::max(sent.sent_s, request->wanted_s), rank.clock);
+  if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();
+  ring(sent.alarm);
+  return request;
+}
+
+/// Follows ranks that wait for each other a few steps only.
+bool Messages::sends_nothing_until(int rank, double date_s) const {
+  constexpr int most_steps = 8;
+  for (int steps = 0; rank >= 0 && steps < most_steps; ++steps) {
+    const RankClock::Wait& wait = at(rank).clock.waits_for();
+    if (wait.flow != nullptr)
+      return !wait.flow->has_ended && flows_->earliest_end_s(*wait.flow) > date_s + 2 * port::resolution_s;
+    if (wait.date_s > date_s) return true;
+    rank = wait.other;
+  }
+  return false;
+}
+
+bool Messages::has_ended(const MessageRequest& request) const {
+  const SentMessage* const sent = request.message.get();
+  if (sent == nullptr) return false;
+  if (!request.receives && sent->detached) return true;
+  return sent->transfer.has_ended();
+}
+
+void Messages::wait_any(const std::vector<MessageRequest*>& requests) {
+  const auto is_over = [this](const MessageRequest* request) { return has_ended(*request); };
+  rank_of(*requests.front()).clock.flush();
+  // Transfers that have begun ring at their end, others when they begin.
+  const s4u::SemaphorePtr bell = s4u::Semaphore::create(0);
+  std::vector<MessageRequest*> not_begun = requests;
+  std::vector<std::shared_ptr<const void>> alarms;
+  while (std::none_of(requests.begin(), requests.end(), is_over)) {
+    const auto begun = let_begin(not_begun);
+    std::transform(begun, not_begun.end(), std::back_inserter(alarms),
+                   [&](const MessageRequest* request) { return request->message->transfer.ring_at_end(bell); });
+    not_begun.erase(begun, not_begun.end());
+    const bool waits = not_begun.size() == requests.size();
+    wait_for_bell(not_begun, rank_of(*requests.front()).clock, bell,
+                  waits ? core::CoreState::blocked : core::CoreState::messages);
+  }
+}
+
+void Messages::wait_next(const std::vector<MessageRequest*>& requests) {
+  RankClock& clock = rank_of(*requests.front()).clock;
+  clock.flush();
+  std::vector<MessageRequest*> waiting = requests;
+  auto begun = let_begin(waiting);
+  if (begun == waiting.end()) {
+    wait_for_bell(waiting, clock, s4u::Semaphore::create(0));
+    begun = let_begin(waiting);
+  }
+  const auto has_flow = [](const MessageRequest* request) { return request->message->transfer.has_flow(); };
+  if (!std::all_of(begun, waiting.end(), has_flow)) {
+    wait_any(requests);
+    return;
+  }
+  std::vector<port::Flow> flows;
+  std::transform(begun, waiting.end(), std::back_inserter(flows),
+                 [](const MessageRequest* request) { return request->message->transfer.flow(); });
+  port::wait_for_any(flows);
+  clock.tell(core::CoreState::messages);
+}
+
+Rank& Messages::rank_of(const MessageRequest& request) {
+  return at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
+}
+
+void Messages::wait(MessageRequest& request) {
+  Rank& rank = rank_of(request);
+  if (!request.receives) {
+    rank.clock.flush();
+    wait_for_end(request.message);
+    return;
+  }
+  if (!rank.clock.may_run_ahead()) rank.clock.flush();
+  wait_for_both(rank.clock, request.message, [&] {
+    if (request.message == nullptr) {
+      request.receiver_sleeps = true;
+      rank.clock.sleep(request.wanted.channel.source);
+    }
+    while (!request.message->transfer.has_begun()) s4u::this_actor::yield();  // the sender is just about to begin it
+  });
+  finish_receive(request);
+}
+
+void Messages::finish_receive(MessageRequest& request) {
+  LOG("has the message of rank %d, tag %d", request.wanted.channel.source, request.wanted.channel.tag);
+  Rank& rank = at(request.wanted.channel.destination);
+  std::vector<MessageRequest*>& receiving = rank.mail.receiving;
+  receiving.erase(std::find(receiving.begin(), receiving.end(), &request));
+  const SentMessage& sent = *request.message;
+  copy_content(sent, request.wanted);
+  rank.clock.resume();
+  rank.let_in_s = rank.clock.now_s();
+  if (sent.detached) rank.clock.spend(overhead_s(core::MessageCost::recv, sent));
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "smpi-models/clock/rank.hpp"
+#include "smpi-models/flows/network_flows.hpp"
+#include "smpi-models/messages/message.hpp"
+
+namespace hplcast::smpi_models {
+
+/// Point-to-point messages as flows, of NetworkFlows or of SimGrid, with the three semantics of MPI_Send that SMPI has
+/// (eager, detached, rendezvous) and its costs, for a fraction of the work that SMPI itself has with a message.
+/// Simulated times are those of SMPI to rounding (a test compares). What a call costs (os, ois, or) joins the delay of
+/// the rank and is spent with it.
+///
+/// Messages match by source, destination, tag and context, in order. Only bytes that both sides declare as content are
+/// copied, or what a ContentMover moves.
+class Messages {
+ public:
+  /// Reads thresholds from SMPI's settings. `ranks`: of MPI_COMM_WORLD, by number. Both must outlive this.
+  /// `own_flows`: NetworkFlows moves them, else SimGrid.
+  Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows);
+
+  /// Blocks as MPI_Send does, or MPI_Ssend.
+  void send(const hplcast_message& message, bool synchronous, const hplcast_end* from = nullptr);
+  /// As MPI_Isend or MPI_Issend.
+  std::unique_ptr<MessageRequest> isend(const hplcast_message& message, bool synchronous,
+                                        const hplcast_end* from = nullptr);
+  /// As MPI_Irecv. The request must stay where it is until wait().
+  std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted, const hplcast_end* into = nullptr);
+  /// As MPI_Wait.
+  void wait(MessageRequest& request);
+  /// Whether wait() would not wait.
+  bool has_ended(const MessageRequest& request) const;
+  /// Blocks until one of them, which are all of one rank, has ended; wait() is still to be called.
+  void wait_any(const std::vector<MessageRequest*>& requests);
+  /// Likewise; of those whose transfers have begun, if there are any.
+  void wait_next(const std::vector<MessageRequest*>& requests);
+  /// Whether another rank is known to wait for what comes later. False: it may send something before, or not.
+  bool sends_nothing_until(int rank, double date_s) const;
+  /// For messages with `from` and `into`, which must stay where they are while their rank waits. It must outlive this.
+  void set_mover(ContentMover* mover) { mover_ = mover; }
+  double async_small_bytes() const { return async_small_bytes_; }
+  double detached_bytes() const { return detached_bytes_; }
+  /// Between two ranks of MPI_COMM_WORLD.
+  core::Scope scope(int source, int destination) const;
+  /// Before any message: SimGrid moves them.
+  void leave_flows_to_simgrid() { flows_.reset(); }
+  /// Takes its part of the links; nobody waits for it.
+  void load_links(const FlowShape& shape);
+  /// Names the next message of the rank `channel.source` there.
+  MessageName next_name(const hplcast_channel& channel);
+
+ private:
+  std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
+                                       const hplcast_end* from);
+  bool match_posted(const std::shared_ptr<SentMessage>& sent);
+  void publish(const std::shared_ptr<SentMessage>& sent);
+  FlowShape shape_of(const SentMessage& sent) const;
+  static double on_the_clock_s(RankClock& clock);
+  double own_time_s(RankClock& clock, const hplcast_channel& channel);
+  void begin_transfer(SentMessage& sent, double date_s, const RankClock& clock);
+  template <typename Sleep>
+  void wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent, const Sleep& sleep_until_there);
+  void wait_for_end(const std::shared_ptr<SentMessage>& sent);
+  void finish_receive(MessageRequest& request);
+  void let_opposite_pass(const hplcast_channel& channel);
+  double overhead_s(core::MessageCost which, const SentMessage& sent) const;
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  Rank& rank_of(const MessageRequest& request);
+
+  const NetworkCosts& costs_;
+  std::deque<Rank>& ranks_;
+  double async_small_bytes_;
+  double detached_bytes_;
+  std::optional<NetworkFlows> flows_;
+  ContentMover* mover_ = nullptr;
+};
+
+}  // namespace hplcast::smpi_models

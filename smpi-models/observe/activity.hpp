@@ -1,0 +1,188 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "hplcast/core/activity_trace.hpp"
+#include "hplcast/core/kernel_shape.hpp"
+#include "hplcast/smpi_models/hplcast_activity.h"
+#include "smpi-models/messages/channel_key.hpp"
+
+namespace hplcast::smpi_models {
+
+using core::mpi_names;
+using core::phase_names;
+using core::TimeSpan;
+using core::TracedMessage;
+using core::TraceFile;
+static_assert(phase_names.size() == HPLCAST_PHASE_COUNT && mpi_names.size() == HPLCAST_MPI_COUNT);
+
+/// What the environment says of observation.
+struct ActivitySettings {
+  std::string trace_path;  ///< HPLCAST_TRACE; empty: no trace
+  int first_rank = 0;      ///< HPLCAST_TRACE_RANKS, inclusive
+  int last_rank = std::numeric_limits<int>::max();
+  bool phases = false;        ///< HPLCAST_PHASES
+  bool checks = false;        ///< HPLCAST_CHECKS: phases are measured, to be checked (invariants.hpp)
+  std::string progress_path;  ///< HPLCAST_PROGRESS; empty: nobody looks
+};
+
+/// `lookup` gives the value of a variable, or null. @throws core::DomainError naming the variable.
+ActivitySettings read_activity_settings(const std::function<const char*(const char*)>& lookup);
+
+/// An MPI call as hplcast_call_begin() has it.
+struct MpiCall {
+  hplcast_mpi operation = HPLCAST_MPI_SEND;
+  int peer = -1;
+  int tag = 0;
+  double bytes = 0;
+  const void* request = nullptr;
+};
+
+/// A moment of a rank: its own time, and by how much detours had stretched what it spent until then, in s.
+struct Moment {
+  Moment(double now, double detours = 0) : now_s(now), detours_s(detours) {}  // NOLINT: a time is a moment
+  double now_s;
+  double detours_s;
+};
+
+/// How one rank spent the time of one phase. What is in none of the four parts is work that has no model, or (in fast
+/// mode) exchanges that are not simulated message by message.
+struct PhaseTime {
+  double elapsed_s = 0;  ///< without phases inside it
+  double kernels_s = 0;
+  double messages_s = 0;  ///< inside MPI calls, without waiting
+  double waiting_s = 0;   ///< inside MPI calls, while the other side was not there yet
+  double detours_s = 0;   ///< by which they stretched the rest
+};
+/// Of each phase.
+using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
+
+/// A rank that was in an MPI call when the simulation ended.
+struct BlockedRank {
+  int rank = 0;
+  const char* operation = "";
+  hplcast_channel channel{-1, -1, 0, 0};  ///< source and destination -1: not known
+  double since_s = 0;
+  const char* phase = "";
+};
+
+/// Follows what the ranks of a simulation do. Times are those of the ranks: the simulated clock plus what a rank has
+/// pending. Without SimGrid inside, so that tests can tell it stories.
+class Activity {
+ public:
+  /// @throws core::Error if the trace cannot be written.
+  explicit Activity(ActivitySettings settings);
+
+  const ActivitySettings& settings() const noexcept { return settings_; }
+
+  /// Before anything else that `rank` does.
+  void add_rank(int rank, const std::string& host_name);
+
+  /// Whether kernel(), phase_begin() and phase_end() have anything to do.
+  bool measures() const noexcept { return measures_; }
+
+  /// `detours_s` of its span, it did not work.
+  void kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span, double detours_s = 0);
+  void phase_begin(int rank, hplcast_phase phase, const Moment& now);
+  void phase_end(int rank, const Moment& now);
+  void call_begin(int rank, const MpiCall& call, const Moment& now);
+  void call_end(int rank, const void* request, bool found, const Moment& now);
+
+  /// `rank` comes to mark 0, 1, ... of the panels of a window.
+  void begin_panel(int rank, std::size_t mark, const Moment& now);
+
+  /// Of every rank: [phase][rank].
+  using RankPhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
+  RankPhaseTimes phase_times() const;
+  /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
+  const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }
+  /// Null: this rank is not in a trace.
+  TraceFile* trace_of(int rank) const { return ranks_[static_cast<std::size_t>(rank)].traced ? trace_.get() : nullptr; }
+  /// A curve in the trace, if there is one.
+  void counter(const char* name, double time_s, double value);
+  /// The ranks that are in an MPI call, in order.
+  std::vector<BlockedRank> blocked() const;
+  /// Ends the trace. @throws core::Error
+  void finish();
+
+ private:
+  struct Frame {
+    hplcast_phase phase;
+    double begin_s;
+  };
+  /// A message that does not block its rank.
+  struct Request {
+    const void* id;
+    bool receives;
+    hplcast_channel channel;
+    std::uint64_t number;
+    double bytes;
+  };
+  struct Call {
+    bool inside = false;
+    hplcast_mpi operation = HPLCAST_MPI_SEND;
+    hplcast_channel channel{-1, -1, 0, 0};
+    double bytes = 0;
+    double begin_s = 0;
+    double detours_before_s = 0;
+    std::uint64_t number = 0;       // of the message on its channel
+    const void* request = nullptr;  // of a wait
+  };
+  struct HeldProbe {
+    bool held = false;
+    TracedMessage message;
+    TimeSpan span;
+  };
+  struct Rank {
+    bool traced = false;
+    PhaseTimes times{};
+    std::vector<Frame> frames;
+    double phase_since_s = 0;    // since when time counts for the innermost phase
+    double detours_since_s = 0;  // likewise
+    double kernels_end_s = 0;
+    bool gathers = false;  // kernels whose times are not known yet, until the phase ends
+    Call call;
+    std::vector<Request> requests;  // open ones: HPL has one or two at a time
+    HeldProbe probe;
+  };
+  /// When both sides of a message came, on a channel; messages are numbered from 0 as they are sent and asked for.
+  struct Message {
+    double sent_s = std::numeric_limits<double>::quiet_NaN();
+    double wanted_s = std::numeric_limits<double>::quiet_NaN();
+    int ended = 0;  // sides that are done
+  };
+  struct Traffic {
+    std::deque<Message> messages;
+    std::uint64_t first = 0;  // number of messages.front()
+    std::uint64_t sent = 0;
+    std::uint64_t wanted = 0;
+  };
+
+  void spend(Rank& rank, const Moment& now);
+  static std::vector<Request>::iterator find_request(Rank& rank, const void* id);
+  void follow(Call& call);
+  double waited_s(Rank& rank, double now_s, bool found);
+  double until_sent_s(const Call& call, double now_s) const;
+  double end_message(const hplcast_channel& channel, std::uint64_t number, bool receives, const Call& call,
+                     double now_s);
+  void trace_call(int number, Rank& rank, double waited, double now_s, bool found);
+  void release_probe(int number, Rank& rank);
+
+  ActivitySettings settings_;
+  bool measures_;
+  std::unique_ptr<TraceFile> trace_;
+  std::unordered_map<std::string, int> hosts_;
+  std::vector<Rank> ranks_;
+  std::vector<PhaseTimes> at_marks_;
+  std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual> traffic_;
+};
+
+}  // namespace hplcast::smpi_models

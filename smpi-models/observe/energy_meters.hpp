@@ -1,0 +1,225 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/energy.hpp"
+
+namespace hplcast::smpi_models {
+
+/// Joules in steps of time from 0 on.
+class PowerBins {
+ public:
+  /// @param bin_s  > 0
+  explicit PowerBins(double bin_s) : bin_s_(bin_s) {}
+
+  /// Watts from begin to end, 0 <= begin. An end before the begin (by rounding) takes away.
+  void add(double begin_s, double end_s, double w);
+  /// Nothing comes any more: of a run of `time_s`. The last bin is shorter than the others where they do not fill it.
+  /// @throws core::DomainError for more than 10^7 bins.
+  void end(double time_s);
+
+  double bin_s() const { return bin_s_; }
+  const std::vector<double>& joules() const { return joules_; }
+
+ private:
+  double& at(std::size_t bin);
+  double bin_s_;
+  std::vector<double> joules_;
+};
+
+/// When at least one core of a host is active: the union of intervals that come in any order.
+class ActiveTime {
+ public:
+  void add(double begin_s, double end_s);
+  /// Gives `sink(begin, end)` every part that is over: nothing more will be added before `until_s`.
+  template <typename Sink>
+  void take_until(double until_s, Sink sink) {
+    while (!parts_.empty() && parts_.begin()->first < until_s) {
+      const auto [begin_s, end_s] = *parts_.begin();
+      parts_.erase(parts_.begin());
+      if (end_s > until_s) {
+        sink(begin_s, until_s);
+        parts_.emplace(until_s, end_s);
+        return;
+      }
+      sink(begin_s, end_s);
+    }
+  }
+  std::size_t parts() const { return parts_.size(); }
+
+ private:
+  std::map<double, double> parts_;  // begin to end; they do not touch each other
+};
+
+/// Seconds, watts or joules by core::CoreState.
+using ByState = std::array<double, core::core_state_count>;
+
+class HostMeter;
+
+/// What one rank does in the timed part of HPL (from begin() to end()): seconds in each core::CoreState, which add up
+/// to the time of that part. Times are the rank's own (RankClock).
+///
+/// Time is told as it passes: until() says what the rank has done since the last time. In fast mode the dates of work
+/// inside a meeting are not known before its end. So from note() on seconds are gathered without dates, and settle()
+/// spreads them evenly over the time that the meeting turned out to take; what is left of it are its messages.
+///
+///     until      until  note           note          settle: the meeting ends     until
+///     |--dgemm---|dger--|  dger, dscal |  dger, ...  |~~~~~~~~~~~~~~~~~~~~~~~~~~~~|---|
+///                       gathered, in no time          |- spread over all of this -|
+class StateMeter {
+ public:
+  /// `host` must outlive this. @param watts  that the rank's core adds in each state
+  StateMeter(HostMeter& host, const ByState& watts) : host_(&host), watts_(watts) {}
+
+  /// The timed part begins: what was counted before is forgotten. Power over time is counted from `origin_s` on, which
+  /// is not after that.
+  void begin(double now_s, double origin_s);
+  /// It ends for this rank. The time since the last until() was `state`.
+  void end(core::CoreState state, double now_s);
+
+  /// From the last of these calls to `now_s` it was in `state`.
+  void until(core::CoreState state, double now_s) {
+    if (runs_ && !notes_) pass(state, now_s);
+  }
+  /// It has spent `duration_s` in `state`, and is at `now_s`.
+  void spent(core::CoreState state, double duration_s, double now_s) {
+    if (!runs_) return;
+    if (notes_)
+      since_note_[static_cast<std::size_t>(state)] += duration_s;
+    else
+      pass(state, now_s);
+  }
+
+  /// Something noted begins: what was spent since the last note lies before it.
+  void note();
+  /// Inside the meeting, without a date.
+  void add_noted(core::CoreState state, double duration_s) { noted_[static_cast<std::size_t>(state)] += duration_s; }
+  /// By how much detours stretched kernels inside the meeting.
+  void stretch_noted(double duration_s) { stretched_s_ += duration_s; }
+  /// What was noted is done at `done_s`, the rank goes on at `on_s` >= done_s, and with what it has spent since the
+  /// last note it is at `now_s`.
+  void settle(double done_s, double on_s, double now_s);
+
+  const ByState& seconds() const { return seconds_; }
+  double total_s() const;
+  ByState joules() const;
+  /// Begin and end of the timed part; 0 without one.
+  double time_s() const { return ended_s_ - begun_s_; }
+  /// It will not tell its host of active times before this, after the origin.
+  double held_from_s() const { return active_begin_s_; }
+  /// Those who end before the last wait for it. The intervals that are held back are handed over.
+  void fill(double time_s);
+
+ private:
+  void pass(core::CoreState state, double now_s);
+  void spread(const ByState& amounts, double end_s);
+  void active_until(double begin_s, double end_s);
+
+  HostMeter* host_;
+  ByState watts_;
+  bool runs_ = false;
+  bool notes_ = false;
+  double origin_s_ = 0, begun_s_ = 0, ended_s_ = 0, since_s_ = 0;
+  double active_begin_s_ = 0, active_end_s_ = 0;  // after the origin: an interval that may go on
+  ByState seconds_{}, noted_{}, since_note_{};
+  double stretched_s_ = 0;
+};
+
+/// The power of one host over time, beyond what it draws when idle.
+class HostMeter {
+ public:
+  /// @param bins  where its watts go; null: nowhere
+  /// @param sleeps  whether it may have no active core: some state adds nothing
+  HostMeter(const core::HostPower& power, PowerBins* bins, bool sleeps) : power_(power), bins_(bins), sleeps_(sleeps) {}
+
+  const core::HostPower& power() const { return power_; }
+  void add_rank(const StateMeter& meter) { ranks_.push_back(&meter); }
+  /// Whether it needs to know when.
+  bool has_bins() const { return bins_ != nullptr; }
+  bool sleeps() const { return sleeps_; }
+  /// Forgets all that was told.
+  void begin();
+  /// Of one core; times after the origin, watts behind the supply.
+  void add_watts(double begin_s, double end_s, double w) { bins_->add(begin_s, end_s, power_.at_wall_w(w)); }
+  void add_active(double begin_s, double end_s);
+  /// Adds what all of the host draws, whatever its cores do. @return how long it was awake
+  double end(double time_s);
+
+ private:
+  void add_awake(double begin_s, double end_s);
+
+  core::HostPower power_;
+  PowerBins* bins_;
+  bool sleeps_;
+  std::vector<const StateMeter*> ranks_;
+  ActiveTime active_;
+  double awake_s_ = 0;
+};
+
+/// What to keep of the power of a run.
+struct EnergySettings {
+  bool on = false;
+  double bin_s = 0;    ///< of the power over time; 0: not kept
+  bool hosts = false;  ///< of every host
+};
+
+/// Seconds and joules by state, summed over the ranks.
+struct StateSums {
+  ByState seconds{}, joules{};
+};
+
+/// The energy of the timed part of a run, at the wall (docs/models/energy.md). Only hosts with ranks count.
+struct EnergyTotals {
+  double begun_s = 0;  ///< by the first rank, on the simulated clock
+  double time_s = 0;   ///< of the rank that took longest
+  double idle_j = 0, awake_j = 0;
+  double awake_share = 1;  ///< of the time that the hosts could be awake
+  double network_j = 0;    ///< the share of these hosts
+  StateSums states;
+  core::PowerTrace trace;  ///< without bins if there are none; times after the begin
+  double energy_j() const {
+    return std::accumulate(states.joules.begin(), states.joules.end(), idle_j + awake_j + network_j);
+  }
+};
+
+/// Meters of all ranks and hosts.
+class EnergyAccount {
+ public:
+  /// @throws core::DomainError for a cluster without power. `cluster` must outlive this.
+  EnergyAccount(const core::ClusterModel& cluster, const EnergySettings& settings);
+
+  /// The meter of a new rank on a CPU; stays where it is.
+  StateMeter& add_rank(int host, int cpu);
+  /// The timed part begins for a rank. No rank begins another one before all have ended this.
+  void begin(StateMeter& meter, double now_s);
+  /// Adds to the sums of all ranks what one has done until it comes to mark 0, 1 ... of the panels of a window.
+  void begin_panel(std::size_t mark, const StateMeter& meter);
+  const std::vector<StateSums>& at_marks() const { return at_marks_; }
+  /// When all is over. Once.
+  EnergyTotals end();
+  const std::deque<StateMeter>& meters() const { return meters_; }
+
+ private:
+  HostMeter& host_meter(int host);
+  void end_bins(EnergyTotals& totals, double network_w);
+  const core::ClusterModel& cluster_;
+  EnergySettings settings_;
+  PowerBins all_;
+  std::map<int, PowerBins> bins_;  // by host
+  std::map<int, HostMeter> hosts_;
+  std::deque<StateMeter> meters_;
+  std::size_t begun_ = 0;  // times that a rank has begun
+  double origin_s_ = 0;    // when the first did
+  std::vector<StateSums> at_marks_;
+};
+
+}  // namespace hplcast::smpi_models

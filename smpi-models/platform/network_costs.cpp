@@ -1,0 +1,108 @@
+#include "smpi-models/platform/network_costs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hplcast/core/random_stream.hpp"
+
+namespace hplcast::smpi_models {
+
+SendingNumbers::Cell& SendingNumbers::cell_of(std::uint32_t destination, std::uint32_t tag) {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // Knuth's multiplicative hashing
+  const std::uint64_t hash = ((static_cast<std::uint64_t>(destination) << 32) | tag) * golden;
+  std::size_t place = (hash >> 32) & (cells_.size() - 1);
+  while (cells_[place].count > 0 && !(cells_[place].destination == destination && cells_[place].tag == tag))
+    place = (place + 1) & (cells_.size() - 1);
+  return cells_[place];
+}
+
+std::uint32_t SendingNumbers::next(std::uint32_t destination, std::uint32_t tag) {
+  if (2 * used_ >= cells_.size()) {
+    std::vector<Cell> before(std::max<std::size_t>(16, 2 * cells_.size()));
+    before.swap(cells_);
+    for (const Cell& one : before)
+      if (one.count > 0) cell_of(one.destination, one.tag) = one;
+  }
+  Cell& cell = cell_of(destination, tag);
+  if (cell.count == 0) {
+    ++used_;
+    cell = {destination, tag, 0};
+  }
+  return cell.count++;
+}
+
+namespace {
+
+bool has_noise(const core::SegmentedLaw& law) {
+  return std::any_of(law.segments().begin(), law.segments().end(),
+                     [](const core::Segment& s) { return s.sd_s > 0 || !s.modes.empty(); });
+}
+
+core::StreamName stream_of(std::uint64_t seed, core::MessageCost which, const MessageName& name) {
+  return {seed, name.by_smpi ? core::stream_smpi_message : core::stream_message, name.source,
+          static_cast<std::uint32_t>(which), (static_cast<std::uint64_t>(name.destination) << 32) | name.tag};
+}
+
+}  // namespace
+
+NetworkCosts::NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise)
+    : network_(std::move(network)), seed_(seed) {
+  for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
+    for (std::size_t i = 0; i < core::message_cost_count; ++i) {
+      const bool draws = noise && has_noise(network_.scope(scope).costs[i]);
+      draws_[static_cast<std::size_t>(scope)][i] = draws;
+      draws_any_ = draws_any_ || draws;
+    }
+  }
+}
+
+double NetworkCosts::noise_s(core::MessageCost which, core::Scope scope, double size_bytes, double mean_s,
+                             const MessageName& name) const {
+  if (!draws_[static_cast<std::size_t>(scope)][static_cast<std::size_t>(which)]) return 0;
+  const core::SegmentedLaw& law = network_.scope(scope).cost(which);
+  return law.sample_s(size_bytes, core::draw(stream_of(seed_, which, name), name.number)) - mean_s;
+}
+
+double NetworkCosts::overhead_s(core::MessageCost which, core::Scope scope, double size_bytes,
+                                const MessageName& name) const {
+  const double mean_s = mean_overhead_s(which, scope, size_bytes);
+  return mean_s + noise_s(which, scope, size_bytes, mean_s, name);
+}
+
+core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, double mean_s, double noise_s) const {
+  const core::ScopeModel& model = network_.scope(scope);
+  const core::LinkLimit link = core::link_limit(model, scope);
+  // Nobody else is concerned by the rate on a link that is not shared: all is latency, which SimGrid need not share
+  // out.
+  const double slope_s_per_byte =
+      link.is_shared ? model.cost(core::MessageCost::transfer).at(size_bytes).slope_s_per_byte : 0;
+  return core::message_flow(mean_s, noise_s, slope_s_per_byte, size_bytes + core::smpi_envelope_bytes, link);
+}
+
+core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const MessageName& name) const {
+  const double mean_s = mean_overhead_s(core::MessageCost::transfer, scope, size_bytes);
+  return flow(scope, size_bytes, mean_s, noise_s(core::MessageCost::transfer, scope, size_bytes, mean_s, name));
+}
+
+double NetworkCosts::transfer_s(core::Scope scope, double size_bytes, const MessageName& name) const {
+  return time_alone_s(flow(scope, size_bytes, name), size_bytes + core::smpi_envelope_bytes);
+}
+
+double NetworkCosts::mean_overhead_s(core::MessageCost which, core::Scope scope, double size_bytes) const {
+  return network_.scope(scope).cost(which).mean_s(size_bytes);
+}
+
+double NetworkCosts::mean_transfer_s(core::Scope scope, double size_bytes) const {
+  const double mean_s = mean_overhead_s(core::MessageCost::transfer, scope, size_bytes);
+  return time_alone_s(flow(scope, size_bytes, mean_s, 0), size_bytes + core::smpi_envelope_bytes);
+}
+
+double NetworkCosts::bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
+  return std::max(1.0, smpi_bandwidth_factor(scope, flow));
+}
+
+double NetworkCosts::smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
+  return flow.bandwidth_bytes_per_s / network_.scope(scope).link_bytes_per_s();
+}
+
+}  // namespace hplcast::smpi_models

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hplcast/core/network_model.hpp"
+
+namespace hplcast::smpi_models {
+
+/// How often a rank has sent something to each destination with each tag. HPL uses a thousand tags in turn: an open
+/// hash table, for the memory of most of them is not in a cache any more.
+class SendingNumbers {
+ public:
+  /// How often it was asked for this before.
+  std::uint32_t next(std::uint32_t destination, std::uint32_t tag);
+
+ private:
+  struct Cell {
+    std::uint32_t destination = 0, tag = 0, count = 0;
+  };
+  Cell& cell_of(std::uint32_t destination, std::uint32_t tag);
+
+  std::vector<Cell> cells_;  ///< as many as a power of two; used ones have a count
+  std::size_t used_ = 0;
+};
+
+/// Which message of a simulation: names the draws of its costs, so that they do not depend on the order of events.
+struct MessageName {
+  std::uint32_t source = 0;       ///< rank in MPI_COMM_WORLD
+  std::uint32_t destination = 0;  ///< likewise
+  std::uint32_t tag = 0;
+  std::uint64_t number = 0;  ///< among those with these ends and this tag, from 0
+  bool by_smpi =
+      false;  ///< SMPI knows hosts and no tags: then `source` is a host's index, `number` counts its messages
+};
+
+/// The message costs of a network model, message by message. Where a law has noise, every message draws from the stream
+/// of its name; a model without noise draws nothing.
+class NetworkCosts {
+ public:
+  /// `noise` false: every message takes its expected time.
+  NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise);
+
+  /// Whether names matter.
+  bool draws() const { return draws_any_; }
+
+  /// Time in s that a rank spends in its send, isend or recv. `size_bytes` without SMPI's envelope.
+  double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName& name) const;
+  /// The message in the network.
+  core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName& name) const;
+  /// Time in s of a message that has its way to itself.
+  static double time_alone_s(const core::MessageFlow& flow, double wire_bytes) {
+    return flow.latency_s + wire_bytes / flow.bandwidth_bytes_per_s;
+  }
+  double transfer_s(core::Scope scope, double size_bytes, const MessageName& name) const;
+
+  /// The same, expected. Nothing is drawn.
+  double mean_overhead_s(core::MessageCost which, core::Scope scope, double size_bytes) const;
+  double mean_transfer_s(core::Scope scope, double size_bytes) const;
+
+  /// Whether messages that wait for their receivers go one way at a time between two ranks.
+  bool is_half_duplex(core::Scope scope) const { return network_.scope(scope).half_duplex; }
+
+  /// Whether messages take from each other what they use of the network, there.
+  bool is_shared(core::Scope scope) const { return core::link_limit(network_.scope(scope), scope).is_shared; }
+
+  const core::Topology& topology() const { return network_.values().topology; }
+
+  /// SimGrid's factor on the bandwidth of links for a flow with a bound of its own: 1 but where noise makes a message
+  /// faster than the link.
+  double bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
+  /// The same for a message of SMPI, whose flow has no bound: its share of a link, rate / capacity. Several
+  /// such flows together get as much as one, less than the link has.
+  double smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
+
+ private:
+  double noise_s(core::MessageCost which, core::Scope scope, double size_bytes, double mean_s,
+                 const MessageName& name) const;
+  core::MessageFlow flow(core::Scope scope, double size_bytes, double mean_s, double noise_s) const;
+
+  core::NetworkModel network_;
+  std::uint64_t seed_;
+  std::array<std::array<bool, core::message_cost_count>, 2> draws_{};  // by scope and cost
+  bool draws_any_ = false;
+};
+
+}  // namespace hplcast::smpi_models

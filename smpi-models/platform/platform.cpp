@@ -1,0 +1,291 @@
+#include "smpi-models/platform/platform.hpp"
+
+#include <smpi/smpi.h>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/network_model.hpp"
+#include "smpi-models/flows/flow_shape.hpp"
+#include "smpi-models/platform/network_costs.hpp"
+#include "smpi-models/session/c_boundary.hpp"
+#include "smpi-models/session/session.hpp"
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+constexpr double core_speed_flop_per_s = 1e9;  // as in platform.xml; kernels take the time of their models
+
+/// Makes the hosts of a cluster and their links, inside whatever zone.
+class HostBuilder {
+ public:
+  explicit HostBuilder(const core::ClusterModel& cluster) : cluster_(cluster) {}
+
+  /// @param index of the host in the cluster
+  s4u::Host* host(s4u::NetZone* zone, std::size_t index) const {
+    const std::string& name = cluster_.hosts.names().at(index);
+    core::SimgridPstates states{{1}, "", 0};
+    if (cluster_.power) states = core::simgrid_pstates(*cluster_.power, cluster_.hosts, static_cast<int>(index));
+    for (double& speed : states.speeds) speed *= core_speed_flop_per_s;
+    s4u::Host* host = port::add_host(zone, name, states.speeds)->set_core_count(cluster_.hosts.values().cores);
+    if (cluster_.power) {
+      host->set_property("wattage_per_state", states.wattage_per_state);
+      host->set_property("wattage_off", core::shortest(states.off_w));
+    }
+    return host->seal();
+  }
+
+  s4u::Link* loopback(s4u::NetZone* zone, const std::string& name) const {
+    const core::ScopeModel& local = cluster_.network.scope(core::Scope::local);
+    return port::add_link(zone, name + "_loopback", local.link_bytes_per_s())
+        ->set_sharing_policy(local.capacity ? s4u::Link::SharingPolicy::SHARED : s4u::Link::SharingPolicy::FATPIPE)
+        ->set_latency(route_latency_s)
+        ->seal();
+  }
+
+  const core::ClusterModel& cluster() const { return cluster_; }
+
+ private:
+  const core::ClusterModel& cluster_;
+};
+
+s4u::NetZone* single_switch(const HostBuilder& builder, const core::SingleSwitch& topology) {
+  const core::ClusterModel& cluster = builder.cluster();
+  const core::ScopeModel& remote = cluster.network.scope(core::Scope::remote);
+  s4u::NetZone* zone = port::make_star(cluster.name);
+  const s4u::Link* backbone = nullptr;
+  if (topology.backbone) {
+    backbone = port::add_link(zone, "backbone", topology.backbone->bandwidth_bytes_per_s)->set_latency(0)->seal();
+  }
+  for (std::size_t index = 0; index < cluster.hosts.names().size(); ++index) {
+    const std::string& name = cluster.hosts.names()[index];
+    const s4u::Host* host = builder.host(zone, index);
+    port::add_route(zone, host, host, {s4u::LinkInRoute(builder.loopback(zone, name))});
+    const s4u::Link* link = port::add_split_duplex_link(zone, name + "_link", remote.link_bytes_per_s())
+                                ->set_latency(route_latency_s / 2)
+                                ->seal();
+    std::vector<s4u::LinkInRoute> route{{link, s4u::LinkInRoute::Direction::UP}};
+    if (backbone != nullptr) route.emplace_back(backbone);
+    port::add_route(zone, host, nullptr, route);
+  }
+  return zone;
+}
+
+s4u::NetZone* hierarchical(const HostBuilder& builder, const port::Hierarchy& hierarchy) {
+  const core::ClusterModel& cluster = builder.cluster();
+  const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
+  const port::Leaves leaves{
+      [&builder](s4u::NetZone* zone, unsigned long id) { return builder.host(zone, id); },
+      [&builder, name](s4u::NetZone* zone, unsigned long id) { return builder.loopback(zone, name(id)); }};
+  return port::make_hierarchy(cluster.name, hierarchy, leaves,
+                              cluster.network.scope(core::Scope::remote).link_bytes_per_s(), route_latency_s / 2);
+}
+
+void require_leaves(const core::ClusterModel& cluster) {
+  const core::Topology& topology = cluster.network.values().topology;
+  const std::optional<unsigned long> leaves = core::hosts_of(topology);
+  if (leaves && *leaves != static_cast<unsigned long>(cluster.hosts.count())) {
+    throw core::DomainError(
+        "topology.parameters", core::parameters_of(topology),
+        "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " + std::to_string(*leaves));
+  }
+}
+
+/// Where the first and the last link of every route belong to hosts, these have all of its latency.
+/// `ways`: that lead away from a host. On a fat tree the number of the destination says which of them a route takes.
+void leave_latency_to_host_links(const core::ClusterModel& cluster, std::size_t ways) {
+  const std::vector<std::string>& names = cluster.hosts.names();
+  const std::size_t others = std::min(ways, names.size() - 1);
+  std::set<s4u::Link*> of_hosts;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t other = 1; other <= others; ++other) {
+      std::vector<s4u::Link*> route;
+      s4u::Host::by_name(names[i])->route_to(s4u::Host::by_name(names[(i + other) % names.size()]), route, nullptr);
+      of_hosts.insert({route.front(), route.back()});
+    }
+  }
+  for (s4u::Link* link : s4u::Engine::get_instance()->get_all_links()) {
+    if (link->get_latency() == route_latency_s / 2 && of_hosts.count(link) == 0) link->set_latency(0);
+  }
+}
+
+}  // namespace
+
+s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
+  require_leaves(cluster);
+  const HostBuilder builder(cluster);
+  return core::visit_topology(
+      cluster.network.values().topology,
+      [&](const core::SingleSwitch& one) { return single_switch(builder, one)->seal(); },
+      [&](const core::FatTree& tree) {
+        s4u::NetZone* zone = hierarchical(builder, tree)->seal();
+        leave_latency_to_host_links(cluster, static_cast<std::size_t>(tree.parents.front()) * tree.links.front());
+        return zone;
+      },
+      [&](const core::Dragonfly& fly) {
+        s4u::NetZone* zone = hierarchical(builder, fly)->seal();
+        leave_latency_to_host_links(cluster, 1);
+        return zone;
+      },
+      [&](const core::Torus& torus) { return hierarchical(builder, torus)->seal(); });
+}
+
+double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept {
+  // A route as it was measured has two links.
+  const double by_links = links > 1 ? static_cast<double>(links) / 2 : 1;
+  const double factor = flow.latency_s / route_latency_s;
+  return core::visit_topology(
+      topology, [&](const core::SingleSwitch&) { return factor; },
+      [&](const core::FatTree&) { return factor * by_links; },
+      [&](const core::Dragonfly&) { return factor * by_links; },
+      // SimGrid itself counts the links. A flow without latency would weigh less or more than others:
+      // far below the rounding of any clock, it has some.
+      [&](const core::Torus&) { return std::max(flow.latency_s, 1e-21) / route_latency_s; });
+}
+
+double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept {
+  if (scope == core::Scope::local) return delay_s / route_latency_s;
+  const double latency_s = core::visit_topology(
+      topology, [](const core::SingleSwitch&) { return route_latency_s; },
+      [](const core::FatTree&) { return route_latency_s; }, [](const core::Dragonfly&) { return route_latency_s; },
+      [&](const core::Torus&) { return route_latency_s / 2 * static_cast<double>(links); });
+  return delay_s / latency_s;
+}
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+/// The callbacks that SimGrid and SMPI hold. They ask for one cost of a message at a time: messages of SMPI have their
+/// names by the order in which they are asked for.
+class Callbacks {
+ public:
+  Callbacks(const Model& model, const Settings& settings)
+      : costs_(model.cluster.network, settings.seed, settings.network_noise) {
+    for (const std::string& name : model.cluster.hosts.names()) {
+      hosts_.emplace(s4u::Host::by_name(name), Counts{static_cast<std::uint32_t>(hosts_.size()), {}});
+    }
+  }
+
+  NetworkCosts& costs() { return costs_; }
+  const MessageTotals& smpi_messages() const { return smpi_messages_; }
+
+  /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
+  /// another one.
+  double overhead_s(core::MessageCost which, double size_bytes, const s4u::Host* source, const s4u::Host* destination) {
+    return costs_.overhead_s(which, scope_of(source, destination), size_bytes,
+                             next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
+  }
+
+  double latency_factor(const port::FactorQuestion& asked) {
+    const core::Topology& topology = costs_.topology();
+    if (const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes)) {
+      return smpi_models::latency_factor(topology, announced->as, asked.links) +
+             delay_factor(topology, announced->delay_s, scope_of(asked.source, asked.destination), asked.links);
+    }
+    smpi_messages_.add(std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes));
+    return smpi_models::latency_factor(topology, smpi_flow(asked, latency_count), asked.links);
+  }
+
+  double bandwidth_factor(const port::FactorQuestion& asked) {
+    const core::Scope scope = scope_of(asked.source, asked.destination);
+    if (const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes)) {
+      return costs_.bandwidth_factor(scope, announced->as);
+    }
+    return costs_.smpi_bandwidth_factor(scope, smpi_flow(asked, bandwidth_count));
+  }
+
+ private:
+  // SimGrid asks once for each factor of a message, in any order: both must see the same draw.
+  static constexpr std::size_t latency_count = static_cast<std::size_t>(core::MessageCost::transfer);
+  static constexpr std::size_t bandwidth_count = latency_count + 1;
+  struct Counts {
+    std::uint32_t host;  // index
+    std::array<std::uint64_t, bandwidth_count + 1> messages;
+  };
+
+  static core::Scope scope_of(const s4u::Host* source, const s4u::Host* destination) {
+    return source == destination ? core::Scope::local : core::Scope::remote;
+  }
+
+  MessageName next(const s4u::Host* source, std::size_t count) {
+    Counts& counts = hosts_.at(source);
+    return {counts.host, 0, 0, counts.messages[count]++, true};
+  }
+
+  core::MessageFlow smpi_flow(const port::FactorQuestion& asked, std::size_t count) {
+    return costs_.flow(scope_of(asked.source, asked.destination),
+                       std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), next(asked.source, count));
+  }
+
+  NetworkCosts costs_;
+  MessageTotals smpi_messages_;
+  std::unordered_map<const s4u::Host*, Counts> hosts_;
+};
+
+void register_overhead(SmpiOperation operation, core::MessageCost which, const std::shared_ptr<Callbacks>& callbacks) {
+  smpi_register_op_cost_callback(operation,
+                                 [which, callbacks](std::size_t size, s4u::Host* source, s4u::Host* destination) {
+                                   return callbacks->overhead_s(which, static_cast<double>(size), source, destination);
+                                 });
+}
+
+void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
+  register_overhead(SmpiOperation::SEND, core::MessageCost::send, callbacks);
+  register_overhead(SmpiOperation::ISEND, core::MessageCost::isend, callbacks);
+  register_overhead(SmpiOperation::RECV, core::MessageCost::recv, callbacks);
+  port::set_factors(
+      zone, [callbacks](const port::FactorQuestion& asked) { return callbacks->latency_factor(asked); },
+      [callbacks](const port::FactorQuestion& asked) { return callbacks->bandwidth_factor(asked); });
+}
+
+NetworkCosts* built_costs = nullptr;
+const Callbacks* built_callbacks = nullptr;
+
+/// Before any zone exists: SimGrid refuses settings afterwards. What the user set on the command line stays.
+void apply_settings(const core::NetworkModel& network) {
+  for (const auto& [name, value] : core::smpi_settings(network)) {
+    const bool weight = name == "network/weight-S";  // the zones see to it
+    port::set_default(name, weight ? "0" : value);
+  }
+}
+
+void build() {
+  const Session& opened = session();
+  if (!opened.file_model) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "the platform library needs HPLCAST_CLUSTER; expected the path of a cluster.json");
+  }
+  const Model& model = *opened.file_model;
+  apply_settings(model.cluster.network);
+  s4u::NetZone* zone = build_zone(model.cluster);
+  const auto callbacks = std::make_shared<Callbacks>(model, opened.settings);
+  install(zone, callbacks);
+  built_callbacks = callbacks.get();
+  built_costs = &callbacks->costs();  // SimGrid keeps the callbacks as long as the simulation lasts
+}
+
+}  // namespace
+
+NetworkCosts* platform_costs() {
+  return built_costs;
+}
+
+MessageTotals smpi_messages() {
+  return built_callbacks != nullptr ? built_callbacks->smpi_messages() : MessageTotals();
+}
+
+}  // namespace hplcast::smpi_models
+
+void hplcast_build_platform(const simgrid::s4u::Engine& /*engine*/) {
+  hplcast::smpi_models::guarded([] { hplcast::smpi_models::build(); });
+}

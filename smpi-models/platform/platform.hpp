@@ -1,0 +1,48 @@
+#pragma once
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/network_model.hpp"
+#include "smpi-models/observe/statistics.hpp"
+
+namespace simgrid::s4u {
+class NetZone;
+}
+
+namespace hplcast::smpi_models {
+
+/// Latency in s of the route between any two hosts (on a torus: half of it per link). It is a weight: SimGrid gives a
+/// flow a share of a link in proportion to 1 / the latency of its route (network/weight-S is 0), or to 1 if it has no
+/// latency. So all flows share alike. How long a message really waits is up to latency_factor().
+inline constexpr double route_latency_s = 1;
+
+/// The hosts and links of a cluster as the root zone of the platform, with the names that platform.xml gives them;
+/// sealed.
+/// @throws DomainError for topology parameters that cannot be read, or that make another number of leaves than there
+/// are hosts.
+simgrid::s4u::NetZone* build_zone(const core::ClusterModel& cluster);
+
+/// SimGrid's factor on the latency of a route of `links` links: it grows with their number.
+double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept;
+/// What a delay before the flow adds to that factor, whatever the number of links.
+double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept;
+
+}  // namespace hplcast::smpi_models
+
+namespace simgrid::s4u {
+class Engine;
+}
+
+namespace hplcast::smpi_models {
+class NetworkCosts;
+
+/// The message costs of the platform that hplcast_build_platform() built; null if it did not.
+NetworkCosts* platform_costs();
+
+/// What went through SMPI itself until now, messages of collectives among them. None without the platform library.
+MessageTotals smpi_messages();
+}  // namespace hplcast::smpi_models
+
+/// Builds the platform of HPLCAST_CLUSTER and installs its message costs as callbacks; for load_platform() of the
+/// platform library, which must hold nothing itself because SimGrid unloads it. Ends the simulation with a message if
+/// it cannot.
+__attribute__((visibility("default"))) void hplcast_build_platform(const simgrid::s4u::Engine& engine);

@@ -1,0 +1,337 @@
+#include "smpi-models/program/program.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/smpi_models/hplcast_program.h"
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+/// FNV-1a: the stream of a routine has its name, whatever else is called before it.
+std::uint32_t hash_of(const std::string& name) {
+  std::uint32_t hash = 2166136261u;
+  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
+  return hash;
+}
+
+/// Of this thread, on which SimGrid runs all actors in turn.
+double cpu_time_s() {
+  std::timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Sizes that the kernel of HPL of that name does not have are 1 in its model.
+core::KernelShape shape_of_hpl(const std::string& base, core::KernelShape shape) {
+  const auto id = core::kernel_from_name(base);
+  if (!id) return shape;
+  const std::string_view sizes = core::kernel_sizes[static_cast<std::size_t>(*id)];
+  if (sizes.find('m') == std::string_view::npos) shape.m = 1;
+  if (sizes.find('n') == std::string_view::npos) shape.n = 1;
+  if (sizes.find('k') == std::string_view::npos) shape.k = 1;
+  return shape;
+}
+
+bool is_clock(const char* function) {
+  return std::strcmp(function, "clock") == 0;
+}
+
+std::string base_of(const std::string& name) {
+  return name.substr(0, name.find('/'));
+}
+
+const std::string rest_name = "the rest";
+
+Moment moment_of(const Rank& rank) {
+  return {rank.clock.now_s(), rank.clock.detours_s()};
+}
+
+/// A core that asks again and again does as HPL's does in its polling loops.
+core::CoreState state_in(const char* function) {
+  return polls(function) ? core::CoreState::polling : core::CoreState::messages;
+}
+
+}  // namespace
+
+Program::Program(const Settings& settings, const std::optional<Model>& model, Activity& activity)
+    : settings_(settings), model_(model), times_(activity) {
+  if (!model_) return;
+  if (model_->cluster.program) program_ = &*model_->cluster.program;
+  for (const std::string& name : model_->cluster.hosts.names())
+    host_index_.emplace(name, static_cast<int>(host_index_.size()));
+}
+
+void Program::add_rank(Rank& rank, int local_rank) {
+  if (times_.measures() || rank.clock.meter() != nullptr) rank.clock.watch();
+  State& state = states_.emplace_back();
+  times_.add_rank();
+  if (!model_) return;
+  const auto host = host_index_.find(rank.host->get_name());
+  state.host = host == host_index_.end() ? 0 : host->second;
+  state.cpu = model_->cluster.hosts.cpu_of(local_rank);
+}
+
+const core::KernelModel* Program::model_of(const std::string& name, const std::string& base, bool& of_hpl) const {
+  if (!model_) return nullptr;
+  if (program_ != nullptr) {
+    // Aliased vectors as strided ones, if the observed run had none and nothing was measured after it.
+    const std::string strided = core::is_strided(name) ? base + "/strided" : base;
+    for (const std::string& one : {name, strided, base}) {
+      const auto found = program_->routines.find(one);
+      if (found != program_->routines.end()) return &found->second;
+    }
+  }
+  const auto kernel = model_->cluster.kernels.find(base);
+  if (kernel == model_->cluster.kernels.end()) return nullptr;
+  of_hpl = true;
+  return &kernel->second;
+}
+
+int Program::routine(const std::string& name, const std::string& base) {
+  const auto [place, is_new] = numbers_.try_emplace(name, static_cast<int>(routines_.size()));
+  if (is_new) {
+    Routine& routine = routines_.emplace_back();
+    routine.name = name;
+    routine.model = model_of(name, base, routine.of_hpl);
+    routine.stream = hash_of(name);
+    routine.watts_of = core::kernel_from_name(base).value_or(other_work);
+    routine.is_strided = core::is_strided(name);
+    routine.is_mpi = core::is_mpi_function(name);
+    routine.count.has_model = routine.model != nullptr;
+  }
+  return place->second;
+}
+
+double Program::drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape,
+                        std::uint32_t rank, std::uint32_t stream, std::uint64_t call) const {
+  const core::DurationLaw& law = model.law(state.host, state.cpu).at(shape);
+  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
+  const double duration_s =
+      draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_routine, rank, stream}, call))
+            : law.mean_s(shape);
+  return duration_s > 0 ? duration_s : 0;
+}
+
+void Program::spend(Rank& rank, double duration_s, const Where& where, core::KernelId as) {
+  if (!(duration_s > 0)) return;
+  const Moment begin = moment_of(rank);
+  rank.clock.work(as, duration_s);
+  const Moment now = moment_of(rank);
+  states_[rank.number].last_s = now.now_s;
+  if (!times_.measures()) return;
+  const int number = static_cast<int>(rank.number);
+  if (where.part == Part::routine)
+    times_.routine(number, where.name, where.shape, begin, now);
+  else
+    times_.code(number, where.part, where.name, begin, now);
+}
+
+Program::Routine& Program::at(int routine) {
+  if (routine < 0 || static_cast<std::size_t>(routine) >= routines_.size())
+    throw core::DomainError("routine", routine, "a number that hplcast_routine() has given");
+  return routines_[static_cast<std::size_t>(routine)];
+}
+
+int Program::begin_composed(Rank& rank, int number, const core::KernelShape& shape, double flop) {
+  State& state = states_[rank.number];
+  if (at(number).model == nullptr || is_paid(state)) return HPLCAST_EXECUTED;
+  call(rank, number, shape, flop, false);
+  if (!has_numerics()) return HPLCAST_NOT_EXECUTED;
+  ++state.composed;
+  return HPLCAST_EXECUTED_FREE;
+}
+
+void Program::call(Rank& rank, int number, const core::KernelShape& shape, double flop, bool executed) {
+  Routine& routine = at(number);
+  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return;
+  State& state = states_[rank.number];
+  if (is_paid(state)) return;
+  ++routine.count.calls;
+  routine.count.flop += flop;
+  if (routine.model == nullptr || (executed && benches(state))) return;
+  const core::KernelShape known = routine.of_hpl ? shape_of_hpl(base_of(routine.name), shape) : shape;
+  if (routine.model->range() && !core::contains(*routine.model->range(), known)) ++routine.count.outside_range;
+  if (state.calls.size() <= static_cast<std::size_t>(number)) state.calls.resize(routines_.size());
+  const double drawn = drawn_s(state, *routine.model, known, rank.number, routine.stream,
+                               state.calls[static_cast<std::size_t>(number)]++);
+  routine.count.time_s += drawn;
+  const bool modelled_rest = settings_.rest == Settings::Rest::model && program_ != nullptr && !routine.is_mpi;
+  // Of a strided vector k is a distance, not a size.
+  const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
+  const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
+  counts_.rest_s += rest_s;
+  spend(rank, drawn, {Part::routine, routine.name, shape}, routine.watts_of);
+  spend(rank, rest_s, {Part::rest, rest_name});
+}
+
+namespace {
+
+bool is_modelled(const core::RegionModel* model) {
+  return model != nullptr && (model->mode == core::RegionMode::model || model->mode == core::RegionMode::skip);
+}
+
+}  // namespace
+
+bool Program::is_paid(const State& state) const {
+  return state.composed > 0 || std::any_of(state.regions.begin(), state.regions.end(),
+                                           [](const Entered& one) { return is_modelled(one.model); });
+}
+
+bool Program::benches(const State& state) const {
+  if (is_paid(state)) return false;
+  if (state.regions.empty()) return settings_.rest == Settings::Rest::bench;
+  const core::RegionModel* region = state.regions.back().model;
+  if (region == nullptr) return settings_.rest == Settings::Rest::bench;
+  return region->mode == core::RegionMode::bench || region->mode == core::RegionMode::factor;
+}
+
+void Program::pause(Rank& rank) {
+  State& state = states_[rank.number];
+  if (state.benched_from_s < 0) return;
+  double spent_s = cpu_time_s() - state.benched_from_s;
+  state.benched_from_s = -1;
+  Entered* const region = state.regions.empty() ? nullptr : &state.regions.back();
+  if (region != nullptr && region->model != nullptr) {
+    if (region->model->mode == core::RegionMode::factor) spent_s *= region->model->factor;
+    region->time_s += spent_s;
+    spend(rank, spent_s, {Part::region, region->name});
+  } else {
+    counts_.rest_s += spent_s;
+    spend(rank, spent_s, {Part::rest, rest_name});
+  }
+}
+
+void Program::resume(const Rank& rank) {
+  State& state = states_[rank.number];
+  if (benches(state)) state.benched_from_s = cpu_time_s();
+}
+
+bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape& shape) {
+  pause(rank);
+  State& state = states_[rank.number];
+  for (const Entered& one : state.regions) {
+    if (one.name == name)
+      throw core::Error(core::ExitCode::bad_input,
+                        "region " + name + " begins inside of itself; expected its end first");
+  }
+  Entered entered{name, nullptr, shape, 0, rank.clock.now_s()};
+  if (program_ != nullptr) {
+    const auto found = program_->regions.find(name);
+    if (found != program_->regions.end()) entered.model = &found->second;
+  }
+  if (is_paid(state)) {  // by the one around it
+    entered.model = nullptr;
+    state.regions.push_back(std::move(entered));
+    return true;
+  }
+  RegionCount& count = counts_.regions[name];
+  count.has_model = entered.model != nullptr;
+  const std::uint64_t call = count.calls++;
+  const core::RegionModel* const model = entered.model;
+  state.regions.push_back(std::move(entered));
+  if (!is_modelled(model)) {
+    resume(rank);
+    return true;
+  }
+  const double mean_s = model->calls > 0 ? model->time_s / static_cast<double>(model->calls) : 0;
+  const double spent_s = model->mode == core::RegionMode::skip
+                             ? mean_s
+                             : drawn_s(state, model->model, shape, rank.number, hash_of("region " + name), call);
+  state.regions.back().time_s = spent_s;
+  spend(rank, spent_s, {Part::region, name});
+  return has_numerics();
+}
+
+void Program::leave(Rank& rank, const std::string& name) {
+  pause(rank);
+  State& state = states_[rank.number];
+  if (state.regions.empty() || state.regions.back().name != name) {
+    throw core::Error(
+        core::ExitCode::bad_input,
+        "region " + name + " ends on rank " + std::to_string(rank.number) + " where " +
+            (state.regions.empty() ? std::string("none has begun") : state.regions.back().name + " is open") +
+            "; expected regions that do not overlap: each ends before the one around it");
+  }
+  const Entered& region = state.regions.back();
+  if (region.time_s > 0) counts_.regions[name].time_s += region.time_s;
+  if (times_.measures()) times_.region_ends(static_cast<int>(rank.number), name, {region.begin_s, rank.clock.now_s()});
+  state.regions.pop_back();
+  resume(rank);
+}
+
+void Program::enter_mpi(Rank& rank, const char* function) {
+  pause(rank);
+  const Moment now = moment_of(rank);
+  if (is_clock(function)) {
+    const double untimed_s = intervals_.comes_to_clock(rank.number, now.now_s, cpu_time_s());
+    counts_.untimed_s += untimed_s;
+    if (untimed_s > 0) ++counts_.untimed_intervals;
+  } else {
+    intervals_.other_function();
+  }
+  const std::optional<CollectiveWaits::Call> meeting = std::exchange(next_meeting_, std::nullopt);
+  State& state = states_[rank.number];
+  state.mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value()});
+  if (std::string_view(function) == "MPI_Finalize") state.finalized = true;
+  if (meeting) waits_.enter(static_cast<int>(rank.number), *meeting, now.now_s);
+  if (times_.measures()) times_.enter(static_cast<int>(rank.number), function, now);
+}
+
+void Program::leave_mpi(Rank& rank) {
+  State& state = states_[rank.number];
+  if (state.mpi.empty()) return resume(rank);
+  const State::Call call = state.mpi.back();
+  state.mpi.pop_back();
+  rank.clock.resume();  // of a detour that came meanwhile the rest
+  tell_state(rank, call);
+  const Moment now = moment_of(rank);
+  state.last_s = now.now_s;
+  if (is_clock(call.function)) intervals_.leaves_clock(rank.number, now.now_s, cpu_time_s());
+  if (times_.measures()) times_.leave(static_cast<int>(rank.number), rank.clock.blocked_s() - call.blocked_s, now);
+  resume(rank);
+}
+
+void Program::tell_state(Rank& rank, const State::Call& call) {
+  const double waited_s = call.meets ? waits_.leave(static_cast<int>(rank.number), rank.clock.now_s()) : 0;
+  if (!rank.clock.is_watched()) return;
+  // SMPI's messages tell nothing; an operation of the program may have.
+  if (waited_s > 0 && rank.clock.told_s() <= call.begin_s)
+    rank.clock.tell(core::CoreState::blocked, call.begin_s + waited_s);
+  rank.clock.tell(state_in(call.function));
+}
+
+std::vector<BlockedRank> Program::blocked() const {
+  std::vector<BlockedRank> list;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].mpi.empty()) continue;
+    const State::Call& call = states_[i].mpi.back();
+    list.push_back({static_cast<int>(i), call.function, {-1, -1, 0, 0}, call.begin_s, ""});
+  }
+  return list;
+}
+
+ProgramCounts Program::counts() const {
+  ProgramCounts counts = counts_;
+  for (const State& state : states_) counts.end_s = std::max(counts.end_s, state.last_s);
+  counts.end_s = std::max(counts.end_s, simgrid::s4u::Engine::get_clock());
+  if (settings_.program && times_.measures()) counts.times = times_.until(counts.end_s);
+  for (const Routine& routine : routines_)
+    if (routine.count.calls > 0 || routine.model != nullptr) counts.routines[routine.name] = routine.count;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (settings_.program && !states_[i].finalized) counts.unfinished.push_back(static_cast<int>(i));
+    if (states_[i].regions.empty()) continue;
+    throw core::Error(core::ExitCode::bad_input,
+                      "region " + states_[i].regions.back().name + " of rank " + std::to_string(i) +
+                          " was never closed; expected HPLCAST_REGION_END before the program ends");
+  }
+  return counts;
+}
+
+}  // namespace hplcast::smpi_models

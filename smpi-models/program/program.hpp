@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "smpi-models/clock/rank.hpp"
+#include "smpi-models/observe/statistics.hpp"
+#include "smpi-models/program/program_times.hpp"
+#include "smpi-models/session/session.hpp"
+
+namespace hplcast::smpi_models {
+
+/// What the code of a program between its MPI calls costs: routines by their free names, regions, and the rest.
+class Program {
+ public:
+  /// The references must outlive this. No model: every routine is without one. `activity` says what is to be noted.
+  Program(const Settings& settings, const std::optional<Model>& model, Activity& activity);
+
+  /// Of rank `rank`, the number `local_rank` of its host. Ranks come in the order of their numbers.
+  void add_rank(Rank& rank, int local_rank);
+
+  /// As hplcast_routine().
+  int routine(const std::string& name, const std::string& base);
+  /// As hplcast_routine_call(). @throws DomainError for a number that routine() has not given.
+  void call(Rank& rank, int routine, const core::KernelShape& shape, double flop, bool executed);
+  /// @throws likewise.
+  bool has_model(int routine) { return at(routine).model != nullptr; }
+
+  /// As hplcast_lapack_begin(), hplcast_lapack_end(). @throws likewise.
+  int begin_composed(Rank& rank, int routine, const core::KernelShape& shape, double flop);
+  void end_composed(const Rank& rank) { --states_[rank.number].composed; }
+
+  /// As hplcast_region_enter(), hplcast_region_leave(). @throws Error for a region that is not the last one entered, or
+  /// is entered twice.
+  bool enter(Rank& rank, const std::string& name, const core::KernelShape& shape);
+  void leave(Rank& rank, const std::string& name);
+
+  /// The rank has executed code until now, which is benched where it is to be; resume(): and does so again from now on.
+  void pause(Rank& rank);
+  void resume(const Rank& rank);
+
+  /// Whether everything is executed, and takes the time that it would take if it were not.
+  bool has_numerics() const { return settings_.numerics; }
+
+  /// The rank comes to an MPI function or a clock, whose name must live on; what it has pending is still to be spent.
+  void enter_mpi(Rank& rank, const char* function);
+  /// The function that a rank comes to next is this operation.
+  void meet(const CollectiveWaits::Call& call) { next_meeting_ = call; }
+  void leave_mpi(Rank& rank);
+
+  /// What the function that it is in sends or receives; `describe`: the core::TracedMessage, if there is a trace.
+  template <typename Describe>
+  void note_message(const Rank& rank, const Describe& describe) {
+    const int number = static_cast<int>(rank.number);
+    if (times_.measures() && times_.is_traced(number)) times_.note(number, describe());
+  }
+
+  /// When the rank was seen last, in its own time.
+  double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
+  /// Those that are in an MPI function.
+  std::vector<BlockedRank> blocked() const;
+  /// @throws Error for a region that has not ended.
+  ProgramCounts counts() const;
+  /// Tells the trace what it does not have yet.
+  void finish_trace() { times_.finish(); }
+
+ private:
+  /// Watts are known for kernels of HPL: other routines and code count as its dgemm.
+  static constexpr core::KernelId other_work = core::KernelId::dgemm;
+  struct Routine {
+    std::string name;
+    const core::KernelModel* model = nullptr;
+    std::uint32_t stream = 0;
+    bool is_strided = false;
+    bool is_mpi = false;  ///< MPI_Pack: no code of the program around it that belongs to it
+    bool of_hpl = false;  ///< the model is that of a kernel of HPL
+    core::KernelId watts_of = other_work;
+    RoutineCount count;
+  };
+  struct Entered {
+    std::string name;
+    const core::RegionModel* model = nullptr;
+    core::KernelShape shape;
+    double time_s = 0;
+    double begin_s = 0;  ///< own time of the rank
+  };
+  /// Of one rank.
+  struct State {
+    int host = 0, cpu = 0;
+    double benched_from_s = -1;        ///< CPU time of this thread; negative: nothing is benched
+    std::vector<std::uint64_t> calls;  ///< draws taken, by routine
+    std::vector<Entered> regions;      ///< entered and not left, the last one last
+    struct Call {
+      const char* function;
+      double begin_s, blocked_s;
+      bool meets = false;
+    };
+    std::vector<Call> mpi;   ///< functions that it is in
+    int composed = 0;        ///< routines that it is in, and has paid for
+    bool finalized = false;  ///< has come to MPI_Finalize
+    double last_s = 0;
+  };
+  using Part = ProgramTimes::Part;
+  /// What a rank spends its time in: for ProgramTimes.
+  struct Where {
+    Part part;
+    const std::string& name;
+    core::KernelShape shape{};
+  };
+
+  /// @throws DomainError for a number that routine() has not given.
+  Routine& at(int routine);
+  const core::KernelModel* model_of(const std::string& name, const std::string& base, bool& of_hpl) const;
+  /// Of call number `call` by the model; at least 0.
+  double drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape, std::uint32_t rank,
+                 std::uint32_t stream, std::uint64_t call) const;
+  void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
+  bool benches(const State& state) const;
+  /// What it did in a call that is over.
+  void tell_state(Rank& rank, const State::Call& call);
+  /// Whether the rank is in a region or routine whose model has the time of all that is in it.
+  bool is_paid(const State& state) const;
+
+  const Settings& settings_;
+  const std::optional<Model>& model_;
+  const core::ProgramModel* program_ = nullptr;
+  std::unordered_map<std::string, int> numbers_;
+  std::vector<Routine> routines_;
+  std::vector<State> states_;  // by rank
+  std::unordered_map<std::string, int> host_index_;
+  ProgramCounts counts_;
+  ClockIntervals intervals_;
+  ProgramTimes times_;
+  CollectiveWaits waits_;
+  std::optional<CollectiveWaits::Call> next_meeting_;
+};
+
+}  // namespace hplcast::smpi_models

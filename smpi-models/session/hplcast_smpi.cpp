@@ -1,0 +1,263 @@
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "hplcast/smpi_models/hplcast_activity.h"
+#include "smpi-models/observe/activity.hpp"
+#include "smpi-models/session/c_boundary.hpp"
+#include "smpi-models/session/runtime.hpp"
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
+
+using hplcast::smpi_models::Communicator;
+using hplcast::smpi_models::guarded;
+using hplcast::smpi_models::MessageRequest;
+using hplcast::smpi_models::Rank;
+using hplcast::smpi_models::Runtime;
+
+namespace core = hplcast::core;
+
+static_assert(HPLCAST_KERNEL_COUNT == core::kernel_count, "hplcast_kernel and core::KernelId go together");
+
+namespace {
+
+void add_delay(Rank& rank, double duration_s) {
+  if (!std::isfinite(duration_s)) throw core::DomainError("delay", duration_s, "a finite number of seconds");
+  if (duration_s > 0) rank.clock.spend(duration_s);
+}
+
+Runtime& runtime() {
+  return guarded([]() -> Runtime& { return Runtime::instance(); });
+}
+
+Rank& this_rank() {
+  return guarded([]() -> Rank& { return Runtime::instance().rank(); });
+}
+
+/// All are made by Communicator, which only the program sees as constant.
+Communicator& communicator(const hplcast_communicator* handle) {
+  return *static_cast<Communicator*>(const_cast<hplcast_communicator*>(handle));
+}
+
+}  // namespace
+
+const char* hplcast_kernel_name(hplcast_kernel kernel) {
+  return kernel < HPLCAST_KERNEL_COUNT ? core::kernel_names[static_cast<std::size_t>(kernel)] : "unknown kernel";
+}
+
+const char* hplcast_mpi_name(hplcast_mpi operation) {
+  return operation < HPLCAST_MPI_COUNT ? hplcast::smpi_models::mpi_names[static_cast<std::size_t>(operation)]
+                                       : "unknown operation";
+}
+
+void hplcast_register_model(const hplcast_model_table* table) {
+  guarded([&] { Runtime::register_model(*table); });
+}
+
+void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.kernel_call(runtime.rank(), static_cast<core::KernelId>(kernel), {m, n, k});
+  });
+}
+
+int hplcast_world_rank(void) {
+  return static_cast<int>(this_rank().number);
+}
+
+const hplcast_communicator* hplcast_world(void) {
+  return &runtime().world();
+}
+
+int hplcast_rank_in(const hplcast_communicator* part) {
+  return guarded([&] { return communicator(part).number_of(hplcast_world_rank()); });
+}
+
+void hplcast_free(const hplcast_communicator* part) {
+  communicator(part).free();
+}
+
+void hplcast_require_interface(int compiled_with) {
+  if (compiled_with == HPLCAST_INTERFACE) return;
+  const std::string text = "the program was linked for another version of hplcast (interface " +
+                           std::to_string(compiled_with) + ", here " + std::to_string(HPLCAST_INTERFACE) +
+                           "); compile and link it again";
+  hplcast::smpi_models::end_simulation(text.c_str(), core::ExitCode::bad_input);
+}
+
+void hplcast_delay(double duration_s) {
+  guarded([&] { add_delay(Runtime::instance().rank(), duration_s); });
+}
+
+// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
+
+void hplcast_flush(void) {
+  this_rank().clock.flush();
+}
+
+const hplcast_communicator* hplcast_split(const hplcast_communicator* whole, int color, int key) {
+  hplcast_flush();
+  return communicator(whole).split(hplcast_rank_in(whole), color, key);
+}
+
+int hplcast_direct_messages(void) {
+  return guarded([] { return Runtime::instance().messages() != nullptr; });
+}
+
+void hplcast_send(const hplcast_message* message, int synchronous) {
+  Runtime::instance().messages()->send(*message, synchronous != 0);
+}
+
+hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous) {
+  return reinterpret_cast<hplcast_request*>(
+      Runtime::instance().messages()->isend(*message, synchronous != 0).release());
+}
+
+hplcast_request* hplcast_irecv(const hplcast_message* wanted) {
+  return reinterpret_cast<hplcast_request*>(Runtime::instance().messages()->irecv(*wanted).release());
+}
+
+void hplcast_wait(hplcast_request* request) {
+  const std::unique_ptr<MessageRequest> owned(reinterpret_cast<MessageRequest*>(request));
+  Runtime::instance().messages()->wait(*owned);
+}
+
+int hplcast_probe(const hplcast_channel* channel) {
+  return runtime().probes().probe(this_rank(), *channel);
+}
+
+void hplcast_polling_loop(hplcast_loop loop, int pieces) {
+  this_rank().loop.announce(loop, static_cast<std::size_t>(std::max(0, pieces)));
+}
+
+void hplcast_probe_begin(const hplcast_channel* channel) {
+  Rank& rank = this_rank();
+  rank.clock.flush();
+  runtime().polling().begin_probe(rank, *channel);
+}
+
+void hplcast_probe_end(int found) {
+  this_rank().loop.probe_failed = found == 0;
+}
+
+void hplcast_message_sent(const hplcast_channel* channel) {
+  Runtime::instance().polling().sent(*channel);
+}
+
+void hplcast_message_taken(const hplcast_channel* channel) {
+  Runtime::instance().polling().taken(*channel);
+}
+
+hplcast_window hplcast_panel_window(int panels, int process_columns) {
+  return guarded([&] { return Runtime::instance().panel_window(panels, process_columns); });
+}
+
+void hplcast_panel_begins(const hplcast_window* window, int index) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.panel_begins(runtime.rank(), *window, index);
+  });
+}
+
+int hplcast_column_mode(const hplcast_column* column, int index) {
+  return guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    return !runtime.meets(column->panel) ? 0 : runtime.columns()->is_sampled(*column, index) ? 2 : 1;
+  });
+}
+
+namespace {
+
+hplcast::smpi_models::PivotCandidate candidate(const double* work) {
+  return {work[0], work[1], work[2], work[3]};
+}
+
+}  // namespace
+
+void hplcast_column_note(const hplcast_column* column, int index, const double* work) {
+  guarded([&] { Runtime::instance().columns()->note(Runtime::rank(), *column, index, candidate(work)); });
+}
+
+void hplcast_column_begin_sampled(const hplcast_column* column, int index, const double* work) {
+  guarded([&] { Runtime::instance().columns()->begin_sampled(Runtime::rank(), *column, index, candidate(work)); });
+}
+
+void hplcast_column_end_sampled(const hplcast_column* column) {
+  guarded([&] { Runtime::instance().columns()->end_sampled(Runtime::rank(), *column); });
+}
+
+void hplcast_column_settle(const hplcast_column* column, double* pivot_rows) {
+  const hplcast::smpi_models::PivotRows pivots = runtime().columns()->settle(this_rank(), *column);
+  std::copy(pivots.rows.begin(), pivots.rows.end(), pivot_rows + pivots.first_index);
+}
+
+double hplcast_clock_s(void) {
+  Rank& rank = this_rank();
+  rank.clock.flush();
+  return rank.clock.now_s();  // what the clock cannot resolve, the reader can
+}
+
+double hplcast_pivot(int rows, int* row) {
+  return guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    return runtime.pivot(runtime.rank(), rows, *row);
+  });
+}
+
+void hplcast_count_message(hplcast_mpi operation, double bytes) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.counts().add_message(runtime.rank().panel_place, operation, bytes);
+  });
+}
+
+void hplcast_report_time(double time_s) {
+  guarded([&] { Runtime::instance().report_time(time_s); });
+}
+
+void hplcast_timed_part(int begins, double now_s) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    runtime.timed_part(runtime.rank(), begins != 0, now_s);
+  });
+}
+
+double hplcast_take_delay(void) {
+  return this_rank().clock.take_ahead_s();
+}
+
+using hplcast::smpi_models::Activity;
+using hplcast::smpi_models::Moment;
+
+namespace {
+
+template <typename Action>
+void observe(Action&& action) {
+  guarded([&] {
+    Runtime& runtime = Runtime::instance();
+    const Rank& rank = runtime.rank();
+    action(runtime.activity(), static_cast<int>(rank.number), Moment(rank.clock.now_s(), rank.clock.detours_s()));
+  });
+}
+
+}  // namespace
+
+void hplcast_phase_begin(hplcast_phase phase) {
+  observe([&](Activity& activity, int rank, const Moment& now) { activity.phase_begin(rank, phase, now); });
+}
+
+void hplcast_phase_end(void) {
+  observe([](Activity& activity, int rank, const Moment& now) { activity.phase_end(rank, now); });
+}
+
+void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request) {
+  observe([&](Activity& activity, int rank, const Moment& now) {
+    activity.call_begin(rank, {operation, peer, tag, bytes, request}, now);
+  });
+}
+
+void hplcast_call_end(const void* request, int found) {
+  observe([&](Activity& activity, int rank, const Moment& now) { activity.call_end(rank, request, found != 0, now); });
+}

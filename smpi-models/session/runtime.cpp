@@ -1,0 +1,275 @@
+#include "smpi-models/session/runtime.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "smpi-models/platform/platform.hpp"
+#include "smpi-models/session/c_boundary.hpp"
+#include "smpi-models/session/invariants.hpp"
+#include "smpi-models/session/session.hpp"
+#include "smpi-models/simgrid_port/log.hpp"
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+Session open_session() {
+  Session session{read_settings(), std::nullopt};
+  if (!session.settings.cluster_path.empty()) session.file_model = model_from_file(session.settings.cluster_path);
+  return session;
+}
+
+}  // namespace
+
+const Session& session() {
+  static const Session* const opened = new Session(open_session());  // outlives the actors
+  return *opened;
+}
+
+}  // namespace hplcast::smpi_models
+
+XBT_LOG_NEW_CATEGORY(hplcast, "What the ranks of a simulation do");
+
+namespace hplcast::smpi_models {
+
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+const hplcast_model_table* registered_table = nullptr;
+
+std::optional<Model> load_model() {
+  if (session().file_model) return session().file_model;
+  if (registered_table != nullptr) return model_from_table(*registered_table);
+  return std::nullopt;
+}
+
+/// Actors carry the rank that they run.
+simgrid::xbt::Extension<s4u::Actor, Rank> rank_extension() {
+  static const auto extension = s4u::Actor::extension_create<Rank>([](void*) {});
+  return extension;
+}
+
+}  // namespace
+
+void Runtime::register_model(const hplcast_model_table& table) {
+  if (registered_table == nullptr) registered_table = &table;
+  if (std::string(registered_table->sha256) != table.sha256) {
+    throw core::DomainError("second registered model", table.sha256,
+                            std::string("the model registered first, ") + registered_table->sha256);
+  }
+}
+
+Runtime& Runtime::instance() {
+  static Runtime* const runtime = new Runtime();  // never destroyed: actors may outlive static objects
+  return *runtime;
+}
+
+Runtime::Runtime()
+    : settings_(session().settings),
+      kernels_(settings_, load_model(), counts_),
+      activity_(read_activity_settings(std::getenv)),
+      program_(settings_, kernels_.model(), activity_),
+      progress_(activity_.settings().progress_path) {
+  statistics_.simulator = port::simulator_name();
+  statistics_.seed = settings_.seed;
+  statistics_.noise = settings_.noise;
+  if (const std::optional<Model>& model = kernels_.model()) {
+    statistics_.cluster = model->cluster.name;
+    statistics_.model_sha256 = model->sha256;
+    statistics_.model_source = model->source;
+    counts_.set_measured_bytes(model->max_message_bytes);
+  }
+  add_ranks();
+  s4u::Engine::on_deadlock_cb([this] { statistics_.deadlock = true; });
+  s4u::Engine::on_simulation_end_cb([this] { guarded([this] { write(); }); });
+}
+
+void Runtime::add_ranks() {
+  if (settings_.load && (settings_.fast || settings_.fast_panels > 0 || settings_.poll_by_waiting))
+    throw core::DomainError("HPLCAST_LOAD", "on",
+                            "HPLCAST_MODE=exact and HPLCAST_POLLING=probe: no rank may work in its past");
+  if (settings_.energy.on) begin_account();
+  std::unordered_map<const s4u::Host*, int> ranks_on;
+  for (const port::Process& process : port::processes()) {
+    Rank& rank = ranks_.emplace_back(process.rank, process.host);
+    process.actor->extension_set(rank_extension(), &rank);
+    activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
+    if (settings_.load) rank.clock.load_host();
+    const int local_rank = ranks_on[rank.host]++;
+    kernels_.assign_laws(rank, local_rank);
+    if (energy_) {
+      const Kernels::Place place = kernels_.place_of(rank, local_rank);
+      rank.clock.set_meter(&energy_->add_rank(place.host, place.cpu));
+      if (settings_.program) energy_->begin(*rank.clock.meter(), 0);
+    }
+    program_.add_rank(rank, local_rank);
+  }
+  statistics_.ranks = static_cast<int>(ranks_.size());
+  std::vector<int> numbers(ranks_.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  world_.emplace(std::move(numbers));
+  const bool direct = platform_costs() != nullptr && settings_.direct_messages;
+  // Where probes grow, those that fail are counted as they come: SMPI must see them all.
+  polling_.emplace(settings_.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
+  if (!direct) return;
+  const NetworkCosts& costs = *platform_costs();
+  messages_.emplace(costs, ranks_, settings_.own_flows);
+  probes_.emplace(kernels_, *messages_, settings_.poll_by_waiting);
+  statistics_.fast = settings_.fast;
+  if (settings_.fast || settings_.fast_panels > 0) {
+    columns_.emplace(kernels_, *messages_, costs, counts_, settings_.sampled_exchanges);
+  }
+}
+
+void Runtime::begin_account() {
+  if (!kernels_.model()) throw core::DomainError("HPLCAST_ENERGY", "on", "a model with power (HPLCAST_CLUSTER)");
+  if (!settings_.program && (platform_costs() == nullptr || !settings_.direct_messages))
+    throw core::DomainError("HPLCAST_ENERGY", "on", "the platform library, and HPLCAST_MESSAGES=direct");
+  energy_.emplace(kernels_.model()->cluster, settings_.energy);
+}
+
+void Runtime::end_account() {
+  if (settings_.program)
+    for (Rank& rank : ranks_) rank.clock.meter()->end(core::CoreState::messages, program_.last_s(rank));
+  energy_totals_ = energy_->end();
+  core::PowerTrace& trace = energy_totals_->trace;
+  for (std::size_t i = 0; i < trace.bins_j.size(); ++i)
+    activity_.counter("power [W]", energy_totals_->begun_s + static_cast<double>(i) * trace.bin_s,
+                      trace.power_w(trace.bins_j, i));
+  if (!trace.bins_j.empty()) activity_.counter("power [W]", energy_totals_->begun_s + trace.time_s, 0);
+}
+
+void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
+  StateMeter* const meter = rank.clock.meter();
+  if (meter == nullptr) return;
+  if (begins)
+    energy_->begin(*meter, now_s);
+  else
+    meter->end(core::CoreState::messages, now_s);
+}
+
+ProgramMessages* Runtime::program_messages() {
+  if (!messages_) return nullptr;
+  if (!program_messages_) {
+    messages_->leave_flows_to_simgrid();  // collective operations are SMPI's, and share links with them
+    program_messages_.emplace(*messages_, ranks_, *world_, kernels_.has_late_probes());
+  }
+  return &*program_messages_;
+}
+
+Rank& Runtime::rank() {
+  const s4u::Actor* const actor = s4u::Actor::self();
+  if (Rank* const rank = actor == nullptr ? nullptr : actor->extension(rank_extension())) return *rank;
+  throw core::Error(core::ExitCode::bad_input,
+                    "called outside of a rank of the simulated program, perhaps by a thread of it, which are not "
+                    "simulated; expected a rank that smpirun started");
+}
+
+void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
+  const double duration_s = kernels_.spend_s(rank, kernel, shape);
+  if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.piece.add({kernel, shape});
+  const double begin_s = rank.clock.now_s();
+  const double detours_s = rank.clock.detours_s();
+  rank.clock.work(kernel, duration_s);
+  if (activity_.measures() && duration_s > 0) {
+    const double in_detours_s = rank.clock.detours_s() - detours_s;
+    activity_.kernel(static_cast<int>(rank.number), kernel, shape, {begin_s, begin_s + duration_s + in_detours_s},
+                     in_detours_s);
+  }
+}
+
+hplcast_window Runtime::panel_window(int panels, int process_columns) const {
+  const auto& [first, last] = settings_.window;
+  if (last < 0) return {0, panels};
+  const std::string found = std::to_string(first) + "-" + std::to_string(last);
+  if (last >= panels)
+    throw core::DomainError("HPLCAST_WINDOW", found, "panels of this matrix: 0 to " + std::to_string(panels - 1));
+  if (first % process_columns != 0)
+    throw core::DomainError("HPLCAST_WINDOW", found,
+                            "a first panel of the first of " + std::to_string(process_columns) + " process columns");
+  return {first, last - first + 1};
+}
+
+void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) {
+  panel_marks_.mark(ranks_.size(), rank.number, window, index, rank.clock.now_s());
+  if (settings_.window.second >= 0) {
+    const std::size_t place = counts_.begin_panel(index);
+    counts_.leave(rank.panel_place, place, rank.clock.detours_s());
+    rank.panel_place = place;
+    activity_.begin_panel(static_cast<int>(rank.number), rank.panel_place - 1,
+                          {rank.clock.now_s(), rank.clock.detours_s()});
+    if (energy_) {
+      rank.clock.tell(core::CoreState::messages);
+      energy_->begin_panel(rank.panel_place - 1, *rank.clock.meter());
+    }
+  }
+  progress_.update(static_cast<double>(index) / window.count, s4u::Engine::get_clock());
+}
+
+void Runtime::tell_progress() {
+  if (progress_.is_told()) progress_.tell(s4u::Engine::get_clock(), program_totals().messages);
+}
+
+MessageTotals Runtime::program_totals() const {
+  MessageTotals totals = smpi_messages();
+  if (program_messages_) totals += program_messages_->sent();
+  return totals;
+}
+
+double Runtime::pivot(Rank& rank, int rows, int& row) const {
+  if (rows < 1) throw core::DomainError("rows of hplcast_pivot", rows, "at least 1");
+  const core::StreamName stream{settings_.seed, core::stream_pivot, rank.number, 0};
+  const double largest = std::pow(core::uniforms(stream, rank.pivots++)[0], 1.0 / rows);
+  const double where = core::uniforms(stream, rank.pivots++)[0] * rows;
+  row = std::min(static_cast<int>(where), rows - 1);
+  // Equal candidates: HPL takes that of the lowest process row.
+  return settings_.uniform_pivots ? largest : 1.0;
+}
+
+void Runtime::check() const {
+  for (const Rank& rank : ranks_) check_end(rank);
+  if (energy_) check_states(*energy_);
+  if (messages_ && !columns_) check_phases(activity_.phase_times(), s4u::Engine::get_clock());
+}
+
+void Runtime::write() {
+  if (energy_) end_account();
+  ProgramCounts program;
+  if (!statistics_.deadlock) program = program_.counts();
+  program_.finish_trace();
+  activity_.finish();
+  if (activity_.settings().checks && !statistics_.deadlock) check();
+  if (settings_.stats_path.empty()) return;
+  Statistics statistics = statistics_;
+  const ActivitySettings& observed = activity_.settings();
+  if (!settings_.program && (observed.phases || !observed.trace_path.empty()))
+    statistics.phases = activity_.phase_times();
+  if (statistics.deadlock) statistics.blocked = settings_.program ? program_.blocked() : activity_.blocked();
+  statistics.end_s = std::max(s4u::Engine::get_clock(), settings_.program ? program.end_s : 0.0);
+  statistics.window = panel_marks_.window();
+  statistics.panel_marks_s = panel_marks_.means_s();
+  statistics.counts = counts_.total();
+  statistics.program = std::move(program);
+  const MessageTotals messages = program_totals();
+  statistics.program.messages = messages.messages;
+  statistics.program.message_bytes = messages.bytes;
+  statistics.panel_counts = counts_.until_marks();
+  statistics.energy = energy_totals_;
+  if (energy_) statistics.panel_states = energy_->at_marks();
+  statistics.panel_phases = activity_.phase_times_at_marks();
+  if (kernels_.have_detours())
+    for (const Rank& rank : ranks_) statistics.detours_s.push_back(rank.clock.detours_s());
+  if (columns_) statistics.fast_error_95_s = columns_->error_95_s();
+  core::write_file(settings_.stats_path, [&](std::ostream& out) { write_statistics(out, statistics); });
+}
+
+}  // namespace hplcast::smpi_models

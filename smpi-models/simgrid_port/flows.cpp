@@ -1,0 +1,86 @@
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
+
+#include <simgrid/version.h>
+#if SIMGRID_VERSION >= 40000
+#include <simgrid/s4u/ActivitySet.hpp>
+#else
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
+#endif
+
+namespace simgrid::kernel::activity {
+
+/// What is declared of it is exported by libsimgrid, from 3.32 to 4.1 at least, but its header is not installed.
+class CommImpl {
+ public:
+  /// s4u::Comm::set_rate() does nothing for a flow from host to host.
+  CommImpl& set_rate(double rate);
+  /// Of one that has not begun: takes it from a list of all flows from host to host.
+  void finish();
+};
+
+}  // namespace simgrid::kernel::activity
+
+namespace hplcast::smpi_models::port {
+
+Flow begin_flow(const FlowShape& shape, bool nobody_waits) {
+  Flow flow = s4u::Comm::sendto_init();
+  auto* const inside = reinterpret_cast<simgrid::kernel::activity::CommImpl*>(flow->get_impl());
+#if SIMGRID_VERSION < 40000
+  // At its end each is looked for in the whole list: the square of the flows. What is returned keeps it alive.
+  if (!nobody_waits) inside->finish();
+#endif
+  flow->set_payload_size(shape.wire_bytes)->set_source(shape.source);
+  inside->set_rate(shape.as.bandwidth_bytes_per_s);
+  if (nobody_waits) flow->detach();
+  announce(shape, [&] { flow->set_destination(shape.destination); });  // with both ends known it begins
+  return nobody_waits ? Flow() : flow;
+}
+
+void wait_for_end(const Flow& flow) {
+  // flow->wait() would also make an action of the CPU to watch for a failure of the host.
+#if SIMGRID_VERSION >= 40000
+  s4u::ActivitySet({flow}).wait_any();
+#else
+  s4u::Activity::wait_any_for({flow}, -1);
+#endif
+}
+
+void wait_for_any(const std::vector<Flow>& flows) {
+  const std::vector<s4u::ActivityPtr> activities(flows.begin(), flows.end());
+#if SIMGRID_VERSION >= 40000
+  s4u::ActivitySet(activities).wait_any();
+#else
+  s4u::Activity::wait_any_for(activities, -1);
+#endif
+}
+
+void release_at_end(const Flow& flow, const s4u::SemaphorePtr& bell) {
+  const auto wait = [flow, bell] {
+    wait_for_end(flow);
+    bell->release();
+  };
+  s4u::Host* const host = s4u::this_actor::get_host();
+#if SIMGRID_VERSION >= 40100
+  host->add_actor("waits for a message", wait);
+#else
+  s4u::Actor::create("waits for a message", host, wait);
+#endif
+}
+
+void set_factors(s4u::NetZone* zone, const Factor& latency, const Factor& bandwidth) {
+  const auto answer = [](const Factor& factor) {
+    return [factor](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,
+                    const std::vector<s4u::Link*>& links, const std::unordered_set<s4u::NetZone*>& /*zones*/) {
+      return factor({source, destination, wire_bytes, links.size()});
+    };
+  };
+#if SIMGRID_VERSION >= 40000
+  zone->set_latency_factor_cb(answer(latency));
+  zone->set_bandwidth_factor_cb(answer(bandwidth));
+#else
+  zone->get_network_model()->set_lat_factor_cb(answer(latency));
+  zone->get_network_model()->set_bw_factor_cb(answer(bandwidth));
+#endif
+}
+
+}  // namespace hplcast::smpi_models::port

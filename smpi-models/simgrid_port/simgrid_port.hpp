@@ -1,0 +1,102 @@
+#pragma once
+
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Barrier.hpp>
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
+#include <simgrid/s4u/Semaphore.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/topology.hpp"
+#include "smpi-models/flows/flow_shape.hpp"
+
+/// What hplcast needs of SimGrid beyond the classes above, which are public and the same in every version that CMake
+/// accepts. Only sources of this folder include SimGrid's headers, ask for its version or use what is not public
+/// (tools/check-includes).
+///
+/// Where a function blocks, other actors run meanwhile, and SimGrid may end the calling actor with an exception that is
+/// no std::exception: never call it inside guarded() (c_boundary.hpp).
+namespace hplcast::smpi_models::port {
+
+namespace s4u = simgrid::s4u;
+
+/// Such as "SimGrid 3.32": the library that runs.
+std::string simulator_name();
+/// T: bool, int or double, as SimGrid has it.
+template <typename T>
+T setting(const char* name);
+/// What the user has set on the command line stays. Before any zone exists: SimGrid refuses settings afterwards.
+void set_default(const std::string& name, const std::string& value);
+
+struct Process {
+  s4u::Actor* actor = nullptr;
+  std::uint32_t rank = 0;  ///< in MPI_COMM_WORLD
+  s4u::Host* host = nullptr;
+};
+/// By rank. All exist before the first of them runs.
+std::vector<Process> processes();
+
+/// The calling actor spends `duration_s` > 0 seconds of simulated time, exact to the rounding of the clock. Blocks. An
+/// idle wait, which occupies no core. This and work() are the places that decide how a delay enters the simulation.
+/// @param bell  nobody else uses it meanwhile; it is closed before and after
+/// @return what is left because SimGrid cannot resolve it: the caller keeps it pending.
+double spend(double duration_s, s4u::Semaphore& bell);
+/// SimGrid resolves no shorter time where flows end (surf/precision).
+inline constexpr double resolution_s = 1e-12;
+/// Does not block: SimGrid's kernel does `task`, which may not block, at `date_s` or at once if that is over, unless
+/// what is returned is gone before.
+std::shared_ptr<const void> call_at(double date_s, std::function<void()> task);
+/// As spend() with one core of its host at work, for SimGrid's plugins. As exact as SimGrid's CPUs, and more work.
+void work(double duration_s);
+
+/// A message on its way through SimGrid's network. Whoever has it can wait for its end.
+using Flow = s4u::CommPtr;
+
+/// Begins now. Lets other actors run before it returns: what they look at must be in place before. `nobody_waits`: for
+/// the end of what is returned, which is null then.
+Flow begin_flow(const FlowShape& shape, bool nobody_waits = false);
+/// Blocks until the flow has ended.
+void wait_for_end(const Flow& flow);
+void wait_for_any(const std::vector<Flow>& flows);
+/// Does not block: the semaphore is released then.
+void release_at_end(const Flow& flow, const s4u::SemaphorePtr& bell);
+
+/// A speed for each of its frequency states, at least one.
+s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, const std::vector<double>& flop_per_s);
+s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double bytes_per_s);
+s4u::Link* add_split_duplex_link(s4u::NetZone* zone, const std::string& name, double bytes_per_s);
+/// And back. `to` null, in a star: to and from all others.
+void add_route(s4u::NetZone* zone, const s4u::Host* from, const s4u::Host* to,
+               const std::vector<s4u::LinkInRoute>& links);
+
+/// The one zone of a platform, as the root or below a root that SimGrid has made; to be sealed.
+s4u::NetZone* make_star(const std::string& name);
+/// What a hierarchy asks for, at the latest when it is sealed.
+struct Leaves {
+  std::function<s4u::Host*(s4u::NetZone* zone, unsigned long id)> host;
+  std::function<s4u::Link*(s4u::NetZone* zone, unsigned long id)> loopback;
+};
+/// The topologies of several levels.
+using Hierarchy = std::variant<core::FatTree, core::Dragonfly, core::Torus>;
+/// As make_star(); its links are split duplex.
+s4u::NetZone* make_hierarchy(const std::string& name, const Hierarchy& hierarchy, const Leaves& leaves,
+                             double bytes_per_s, double latency_s);
+
+/// SimGrid asks once for each factor of a flow, in any order, when it begins.
+struct FactorQuestion {
+  const s4u::Host* source = nullptr;
+  const s4u::Host* destination = nullptr;
+  double wire_bytes = 0;
+  std::size_t links = 0;  ///< of its route
+};
+using Factor = std::function<double(const FactorQuestion&)>;
+void set_factors(s4u::NetZone* zone, const Factor& latency, const Factor& bandwidth);
+
+}  // namespace hplcast::smpi_models::port

@@ -1,0 +1,346 @@
+#include "hplcast/study/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <ostream>
+
+#include "hplcast/core/errors.hpp"
+#include "study/compare/parameters_json.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using Rates = std::map<core::HplParameters, std::vector<double>>;
+using SamplingErrors = std::map<core::HplParameters, double>;
+
+void add_rate(Rates& rates, const core::HplParameters& parameters, double gflops) {
+  if (!(gflops > 0) || !std::isfinite(gflops)) {
+    throw core::DomainError("gflops of " + core::to_string(parameters), gflops, "a positive rate");
+  }
+  rates[core::without_unused(parameters)].push_back(gflops);
+}
+
+/// Interval of the mean of logarithms; of a single value the value itself.
+fit::Bounds log_interval(const std::vector<double>& values) {
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(std::log(value));
+  const bool scatter = std::adjacent_find(logs.begin(), logs.end(), std::not_equal_to<>()) != logs.end();
+  return scatter ? fit::mean_interval(logs) : fit::Bounds{logs.front(), logs.front(), 0.95};
+}
+
+/// The half-widths of both sides add up in quadrature, as those of independent means do. Several predictions scatter by
+/// their sampling error, a single one does not.
+fit::Bounds error_interval(const std::vector<double>& real, const std::vector<double>& predicted,
+                           double sampling_error) {
+  fit::Bounds r = log_interval(real), p = log_interval(predicted);
+  if (predicted.size() == 1) {
+    p.lower -= sampling_error;
+    p.upper += sampling_error;
+  }
+  const double centre = (p.lower + p.upper - r.lower - r.upper) / 2;
+  const double half = std::hypot(p.upper - p.lower, r.upper - r.lower) / 2;
+  return {std::exp(centre - half) - 1, std::exp(centre + half) - 1, 0.95};
+}
+
+/// Rows of the largest N that has several configurations.
+std::vector<const ComparedConfiguration*> comparable(const std::vector<ComparedConfiguration>& rows) {
+  std::map<long long, std::vector<const ComparedConfiguration*>> by_size;
+  for (const auto& row : rows) by_size[row.parameters.N].push_back(&row);
+  for (auto group = by_size.rbegin(); group != by_size.rend(); ++group) {
+    if (group->second.size() > 1) return group->second;
+  }
+  return {};
+}
+
+std::optional<BestPredicted> best_predicted(const std::vector<ComparedConfiguration>& rows) {
+  const auto group = comparable(rows);
+  if (group.empty()) return std::nullopt;
+  const auto by = [&](double ComparedConfiguration::*rate) {
+    return **std::max_element(group.begin(), group.end(), [&](auto* a, auto* b) { return a->*rate < b->*rate; });
+  };
+  const ComparedConfiguration chosen = by(&ComparedConfiguration::predicted_median_gflops);
+  const ComparedConfiguration best = by(&ComparedConfiguration::real_median_gflops);
+  BestPredicted result;
+  result.parameters = chosen.parameters;
+  result.configurations = group.size();
+  for (const auto* row : group) {
+    if (row->real_median_gflops > chosen.real_median_gflops) ++result.real_rank;
+  }
+  result.loss = (best.real_median_gflops - chosen.real_median_gflops) / best.real_median_gflops;
+  result.among_best = result.real_rank == 1 || chosen.real_gflops.back() >= best.real_gflops.front();
+  return result;
+}
+
+ComparedConfiguration compare_one(const core::HplParameters& parameters, std::vector<double> real,
+                                  std::vector<double> predicted, std::optional<double> sampling_error) {
+  std::sort(real.begin(), real.end());
+  std::sort(predicted.begin(), predicted.end());
+  ComparedConfiguration row;
+  row.parameters = parameters;
+  row.real_median_gflops = median(real);
+  row.real_spread = (real.back() - real.front()) / row.real_median_gflops;
+  row.predicted_median_gflops = median(predicted);
+  row.error = (row.predicted_median_gflops - row.real_median_gflops) / row.real_median_gflops;
+  row.sampling_error_95 = sampling_error;
+  if (real.size() > 1) row.error_interval = error_interval(real, predicted, sampling_error.value_or(0));
+  row.real_gflops = std::move(real);
+  row.predicted_gflops = std::move(predicted);
+  return row;
+}
+
+ComparisonSummary summarize(const std::vector<ComparedConfiguration>& rows) {
+  ComparisonSummary summary;
+  summary.n = rows.size();
+  if (rows.empty()) return summary;
+  std::vector<double> absolute, real, predicted;
+  for (const auto& row : rows) {
+    absolute.push_back(std::abs(row.error));
+    real.push_back(row.real_median_gflops);
+    predicted.push_back(row.predicted_median_gflops);
+    summary.bias += row.error;
+  }
+  const auto n = static_cast<double>(rows.size());
+  summary.bias /= n;
+  summary.mean_abs_error = std::accumulate(absolute.begin(), absolute.end(), 0.0) / n;
+  summary.max_abs_error = *std::max_element(absolute.begin(), absolute.end());
+  summary.median_abs_error = median(absolute);
+  summary.rank_correlation = rank_correlation(real, predicted);
+  return summary;
+}
+
+/// Rank of every value from 1; equal values share the mean of their ranks.
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> result(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t last = first;
+    while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
+    const double mean_rank = 1 + static_cast<double>(first + last) / 2;
+    for (std::size_t i = first; i <= last; ++i) result[order[i]] = mean_rank;
+    first = last + 1;
+  }
+  return result;
+}
+
+nlohmann::ordered_json list_json(const std::vector<core::HplParameters>& list) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const auto& parameters : list) json.push_back(parameters_json(parameters));
+  return json;
+}
+
+nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
+  return {{"real_energy_j", energy.real.energy_j},
+          {"predicted_energy_j", energy.predicted.energy_j},
+          {"energy_error", energy.energy_error},
+          {"real_mean_power_w", energy.real.mean_power_w},
+          {"predicted_mean_power_w", energy.predicted.mean_power_w},
+          {"power_error", energy.power_error},
+          {"real_gflops_per_w", energy.real.gflops_per_w},
+          {"predicted_gflops_per_w", energy.predicted.gflops_per_w},
+          {"real_runs", energy.real.runs},
+          {"predicted_runs", energy.predicted.runs}};
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::optional<double> rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
+  if (x.size() < 2 || x.size() != y.size()) return std::nullopt;
+  const auto rank_x = ranks(x);
+  const auto rank_y = ranks(y);
+  const double mean = (static_cast<double>(x.size()) + 1) / 2;
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (rank_x[i] - mean) * (rank_y[i] - mean);
+    xx += (rank_x[i] - mean) * (rank_x[i] - mean);
+    yy += (rank_y[i] - mean) * (rank_y[i] - mean);
+  }
+  if (xx == 0 || yy == 0) return std::nullopt;
+  return xy / std::sqrt(xx * yy);
+}
+
+Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted) {
+  Comparison comparison;
+  Rates real_rates, predicted_rates;
+  for (const auto& run : real) {
+    if (run.residual_checked && !run.residual_passed) {
+      ++comparison.failed_residuals;
+    } else {
+      add_rate(real_rates, run.parameters, run.gflops);
+    }
+  }
+  SamplingErrors sampling_errors;
+  for (const auto& prediction : predicted) {
+    add_rate(predicted_rates, prediction.parameters, prediction.gflops);
+    if (!prediction.sampling) continue;
+    double& error = sampling_errors[core::without_unused(prediction.parameters)];
+    error = std::max(error, prediction.error_95_s / prediction.time_s);
+  }
+
+  for (const auto& [parameters, rates] : real_rates) {
+    const auto match = predicted_rates.find(parameters);
+    if (match == predicted_rates.end()) {
+      comparison.unmatched_real.push_back(parameters);
+    } else {
+      const auto error = sampling_errors.find(parameters);
+      const bool sampled = error != sampling_errors.end();
+      comparison.rows.push_back(
+          compare_one(parameters, rates, match->second, sampled ? std::optional<double>(error->second) : std::nullopt));
+    }
+  }
+  for (const auto& [parameters, rates] : predicted_rates) {
+    if (real_rates.count(parameters) == 0) comparison.unmatched_predicted.push_back(parameters);
+  }
+  const EnergyOfConfigurations measured = measured_energy(real), simulated = predicted_energy(predicted);
+  for (ComparedConfiguration& row : comparison.rows) row.energy = compare_energy(row.parameters, measured, simulated);
+  comparison.summary = summarize(comparison.rows);
+  comparison.best = best_predicted(comparison.rows);
+  return comparison;
+}
+
+std::string nearest_difference(const core::HplParameters& parameters, const std::vector<core::HplParameters>& others) {
+  const auto differing = [&](const core::HplParameters& other) {
+    std::vector<const core::HplField*> fields;
+    for (const core::HplField& field : core::hpl_fields()) {
+      if (field.get(parameters) != field.get(other)) fields.push_back(&field);
+    }
+    return fields;
+  };
+  if (others.empty()) return "";
+  const auto nearest = std::min_element(others.begin(), others.end(), [&](const auto& a, const auto& b) {
+    return differing(a).size() < differing(b).size();
+  });
+  std::string text;
+  for (const core::HplField* field : differing(*nearest)) {
+    text += (text.empty() ? "" : ", ") + std::string(field->name) + " is " + std::to_string(field->get(parameters)) +
+            ", not " + std::to_string(field->get(*nearest));
+  }
+  return text;
+}
+
+std::vector<std::string> models_of(const std::vector<core::Prediction>& predictions) {
+  constexpr std::size_t digits = 8;
+  std::vector<std::string> models;
+  for (const core::Prediction& prediction : predictions) {
+    const std::string model = prediction.cluster + " (" + prediction.model_sha256.substr(0, digits) + ")";
+    if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+  }
+  return models;
+}
+
+std::optional<core::HplParameters> mixed_models(const std::vector<core::Prediction>& predictions) {
+  std::map<core::HplParameters, std::string> model_of;
+  for (const core::Prediction& prediction : predictions) {
+    const auto [known, is_new] = model_of.emplace(core::without_unused(prediction.parameters), prediction.model_sha256);
+    if (!is_new && known->second != prediction.model_sha256) return prediction.parameters;
+  }
+  return std::nullopt;
+}
+
+void write_comparison(std::ostream& out, const Comparison& comparison) {
+  nlohmann::ordered_json json;
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const auto& row : comparison.rows) {
+    auto row_json = parameters_json(row.parameters);
+    row_json["real_gflops"] = row.real_median_gflops;
+    row_json["real_spread"] = row.real_spread;
+    row_json["real_runs"] = row.real_gflops.size();
+    row_json["predicted_gflops"] = row.predicted_median_gflops;
+    row_json["predicted_runs"] = row.predicted_gflops.size();
+    if (row.sampling_error_95) row_json["sampling_error_95"] = *row.sampling_error_95;
+    row_json["error"] = row.error;
+    if (row.error_interval) row_json["error_interval"] = {row.error_interval->lower, row.error_interval->upper};
+    if (row.energy) row_json["energy"] = energy_json(*row.energy);
+    json["rows"].push_back(std::move(row_json));
+  }
+  const auto& summary = comparison.summary;
+  json["mean_abs_error"] = summary.mean_abs_error;
+  json["median_abs_error"] = summary.median_abs_error;
+  json["max_abs_error"] = summary.max_abs_error;
+  json["bias"] = summary.bias;
+  json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
+  json["n"] = summary.n;
+  if (comparison.best) {
+    json["best_predicted"] = {{"parameters", parameters_json(comparison.best->parameters)},
+                              {"configurations", comparison.best->configurations},
+                              {"real_rank", comparison.best->real_rank},
+                              {"loss", comparison.best->loss},
+                              {"among_best", comparison.best->among_best}};
+  }
+  json["unmatched_real"] = list_json(comparison.unmatched_real);
+  json["unmatched_predicted"] = list_json(comparison.unmatched_predicted);
+  json["failed_residuals"] = comparison.failed_residuals;
+  out << json.dump(2) << '\n';
+}
+
+namespace {
+
+/// Values of the runs of one configuration.
+struct Values {
+  std::vector<double> energy_j, power_w, gflops_per_w;
+};
+using ValuesOfConfigurations = std::map<core::HplParameters, Values>;
+
+void add(ValuesOfConfigurations& all, const core::HplParameters& parameters, double energy_j, double power_w,
+         double gflops) {
+  if (!(energy_j > 0) || !(power_w > 0))
+    throw core::DomainError("energy of " + core::to_string(parameters), energy_j, "a number of J above 0");
+  Values& values = all[core::without_unused(parameters)];
+  values.energy_j.push_back(energy_j);
+  values.power_w.push_back(power_w);
+  values.gflops_per_w.push_back(gflops / power_w);
+}
+
+EnergyOfConfigurations medians_of(const ValuesOfConfigurations& all) {
+  EnergyOfConfigurations medians;
+  for (const auto& [parameters, values] : all)
+    medians[parameters] = {values.energy_j.size(), median(values.energy_j), median(values.power_w),
+                           median(values.gflops_per_w)};
+  return medians;
+}
+
+}  // namespace
+
+EnergyOfConfigurations measured_energy(const std::vector<core::HplRun>& runs) {
+  ValuesOfConfigurations all;
+  for (const core::HplRun& run : runs) {
+    if (!run.energy_j || !run.mean_power_w || (run.residual_checked && !run.residual_passed)) continue;
+    add(all, run.parameters, *run.energy_j, *run.mean_power_w, run.gflops);
+  }
+  return medians_of(all);
+}
+
+EnergyOfConfigurations predicted_energy(const std::vector<core::Prediction>& predictions) {
+  ValuesOfConfigurations all;
+  for (const core::Prediction& prediction : predictions)
+    if (prediction.energy)
+      add(all, prediction.parameters, prediction.energy->energy_j, prediction.energy->mean_power_w, prediction.gflops);
+  return medians_of(all);
+}
+
+std::optional<ComparedEnergy> compare_energy(const core::HplParameters& parameters, const EnergyOfConfigurations& real,
+                                             const EnergyOfConfigurations& predicted) {
+  const auto measured = real.find(core::without_unused(parameters));
+  const auto simulated = predicted.find(core::without_unused(parameters));
+  if (measured == real.end() || simulated == predicted.end()) return std::nullopt;
+  ComparedEnergy energy;
+  energy.real = measured->second;
+  energy.predicted = simulated->second;
+  energy.energy_error = energy.predicted.energy_j / energy.real.energy_j - 1;
+  energy.power_error = energy.predicted.mean_power_w / energy.real.mean_power_w - 1;
+  return energy;
+}
+
+}  // namespace hplcast::study

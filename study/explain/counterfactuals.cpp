@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "hplcast/core/files.hpp"
+#include "study/activity/observed_ranks.hpp"
+#include "study/explain/causes.hpp"
+#include "study/explain/differences.hpp"
+#include "study/whatif/cluster_changes.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+constexpr std::size_t classes = HPLCAST_SHAPE_CLASS_COUNT;
+
+/// Where on the scale of `split` the product of a kernel's sizes is 4^c: c times the logarithm that is returned.
+/// Nothing if `split` is not a power of that product.
+std::optional<double> logarithm_of_class(core::KernelId kernel, const core::Monomial& split) {
+  int power = 0;
+  for (const char size : core::kernel_sizes[static_cast<std::size_t>(kernel)]) {
+    const int exponent = size == 'm' ? split.m : size == 'n' ? split.n : split.k;
+    if (exponent < 1 || (power > 0 && exponent != power)) return std::nullopt;
+    power = exponent;
+  }
+  return power * std::log(4.0);
+}
+
+/// The law with every piece cut where the factor of the classes changes.
+core::PiecewiseLaw with_level(const core::PiecewiseLaw& law, core::KernelId kernel, const KernelLevel& by) {
+  const ClassFactors& factors = by.classes;
+  const std::string_view sizes = core::kernel_sizes[static_cast<std::size_t>(kernel)];
+  const auto has = [sizes](char size) { return sizes.find(size) == std::string_view::npos ? 0 : 1; };
+  const bool whole = law.pieces().size() == 1;
+  const core::Monomial split = whole ? core::Monomial{has('m'), has('n'), has('k')} : law.split();
+  const auto step = logarithm_of_class(kernel, split);
+  if (!step) return edited(law, [&](const core::DurationLaw& piece) { return slowed(piece, by.overall); });
+  std::vector<double> starts;
+  for (const core::LawPiece& piece : law.pieces()) starts.push_back(piece.from);
+  for (std::size_t i = 1; i < classes; ++i)
+    if (factors[i] != factors[i - 1]) starts.push_back(std::exp(*step * static_cast<double>(i)));
+  std::sort(starts.begin(), starts.end());
+  std::vector<core::LawPiece> pieces;
+  for (const double from : starts) {
+    if (!pieces.empty() && from <= pieces.back().from * (1 + 1e-12)) continue;
+    const auto after = std::find_if(law.pieces().begin() + 1, law.pieces().end(),
+                                    [from](const core::LawPiece& piece) { return piece.from > from; });
+    // A little further on: at the border itself rounding would choose the class.
+    const double inside = std::max(from, 1.0) * (1 + 1e-9);
+    const auto found = std::clamp(static_cast<int>(std::floor(std::log(inside) / *step)), 0, int{classes} - 1);
+    pieces.push_back({from, slowed((after - 1)->law, factors[static_cast<std::size_t>(found)])});
+  }
+  if (pieces.size() == 1) return core::PiecewiseLaw(pieces.front().law);
+  return core::PiecewiseLaw::make(split, std::move(pieces));
+}
+
+core::KernelModel with_level(const core::KernelModel& model, core::KernelId kernel, const KernelLevel& by) {
+  std::vector<core::CpuLaw> overrides = model.overrides();
+  for (core::CpuLaw& own : overrides) own.law = with_level(own.law, kernel, by);
+  core::PiecewiseLaw law = with_level(model.cluster_law(), kernel, by);
+  const std::string level = law.pieces().size() > 1 ? "M'" : model.level();
+  return core::KernelModel::make(level, std::move(law), std::move(overrides), model.range());
+}
+
+/// Every core a CPU of its own, with the laws that it had.
+void make_cores_cpus(core::ClusterModel& cluster) {
+  const core::Hosts old = cluster.hosts;
+  core::Hosts::Values values = old.values();
+  values.cpus = values.cores;
+  values.rank_to_cpu = {};
+  cluster.hosts = core::Hosts::make(values);
+  for (auto& [name, model] : cluster.kernels) {
+    std::vector<core::CpuLaw> overrides;
+    for (const core::CpuLaw& own : model.overrides())
+      for (int core = 0; core < values.cores; ++core)
+        if (old.cpu_of(core) == own.cpu) overrides.push_back({own.host, core, own.law});
+    model = core::KernelModel::make(model.level(), model.cluster_law(), std::move(overrides), model.range());
+  }
+}
+
+void slow_ranks(core::ClusterModel& cluster, core::KernelId kernel, const std::map<int, double>& factors,
+                const std::vector<RankPlace>& places) {
+  const auto found = cluster.kernels.find(core::to_string(kernel));
+  if (found == cluster.kernels.end()) return;
+  core::KernelModel& model = found->second;
+  std::vector<core::CpuLaw> overrides = model.overrides();
+  for (const auto& [rank, factor] : factors) {
+    const RankPlace& place = places[static_cast<std::size_t>(rank)];
+    const core::PiecewiseLaw law =
+        edited(model.law(place.host, place.local),
+               [factor = factor](const core::DurationLaw& piece) { return slowed(piece, factor); });
+    const auto same = std::find_if(overrides.begin(), overrides.end(), [&](const core::CpuLaw& own) {
+      return own.host == place.host && own.cpu == place.local;
+    });
+    if (same != overrides.end()) {
+      same->law = law;
+    } else {
+      overrides.push_back({place.host, place.local, law});
+    }
+  }
+  model = core::KernelModel::make(model.level(), model.cluster_law(), std::move(overrides), model.range());
+}
+
+core::KernelModel new_model(core::KernelId kernel, double s_per_product) {
+  const std::string_view sizes = core::kernel_sizes[static_cast<std::size_t>(kernel)];
+  const auto has = [sizes](char size) { return sizes.find(size) == std::string_view::npos ? 0 : 1; };
+  const auto mu = core::Polynomial::make({core::Monomial{has('m'), has('n'), has('k')}}, {s_per_product});
+  return core::KernelModel::make("M1", core::PiecewiseLaw(core::DurationLaw::make(mu, {}, core::NoiseFamily::none)));
+}
+
+void slow_scope(core::ScopeModel& scope, const MeasuredParts::Network& by) {
+  scope.latency_s *= by.latency;
+  scope.bandwidth_bytes_per_s /= by.bandwidth;
+  if (scope.capacity) {
+    for (double* rate :
+         {&scope.capacity->bytes_per_s, &scope.capacity->low_bytes_per_s, &scope.capacity->high_bytes_per_s})
+      *rate /= by.bandwidth;
+  }
+  edit_segments(scope.cost(core::MessageCost::transfer), [&](core::Segment& segment) {
+    segment.intercept_s *= by.latency;
+    segment.sd_s *= by.latency;
+    for (core::MixtureMode& mode : segment.modes) {
+      mode.mean *= by.latency;
+      mode.sd *= by.latency;
+    }
+    segment.slope_s_per_byte *= by.bandwidth;
+  });
+  for (const core::MessageCost cost : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv}) {
+    edit_segments(scope.cost(cost), [&](core::Segment& segment) {
+      segment.intercept_s *= by.calls;
+      segment.slope_s_per_byte *= by.calls;
+      segment.sd_s *= by.calls;
+      for (core::MixtureMode& mode : segment.modes) {
+        mode.mean *= by.calls;
+        mode.sd *= by.calls;
+      }
+    });
+  }
+}
+
+}  // namespace
+
+core::ClusterModel with_measured(core::ClusterModel cluster, const MeasuredParts& parts,
+                                 const std::vector<RankPlace>& places) {
+  for (const auto& [kernel, s_per_product] : parts.without_model)
+    cluster.kernels[core::to_string(kernel)] = new_model(kernel, s_per_product);
+  for (const auto& [kernel, factors] : parts.levels) {
+    const auto found = cluster.kernels.find(core::to_string(kernel));
+    if (found != cluster.kernels.end()) found->second = with_level(found->second, kernel, factors);
+  }
+  if (!parts.ranks.empty()) make_cores_cpus(cluster);
+  for (const auto& [kernel, factors] : parts.ranks) slow_ranks(cluster, kernel, factors, places);
+  if (parts.network.empty()) return cluster;
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    for (const auto& [scope, by] : parts.network) {
+      const bool remote = scope == core::Scope::remote;
+      if (remote && !network.remote) continue;
+      slow_scope(remote ? *network.remote : network.local, by);
+    }
+  });
+}
+
+PredictionRequest request_of(const ExplainRequest& request) {
+  PredictionRequest again;
+  again.cluster = request.cluster;
+  again.parameters = request.prediction.parameters;
+  again.seed = request.prediction.seed;
+  again.mode = request.prediction.mode == "fast" ? SimulationMode::fast : SimulationMode::exact;
+  if (!request.prediction.sampling) again.windows.kind = WindowRule::Kind::off;
+  again.programs = request.programs;
+  again.timeout_s = request.timeout_s;
+  return again;
+}
+
+namespace {
+
+void tell(const ExplainRequest& request, double done, const std::string& what) {
+  if (request.progress) request.progress(done, what);
+}
+
+}  // namespace
+
+Baseline simulate_baseline(const ExplainRequest& request, bool events) {
+  const core::TemporaryFolder folder("hplcast-explain");
+  PredictionRequest again = request_of(request);
+  const bool whole = !request.prediction.sampling;
+  if (events) {
+    again.mode = SimulationMode::exact;
+    again.windows.kind = WindowRule::Kind::off;
+    again.observation.trace = folder.path() / "trace.json";
+  }
+  if (whole || events) again.observation.phases_csv = folder.path() / "phases.csv";
+  again.while_running = [&] { tell(request, 0, "the prediction again"); };
+  Baseline baseline;
+  again.observation.phases = true;
+  core::Prediction prediction = predict(again);
+  baseline.time_s = prediction.time_s;
+  baseline.summaries = std::move(prediction.phases);
+  if (whole || events) baseline.phases = read_phases_csv(again.observation.phases_csv);
+  if (events) baseline.ranks = simulated_ranks(again.observation.trace, again.parameters.P * again.parameters.Q);
+  return baseline;
+}
+
+double simulate_causes(const ExplainRequest& request, const std::vector<RankPlace>& places, double baseline_s,
+                       std::vector<Replacement>& causes) {
+  PredictionRequest again = request_of(request);
+  again.observation.phases = true;
+  MeasuredParts parts;
+  double time_s = baseline_s;
+  double waiting_s = 0;
+  double done = 1;
+  for (Replacement& one : causes) {
+    merge(parts, one.parts);
+    again.cluster = with_measured(request.cluster, parts, places);
+    again.while_running = [&] {
+      tell(request, done / (1 + static_cast<double>(causes.size())), "counterfactual: " + one.cause.text);
+    };
+    const core::Prediction changed = predict(again);
+    one.cause.simulated_s = changed.time_s - time_s;
+    time_s = changed.time_s;
+    waiting_s = 0;
+    for (const core::PhaseSummary& phase : changed.phases) waiting_s += phase.waiting_s;
+    ++done;
+  }
+  return waiting_s;
+}
+
+}  // namespace hplcast::study

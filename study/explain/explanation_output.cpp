@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/explain.hpp"
+#include "study/compare/parameters_json.hpp"
+#include "study/explain/causes.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool is_of_messages(Cause::Kind kind) {
+  return kind != Cause::Kind::kernel && kind != Cause::Kind::place;
+}
+
+Json causes_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const Cause& cause : explanation.causes) {
+    Json one = {{"kind", to_string(cause.kind)}, {"text", cause.text}};
+    if (!cause.kernels.empty()) one["kernels"] = cause.kernels;
+    if (!cause.group.name.empty()) {
+      one["place"] = cause.group.name;
+      one["ranks"] = cause.group.ranks;
+    }
+    if (is_of_messages(cause.kind)) one["scope"] = core::to_string(cause.scope);
+    one["factor"] = cause.factor > 0 ? Json(cause.factor) : Json();
+    one["estimated_s"] = cause.estimated_s;
+    one["simulated_s"] = cause.simulated_s ? Json(*cause.simulated_s) : Json();
+    one["share"] = cause.share_s() / explanation.predicted_s;
+    one["advice"] = cause.advice;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json kernels_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const KernelDifference& kernel : explanation.kernels) {
+    Json one = {{"kernel", kernel.kernel}, {"has_model", kernel.has_model}, {"calls", kernel.calls},
+                {"real_s", kernel.real_s}, {"model_s", kernel.model_s},     {"level", kernel.level},
+                {"places", Json::array()}, {"sizes", Json::array()}};
+    for (const KernelDifference::Place& place : kernel.places)
+      one["places"].push_back({{"place", place.group.name}, {"ranks", place.group.ranks}, {"factor", place.factor}});
+    for (const KernelSizes& sizes : kernel.sizes) {
+      Json range = {{"least_product", sizes.least_product},
+                    {"most_product", sizes.most_product},
+                    {"calls", sizes.calls},
+                    {"real_s", sizes.real_s},
+                    {"model_s", sizes.model_s}};
+      if (sizes.samples > 1) {
+        range["real_scatter"] = sizes.real_scatter;
+        range["model_scatter"] = sizes.model_scatter;
+        range["samples"] = sizes.samples;
+      }
+      one["sizes"].push_back(std::move(range));
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json phases_json(const Explanation& explanation) {
+  Json phases = Json::object();
+  for (const PhaseDifference& phase : explanation.phases) {
+    for (const core::PhaseField& field : core::phase_fields) {
+      phases[phase.real.name]["real"][field.name] = phase.real.*field.member;
+      phases[phase.real.name]["predicted"][field.name] = phase.predicted.*field.member;
+    }
+    phases[phase.real.name]["far_ranks"] = phase.far_ranks;
+  }
+  return phases;
+}
+
+}  // namespace
+
+void write_explanation(std::ostream& out, const Explanation& explanation) {
+  Json messages = Json::array();
+  for (const MessageDifference& one : explanation.messages)
+    messages.push_back({{"scope", core::to_string(one.scope)},
+                        {"least_bytes", one.least_bytes},
+                        {"most_bytes", one.most_bytes},
+                        {"messages", one.messages},
+                        {"real_s", one.real_s},
+                        {"model_s", one.model_s},
+                        {"usual_real_s", one.usual_real_s},
+                        {"usual_model_s", one.usual_model_s}});
+  Json json = {{"schema_version", 1},
+               {"parameters", parameters_json(explanation.parameters)},
+               {"runs", explanation.runs},
+               {"real_s", explanation.real_s},
+               {"least_real_s", explanation.least_real_s},
+               {"most_real_s", explanation.most_real_s},
+               {"predicted_s", explanation.predicted_s},
+               {"difference_s", explanation.difference_s()},
+               {"rest_s", explanation.rest_s},
+               {"simulated", explanation.simulated},
+               {"verdict", verdict(explanation)},
+               {"causes", causes_json(explanation)},
+               {"phases", phases_json(explanation)},
+               {"kernels", kernels_json(explanation)},
+               {"messages", messages},
+               {"own_work_s", explanation.own_work_s},
+               {"observation_s", explanation.observation_s},
+               {"held_up_s", explanation.held_up_s},
+               {"overhead", explanation.overhead},
+               {"known_waiting", explanation.known_waiting},
+               {"warnings", explanation.warnings}};
+  if (!explanation.picture.empty()) json["picture"] = explanation.picture;
+  out << json.dump(2) << '\n';
+}
+
+namespace {
+
+std::string percent(double ratio) {
+  return core::printed("%.1f %%", 100 * ratio);
+}
+
+/// "4.1 of the 5.2 %": shares of the predicted time.
+std::string share_of(const Explanation& e, double share_s) {
+  return core::printed("%.1f", 100 * share_s / e.predicted_s) + " of the " + percent(e.difference_s() / e.predicted_s);
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z' && text.compare(0, 4, "the ") == 0)
+    text.front() = 'T';
+  return text;
+}
+
+/// Causes that people should hear of: half a percent of the time, or a tenth of the difference.
+bool is_worth_telling(const Explanation& e, const Cause& cause) {
+  constexpr double of_time = 0.005, of_difference = 0.1, least = 0.001;
+  const double share_s = std::abs(cause.share_s());
+  return share_s > of_time * e.predicted_s ||
+         (share_s > of_difference * std::abs(e.difference_s()) && share_s > least * e.predicted_s);
+}
+
+/// What the run took only because it was observed; no part of the model is to blame. Null: too little.
+const Cause* observation_of(const Explanation& e) {
+  for (const Cause& cause : e.causes)
+    if (cause.kind == Cause::Kind::observation) return &cause;
+  return nullptr;
+}
+
+/// All but the observation, which is told with the times.
+std::vector<const Cause*> told_causes(const Explanation& e) {
+  std::vector<const Cause*> told;
+  for (const Cause& cause : e.causes)
+    if (cause.kind != Cause::Kind::observation) told.push_back(&cause);
+  return told;
+}
+
+std::string times_line(const Explanation& e) {
+  const double ratio = e.difference_s() / e.predicted_s;
+  constexpr double agrees = 0.005;
+  const Cause* observation = observation_of(e);
+  std::string times = " (" + core::printed("%.4g", e.real_s) + " s, ";
+  if (observation != nullptr && is_worth_telling(e, *observation))
+    times += core::printed("%.2g", observation->share_s()) + " s of it to observe it, ";
+  times += "predicted " + core::printed("%.4g", e.predicted_s) + " s)";
+  if (std::abs(ratio) < agrees) return "Run and prediction agree to " + percent(std::abs(ratio)) + times;
+  return "The run takes " + longer(1 + ratio, "") + " predicted" + times;
+}
+
+std::string rest_line(const Explanation& e) {
+  std::string text =
+      core::printed("%.1f %%", 100 * e.rest_s / e.predicted_s) + " of the predicted time is not explained";
+  if (!e.simulated) text += " (shares are estimated from sums; --counterfactuals on simulates them)";
+  const double spread = (e.most_real_s - e.least_real_s) / e.predicted_s;
+  if (e.runs > 1) text += "; the " + std::to_string(e.runs) + " runs themselves differ by " + percent(spread);
+  return text + ".";
+}
+
+/// The phase in which ranks wait much more or less than predicted, with ranks that stand out.
+std::string waiting_line(const Explanation& e) {
+  constexpr double worth = 0.005;
+  double more_s = 0;
+  const PhaseDifference* most = nullptr;
+  for (const PhaseDifference& phase : e.phases) {
+    const double phase_s = phase.real.waiting_s - phase.predicted.waiting_s;
+    more_s += phase_s;
+    if (most == nullptr || std::abs(phase_s) > std::abs(most->real.waiting_s - most->predicted.waiting_s))
+      most = &phase;
+  }
+  if (most == nullptr || std::abs(more_s) < worth * e.predicted_s) return "";
+  std::string text = "Ranks wait " + percent(std::abs(more_s) / e.predicted_s) + " of the predicted time " +
+                     (more_s > 0 ? "more" : "less") + " than predicted, most of it in " + most->real.name;
+  if (e.simulated && !e.causes.empty()) {
+    double real_s = 0;
+    for (const PhaseDifference& phase : e.phases) real_s += phase.real.waiting_s;
+    const double left_s = real_s - e.measured_model_waiting_s;
+    text += "; with all of the above replaced " + percent(left_s / e.predicted_s) + " remain";
+  }
+  return text + ".";
+}
+
+/// Empty unless more of the difference is no part of the model than the largest cause makes.
+std::string disturbed_line(const Explanation& e) {
+  constexpr double much = 0.02;
+  const double rest_s = std::abs(e.rest_s), disturbed_s = std::max(e.held_up_s, rest_s);
+  const std::vector<const Cause*> causes = told_causes(e);
+  if (disturbed_s < much * e.predicted_s || causes.empty() || disturbed_s < std::abs(causes.front()->share_s()))
+    return "";
+  return times_line(e) + ". Most of that is no part of the model: " + percent(disturbed_s / e.predicted_s) +
+         " of the predicted time " + (e.held_up_s > rest_s ? "in messages that were held up" : "is not explained") +
+         ". Other programs may have had the cores: repeat the run on idle nodes (hplcast doctor, docs/use/detours.md).";
+}
+
+}  // namespace
+
+std::vector<std::string> verdict(const Explanation& e) {
+  const std::string disturbed = disturbed_line(e);
+  // And advice, smaller ones, waiting, held up, rest: nine lines.
+  const std::size_t most_causes = disturbed.empty() ? 4 : 3;
+  std::vector<std::string> lines;
+  std::size_t untold = 0;
+  double untold_s = 0;
+  const std::vector<const Cause*> causes = told_causes(e);
+  for (const Cause* cause : causes) {
+    if (lines.size() < most_causes && is_worth_telling(e, *cause)) {
+      lines.push_back(capitalised(cause->text) + ": " + share_of(e, cause->share_s()) + ".");
+    } else {
+      ++untold;
+      untold_s += cause->share_s();
+    }
+  }
+  if (lines.empty()) {
+    lines.push_back(times_line(e) + "; no part of the model is off by enough to tell.");
+  } else {
+    if (disturbed.empty()) lines.front() = times_line(e) + ". " + lines.front();
+    lines.insert(lines.begin() + 1,
+                 "To mend " + std::string(disturbed.empty() ? "the first" : "this") + ": " + causes.front()->advice);
+    if (!disturbed.empty()) lines.insert(lines.begin(), disturbed);
+  }
+  if (untold > 0 && lines.size() > 1)
+    lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
+                    core::printed("%.1f %%", 100 * untold_s / e.predicted_s) + " together.");
+  if (const std::string waiting = waiting_line(e); !waiting.empty()) lines.push_back(waiting);
+  constexpr double worth_telling = 0.01;
+  if (e.held_up_s > worth_telling * e.predicted_s)
+    lines.push_back("Messages that were held up for more than ten times their usual time make " +
+                    percent(e.held_up_s / e.predicted_s) +
+                    " of the predicted time: a core or a link was taken away by others.");
+  lines.push_back(rest_line(e));
+  return lines;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,283 @@
+#include "study/explain/differences.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace hplcast::study {
+
+namespace {
+
+constexpr std::size_t classes = HPLCAST_SHAPE_CLASS_COUNT;
+
+/// Of a kernel without a model it is the sum of m n k: a model that takes one second for each.
+double model_of(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
+  if (model == nullptr) return sum_of(calls, core::Monomial{1, 1, 1});
+  return expected_s(calls, model->law(place.host, place.cpu));
+}
+
+/// Detours that the kernel models do not contain lengthen what ranks do by their share of the time; those of some cores
+/// only count as the mean of all, and their ranks stand out.
+double stretch_of(const core::ClusterModel& cluster) {
+  double share = 0;
+  for (const core::DetourSource& source : cluster.detours)
+    if (!source.values().in_kernels) share += source.mean_share(cluster.hosts.values().cores);
+  return 1 / (1 - share);
+}
+
+/// Of one call of mean sizes, times the calls.
+double variance_s2(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
+  if (model == nullptr || calls.calls == 0) return 0;
+  const core::KernelShape shape = mean_shape(calls);
+  const core::DurationLaw& law = model->law(place.host, place.cpu).at(shape);
+  if (law.noise() == core::NoiseFamily::none) return 0;
+  return static_cast<double>(calls.calls) * law.sd_s(shape) * law.sd_s(shape);
+}
+
+const core::KernelModel* model_of(const core::ClusterModel& cluster, core::KernelId kernel) {
+  const auto found = cluster.kernels.find(core::to_string(kernel));
+  return found == cluster.kernels.end() ? nullptr : &found->second;
+}
+
+/// Real over model of one rank, with the level of the sizes taken out.
+double ratio(const ClassCells& cells, const ClassFactors& level) {
+  double real_s = 0;
+  double model_s = 0;
+  for (std::size_t i = 0; i < classes; ++i) {
+    real_s += cells[i].real_s;
+    model_s += cells[i].model_s * level[i];
+  }
+  return model_s > 0 ? real_s / model_s : 1;
+}
+
+/// Per class over the ranks for which `counts` says so. Classes with calls that have no level take the next one's.
+ClassFactors level_of(const KernelFinding& finding, const std::vector<bool>& stands_out) {
+  ClassFactors level;
+  level.fill(0);
+  for (std::size_t i = 0; i < classes; ++i) {
+    double real_s = 0;
+    double model_s = 0;
+    for (std::size_t rank = 0; rank < finding.ranks.size(); ++rank) {
+      if (stands_out[rank]) continue;
+      real_s += finding.ranks[rank][i].real_s;
+      model_s += finding.ranks[rank][i].model_s;
+    }
+    if (model_s > 0) level[i] = real_s / model_s;
+  }
+  double last = 0;
+  for (std::size_t i = 0; i < classes; ++i) last = level[i] > 0 ? level[i] : level[i] = last;
+  last = 1;
+  for (std::size_t i = classes; i-- > 0;) last = level[i] > 0 ? level[i] : level[i] = last;
+  return level;
+}
+
+/// Whose ratio is far from that of most. Of an even number of ranks, the middle is that nearer to the model.
+std::vector<bool> far_ranks(const KernelFinding& finding, const ClassFactors& level, double matters_s) {
+  constexpr double least = 0.03;  // CPUs of one kind differ by less (Cornebize 2021: dahu, 1 to 2 %)
+  constexpr double robust_sds = 5;
+  ClassFactors as_modelled;
+  as_modelled.fill(1);
+  const auto log_ratio = [](const ClassCells& cells, const ClassFactors& of) {
+    return std::log(std::max(ratio(cells, of), 1e-6));
+  };
+  std::vector<double> logs;
+  std::vector<WeightedValue> values;
+  std::vector<bool> far(finding.ranks.size(), false);
+  for (const ClassCells& cells : finding.ranks) {
+    logs.push_back(log_ratio(cells, level));
+    values.push_back({logs.back(), std::abs(log_ratio(cells, as_modelled))});
+  }
+  const double middle = middle_value(values);
+  std::vector<double> distances;
+  std::vector<WeightedValue> weighted;
+  for (const double value : logs) {
+    distances.push_back(std::abs(value - middle));
+    weighted.push_back({distances.back(), distances.back()});
+  }
+  const double limit = std::max(least, robust_sds * 1.4826 * middle_value(weighted));
+  for (std::size_t i = 0; i < far.size(); ++i) {
+    double expected_s = 0;
+    double variance = 0;
+    for (std::size_t j = 0; j < classes; ++j) {
+      expected_s += finding.ranks[i][j].model_s * level[j];
+      variance += finding.ranks[i][j].variance_s2 * level[j] * level[j];
+    }
+    const double change_s = std::abs(std::exp(logs[i]) - std::exp(middle)) * expected_s;
+    far[i] = distances[i] > limit && change_s > std::max(matters_s, robust_sds * std::sqrt(variance));
+  }
+  return far;
+}
+
+void find_level(KernelFinding& finding, double matters_s) {
+  const std::size_t ranks = finding.ranks.size();
+  std::vector<bool> far(ranks, false);
+  finding.level = level_of(finding, far);
+  // Without the ranks that stand out others may: twice is enough, for a level of most ranks moves little.
+  for (int i = 0; finding.has_model && i < 2; ++i) {
+    far = far_ranks(finding, finding.level, matters_s);
+    finding.level = level_of(finding, far);
+  }
+  finding.deviation.assign(ranks, 1.0);
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    if (far[rank]) finding.deviation[rank] = ratio(finding.ranks[rank], finding.level);
+}
+
+/// Durations over expectations, and variances that the model has of them.
+struct Scatter {
+  double sum = 0, squares = 0, model_variance = 0;
+  int samples = 0;
+  void add(double relative, double model_sd) {
+    sum += relative;
+    squares += relative * relative;
+    model_variance += model_sd * model_sd;
+    ++samples;
+  }
+  double real() const {
+    if (samples < 2) return 0;
+    const double mean = sum / samples;
+    return std::sqrt(std::max(0.0, (squares - samples * mean * mean) / (samples - 1))) / mean;
+  }
+  double model() const { return samples == 0 ? 0 : std::sqrt(model_variance / samples); }
+};
+
+using Scatters = std::map<core::KernelId, std::array<Scatter, classes>>;
+
+void add_samples(Scatters& scatters, const RankActivity& rank, const core::ClusterModel& cluster,
+                 const RankPlace& place) {
+  for (const KernelSample& sample : rank.kernel_samples) {
+    const core::KernelModel* model = model_of(cluster, sample.kernel);
+    if (model == nullptr) continue;
+    const core::DurationLaw& law = model->law(place.host, place.cpu).at(sample.shape);
+    const double expected_s = law.mean_s(sample.shape);
+    if (!(expected_s > 0)) continue;
+    double model_sd = law.sd_s(sample.shape) / expected_s;
+    if (law.noise() == core::NoiseFamily::none) model_sd = 0;
+    scatters[sample.kernel][static_cast<std::size_t>(size_class_of(sample.shape))].add(sample.time_s / expected_s,
+                                                                                       model_sd);
+  }
+}
+
+std::vector<KernelSizes> sizes_of(const KernelFinding& finding, const std::array<Scatter, classes>& scatter) {
+  std::vector<KernelSizes> sizes;
+  for (std::size_t i = 0; i < classes; ++i) {
+    KernelSizes one;
+    one.least_product = std::pow(4.0, static_cast<double>(i));
+    one.most_product = 4 * one.least_product;
+    for (const ClassCells& cells : finding.ranks) {
+      one.calls += cells[i].calls;
+      one.real_s += cells[i].real_s;
+      one.model_s += cells[i].model_s;
+    }
+    one.real_scatter = scatter[i].real();
+    one.model_scatter = scatter[i].model();
+    one.samples = scatter[i].samples;
+    if (one.calls > 0) sizes.push_back(one);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+double KernelFinding::real_s() const {
+  double sum_s = 0;
+  for (const ClassCells& cells : ranks)
+    for (const KernelCell& cell : cells) sum_s += cell.real_s;
+  return sum_s;
+}
+
+double KernelFinding::model_s() const {
+  double sum_s = 0;
+  if (!has_model) return 0;
+  for (const ClassCells& cells : ranks)
+    for (const KernelCell& cell : cells) sum_s += cell.model_s;
+  return sum_s;
+}
+
+double KernelFinding::chance_s() const {
+  double variance = 0;
+  for (const ClassCells& cells : ranks)
+    for (const KernelCell& cell : cells) variance += cell.variance_s2;
+  return std::sqrt(variance);
+}
+
+double KernelFinding::levelled_s(std::size_t rank) const {
+  double sum_s = 0;
+  for (std::size_t i = 0; i < classes; ++i) sum_s += ranks[rank][i].model_s * level[i];
+  return sum_s;
+}
+
+double KernelFinding::level_change_s(std::size_t rank) const {
+  double sum_s = 0;
+  for (std::size_t i = 0; i < classes; ++i) sum_s += ranks[rank][i].model_s * (has_model ? level[i] - 1 : level[i]);
+  return sum_s;
+}
+
+std::vector<KernelFinding> kernel_findings(const std::vector<const std::vector<RankActivity>*>& runs,
+                                           const core::ClusterModel& cluster, const std::vector<RankPlace>& places,
+                                           double matters_s) {
+  std::map<core::KernelId, KernelFinding> findings;
+  Scatters scatters;
+  for (const std::vector<RankActivity>* run : runs) {
+    for (std::size_t rank = 0; rank < run->size(); ++rank) {
+      for (const KernelCalls& calls : (*run)[rank].kernel_calls) {
+        KernelFinding& finding = findings[calls.kernel];
+        finding.ranks.resize(places.size());
+        const core::KernelModel* model = model_of(cluster, calls.kernel);
+        finding.has_model = model != nullptr;
+        finding.stretch = stretch_of(cluster);
+        KernelCell& cell = finding.ranks[rank][static_cast<std::size_t>(calls.size_class)];
+        cell.calls += static_cast<double>(calls.calls);
+        cell.real_s += calls.time_s;
+        cell.model_s += finding.stretch * model_of(calls, model, places[rank]);
+        cell.variance_s2 += variance_s2(calls, model, places[rank]);
+      }
+      add_samples(scatters, (*run)[rank], cluster, places[rank]);
+    }
+  }
+  std::vector<KernelFinding> result;
+  for (auto& [kernel, finding] : findings) {
+    finding.kernel = kernel;
+    find_level(finding, matters_s);
+    finding.sizes = sizes_of(finding, scatters[kernel]);
+    result.push_back(std::move(finding));
+  }
+  return result;
+}
+
+KernelDifference difference_of(const KernelFinding& finding, const core::ClusterModel& cluster,
+                               const std::vector<RankPlace>& places, double runs) {
+  KernelDifference difference;
+  difference.kernel = core::to_string(finding.kernel);
+  difference.has_model = finding.has_model;
+  difference.real_s = finding.real_s() / runs;
+  difference.model_s = finding.model_s() / runs;
+  double levelled_s = 0;
+  double model_s = 0;
+  std::vector<bool> far(places.size());
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    far[rank] = finding.deviation[rank] != 1;
+    levelled_s += finding.levelled_s(rank);
+    for (const KernelCell& cell : finding.ranks[rank]) model_s += cell.model_s;
+  }
+  difference.level = finding.has_model && model_s > 0 ? levelled_s / model_s : 1;
+  difference.sizes = finding.sizes;
+  for (KernelSizes& sizes : difference.sizes) {
+    sizes.calls /= runs;
+    sizes.real_s /= runs;
+    sizes.model_s = finding.has_model ? sizes.model_s / runs : 0;
+    difference.calls += sizes.calls;
+  }
+  for (RankGroup& group : rank_groups(cluster, places, far)) {
+    double real_s = 0;
+    double expected_s = 0;
+    for (const int rank : group.ranks) {
+      const auto i = static_cast<std::size_t>(rank);
+      real_s += finding.deviation[i] * finding.levelled_s(i);
+      expected_s += finding.levelled_s(i);
+    }
+    difference.places.push_back({std::move(group), real_s / expected_s});
+  }
+  return difference;
+}
+
+}  // namespace hplcast::study

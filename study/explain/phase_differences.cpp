@@ -1,0 +1,99 @@
+#include "study/explain/differences.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
+#include "study/run/simulation_files.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+constexpr std::array times = {&RankPhases::elapsed_s, &RankPhases::kernels_s, &RankPhases::messages_s,
+                              &RankPhases::waiting_s};
+
+std::vector<int> far_ranks(const std::vector<double>& real, const std::vector<double>& predicted, double predicted_s) {
+  constexpr double least = 0.02;
+  constexpr double robust_sds = 5;
+  std::vector<WeightedValue> differences;
+  for (std::size_t i = 0; i < real.size(); ++i) {
+    const double difference = real[i] - predicted[i];
+    differences.push_back({difference, std::abs(difference)});
+  }
+  const double middle = middle_value(differences);
+  std::vector<WeightedValue> distances;
+  for (const WeightedValue& one : differences) {
+    const double distance = std::abs(one.value - middle);
+    distances.push_back({distance, distance});
+  }
+  const double limit = std::max(least * predicted_s, robust_sds * 1.4826 * middle_value(distances));
+  std::vector<int> far;
+  for (std::size_t i = 0; i < distances.size(); ++i)
+    if (distances[i].value > limit) far.push_back(static_cast<int>(i));
+  return far;
+}
+
+const RankPhases* phase_of(const std::vector<RankPhases>& phases, const std::string& name) {
+  const auto found = std::find_if(phases.begin(), phases.end(), [&](const RankPhases& p) { return p.name == name; });
+  return found == phases.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
+  std::vector<RankPhases> phases;
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    core::CsvReader csv(in, name);
+    while (csv.next()) {
+      const std::string phase(csv.text(csv.column("phase")));
+      if (phase_of(phases, phase) == nullptr) phases.push_back({phase, {}, {}, {}, {}});
+      RankPhases& one = *std::find_if(phases.begin(), phases.end(), [&](const auto& p) { return p.name == phase; });
+      one.elapsed_s.push_back(csv.number(csv.column("elapsed_s")));
+      one.kernels_s.push_back(csv.number(csv.column("kernels_s")));
+      one.messages_s.push_back(csv.number(csv.column("messages_s")));
+      one.waiting_s.push_back(csv.number(csv.column("waiting_s")));
+    }
+  });
+  return phases;
+}
+
+std::vector<RankPhases> mean_of(const std::vector<std::vector<RankPhases>>& runs) {
+  std::vector<RankPhases> mean = runs.front();
+  for (std::size_t phase = 0; phase < mean.size(); ++phase) {
+    for (const auto member : times) {
+      std::vector<double>& values = mean[phase].*member;
+      for (std::size_t rank = 0; rank < values.size(); ++rank) {
+        double sum = 0;
+        for (const std::vector<RankPhases>& run : runs) sum += (run[phase].*member)[rank];
+        values[rank] = sum / static_cast<double>(runs.size());
+      }
+    }
+  }
+  return mean;
+}
+
+std::vector<PhaseDifference> phase_differences(const std::vector<RankPhases>& real,
+                                               const std::vector<RankPhases>& predicted,
+                                               const std::vector<core::PhaseSummary>& summaries, double predicted_s) {
+  std::vector<PhaseDifference> differences;
+  const std::vector<core::PhaseSummary> of_ranks = summarised(predicted);
+  const std::vector<core::PhaseSummary>& known = predicted.empty() ? summaries : of_ranks;
+  for (const core::PhaseSummary& phase : summarised(real)) {
+    PhaseDifference one;
+    one.real = phase;
+    one.predicted.name = phase.name;
+    for (const core::PhaseSummary& other : known)
+      if (other.name == phase.name) one.predicted = other;
+    const RankPhases* real_ranks = phase_of(real, phase.name);
+    const RankPhases* ranks = phase_of(predicted, phase.name);
+    if (ranks != nullptr && ranks->elapsed_s.size() == real_ranks->elapsed_s.size())
+      one.far_ranks = far_ranks(real_ranks->elapsed_s, ranks->elapsed_s, predicted_s);
+    differences.push_back(std::move(one));
+  }
+  return differences;
+}
+
+}  // namespace hplcast::study

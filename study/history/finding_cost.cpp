@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <map>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/history_check.hpp"
+#include "hplcast/study/predict.hpp"
+#include "study/whatif/cluster_changes.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+core::DurationLaw scaled_law(const core::DurationLaw& law, double factor) {
+  return core::DurationLaw::make(core::scaled(law.mu(), factor), core::scaled(law.sigma(), factor), law.noise(),
+                                 law.modes());
+}
+
+core::PiecewiseLaw scaled_law(const core::PiecewiseLaw& law, double factor) {
+  std::vector<core::LawPiece> pieces;
+  for (const core::LawPiece& piece : law.pieces()) pieces.push_back({piece.from, scaled_law(piece.law, factor)});
+  return core::PiecewiseLaw::make(law.split(), std::move(pieces));
+}
+
+}  // namespace
+
+core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::string& host, int cpu, double factor) {
+  if (!(factor > 0) || !std::isfinite(factor)) throw core::DomainError("speed factor", factor, "a number > 0");
+  const auto& names = cluster.hosts.names();
+  const auto found = std::find(names.begin(), names.end(), host);
+  if (!host.empty() && found == names.end()) {
+    throw core::DomainError("host", host,
+                            "a host of the cluster " + cluster.name + " (" + cluster.hosts.values().names + ")",
+                            "give models of the cluster that was watched with --normal");
+  }
+  if (cpu >= cluster.hosts.values().cpus)
+    throw core::DomainError("CPU of " + host, cpu, "below " + std::to_string(cluster.hosts.values().cpus));
+  core::ClusterModel result = cluster;
+  const auto kernel = result.kernels.find("dgemm");
+  if (kernel == result.kernels.end()) throw core::DomainError("dgemm", "missing", "a cluster with a model of it");
+  const core::KernelModel& model = kernel->second;
+  std::vector<core::CpuLaw> laws;
+  for (int h = 0; h < cluster.hosts.count(); ++h) {
+    for (int c = 0; c < cluster.hosts.values().cpus; ++c) {
+      const bool changed = (host.empty() || names[static_cast<std::size_t>(h)] == host) && (cpu < 0 || c == cpu);
+      const bool own = std::any_of(model.overrides().begin(), model.overrides().end(),
+                                   [&](const core::CpuLaw& law) { return law.host == h && law.cpu == c; });
+      if (changed) {
+        laws.push_back({h, c, scaled_law(model.law(h, c), 1 / factor)});
+      } else if (own) {
+        laws.push_back({h, c, model.law(h, c)});
+      }
+    }
+  }
+  kernel->second = core::KernelModel::make(model.level(), model.law(-1, -1), std::move(laws), model.range());
+  return result;
+}
+
+Grid grid_of(int ranks) {
+  Grid best;
+  for (int P = 1; P * P <= ranks; ++P) {
+    const int Q = std::min(ranks / P, 3 * P);
+    if (Q < P) continue;
+    // The same number of ranks on a more square grid is better, and P rises.
+    if (P * Q >= best.P * best.Q) best = {P, Q};
+  }
+  return best;
+}
+
+namespace {
+
+/// Open findings about the speed of CPUs; `factor`: the one that they are of.
+std::vector<const HistoryFinding*> open_speeds(const HistoryCheck& check, std::string& factor) {
+  std::vector<const HistoryFinding*> found;
+  for (const char* name : {"dgemm_gflops", "frequency_ghz"}) {
+    for (const HistoryFinding& one : check.findings)
+      if (one.finding.open && one.factor == name) found.push_back(&one);
+    factor = name;
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+std::vector<const HistoryFinding*> speed_findings(const HistoryCheck& check, std::string& factor) {
+  auto found = open_speeds(check, factor);
+  if (!found.empty()) return found;
+  throw core::Error(core::ExitCode::bad_input,
+                    "no open finding is about the speed of CPUs (dgemm_gflops, frequency_ghz): nothing to predict");
+}
+
+core::ClusterModel changed(core::ClusterModel cluster, const std::vector<const HistoryFinding*>& findings,
+                           bool back = false) {
+  for (const HistoryFinding* one : findings) {
+    const double speed = 1 + one->finding.effect;
+    cluster = with_cpu_speed(cluster, one->place.host, one->place.cpu, back ? 1 / speed : speed);
+  }
+  return cluster;
+}
+
+std::string cpu_text(const HistoryFinding& one) {
+  return (one.place.cpu < 0 ? "all CPUs " : "CPU " + std::to_string(one.place.cpu) + " ") +
+         effect_text(one.finding.effect);
+}
+
+/// Predictions of several clusters with the same seeds.
+class Predictions {
+ public:
+  explicit Predictions(const CostOptions& options) : options_(options) {}
+
+  /// Index of what is to be predicted.
+  std::size_t add(const core::ClusterModel& cluster, const core::HplParameters& parameters) {
+    for (std::uint64_t seed : options_.seeds) {
+      study::PredictionRequest request;
+      request.cluster = cluster;
+      request.parameters = parameters;
+      request.seed = seed;
+      request.mode = options_.mode;
+      request.programs = options_.programs;
+      batch_.requests.push_back(std::move(request));
+    }
+    return batch_.requests.size() / options_.seeds.size() - 1;
+  }
+
+  void run() {
+    gflops_.resize(batch_.requests.size());
+    batch_.jobs = options_.jobs;
+    batch_.ended = [this](std::size_t index, const core::Prediction& p) { gflops_[index] = p.gflops; };
+    study::predict_many(batch_);
+  }
+
+  std::vector<double> gflops(std::size_t index) const {
+    const auto begin = gflops_.begin() + static_cast<std::ptrdiff_t>(index * options_.seeds.size());
+    return {begin, begin + static_cast<std::ptrdiff_t>(options_.seeds.size())};
+  }
+
+ private:
+  const CostOptions& options_;
+  study::PredictionBatch batch_;
+  std::vector<double> gflops_;
+};
+
+/// Compares seed by seed. `share_error`: relative error of the findings' own effects.
+Scenario scenario(const std::string& name, const core::HplParameters& parameters, const std::vector<double>& gflops,
+                  const std::vector<double>& normal, double share_error) {
+  Scenario result{name, parameters, gflops, 0, 0};
+  const auto count = static_cast<double>(gflops.size());
+  for (std::size_t i = 0; i < gflops.size(); ++i) result.effect += (gflops[i] / normal[i] - 1) / count;
+  double squares = 0;
+  for (std::size_t i = 0; i < gflops.size(); ++i) squares += std::pow(gflops[i] / normal[i] - 1 - result.effect, 2);
+  double of_seeds = 0;
+  if (gflops.size() > 1) {
+    const boost::math::students_t law(count - 1);
+    of_seeds = boost::math::quantile(law, 0.975) * std::sqrt(squares / (count - 1) / count);
+  }
+  result.effect_error = std::hypot(of_seeds, share_error * result.effect);
+  return result;
+}
+
+/// Largest relative error of the effects of some findings.
+double share_error(const std::vector<const HistoryFinding*>& findings) {
+  double most = 0;
+  for (const HistoryFinding* one : findings)
+    most = std::max(most, one->finding.effect_error / std::abs(one->finding.effect));
+  return most;
+}
+
+struct HostFindings {
+  std::string host;
+  std::vector<const HistoryFinding*> findings;
+  double worst() const {
+    double effect = 0;
+    for (const HistoryFinding* one : findings) effect = std::max(effect, std::abs(one->finding.effect));
+    return effect;
+  }
+};
+
+std::vector<HostFindings> by_host(const std::vector<const HistoryFinding*>& findings, std::size_t most) {
+  std::map<std::string, HostFindings> hosts;
+  for (const HistoryFinding* one : findings) {
+    if (one->place.host.empty()) continue;
+    hosts[one->place.host].host = one->place.host;
+    hosts[one->place.host].findings.push_back(one);
+  }
+  std::vector<HostFindings> result;
+  for (auto& [name, host] : hosts) result.push_back(std::move(host));
+  std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.worst() > b.worst(); });
+  if (result.size() > most) result.resize(most);
+  return result;
+}
+
+/// The same run on a cluster with a host less: with a grid that fits, if the old one does not.
+core::HplParameters fitted(core::HplParameters parameters, const core::ClusterModel& cluster) {
+  if (parameters.P * parameters.Q <= cluster.hosts.total_cores()) return parameters;
+  const Grid grid = grid_of(cluster.hosts.total_cores());
+  parameters.P = grid.P;
+  parameters.Q = grid.Q;
+  return parameters;
+}
+
+}  // namespace
+
+bool has_cost(const HistoryCheck& check) {
+  std::string factor;
+  return !open_speeds(check, factor).empty();
+}
+
+core::ClusterModel without_findings(const HistoryCheck& check, const core::ClusterModel& now) {
+  std::string factor;
+  return changed(now, speed_findings(check, factor), true);
+}
+
+Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const CostOptions& options) {
+  if (options.seeds.empty()) throw core::DomainError("seeds", "none", "one at least");
+  Cost cost;
+  const auto findings = speed_findings(check, cost.factor);
+  const auto hosts = by_host(findings, options.most_hosts);
+  const core::ClusterModel now = changed(normal, findings);
+  Predictions predictions(options);
+  const std::size_t of_normal = predictions.add(normal, options.parameters);
+  const std::size_t of_now = predictions.add(now, options.parameters);
+  struct OfHost {
+    std::size_t alone = 0, without = 0;
+    core::HplParameters left_out;
+  };
+  std::vector<OfHost> of_hosts;
+  for (const HostFindings& host : hosts) {
+    const bool is_all = host.findings.size() == findings.size();
+    OfHost& one = of_hosts.emplace_back();
+    one.alone = is_all ? of_now : predictions.add(changed(normal, host.findings), options.parameters);
+    if (normal.hosts.count() < 2) continue;
+    const core::ClusterModel rest = study::remove_named_nodes(now, {host.host});
+    one.left_out = fitted(options.parameters, rest);
+    one.without = predictions.add(rest, one.left_out);
+  }
+  predictions.run();
+  for (const auto& [kernel, model] : normal.kernels)
+    if (kernel != "dgemm") cost.kept_kernels.push_back(kernel);
+  cost.normal_gflops = predictions.gflops(of_normal);
+  cost.now = scenario("now", options.parameters, predictions.gflops(of_now), cost.normal_gflops, share_error(findings));
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    Cost::OfHost& one = cost.hosts.emplace_back();
+    one.host = hosts[i].host;
+    for (const HistoryFinding* finding : hosts[i].findings)
+      one.what += (one.what.empty() ? "" : ", ") + cpu_text(*finding);
+    one.alone = scenario("only " + one.host, options.parameters, predictions.gflops(of_hosts[i].alone),
+                         cost.normal_gflops, share_error(hosts[i].findings));
+    if (normal.hosts.count() < 2) continue;
+    one.without = scenario("without " + one.host, of_hosts[i].left_out, predictions.gflops(of_hosts[i].without),
+                           cost.normal_gflops, 0);
+    const double least = std::max({0.005, cost.now.effect_error, one.without.effect_error});
+    one.pays_to_leave_out = one.without.effect > cost.now.effect + least;
+  }
+  return cost;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,131 @@
+#include "study/history/loaded_factor.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using fit::day_s;
+
+bool is_of(const std::string& clusters, const std::string& hosts, const Place& place) {
+  return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
+}
+
+/// @throws core::Error for a name that is not among those that there are.
+void require_known(const char* what, const std::string& name, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw core::Error(core::ExitCode::bad_input, std::string("the history has no ") + what + " `" + name + "`; it has " +
+                                                   core::comma_separated(known));
+}
+
+}  // namespace
+
+FactorLoader::FactorLoader(const HistoryDatabase& database, const CheckOptions& options)
+    : database_(database),
+      options_(options),
+      changes_(database.changes()),
+      outliers_(database.outliers()),
+      campaigns_(database.campaigns()) {
+  std::int64_t most = 0;
+  for (const StoredCampaign& one : campaigns_) most = std::max(most, one.id);
+  protocols_.resize(static_cast<std::size_t>(most) + 1);
+  jobs_.resize(protocols_.size());
+  for (const StoredCampaign& one : campaigns_) {
+    protocols_[static_cast<std::size_t>(one.id)] = one.protocol;
+    jobs_[static_cast<std::size_t>(one.id)] = one.job;
+  }
+}
+
+std::vector<std::string> FactorLoader::clusters() const {
+  const auto known = database_.clusters();
+  if (known.empty())
+    throw core::Error(core::ExitCode::bad_input, database_.path().string() +
+                                                     " has no campaigns yet\n  hint: "
+                                                     "`hplcast history add` adds some");
+  if (options_.cluster.empty()) return known;
+  require_known("cluster", options_.cluster, known);
+  return {options_.cluster};
+}
+
+std::vector<std::string> FactorLoader::factors() const {
+  const auto known = database_.factors();
+  if (!options_.factors.empty()) {
+    for (const std::string& name : options_.factors) require_known("factor", name, known);
+    return options_.factors;
+  }
+  std::vector<std::string> result;
+  for (const FactorInfo& factor : known_factors())
+    if (factor.checked && std::find(known.begin(), known.end(), factor.name) != known.end())
+      result.emplace_back(factor.name);
+  const std::size_t listed = result.size();
+  for (const std::string& name : known) {
+    const FactorInfo* factor = find_factor(name);  // those of segments have no name in the list
+    if (factor != nullptr && factor->checked && name != factor->name) result.push_back(name);
+  }
+  std::sort(result.begin() + static_cast<std::ptrdiff_t>(listed), result.end(),
+            [](const auto& a, const auto& b) { return std::make_pair(a.size(), a) < std::make_pair(b.size(), b); });
+  return result;
+}
+
+fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
+  std::vector<std::int64_t> own, of_all;  // times of the changes that apply
+  if (options_.use_changes) {
+    for (const Change& change : changes_) {
+      if (!is_of(change.cluster, change.hosts, series.place)) continue;
+      (change.hosts == "all" ? of_all : own).push_back(change.time_s);
+    }
+  }
+  std::vector<const LoggedOutlier*> outliers;
+  for (const LoggedOutlier& outlier : outliers_)
+    if (is_of(outlier.cluster, outlier.hosts, series.place)) outliers.push_back(&outlier);
+  const auto before = [](const std::vector<std::int64_t>& times, std::int64_t time_s) {
+    return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), time_s) - times.begin());
+  };
+  fit::CpuHistory history;
+  std::size_t switches = 0;  // of the protocol, on this host: hosts may be measured one by one, and not all alike
+  const std::string* protocol = nullptr;
+  for (const StoredRun& run : series.runs) {
+    const auto campaign = static_cast<std::size_t>(run.campaign);
+    const bool is_outlier = std::any_of(outliers.begin(), outliers.end(), [&](const LoggedOutlier* one) {
+      return one->job.empty() ? fit::day_of(run.time_s) == fit::day_of(one->time_s) : one->job == jobs_[campaign];
+    });
+    if (protocol != nullptr && *protocol != protocols_[campaign]) ++switches;
+    protocol = &protocols_[campaign];
+    const std::size_t single = before(own, run.time_s), common = before(of_all, run.time_s) + switches;
+    history.time_s.push_back(run.time_s);
+    history.value.push_back(run.value);
+    history.outlier.push_back(is_outlier);
+    history.own_epoch.push_back(single + common);
+    history.ratio_epoch.push_back(single);
+    history.common_epoch.push_back(common);
+  }
+  return history;
+}
+
+LoadedFactor FactorLoader::load(const std::string& cluster, const std::string& factor) const {
+  LoadedFactor result{cluster, factor, {}, {}};
+  for (StoredSeries& series : database_.series(cluster, factor, options_.until_s)) {
+    result.places.push_back(series.place);
+    result.history.cpus.push_back(history_of(series));
+    series.runs = {};
+  }
+  return result;
+}
+
+std::optional<Change> FactorLoader::nearest_change(const Place& place, std::int64_t time_s) const {
+  std::optional<Change> nearest;
+  for (const Change& change : changes_) {
+    const std::int64_t distance = std::abs(change.time_s - time_s);
+    if (!is_of(change.cluster, change.hosts, place) || distance > 30 * day_s) continue;
+    if (!nearest || distance < std::abs(nearest->time_s - time_s)) nearest = change;
+  }
+  return nearest;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hplcast/fit/findings.hpp"
+#include "hplcast/study/history_check.hpp"
+
+namespace hplcast::study {
+
+/// A factor of a cluster, with what the logs say of its runs.
+struct LoadedFactor {
+  std::string cluster, factor;
+  std::vector<Place> places;  ///< of the CPUs of `history`
+  fit::FactorHistory history;
+};
+
+/// Loads factors with the logs of a history.
+class FactorLoader {
+ public:
+  FactorLoader(const HistoryDatabase& database, const CheckOptions& options);
+  /// The clusters and factors that are asked for. @throws core::Error for those that are not there.
+  std::vector<std::string> clusters() const;
+  std::vector<std::string> factors() const;
+  LoadedFactor load(const std::string& cluster, const std::string& factor) const;
+  /// The change that is nearest to a time, of a place (an empty host: of the cluster), within 30 days.
+  std::optional<Change> nearest_change(const Place& place, std::int64_t time_s) const;
+
+ private:
+  fit::CpuHistory history_of(const StoredSeries& series) const;
+
+  const HistoryDatabase& database_;
+  const CheckOptions& options_;
+  std::vector<Change> changes_;
+  std::vector<LoggedOutlier> outliers_;
+  std::vector<StoredCampaign> campaigns_;
+  std::vector<std::string> protocols_, jobs_;  ///< by id of a campaign
+};
+
+}  // namespace hplcast::study

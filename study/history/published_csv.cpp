@@ -1,0 +1,168 @@
+#include "hplcast/study/history.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+constexpr std::size_t none = core::CsvReader::npos;
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Nodes 1, 2 ... of cluster dahu are dahu-1, dahu-2 ...
+std::string host_name(const std::string& cluster, const std::string& node) {
+  return is_number(node) && !cluster.empty() ? cluster + "-" + node : node;
+}
+
+/// The first of two columns that is there. @throws core::ParseError if none is.
+std::size_t column_of(const core::CsvReader& csv, const char* name, const char* other) {
+  const std::size_t second = csv.find_column(other);
+  return csv.find_column(name) == none && second != none ? second : csv.column(name);
+}
+
+std::string not_empty(const core::CsvReader& csv, std::size_t column) {
+  const std::string text(csv.text(column));
+  if (text.empty()) throw core::ParseError(csv.at(column), "expected a text, found nothing");
+  return text;
+}
+
+struct FactorColumn {
+  std::string factor;
+  std::size_t column = 0;
+};
+
+/// avg_gflops is what another of the published files calls mean_gflops.
+std::vector<FactorColumn> factor_columns(const core::CsvReader& csv) {
+  std::vector<FactorColumn> columns;
+  for (const FactorInfo& factor : known_factors()) {
+    std::vector<std::string> names = {factor.name, factor.published};
+    if (names[1] == "mean_gflops") names.emplace_back("avg_gflops");
+    for (const std::string& one : names) {
+      if (one.empty() || csv.find_column(one) == none) continue;
+      columns.push_back({factor.name, csv.find_column(one)});
+      break;
+    }
+  }
+  if (columns.empty()) {
+    throw core::ParseError({csv.name(), 1, ""}, "no column of a factor; found " + core::comma_separated(csv.header()),
+                           "docs/use/history.md lists the factors, such as dgemm_gflops or mean_frequency");
+  }
+  return columns;
+}
+
+/// The rows of a file, by job; several clusters may have the same number of a job.
+using Jobs = std::map<std::pair<std::string, std::string>, CampaignRecord>;
+
+void finish(CampaignRecord& campaign) {
+  std::set<std::string> hosts;
+  campaign.start_s = campaign.observations.front().time_s;
+  for (const FactorObservation& one : campaign.observations) {
+    campaign.start_s = std::min(campaign.start_s, one.time_s);
+    hosts.insert(one.place.host);
+  }
+  campaign.end_s = campaign.start_s;  // unknown: jobs of other hosts may begin meanwhile
+  campaign.hosts.assign(hosts.begin(), hosts.end());
+}
+
+std::int64_t date_of(const core::CsvReader& csv, std::size_t column) {
+  try {
+    return parse_date(std::string(csv.text(column)));
+  } catch (const core::DomainError& error) {
+    throw core::ParseError(csv.at(column), error.what());
+  }
+}
+
+/// "13/14" of cluster dahu: "dahu-13/dahu-14".
+std::string host_list(const std::string& cluster, const std::string& nodes) {
+  if (nodes == "all") return nodes;
+  std::string result;
+  for (const std::string& node : names_in(nodes)) result += (result.empty() ? "" : "/") + host_name(cluster, node);
+  return result;
+}
+
+}  // namespace
+
+ImportedRuns import_runs(std::istream& in, const std::string& name, const std::string& cluster,
+                         const std::function<void(const CampaignRecord&)>& add) {
+  core::CsvReader csv(in, name);
+  const std::size_t node = column_of(csv, "node", "host"), cpu = csv.column("cpu"),
+                    job = column_of(csv, "jobid", "job"), start = csv.column("start_time");
+  const std::size_t cluster_column = csv.find_column("cluster");
+  if (cluster_column == none && cluster.empty())
+    throw core::ParseError({name, 1, ""}, "there is no column cluster", "name it with --cluster");
+  const auto factors = factor_columns(csv);
+  Jobs jobs;
+  ImportedRuns found;
+  while (csv.next()) {
+    const std::string its_cluster = cluster.empty() ? not_empty(csv, cluster_column) : cluster;
+    const std::string its_job = not_empty(csv, job);
+    CampaignRecord& campaign = jobs[{its_cluster, its_job}];
+    campaign.cluster = its_cluster;
+    campaign.job = its_job;
+    const long long cpu_index = csv.integer(cpu);
+    if (cpu_index < 0 || cpu_index > 4095)
+      throw core::ParseError(csv.at(cpu), "found " + std::to_string(cpu_index) + "; expected the number of a CPU");
+    const Place place{its_cluster, host_name(its_cluster, not_empty(csv, node)), static_cast<int>(cpu_index)};
+    const std::int64_t time_s = csv.integer(start);
+    for (const FactorColumn& factor : factors) {
+      if (csv.text(factor.column).empty()) continue;
+      campaign.observations.push_back({place, factor.factor, time_s, csv.number(factor.column)});
+    }
+    ++found.rows;
+  }
+  if (found.rows == 0) throw core::ParseError({name, csv.line(), ""}, "found no rows");
+  std::vector<CampaignRecord*> in_order;
+  for (auto& [key, campaign] : jobs) {
+    if (campaign.observations.empty()) continue;
+    finish(campaign);
+    in_order.push_back(&campaign);
+  }
+  std::stable_sort(in_order.begin(), in_order.end(), [](auto* a, auto* b) { return a->start_s < b->start_s; });
+  for (const CampaignRecord* campaign : in_order) add(*campaign);
+  found.campaigns = in_order.size();
+  std::set<std::size_t> used = {node, cpu, job, start, cluster_column};
+  for (const FactorColumn& factor : factors) {
+    found.factors.push_back(factor.factor);
+    used.insert(factor.column);
+  }
+  for (std::size_t i = 0; i < csv.header().size(); ++i)
+    if (used.count(i) == 0) found.unused.push_back(csv.header()[i]);
+  return found;
+}
+
+std::vector<Change> read_changes(std::istream& in, const std::string& name) {
+  core::CsvReader csv(in, name);
+  const std::size_t date = csv.column("date"), cluster = csv.column("cluster"), hosts = column_of(csv, "node", "hosts"),
+                    type = csv.column("type"), description = csv.column("description");
+  std::vector<Change> changes;
+  while (csv.next()) {
+    const std::string its_cluster = not_empty(csv, cluster);
+    changes.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
+                       std::string(csv.text(type)), std::string(csv.text(description))});
+  }
+  return changes;
+}
+
+std::vector<LoggedOutlier> read_outliers(std::istream& in, const std::string& name) {
+  core::CsvReader csv(in, name);
+  const std::size_t date = csv.column("date"), cluster = csv.column("cluster"), hosts = column_of(csv, "node", "hosts"),
+                    job = column_of(csv, "jobid", "job"), description = csv.column("description");
+  std::vector<LoggedOutlier> outliers;
+  while (csv.next()) {
+    const std::string its_cluster = not_empty(csv, cluster);
+    outliers.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
+                        std::string(csv.text(job)), std::string(csv.text(description))});
+  }
+  return outliers;
+}
+
+}  // namespace hplcast::study

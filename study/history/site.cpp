@@ -1,0 +1,309 @@
+#include "hplcast/study/history_check.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <ostream>
+
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/fit/findings.hpp"
+#include "study/history/loaded_factor.hpp"
+#include "study/history/site.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using fit::day_s;
+constexpr std::size_t cells_of_page = 120000;  // of an overview: about 1.3 MB
+constexpr std::size_t runs_of_page = 24000;    // in the plots of a host: about 1.1 MB
+constexpr std::size_t rows_of_table = 1000;    // the newest
+
+/// A factor with the verdict of each run.
+struct ShownFactor {
+  LoadedFactor loaded;
+  std::vector<ShownSeries> series;
+  std::string unit;
+};
+
+/// Flags of the ratios to what all CPUs had in common; empty where there is none.
+std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor, const CheckOptions& options,
+                                                     fit::RunTests& tests) {
+  std::vector<fit::DatedValues> dated;
+  for (const fit::CpuHistory& cpu : factor.history.cpus) {
+    fit::DatedValues& one = dated.emplace_back();
+    one.value = cpu.value;
+    for (std::int64_t time_s : cpu.time_s) one.day.push_back(fit::day_of(time_s));
+    if (std::any_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; })) return {};
+  }
+  if (dated.size() < options.tests.least_cpus) return {};
+  const fit::CommonFactor common = fit::common_factor(dated);
+  std::vector<std::vector<fit::RunScore>> result;
+  for (std::size_t c = 0; c < dated.size(); ++c) {
+    const fit::CpuHistory& cpu = factor.history.cpus[c];
+    fit::RunSeries series;
+    std::vector<std::size_t> runs;  // of days that have enough CPUs to say what they have in common
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
+      if (common.cpus_of_day.at(dated[c].day[i]) < options.tests.least_cpus) continue;
+      runs.push_back(i);
+      series.values.push_back(common.ratios[c][i]);
+      series.outlier.push_back(cpu.outlier[i]);
+      series.epoch.push_back(cpu.ratio_epoch[i]);
+    }
+    const auto scores = tests.scores(series);
+    auto& of_cpu = result.emplace_back(cpu.value.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) of_cpu[runs[i]] = scores[i];
+  }
+  return result;
+}
+
+CellKind kind_of(bool outlier, const fit::RunScore& own, const fit::RunScore* ratio) {
+  if (outlier) return CellKind::outlier;
+  for (const fit::RunScore* score : {ratio, &own}) {
+    if (score == nullptr || !fit::is_flagged(score->region)) continue;
+    return score->region == fit::Region::below ? CellKind::below : CellKind::above;
+  }
+  const bool tested =
+      own.region != fit::Region::untested || (ratio != nullptr && ratio->region != fit::Region::untested);
+  return tested ? CellKind::inside : CellKind::untested;
+}
+
+ShownFactor shown(LoadedFactor loaded, const CheckOptions& options) {
+  ShownFactor result{std::move(loaded), {}, ""};
+  if (const FactorInfo* info = find_factor(result.loaded.factor)) result.unit = info->unit;
+  fit::RunTests tests({options.tests.confidence, 1, options.tests.least_runs, options.tests.least_sd});
+  const auto ratios = ratio_scores(result.loaded, options, tests);
+  for (std::size_t c = 0; c < result.loaded.places.size(); ++c) {
+    const fit::CpuHistory& cpu = result.loaded.history.cpus[c];
+    ShownSeries one{result.loaded.places[c], &cpu, tests.scores({1, cpu.value, cpu.outlier, cpu.own_epoch}), {}};
+    for (std::size_t i = 0; i < cpu.value.size(); ++i)
+      one.kinds.push_back(kind_of(cpu.outlier[i], one.own[i], ratios.empty() ? nullptr : &ratios[c][i]));
+    result.series.push_back(std::move(one));
+  }
+  return result;
+}
+
+std::string host_page(const Place& place) {
+  return "host-" + file_part(place.cluster + "-" + place.host) + ".html";
+}
+
+std::string overview_page(const std::string& cluster, const std::string& factor, std::size_t part) {
+  return "overview-" + file_part(cluster + "-" + factor) + (part == 0 ? "" : "-" + std::to_string(part + 1)) + ".html";
+}
+
+class Site {
+ public:
+  Site(const HistoryDatabase& database, const CheckOptions& options, std::filesystem::path folder)
+      : options_(options), folder_(std::move(folder)), changes_(database.changes()) {}
+
+  void add_cluster(const FactorLoader& loader, const std::string& cluster) {
+    std::vector<ShownFactor> factors;
+    for (const std::string& name : loader.factors()) {
+      LoadedFactor loaded = loader.load(cluster, name);
+      if (!loaded.places.empty()) factors.push_back(shown(std::move(loaded), options_));
+    }
+    // Series point into their own factor, which has moved: the vector is whole only now.
+    for (ShownFactor& factor : factors)
+      for (std::size_t c = 0; c < factor.series.size(); ++c) factor.series[c].history = &factor.loaded.history.cpus[c];
+    for (const ShownFactor& factor : factors) add_overview(cluster, factor);
+    add_hosts(cluster, factors);
+  }
+
+  void add_index(const HistoryCheck& check) {
+    const std::string none = "<p>None.</p>\n";
+    std::string html = "<p>" + std::to_string(check.campaigns) + " campaigns" +
+                       (check.newest_s ? ", the newest of " + date_text(*check.newest_s) : "") + ", " +
+                       std::to_string(check.counts.tests) + " tests.</p>\n<h2>What needs attention</h2>\n";
+    html += findings_table(check, true);
+    if (check.open() == 0) html += none;
+    for (const MissingHost& one : check.missing)
+      html += "<p class=\"bad\">" + core::xml_escaped(one.host) +
+              (one.did_not_come_back ? " was to measure and gave no result" : " takes no part any more") +
+              (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) +
+              (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ".</p>\n";
+    for (const std::string& note : check.notes) html += "<p class=\"note\">" + core::xml_escaped(note) + "</p>\n";
+    html += "<h2>All CPUs over time</h2>\n<p>" + overviews_ + "</p>\n<h2>Hosts</h2>\n<p>" + hosts_ + "</p>\n";
+    const std::string past = findings_table(check, false);
+    html += "<h2>Past findings</h2>\n" + (past.empty() ? none : past) + "<h2>Changes</h2>\n";
+    std::vector<std::vector<std::string>> rows;
+    for (const Change& change : changes_)
+      rows.push_back({date_text(change.time_s), core::xml_escaped(change.cluster), core::xml_escaped(change.hosts),
+                      core::xml_escaped(change.type), core::xml_escaped(change.description)});
+    html += html_table({"date", "cluster", "hosts", "type", "what"}, rows);
+    write("index.html", site_page("Has a node changed?", html));
+  }
+
+  SiteSize size() const { return size_; }
+
+ private:
+  void write(const std::string& name, const std::string& page) {
+    core::write_file(folder_ / name, [&](std::ostream& out) { out << page; });
+    ++size_.pages;
+    size_.largest_bytes = std::max(size_.largest_bytes, page.size());
+  }
+
+  std::vector<Change> changes_of(const std::string& cluster, const std::string& host) const {
+    std::vector<Change> result;
+    for (const Change& change : changes_)
+      if (list_names(change.cluster, cluster) &&
+          (host.empty() ? change.hosts == "all" : list_names(change.hosts, host)))
+        result.push_back(change);
+    return result;
+  }
+
+  static void add_link(std::string& links, const std::string& one) {
+    links += (links.empty() ? "" : " &middot; ") + one;
+  }
+
+  static TimeRange range_of(const std::vector<const ShownSeries*>& series) {
+    TimeRange range{series.front()->history->time_s.front(), series.front()->history->time_s.back()};
+    for (const ShownSeries* one : series) {
+      range.begin_s = std::min(range.begin_s, one->history->time_s.front());
+      range.end_s = std::max(range.end_s, one->history->time_s.back());
+    }
+    return range;
+  }
+
+  void add_overview(const std::string& cluster, const ShownFactor& factor) {
+    std::vector<const ShownSeries*> all;
+    std::vector<double> newest;
+    for (const ShownSeries& one : factor.series) all.push_back(&one);
+    const TimeRange time = range_of(all);
+    for (const ShownSeries* one : all)
+      if (time.end_s - one->history->time_s.back() <= 7 * day_s) newest.push_back(one->history->value.back());
+    const std::string title = (cluster.empty() ? "" : cluster + ": ") + factor.loaded.factor;
+    std::vector<std::vector<OverviewRow>> pages(1);
+    std::size_t cells = 0;
+    for (const ShownSeries* one : all) {
+      cells += one->kinds.size();
+      if (cells > cells_of_page && !pages.back().empty()) {
+        pages.emplace_back();
+        cells = one->kinds.size();
+      }
+      pages.back().push_back({one, host_page(one->place)});
+    }
+    const std::size_t parts = pages.size();
+    for (std::size_t part = 0; part < parts; ++part) {
+      std::string html = "<nav>" + link("index.html", "What needs attention");
+      for (std::size_t other = 0; parts > 1 && other < parts; ++other)
+        html += " &middot; " +
+                link(overview_page(cluster, factor.loaded.factor, other), "part " + std::to_string(other + 1));
+      html += "</nav>\n" + key() + "<div class=\"wide\">" + overview_svg(pages[part], time, changes_of(cluster, "")) +
+              "</div>\n";
+      if (part == 0)
+        html += "<h2>Newest runs of " + std::to_string(newest.size()) + " CPUs</h2>\n<div class=\"wide\">" +
+                histogram_svg(newest, factor.unit) + "</div>\n";
+      write(overview_page(cluster, factor.loaded.factor, part), site_page(title, html));
+    }
+    add_link(overviews_, link(overview_page(cluster, factor.loaded.factor, 0), title));
+  }
+
+  static std::string key() {
+    std::string html = "<p class=\"note key\">";
+    const std::pair<const char*, const char*> kinds[] = {{"inside", "as expected"},
+                                                         {"below", "below"},
+                                                         {"above", "above"},
+                                                         {"untested", "too few earlier runs"},
+                                                         {"outlier", "logged outlier"}};
+    for (const auto& [kind, text] : kinds)
+      html +=
+          "<svg style=\"display:inline;width:1rem;min-width:0;margin:0 .3rem 0 .8rem\" viewBox=\"0 0 10 10\"><path "
+          "class=\"cell " +
+          std::string(kind) + "\" d=\"M0 5h10\"/></svg>" + text;
+    return html + "; dashed: logged changes</p>\n";
+  }
+
+  void add_hosts(const std::string& cluster, const std::vector<ShownFactor>& factors) {
+    std::map<std::string, std::vector<std::pair<const ShownFactor*, const ShownSeries*>>> hosts;
+    std::vector<std::string> order;  // that of the series
+    for (const ShownFactor& factor : factors) {
+      for (const ShownSeries& one : factor.series) {
+        if (hosts.count(one.place.host) == 0) order.push_back(one.place.host);
+        hosts[one.place.host].push_back({&factor, &one});
+      }
+    }
+    for (const std::string& host : order) {
+      const auto& list = hosts.at(host);
+      std::string html = "<nav>" + link("index.html", "What needs attention") + "</nav>\n" + key();
+      std::vector<const ShownSeries*> all;
+      for (const auto& one : list) all.push_back(one.second);
+      TimeRange time = range_of(all);
+      const std::size_t most = std::max<std::size_t>(500, runs_of_page / all.size());
+      for (const ShownSeries* one : all) {
+        const std::size_t runs = one->kinds.size();
+        if (runs <= most) continue;
+        time.begin_s = std::max(time.begin_s, one->history->time_s[runs - most]);
+      }
+      for (const auto& [factor, series] : list) {
+        const std::string title = to_string(series->place) + ", " + factor->loaded.factor;
+        html += "<div class=\"wide\">" + evolution_svg(*series, time, changes_of(cluster, host), title, factor->unit) +
+                "</div>\n";
+      }
+      html += rows_of(list);
+      write(host_page(list.front().second->place), site_page(host, html));
+      add_link(hosts_, link(host_page(list.front().second->place), host));
+    }
+  }
+
+  /// The newest rows, newest first.
+  static std::string rows_of(const std::vector<std::pair<const ShownFactor*, const ShownSeries*>>& list) {
+    std::vector<std::pair<std::int64_t, std::vector<std::string>>> rows;
+    for (const auto& [factor, series] : list) {
+      for (std::size_t i = 0; i < series->kinds.size(); ++i) {
+        char value[32];
+        std::snprintf(value, sizeof value, "%.6g", series->history->value[i]);
+        rows.push_back({series->history->time_s[i],
+                        {date_text(series->history->time_s[i]), std::to_string(series->place.cpu),
+                         factor->loaded.factor, value, to_string(series->kinds[i])}});
+      }
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (rows.size() > rows_of_table) rows.resize(rows_of_table);
+    std::vector<std::vector<std::string>> cells;
+    for (auto& row : rows) cells.push_back(std::move(row.second));
+    return "<details><summary>The newest " + std::to_string(cells.size()) + " values</summary>" +
+           html_table({"date", "CPU", "factor", "value", "verdict"}, cells) + "</details>\n";
+  }
+
+  std::string findings_table(const HistoryCheck& check, bool open) const {
+    std::vector<std::vector<std::string>> rows;
+    for (const FindingEvent& event : check.events()) {
+      const HistoryFinding& one = check.findings[event.first];
+      if (one.finding.open != open) continue;
+      const std::string where = one.place.host.empty() ? link(overview_page(one.cluster, one.factor, 0), "all CPUs")
+                                                       : link(host_page(one.place), to_string(one.place));
+      std::string also;
+      for (const std::string& text : also_texts(check, event)) also += (also.empty() ? "" : "<br>") + text;
+      const std::string last = open ? "" : " to " + date_text(one.finding.last_s);
+      rows.push_back(
+          {where, effect_text(one.finding.effect), one.factor, also, date_text(one.finding.since_s) + last,
+           one.told_s ? date_text(*one.told_s) : "", core::xml_escaped(probability_text(one.finding.probability)),
+           one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
+                       : ""});
+    }
+    return rows.empty() ? ""
+                        : html_table({"where", "effect", "factor", "also", open ? "since" : "from", "first told",
+                                      "by chance", "nearest change"},
+                                     rows);
+  }
+
+  const CheckOptions& options_;
+  std::filesystem::path folder_;
+  std::vector<Change> changes_;
+  std::string overviews_, hosts_;
+  SiteSize size_;
+};
+
+}  // namespace
+
+SiteSize write_site(const HistoryDatabase& database, const CheckOptions& options, const std::filesystem::path& folder) {
+  const HistoryCheck check = check_history(database, options);
+  const FactorLoader loader(database, options);
+  Site site(database, options, folder);
+  for (const std::string& cluster : loader.clusters()) site.add_cluster(loader, cluster);
+  site.add_index(check);
+  return site.size();
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/program_run.hpp"
+#include "study/program/simulated_program.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// By what the program itself says; empty if it is no program.
+std::vector<std::string> needed_libraries(const fs::path& program) {
+  core::Command command;
+  command.program = "readelf";
+  command.arguments = {"-dW", program.string()};
+  const core::CommandResult result = core::run(command);
+  std::vector<std::string> libraries;
+  std::istringstream lines(result.output);
+  const std::regex needed("\\(NEEDED\\).*\\[(.*)\\]");
+  std::smatch found;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_search(line, found, needed)) libraries.push_back(found[1]);
+  return libraries;
+}
+
+bool matches(const std::string& library, const char* pattern) {
+  return std::regex_search(library, std::regex(pattern));
+}
+
+bool have(const std::vector<std::string>& libraries, const char* pattern) {
+  return std::any_of(libraries.begin(), libraries.end(), [&](const std::string& one) { return matches(one, pattern); });
+}
+
+}  // namespace
+
+void require_real_program(const fs::path& program) {
+  std::vector<std::string> libraries;
+  try {
+    libraries = needed_libraries(program);
+  } catch (const core::ExternalError&) {
+    return;  // without binutils it cannot be told
+  }
+  if (have(libraries, "^lib(hplcast-smpi|simgrid)\\.so"))
+    throw core::Error(core::ExitCode::bad_input,
+                      program.string() +
+                          ": linked for the simulator\n  hint: real runs are observed: the program that "
+                          "mpicc or mpif90 has linked");
+}
+
+std::vector<std::string> check_linked_libraries(const fs::path& program) {
+  const auto refuse = [&](const std::string& why, const std::string& hint) {
+    throw core::Error(core::ExitCode::bad_input, program.string() + ": " + why + "\n  hint: " + hint);
+  };
+  std::error_code error;
+  if (!fs::is_regular_file(program, error))
+    refuse(fs::is_directory(program, error) ? "a folder; expected a program" : "there is no such file",
+           "the program is the first word after the options");
+  const std::vector<std::string> libraries = needed_libraries(program);
+  if (!have(libraries, "^libhplcast-smpi\\.so"))
+    refuse("not a program for the simulator: it is not linked with libhplcast-smpi.so",
+           "compile and link it with hplcast-cc, hplcast-cxx or hplcast-fc (docs/use/any-program.md)");
+  std::vector<std::string> warnings;
+  for (const std::string& one : libraries) {
+    if (matches(one, "^lib(blas|cblas|openblas|mkl_|blis|flexiblas|atlas|lapack|armpl|essl)"))
+      refuse("needs the shared library " + one + ", whose routines would be executed and take no simulated time",
+             "link it with hplcast-cc, which leaves -lblas out and takes a static LAPACK");
+    if (matches(one, "^lib(mpi|mpich|mpi_mpifh|pmpi)"))
+      refuse("needs " + one + ", a real MPI", "all of it must be compiled with hplcast-cc, hplcast-cxx or hplcast-fc");
+    if (matches(one, "^lib(gomp|omp|iomp5)"))
+      warnings.push_back(one + ": the program uses OpenMP; a simulated rank is one core, and threads take no time");
+    if (!matches(one,
+                 "^(lib(c|m|dl|rt|pthread|gcc_s|stdc\\+\\+|gfortran|quadmath|simgrid|hplcast-smpi|gomp|omp|iomp5)|ld-"
+                 "linux.*)\\.so"))
+      warnings.push_back(
+          one +
+          ": a shared library has one copy of its variables for all ranks, and its calls of BLAS and MPI "
+          "are not seen; link a static one");
+  }
+  return warnings;
+}
+
+namespace {
+
+std::string count_text(double calls) {
+  return core::shortest(calls) + (calls == 1 ? " call" : " calls");
+}
+
+/// "solver-smpi" of "solver-smpi 1000".
+std::string program_of(const ProgramRun& run) {
+  return run.command.substr(0, run.command.find(' '));
+}
+
+/// Empty if it is not stored.
+std::string observed_program(const core::ClusterModel& cluster) {
+  return cluster.program ? std::filesystem::path(cluster.program->command).filename().string() : "";
+}
+
+/// A part of a sentence, that may be the reason for models that are missing.
+std::string both_names(const ProgramRun& run, const core::ClusterModel& cluster) {
+  const std::string observed = observed_program(cluster);
+  return observed.empty() ? "" : " (the models are of " + observed + ", this is " + program_of(run) + ")";
+}
+
+/// "9.1 % of all calls: daxpy (10 calls, 8 %), dscal (2 calls, 1.1 %)": the routines that `is_meant`, by calls.
+template <typename IsMeant>
+std::string listed(const ProgramRun& run, const IsMeant& is_meant) {
+  double all = 0, meant = 0;
+  std::vector<std::pair<double, std::string>> routines;
+  for (const auto& one : run.routines) {
+    all += one.second.calls;
+    if (!is_meant(one)) continue;
+    meant += one.second.calls;
+    routines.emplace_back(-one.second.calls, one.first);
+  }
+  if (routines.empty()) return "";
+  std::sort(routines.begin(), routines.end());
+  constexpr std::size_t most = 8;
+  std::string text = share_text(share_of(meant, all)) + " of all calls of routines: ";
+  for (std::size_t i = 0; i < std::min(most, routines.size()); ++i)
+    text += (i == 0 ? "" : ", ") + routines[i].second + " (" + count_text(-routines[i].first) + ", " +
+            share_text(share_of(-routines[i].first, all)) + ")";
+  return text + (routines.size() > most ? " and " + std::to_string(routines.size() - most) + " more" : "");
+}
+
+/// Whether strides are aliased goes with the size of the matrix, and models of such ones are measured after the run.
+std::string of_any_stride(const std::string& routine) {
+  return core::is_strided(routine) ? routine.substr(0, routine.find('/')) + "/strided" : routine;
+}
+
+/// A program that calls less than half of what it called when it was observed has taken another way: contents, often.
+std::string missing_calls(const ProgramRun& run, const core::ClusterModel& cluster) {
+  if (!cluster.program) return "";
+  std::set<std::string> observed, called;
+  for (const auto& [name, model] : cluster.program->routines) observed.insert(of_any_stride(name));
+  for (const auto& [name, region] : cluster.program->regions) observed.insert("region " + name);
+  for (const auto& [name, use] : run.routines)
+    if (use.calls > 0) called.insert(of_any_stride(name));
+  for (const auto& [name, use] : run.regions)
+    if (use.calls > 0) called.insert("region " + name);
+  std::vector<std::string> missing;
+  std::set_difference(observed.begin(), observed.end(), called.begin(), called.end(), std::back_inserter(missing));
+  if (2 * missing.size() <= observed.size()) return "";
+  constexpr std::size_t most = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(most, missing.size()); ++i) names += (i == 0 ? "" : ", ") + missing[i];
+  if (missing.size() > most) names += " ...";
+  return std::to_string(missing.size()) + " of " + std::to_string(observed.size()) +
+         " observed routines and regions are not called here (" + names +
+         "): is it the same program, and did its contents end it early? Products are 0 and norms 1 (--numerics run "
+         "computes them)" +
+         both_names(run, cluster);
+}
+
+}  // namespace
+
+std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster) {
+  std::vector<std::string> list;
+  const double all_s = run.routines_s() + run.regions_s() + run.rest_s;
+  const auto has_none = [](const auto& one) { return one.second.calls > 0 && !one.second.has_model; };
+  if (const std::string routines = listed(run, has_none); !routines.empty())
+    list.push_back("no time was taken by " + routines + ", because cluster " + cluster.name +
+                   " has no model of these routines; observe a run that calls them" + both_names(run, cluster));
+  for (const auto& [name, use] : run.routines) {
+    constexpr double much = 0.01;  // of the time, or of the calls
+    if (use.has_model && share_of(use.outside_range, use.calls) > much && share_of(use.time_s, all_s) > much) {
+      list.push_back(name + ": " + share_text(share_of(use.outside_range, use.calls)) +
+                     " of its calls have sizes outside of those observed");
+    }
+  }
+  for (const auto& [name, use] : run.regions)
+    if (!use.has_model)
+      list.push_back("region " + name + ": was not observed, took no time of its own (" + count_text(use.calls) + ")" +
+                     both_names(run, cluster));
+  constexpr double much_s = 1e-4;  // less is between reads of clocks of any program
+  if (run.untimed_s > much_s)
+    list.push_back("the program timed code that takes no time here, " + core::shortest(run.untimed_intervals) +
+                   " times (" + core::printed("%.2g", run.untimed_s) +
+                   " s of CPU time on this machine): the times and rates that it prints of that (STREAM: of memory) "
+                   "mean nothing; --rest bench, or regions");
+  if (const std::string lost = missing_calls(run, cluster); !lost.empty()) list.push_back(lost);
+  if (all_s <= 0)
+    list.push_back(
+        "nothing but messages took time: the program calls no BLAS that is modelled, or its contents stopped its "
+        "algorithm at once");
+  return list;
+}
+
+std::vector<std::string> notes(const ProgramRun& run, const core::ClusterModel& cluster) {
+  if (!cluster.program) return {};
+  std::vector<std::string> list;
+  const std::string observed = observed_program(cluster), here = program_of(run);
+  const bool is_one = here.find(observed) != std::string::npos || observed.find(here) != std::string::npos;
+  if (!observed.empty() && !is_one) list.push_back("the models are of " + observed + ", this is " + here);
+  const auto& routines = cluster.program->routines;
+  const auto is_of_hpl = [&](const auto& one) {
+    const std::string base = one.first.substr(0, one.first.find('/'));
+    return one.second.calls > 0 && one.second.has_model && !core::is_mpi_function(base) &&
+           routines.count(one.first) == 0 && routines.count(of_any_stride(one.first)) == 0 && routines.count(base) == 0;
+  };
+  if (const std::string of_hpl = listed(run, is_of_hpl); !of_hpl.empty())
+    list.push_back(of_hpl +
+                   " took the times of HPL's kernels, because the observed program did not call these routines");
+  return list;
+}
+
+}  // namespace hplcast::study

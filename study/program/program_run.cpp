@@ -1,0 +1,329 @@
+#include "hplcast/study/program_run.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/mpirun.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/installed_programs.hpp"
+#include "hplcast/study/predict.hpp"
+#include "study/program/simulated_program.hpp"
+#include "study/run/hpl_simulation.hpp"
+#include "study/run/local_machine.hpp"
+#include "study/run/simulation_files.hpp"
+
+namespace hplcast::study {
+
+/// "rank 3", "ranks 0, 1, 2, 3 and 60 more".
+std::string ranks_text(const std::vector<int>& ranks);
+
+/// How a simulated program that failed came to its end, for messages: its exit code and the ranks that ended with one
+/// where SMPI says so in `output` (all that smpirun printed), a signal, else core::how_it_ended().
+std::string how_program_ended(const core::Command& command, const core::CommandResult& result,
+                              const std::string& output);
+
+namespace {
+
+struct RankEnd {
+  int rank;
+  std::string code;
+};
+
+/// "[node-1:RANK:(2) 0.5] ...: SMPI process did not return 0. Return value : 3", for each rank that ended in this way.
+std::vector<RankEnd> rank_ends(const std::string& output) {
+  static const std::regex line_of_smpi(
+      R"(\[[^\]]*:([0-9]{1,9}):\([0-9]+\) [^\]]*\].*SMPI process did not return 0\. Return value : (-?[0-9]+))");
+  std::vector<RankEnd> ends;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("SMPI process did not return 0") == std::string::npos || line.size() > 4096) continue;
+    std::smatch match;
+    if (std::regex_search(line, match, line_of_smpi)) ends.push_back({std::stoi(match[1]), match[2]});
+  }
+  return ends;
+}
+
+}  // namespace
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  constexpr std::size_t most = 4;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  return text + (ranks.size() > most ? " and " + std::to_string(ranks.size() - most) + " more" : "");
+}
+
+std::string how_program_ended(const core::Command& command, const core::CommandResult& result,
+                              const std::string& output) {
+  if (result.timed_out) return core::how_it_ended(command, result);
+  if (const std::vector<RankEnd> ends = rank_ends(output); !ends.empty()) {
+    std::vector<int> ranks;
+    for (const RankEnd& end : ends)
+      if (end.code == ends.front().code) ranks.push_back(end.rank);
+    return "the program ended with exit code " + ends.front().code + " on " + ranks_text(ranks);
+  }
+  constexpr int signals = 128, most_signals = 64;
+  if (result.status > signals && result.status <= signals + most_signals)
+    return "the program was ended by signal " + std::to_string(result.status - signals) + " (" +
+           ::strsignal(result.status - signals) + ")";
+  return core::how_it_ended(command, result);
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array rest_names = {std::pair{RestMode::zero, "zero"}, std::pair{RestMode::model, "model"},
+                                   std::pair{RestMode::bench, "bench"}};
+
+bool is_plain(const std::string& text) {
+  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
+}
+
+/// A path that smpirun does not take apart: of the program, or of a link to it in `folder`.
+std::string plain_path(const fs::path& program, const fs::path& folder) {
+  const fs::path path = fs::absolute(program);
+  if (is_plain(path.string())) return path.string();
+  const fs::path link = fs::absolute(folder) / "program";
+  std::error_code error;
+  fs::remove(link, error);
+  fs::create_symlink(path, link);
+  if (is_plain(link.string())) return link.string();
+  throw core::DomainError("folder of the simulation", link.string(),
+                          "a text without spaces and characters that a shell takes apart",
+                          "smpirun hands it to a shell");
+}
+
+core::Command command_of(const ProgramRunRequest& request, const fs::path& folder) {
+  const SimulationFiles files = write_simulation_files(request.cluster, request.ranks, platform_library({}), folder);
+  core::Command command;
+  command.program = smpirun_to_run(request.smpirun);
+  command.arguments = {"-np",
+                       std::to_string(request.ranks),
+                       "-platform",
+                       files.platform.string(),
+                       "-hostfile",
+                       files.hostfile.string(),
+                       "--log=root.thresh:warning"};
+  for (const std::string& option : files.options) {
+    // Programs have global variables: each rank runs a copy of its own.
+    const bool privatization = option.rfind("--cfg=smpi/privatization", 0) == 0;
+    command.arguments.push_back(privatization ? "--cfg=smpi/privatization:dlopen" : option);
+  }
+  command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
+  command.arguments.push_back(plain_path(request.program, folder));
+  for (const std::string& argument : request.arguments) command.arguments.push_back(core::smpirun_word(argument));
+  command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
+                         {"HPLCAST_SEED", std::to_string(request.seed)},
+                         {"HPLCAST_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_MESSAGES", request.direct_messages ? "direct" : "smpi"},
+                         {"HPLCAST_PROGRAM", "on"},
+                         {"HPLCAST_NUMERICS", request.numerics ? "run" : "model"},
+                         {"HPLCAST_REST", to_string(request.rest)},
+                         {"HPLCAST_SHARE_ABOVE", std::to_string(static_cast<std::uint64_t>(request.share_above_bytes))},
+                         {"HPLCAST_STATS", (folder / "statistics.json").string()}};
+  if (request.numerics) command.environment["OPENBLAS_NUM_THREADS"] = "1";  // a rank is one core
+  // Programs allocate and free the same sizes all the time: glibc would give memory back, and page it in anew.
+  command.environment["MALLOC_TRIM_THRESHOLD_"] = "268435456";
+  command.environment["MALLOC_MMAP_THRESHOLD_"] = "33554432";
+  command.purpose = "the simulation of " + request.program.filename().string();
+  command.output = folder / "program.out";
+  command.timeout_s = request.timeout_s;
+  observe(command, request.observation);
+  command.environment["HPLCAST_PROGRESS"] = (folder / "progress").string();
+  return command;
+}
+
+ProgramStatistics statistics_of(const core::Command& command, const ProgramRunRequest& request) {
+  const fs::path file = command.environment.at("HPLCAST_STATS");
+  if (!fs::exists(file))
+    throw core::program_failure(command, 0,
+                                request.program.string() +
+                                    " ended without a call of MPI_Init (or was ended by a library), so nothing of it "
+                                    "was simulated");
+  ProgramStatistics statistics;
+  core::read_file(file,
+                  [&](std::istream& in, const std::string& name) { statistics = read_program_statistics(in, name); });
+  if (statistics.deadlock)
+    throw core::program_failure(command, 0,
+                                "the simulated ranks deadlocked at " + core::shortest(statistics.run.time_s) + " s",
+                                blocked_text(statistics.counted));
+  if (!statistics.unfinished.empty())
+    throw core::program_failure(command, 0, ranks_text(statistics.unfinished) + " ended without MPI_Finalize",
+                                "what was simulated is not a whole run; mpirun calls that a failure, too");
+  return statistics;
+}
+
+/// What was asked for beside the result.
+void take_observations(const ProgramRunRequest& request, const Statistics& counted, ProgramRun& run) {
+  const Observation& observation = request.observation;
+  const std::vector<RankPhases> phases = request.phases_by_group ? grouped(counted.phases) : counted.phases;
+  if (observation.phases) run.phases = summarised(phases);
+  if (!observation.phases_csv.empty()) write_phases_csv(observation.phases_csv, phases);
+  if (!observation.energy || !counted.energy) return;
+  const double gflops = run.time_s > 0 ? run.flop() / run.time_s / 1e9 : 0;
+  run.energy = added_energy(request.cluster, request.ranks, run.time_s, gflops, counted.energy->energy);
+  if (!observation.power_trace.empty()) write_power_csv(observation.power_trace, counted.energy->trace);
+}
+
+ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
+  const core::TemporaryFolder copies("hplcast-smpi");  // of the program, one for each rank
+  core::Command command = command_of(request, folder);
+  command.environment["TMPDIR"] = copies.path().string();
+  PeakMemory memory;
+  command.while_running = [&](int pid) {
+    memory.sample(pid);
+    if (request.while_running) request.while_running();
+    if (!request.on_progress) return;
+    if (const auto progress = progress_of(command)) request.on_progress(*progress);
+  };
+  const core::CommandResult result = core::run(command);
+  if (result.status != 0)
+    throw core::program_failure(command, result.status,
+                                how_program_ended(command, result, core::read_text(command.output)));
+  const ProgramStatistics statistics = statistics_of(command, request);
+  ProgramRun run = statistics.run;
+  run.command = request.program.filename().string();
+  for (const std::string& argument : request.arguments) run.command += " " + argument;
+  run.cluster = request.cluster.name;
+  run.ranks = request.ranks;
+  run.seed = request.seed;
+  run.rest = request.rest;
+  run.wall_s = result.wall_s;
+  run.peak_pss_bytes = memory.peak_bytes();
+  run.output = core::read_text(command.output);
+  const std::string asked = core::cluster_sha256(request.cluster);
+  if (run.model_sha256 != asked)
+    throw core::program_failure(command, 0,
+                                "it used the model " + run.model_sha256 + ", not the one asked for, " + asked);
+  take_observations(request, statistics.counted, run);
+  return run;
+}
+
+}  // namespace
+
+const char* to_string(RestMode mode) {
+  for (const auto& [one, name] : rest_names)
+    if (one == mode) return name;
+  return "unknown";
+}
+
+RestMode rest_mode_from_name(const std::string& name) {
+  for (const auto& [mode, its_name] : rest_names)
+    if (name == its_name) return mode;
+  throw core::DomainError("rest", name, "zero, model or bench");
+}
+
+double ProgramRun::routines_s() const {
+  double sum_s = 0;
+  for (const auto& [name, use] : routines) sum_s += use.time_s;
+  return sum_s;
+}
+
+double ProgramRun::regions_s() const {
+  double sum_s = 0;
+  for (const auto& [name, use] : regions) sum_s += use.time_s;
+  return sum_s;
+}
+
+double ProgramRun::flop() const {
+  double sum = 0;
+  for (const auto& [name, use] : routines) sum += use.flop;
+  return sum;
+}
+
+namespace {
+
+/// Our platform gives the program the arguments that SimGrid would take; without it they would be lost, or come
+/// changed.
+void require_arguments_arrive(const ProgramRunRequest& request) {
+  if (!platform_library({}).empty()) return;
+  for (const std::string& argument : request.arguments)
+    if (core::smpirun_word(argument) != argument)
+      throw core::DomainError("argument of the program", argument, "one that smpirun hands on as it is",
+                              "libhplcast-platform.so, which restores others, is missing; expected in ../lib beside "
+                              "hplcast, or where HPLCAST_PLATFORM_LIBRARY says");
+}
+
+/// Whether `--rest model` has something to go by; a program that has no rest needs nothing.
+bool has_rest(const core::ClusterModel& cluster) {
+  if (!cluster.program) return false;
+  const core::ProgramModel& program = *cluster.program;
+  const bool none_seen = program.observed.total_s > 0 && program.observed.rest_s <= 0;
+  return none_seen || program.rest_s_per_call > 0 || program.rest_s_per_element > 0;
+}
+
+}  // namespace
+
+std::vector<std::string> check(const ProgramRunRequest& request) {
+  if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
+  const int cores = request.cluster.hosts.total_cores();
+  if (request.ranks > cores)
+    throw core::DomainError("-np", request.ranks,
+                            "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
+                            "`hplcast transform --add-nodes` makes a larger one, if messages between hosts are known");
+  if (request.observation.energy) require_power(request.cluster);
+  if (request.numerics && request.share_above_bytes > 0)
+    throw core::UsageError(
+        "--numerics run beside --share-above: shared memory has nothing that could be computed with");
+  std::vector<std::string> warnings = check_linked_libraries(request.program);
+  require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
+  require_arguments_arrive(request);
+  const bool several_hosts = request.ranks > request.cluster.hosts.values().cores;
+  if (several_hosts && !request.cluster.network.values().remote)
+    throw core::DomainError("-np", request.ranks,
+                            "at most " + std::to_string(request.cluster.hosts.values().cores) +
+                                ", the cores of one host: messages between hosts were not measured");
+  if (request.observation.energy)
+    for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
+  if (request.rest == RestMode::model && !has_rest(request.cluster))
+    warnings.push_back(
+        "--rest model: cluster " + request.cluster.name +
+        " has no times of the rest (rest_s_per_call, rest_s_per_element of its program), so code that is "
+        "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
+  if (!request.cluster.program) {
+    warnings.push_back("cluster " + request.cluster.name +
+                       " has no routines of an observed program (hplcast fit program): only kernels of HPL take time");
+  } else if (const core::ObservedTime& seen = request.cluster.program->observed; request.rest == RestMode::zero) {
+    constexpr double much = 0.05;
+    const double unmodelled = share_of(seen.rest_s, seen.total_s - seen.mpi_s);
+    if (unmodelled > much)
+      warnings.push_back(
+          share_text(unmodelled) +
+          " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
+          "this simulation: rates and times that the program prints of such code (loops of its own, STREAM) are far "
+          "too good; --rest model or bench, or regions (docs/use/any-program.md)");
+  }
+  return warnings;
+}
+
+ProgramRun run_program(const ProgramRunRequest& request) {
+  check(request);
+  if (request.keep.empty()) {
+    core::TemporaryFolder folder("hplcast-run");
+    try {
+      return run_in(request, folder.path());
+    } catch (const core::Error&) {
+      if (fs::exists(folder.path() / "program.out")) folder.keep();  // the message names it
+      throw;
+    }
+  }
+  fs::create_directories(request.keep);
+  std::error_code error;
+  for (const char* stale : {"statistics.json", "progress"}) fs::remove(request.keep / stale, error);
+  return run_in(request, fs::absolute(request.keep));
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cmath>
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/study/program_run.hpp"
+#include "study/run/simulation_files.hpp"
+
+namespace hplcast::study {
+
+/// 0 of nothing.
+inline double share_of(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+/// "11.1 %".
+inline std::string share_text(double share) {
+  return core::shortest(std::round(share * 1000) / 10) + " %";
+}
+
+/// Looks at the shared libraries that a program to be simulated needs. @throws core::Error if hplcast-cc did not link
+/// it, or one of them is a BLAS, LAPACK or MPI that the simulation would not replace. @return warnings about others.
+std::vector<std::string> check_linked_libraries(const std::filesystem::path& program);
+
+/// What the runtime of a simulated program wrote into HPLCAST_STATS, as far as it goes into a ProgramRun.
+struct ProgramStatistics {
+  ProgramRun run;
+  bool deadlock = false;
+  std::vector<int> unfinished;  ///< ranks that ended without MPI_Finalize
+  Statistics counted;           ///< what programs have in common with HPL: phases, energy, ranks that are blocked
+};
+
+/// @throws core::ParseError if it is not what the runtime writes.
+ProgramStatistics read_program_statistics(std::istream& in, const std::string& name);
+
+/// Times of a program by what they are, in place of names: routines, regions, MPI; the others keep theirs.
+std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases);
+
+}  // namespace hplcast::study

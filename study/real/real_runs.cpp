@@ -1,0 +1,415 @@
+#include "hplcast/study/real_runs.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/mpirun.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "hplcast/study/installed_programs.hpp"
+#include "study/run/local_machine.hpp"
+
+namespace hplcast::study {
+
+/// One row of the results of real runs.
+struct RealRunRow {
+  core::HplRun run;
+  int repetition = 1;
+  std::string start;  ///< UTC, ISO 8601
+  std::size_t order = 1;
+  bool oversubscribed = false;
+  std::string power_sensors;  ///< that run.energy_j is of, with blanks between; empty: it was not measured
+};
+
+/// What the runs of a file have besides times: each has columns of its own, and a file has one kind of rows.
+struct ResultsKind {
+  bool instrumented = false;  ///< runs of xhpl-instrumented
+  bool power = false;         ///< energy and mean power
+};
+
+/// A CSV of real runs that grows row by row. Locked while it is open: two sessions would make the same runs.
+class ResultsFile {
+ public:
+  /// Opens or makes the file, and reads the runs in it. Half a row at the end (a machine that went down) is cut off.
+  /// @throws core::Error if it cannot be opened, or another process has it open; core::ParseError for other columns.
+  ResultsFile(const std::filesystem::path& path, ResultsKind kind);
+  ~ResultsFile();
+  ResultsFile(const ResultsFile&) = delete;
+  ResultsFile& operator=(const ResultsFile&) = delete;
+
+  bool has(const core::HplParameters& parameters, int repetition) const;
+  std::size_t last_order() const noexcept { return last_order_; }
+
+  /// Adds a row in one write and waits until it is on the disk. @throws core::Error
+  void append(const RealRunRow& row);
+
+ private:
+  void read();
+  std::string header() const;
+  void write_whole(const std::string& text);
+
+  std::filesystem::path path_;
+  ResultsKind kind_;
+  int descriptor_ = -1;
+  std::set<std::pair<core::HplParameters, int>> done_;
+  std::size_t last_order_ = 0;
+};
+
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
+  core::throw_write_error(what, path, errno);
+}
+
+std::string number_or_nothing(const std::optional<double>& value) {
+  return value ? core::shortest(*value) : "";
+}
+
+std::string line(const RealRunRow& row, const ResultsKind& kind) {
+  std::ostringstream text;
+  for (const core::HplField& field : core::hpl_fields()) text << field.get(row.run.parameters) << ',';
+  text << core::shortest(row.run.time_s) << ',' << core::shortest(row.run.gflops) << ','
+       << (!row.run.residual_checked ? "unchecked"
+           : row.run.residual_passed ? "passed"
+                                     : "failed")
+       << ',' << row.repetition << ',' << row.start << ',' << row.order << ',' << (row.oversubscribed ? 1 : 0)
+       << (kind.instrumented ? ",1" : "");
+  if (kind.power)
+    text << ',' << number_or_nothing(row.run.energy_j) << ',' << number_or_nothing(row.run.mean_power_w) << ','
+         << core::csv_field(row.power_sensors);
+  text << '\n';
+  return text.str();
+}
+
+}  // namespace
+
+ResultsFile::ResultsFile(const std::filesystem::path& path, ResultsKind kind) : path_(path), kind_(kind) {
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) fail(path, "open");
+  try {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      throw core::Error(core::ExitCode::bad_input, path.string() + " is being written by another session");
+    }
+    read();
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+ResultsFile::~ResultsFile() {
+  ::close(descriptor_);
+}
+
+std::string ResultsFile::header() const {
+  std::ostringstream text;
+  for (const core::HplField& field : core::hpl_fields()) text << field.name << ',';
+  text << "time_s,gflops,residual,repetition,start,order,oversubscribed" << (kind_.instrumented ? ",instrumented" : "")
+       << (kind_.power ? ",energy_j,mean_power_w,power_sensors\n" : "\n");
+  return text.str();
+}
+
+void ResultsFile::read() {
+  std::string text;
+  core::read_file(path_, [&](std::istream& in, const std::string&) {
+    text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  });
+  const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+  if (whole == 0) {
+    // Only what a session of ours leaves when it is stopped in its very first write may be replaced.
+    if (header().compare(0, text.size(), text) != 0) {
+      throw core::ParseError({path_.string(), 1, ""}, "not the results of real runs", "choose another output file");
+    }
+    if (::ftruncate(descriptor_, 0) != 0) fail(path_, "write");
+    return write_whole(header());
+  }
+  if (text.compare(0, header().size(), header()) != 0) {
+    throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
+                           "choose another output file; runs with --phases or --trace, and those with --power, have "
+                           "more columns, and files of their own");
+  }
+  if (whole < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail(path_, "write");
+
+  std::istringstream rows(text.substr(0, whole));
+  core::CsvReader csv(rows, path_.string());
+  while (csv.next()) {
+    core::HplParameters parameters;
+    for (const core::HplField& field : core::hpl_fields()) field.set(parameters, csv.integer(csv.column(field.name)));
+    done_.emplace(parameters, static_cast<int>(csv.integer(csv.column("repetition"))));
+    last_order_ = std::max(last_order_, static_cast<std::size_t>(csv.integer(csv.column("order"))));
+  }
+}
+
+bool ResultsFile::has(const core::HplParameters& parameters, int repetition) const {
+  return done_.count({parameters, repetition}) > 0;
+}
+
+void ResultsFile::append(const RealRunRow& row) {
+  write_whole(line(row, kind_));
+  done_.emplace(row.run.parameters, row.repetition);
+  last_order_ = std::max(last_order_, row.order);
+}
+
+void ResultsFile::write_whole(const std::string& text) {
+  if (::write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      ::fsync(descriptor_) != 0) {
+    fail(path_, "write");
+  }
+}
+
+namespace {
+
+std::string percent_text(double share) {
+  return std::to_string(std::lround(100 * share)) + " %";
+}
+
+RunEnergy unknown(const std::string& why) {
+  RunEnergy energy;
+  energy.doubt = why;
+  return energy;
+}
+
+}  // namespace
+
+RunEnergy energy_of_run(const std::vector<core::PowerSample>& samples, double begin_unix_s, double end_unix_s) {
+  constexpr double least_covered = 0.5, enough_covered = 0.9;
+  if (!(begin_unix_s > 0) || !(end_unix_s > begin_unix_s))
+    return unknown("HPL did not say when it computed: only the xhpl of hplcast does");
+  std::map<std::string, std::vector<core::PowerSample>> by_sensor;
+  for (const core::PowerSample& sample : samples) by_sensor[sample.sensor].push_back(sample);
+  RunEnergy energy;
+  energy.sensors = core::sensors_of_host(core::seen_sensors(samples));
+  if (energy.sensors.empty()) return unknown("no sensor of the host has said anything");
+  energy.covered = 1;
+  for (const std::string& sensor : energy.sensors) {
+    const core::MeasuredEnergy part = core::energy_between(by_sensor[sensor], begin_unix_s, end_unix_s);
+    energy.covered = std::min(energy.covered, part.covered);
+    if (part.covered < least_covered || part.samples < 2)
+      return unknown(sensor + " has samples in " + percent_text(part.covered) +
+                     " of the run; expected at least 50 %, and two: a run longer than a few periods");
+    energy.energy_j += part.energy_j;
+  }
+  if (energy.covered < enough_covered)
+    energy.doubt =
+        "sensors have samples in " + percent_text(energy.covered) + " of the run: the rest is taken as their mean";
+  return energy;
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// "0007-N5000-NB128-2x1-r3": sorts in the order of the runs.
+std::string run_name(std::size_t order, const PlannedRun& run) {
+  char number[24];
+  std::snprintf(number, sizeof number, "%04zu", order);
+  const core::HplParameters& p = run.parameters;
+  return std::string(number) + "-N" + std::to_string(p.N) + "-NB" + std::to_string(p.NB) + "-" + std::to_string(p.P) +
+         "x" + std::to_string(p.Q) + "-r" + std::to_string(run.repetition);
+}
+
+fs::path outputs_folder(const RealRunRequest& request) {
+  return request.outputs.empty() ? fs::path(request.results.string() + ".d") : request.outputs;
+}
+
+/// The program to run.
+fs::path xhpl_of(const RealRunRequest& request) {
+  if (!request.xhpl.empty()) return located_program(request.xhpl, "the real HPL");
+  return is_observed(request.observation) ? own_program("xhpl-instrumented", "HPLCAST_XHPL_INSTRUMENTED")
+                                          : own_program("xhpl", "HPLCAST_XHPL");
+}
+
+/// Files of an earlier run in this folder, of a session that was stopped.
+void remove_old_activities(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".activity") fs::remove(entry.path(), error);
+}
+
+/// Traces are named as the runs: what is in a folder of outputs.
+void keep_activity(const RealRunRequest& request, const core::HplRun& run, const fs::path& folder) {
+  const fs::path& traces = request.observation.traces;
+  if (!traces.empty()) fs::create_directories(traces);
+  const fs::path trace = traces.empty() ? fs::path() : traces / (folder.filename().string() + ".json");
+  const RealActivity activity = read_real_activity(folder, run, request.observation, trace);
+  if (request.observed) request.observed(activity);
+}
+
+core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const PlannedRun& run,
+                      const fs::path& folder, const std::function<void()>& tick,
+                      std::vector<core::PowerSample>& samples) {
+  core::write_file(folder / "HPL.dat",
+                   [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
+  core::MpiLaunch launch;
+  launch.ranks = run.parameters.P * run.parameters.Q;
+  launch.hostfile = request.hostfile;
+  launch.oversubscribe = request.oversubscribe;
+  launch.bind = request.bind;
+  launch.mpirun = request.mpirun;
+  std::map<std::string, std::string> variables;
+  if (is_observed(request.observation)) {
+    variables = activity_environment(request.observation, folder, launch.ranks);
+    remove_old_activities(folder);
+  }
+  for (const auto& [name, value] : variables) launch.exported.push_back(name);
+  core::Command command = core::mpirun_command(launch, xhpl);
+  command.environment.merge(variables);
+  command.timeout_s = request.timeout_s;
+  command.purpose = "the real run of " + core::to_string(run.parameters);
+  command.directory = folder;
+  command.output = folder / "HPL.out";
+  command.while_running = [&](int) { tick(); };
+  if (request.power) request.power->begin();
+  core::run_checked(command);
+  if (request.power) samples = request.power->end();
+
+  std::vector<core::HplRun> runs;
+  core::read_file(command.output, [&](std::istream& in, const std::string& name) {
+    runs = core::read_hpl_output(in, name, run.parameters);
+  });
+  if (runs.size() == 1 && runs.front().parameters == run.parameters && runs.front().time_s > 0) return runs.front();
+  throw core::program_failure(command, 0, "its output has not one run of " + core::to_string(run.parameters));
+}
+
+/// What the host has drawn while HPL computed, and all samples in the folder of the run.
+void add_energy(const RealRunRequest& request, std::vector<core::PowerSample> samples, const fs::path& folder,
+                RealRunRow& row) {
+  for (core::PowerSample& sample : samples) {
+    sample.state = "hpl";
+    sample.active_cores = sample.cores = row.run.parameters.P * row.run.parameters.Q;
+  }
+  core::write_file(folder / "power.csv", [&](std::ostream& out) {
+    out << core::power_csv_header << '\n';
+    for (const core::PowerSample& sample : samples) core::write_row(out, sample);
+  });
+  const RunEnergy energy = energy_of_run(samples, row.run.ended_unix_s - row.run.time_s, row.run.ended_unix_s);
+  if (energy.energy_j > 0) {
+    row.run.energy_j = energy.energy_j;
+    row.run.mean_power_w = energy.energy_j / row.run.time_s;
+    for (const std::string& sensor : energy.sensors)
+      row.power_sensors += (row.power_sensors.empty() ? "" : " + ") + sensor;
+  }
+  if (request.measured) request.measured(row.run, energy);
+}
+
+/// Lines of a hostfile that name a host.
+int hosts_in(const fs::path& hostfile) {
+  std::set<std::string> hosts;
+  core::read_file(hostfile, [&](std::istream& in, const std::string&) {
+    for (std::string line; std::getline(in, line);) {
+      const std::string host = line.substr(0, line.find_first_of(" \t:#"));
+      if (!host.empty()) hosts.insert(host);
+    }
+  });
+  if (hosts.empty())
+    throw core::ParseError({hostfile.string(), 0, ""}, "no host in it; expected `name slots=cores` lines");
+  return static_cast<int>(hosts.size());
+}
+
+double flop(const std::vector<PlannedRun>& runs) {
+  double sum = 0;
+  for (const PlannedRun& run : runs) sum += core::hpl_flop(static_cast<double>(run.parameters.N));
+  return sum;
+}
+
+}  // namespace
+
+std::vector<PlannedRun> plan_real_runs(const RealRunRequest& request) {
+  if (request.repetitions < 1) throw core::DomainError("repetitions", request.repetitions, "at least 1");
+  core::RandomStream random({request.seed, core::stream_design, 0, 0});
+  std::vector<PlannedRun> plan;
+  for (int repetition = 1; repetition <= request.repetitions; ++repetition) {
+    const auto first = static_cast<std::ptrdiff_t>(plan.size());
+    for (const core::HplParameters& parameters : request.configurations) plan.push_back({parameters, repetition});
+    // Fisher-Yates, on our own stream: std::shuffle gives other orders with other standard libraries.
+    const auto round = plan.begin() + first;
+    for (std::ptrdiff_t i = plan.end() - round - 1; i > 0; --i) {
+      std::iter_swap(round + i, round + static_cast<std::ptrdiff_t>(random.below(static_cast<std::uint64_t>(i) + 1)));
+    }
+  }
+  return plan;
+}
+
+void check(const RealRunRequest& request) {
+  const LocalMachine machine = local_machine();
+  // Other hosts are taken to be like this one: mpirun itself knows better, but only once it runs.
+  const int hosts = request.hostfile.empty() ? 1 : hosts_in(request.hostfile);
+  for (const core::HplParameters& p : request.configurations) {
+    p.validate();
+    if (p.N < 1) throw core::DomainError("N", std::to_string(p.N), "at least 1");
+    const long long ranks = static_cast<long long>(p.P) * p.Q;
+    if (request.hostfile.empty() && !request.oversubscribe && ranks > machine.cores) {
+      throw core::DomainError("P x Q", std::to_string(p.P) + " x " + std::to_string(p.Q),
+                              "at most " + std::to_string(machine.cores) + " ranks, the cores of this machine",
+                              "--oversubscribe runs it nevertheless and marks the data");
+    }
+    const double needed_bytes = core::hpl_matrix_bytes(static_cast<double>(p.N)) / hosts;
+    if (machine.available_bytes > 0 && needed_bytes > machine.available_bytes) {
+      throw core::DomainError("N", std::to_string(p.N),
+                              "a matrix that fits the free memory: it needs " +
+                                  std::to_string(static_cast<long long>(needed_bytes / 1e6)) + " MB per host, " +
+                                  std::to_string(static_cast<long long>(machine.available_bytes / 1e6)) +
+                                  " MB are free");
+    }
+  }
+}
+
+RealRunSummary run_real(const RealRunRequest& request) {
+  check(request);
+  const bool observed = is_observed(request.observation);
+  const fs::path xhpl = xhpl_of(request);
+  ResultsFile results(request.results, {observed, request.power != nullptr});
+
+  RealRunSummary summary;
+  std::vector<PlannedRun> missing;
+  for (const PlannedRun& run : plan_real_runs(request)) {
+    if (results.has(run.parameters, run.repetition)) {
+      ++summary.found;
+    } else {
+      missing.push_back(run);
+    }
+  }
+  const double all_flop = flop(missing);
+  double done_flop = 0;
+  for (const PlannedRun& run : missing) {
+    RealRunRow row;
+    row.order = results.last_order() + 1;
+    row.repetition = run.repetition;
+    row.start = core::utc_now();
+    row.oversubscribed = request.oversubscribe;
+    const std::string name = run_name(row.order, run);
+    const auto tick = [&] {
+      if (request.progress) request.progress(done_flop / all_flop, name);
+    };
+    tick();
+    const fs::path folder = fs::absolute(outputs_folder(request)) / name;
+    std::vector<core::PowerSample> samples;
+    row.run = run_once(request, xhpl, run, folder, tick, samples);
+    if (request.power) add_energy(request, samples, folder, row);
+    if (observed) keep_activity(request, row.run, folder);
+    results.append(row);
+    ++summary.made;
+    if (row.run.residual_checked && !row.run.residual_passed) ++summary.failed_residuals;
+    done_flop += core::hpl_flop(static_cast<double>(run.parameters.N));
+  }
+  return summary;
+}
+
+}  // namespace hplcast::study

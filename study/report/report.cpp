@@ -1,0 +1,384 @@
+#include "hplcast/study/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <istream>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/compare.hpp"
+#include "hplcast/study/configurations.hpp"
+#include "study/plot/figure.hpp"
+#include "study/plot/markup.hpp"
+#include "study/report/report_sections.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+/// Errors up to here are within the band of the first plot.
+constexpr double band = 0.1;
+
+std::string percent(double ratio, bool with_sign = false) {
+  const double value = 100 * ratio;
+  return (with_sign && value > 0 ? "+" : "") + with_decimals(value, 1) + " %";
+}
+
+/// Every different value of something over all predictions.
+template <typename Get>
+std::set<std::string> values(const ReportData& data, Get get) {
+  std::set<std::string> result;
+  for (const core::Prediction& prediction : data.predictions) result.insert(get(prediction));
+  return result;
+}
+
+std::string tile(const std::string& value, const std::string& name) {
+  return "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + core::xml_escaped(name) +
+         "</span></div>\n";
+}
+
+std::string summary_html(const ReportData& data, const Comparison& comparison) {
+  const ComparisonSummary& summary = comparison.summary;
+  if (summary.n == 0) {
+    return "<p class=\"lead\">" + std::to_string(data.predictions.size()) +
+           " predictions; none of these configurations has been run for real.</p>\n";
+  }
+  std::string html = "<p class=\"lead\">The predictions of " + std::to_string(summary.n) +
+                     (summary.n == 1 ? " configuration is" : " configurations are") + " off by " +
+                     percent(summary.median_abs_error) + " in the median, and by " + percent(summary.max_abs_error) +
+                     " at worst.</p>\n<div class=\"tiles\">\n";
+  html += tile(percent(summary.median_abs_error), "median |error|") +
+          tile(percent(summary.mean_abs_error), "mean |error|") +
+          tile(percent(summary.max_abs_error), "worst |error|") +
+          tile(percent(summary.bias, true), "bias (mean error)");
+  if (summary.rank_correlation) html += tile(with_decimals(*summary.rank_correlation, 2), "rank correlation");
+  html += tile(std::to_string(summary.n), "configurations");
+  return html + "</div>\n<p class=\"note\">error = (predicted - measured) / measured, of the medians.</p>\n";
+}
+
+std::string comparison_table(const Comparison& comparison) {
+  // What one looks for first stands left: a phone shows only that without scrolling.
+  std::vector<std::string> header = {
+      "N",     "P x Q", "measured [Gflop/s]", "predicted [Gflop/s]", "error", "spread", "runs", "NB", "BCAST",
+      "DEPTH", "SWAP"};
+  std::vector<core::HplParameters> configurations;
+  for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
+  const auto others = core::varying_fields(configurations, {"N", "NB", "P", "Q", "BCAST", "DEPTH", "SWAP"});
+  for (const core::HplField* field : others) header.emplace_back(field->name);
+  HtmlTable table(header);
+  for (const auto& row : comparison.rows) {
+    const core::HplParameters& p = row.parameters;
+    std::vector<std::string> cells = {std::to_string(p.N),
+                                      grid_name(p),
+                                      readable(row.real_median_gflops),
+                                      readable(row.predicted_median_gflops),
+                                      percent(row.error, true),
+                                      percent(row.real_spread),
+                                      std::to_string(row.real_gflops.size()),
+                                      std::to_string(p.NB),
+                                      std::to_string(p.BCAST),
+                                      std::to_string(p.DEPTH),
+                                      std::to_string(p.SWAP)};
+    for (const core::HplField* field : others) cells.push_back(std::to_string(field->get(p)));
+    table.add(cells);
+  }
+  return "<h2>All comparisons</h2>\n<p class=\"note\">spread = (largest - smallest) / median of the measured "
+         "runs.</p>\n" +
+         table.html();
+}
+
+/// Empty if no configuration has an energy on both sides.
+std::string energy_table(const Comparison& comparison) {
+  HtmlTable table({"N", "P x Q", "measured [W]", "predicted [W]", "error", "measured [kJ]", "predicted [kJ]",
+                   "error of the energy", "measured [Gflop/s per W]", "predicted [Gflop/s per W]", "runs"});
+  bool any = false;
+  for (const auto& row : comparison.rows) {
+    if (!row.energy) continue;
+    any = true;
+    const EnergyMedians &real = row.energy->real, &predicted = row.energy->predicted;
+    table.add({std::to_string(row.parameters.N), grid_name(row.parameters), readable(real.mean_power_w),
+               readable(predicted.mean_power_w), percent(row.energy->power_error, true), readable(real.energy_j / 1e3),
+               readable(predicted.energy_j / 1e3), percent(row.energy->energy_error, true), readable(real.gflops_per_w),
+               readable(predicted.gflops_per_w), std::to_string(real.runs)});
+  }
+  if (!any) return "";
+  return "<h2>Energy</h2>\n<p class=\"note\">Medians. Sensors of packages and memories see less than the "
+         "supply.</p>\n" +
+         table.html();
+}
+
+std::vector<const core::Prediction*> all_predictions(const ReportData& data) {
+  std::vector<const core::Prediction*> list;
+  for (const core::Prediction& prediction : data.predictions) list.push_back(&prediction);
+  return list;
+}
+
+std::string prediction_table(const ReportData& data) {
+  const bool sampled = any_sampled(all_predictions(data));
+  std::vector<std::string> header = {"N", "P x Q", "time [s]", "Gflop/s"};
+  if (sampled) append(header, sampled_columns());
+  append(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
+  HtmlTable table(header);
+  for (const core::Prediction& prediction : data.predictions) {
+    const core::HplParameters& p = prediction.parameters;
+    std::vector<std::string> row = {std::to_string(p.N), grid_name(p), readable(prediction.time_s),
+                                    readable(prediction.gflops)};
+    if (sampled) append(row, sampled_cells(prediction));
+    append(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
+                 std::to_string(prediction.seed), std::to_string(p.NB), std::to_string(p.BCAST),
+                 std::to_string(p.DEPTH), std::to_string(p.SWAP)});
+    table.add(row);
+  }
+  return "<h2>All predictions</h2>\n" + table.html();
+}
+
+using NamedPrediction = std::pair<std::string, const core::Prediction*>;
+
+std::vector<NamedPrediction> largest_of_each_grid(const ReportData& data) {
+  std::map<std::pair<int, int>, const core::Prediction*> largest;
+  for (const core::Prediction& prediction : data.predictions) {
+    auto& entry = largest[{prediction.parameters.P, prediction.parameters.Q}];
+    if (entry == nullptr || entry->parameters.N < prediction.parameters.N) entry = &prediction;
+  }
+  std::vector<NamedPrediction> list;
+  for (const auto& [grid, prediction] : largest) list.emplace_back(short_name(prediction->parameters), prediction);
+  return list;
+}
+
+/// Share of the time of all ranks by kind of work.
+std::string time_table(const std::vector<NamedPrediction>& predictions) {
+  HtmlTable table({"configuration", "dgemm", "dtrsm", "row swaps", "other kernels", "communication and waiting"},
+                  "words");
+  for (const auto& [title, prediction] : predictions) {
+    const double all_s = prediction->time_s * prediction->parameters.P * prediction->parameters.Q;
+    double dgemm = 0, dtrsm = 0, swaps = 0, other = 0;
+    for (const auto& [name, count] : prediction->kernels) {
+      double& part = name == "dgemm" ? dgemm : name == "dtrsm" ? dtrsm : name.rfind("dlaswp", 0) == 0 ? swaps : other;
+      part += count.time_s / all_s;
+    }
+    table.add({title, percent(dgemm), percent(dtrsm), percent(swaps), percent(other),
+               percent(std::max(0.0, 1 - dgemm - dtrsm - swaps - other))});
+  }
+  const bool sampled = std::any_of(predictions.begin(), predictions.end(),
+                                   [](const auto& one) { return one.second->sampling.has_value(); });
+  return "<h2>Where the time goes</h2>\n<p class=\"note\">Shares of the time of all ranks, as simulated" +
+         std::string(sampled ? "; of sampled predictions extrapolated" : "") + ".</p>\n" + table.html();
+}
+
+/// Calls whose sizes the models were not fitted on; empty if there are none.
+std::string range_table(const ReportData& data) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // outside, all
+  for (const core::Prediction& prediction : data.predictions) {
+    for (const auto& [name, count] : prediction.kernels) {
+      calls[name].first += count.outside_range;
+      calls[name].second += count.calls;
+    }
+    for (const auto& [name, count] : prediction.messages) {
+      calls["MPI " + name].first += count.outside_range;
+      calls["MPI " + name].second += count.calls;
+    }
+  }
+  HtmlTable table({"operation", "calls", "outside of the calibration"});
+  bool any = false;
+  for (const auto& [name, count] : calls) {
+    if (count.first == 0) continue;
+    any = true;
+    table.add({name, with_decimals(static_cast<double>(count.second), 0),
+               percent(static_cast<double>(count.first) / static_cast<double>(count.second))});
+  }
+  if (!any) return "";
+  return "<h2>Extrapolated calls</h2>\n<p class=\"note\">Calls with sizes that were not measured: their durations are "
+         "extrapolated.</p>\n" +
+         table.html();
+}
+
+std::string list_html(const std::string& title, const std::vector<core::HplParameters>& list) {
+  if (list.empty()) return "";
+  std::string html = "<h2>" + title + "</h2>\n<ul class=\"note\">\n";
+  for (const auto& parameters : list) html += "<li>" + core::xml_escaped(core::to_string(parameters)) + "</li>\n";
+  return html + "</ul>\n";
+}
+
+std::string models_html(const ReportData& data) {
+  const auto models = values(data, [](const auto& p) { return p.model_sha256; });
+  const std::string list = "<code>" + core::xml_escaped(core::comma_separated(models)) + "</code>";
+  constexpr std::size_t few = 2;
+  if (models.size() <= few) return "SHA-256 of cluster.json: " + list;
+  return "<details><summary>SHA-256 of the " + std::to_string(models.size()) + " different cluster.json</summary>" +
+         list + "</details>";
+}
+
+/// What is doubtful about the models; empty if nothing is.
+std::string doubts_html(const ReportData& data) {
+  std::map<std::string, std::set<std::string>> clusters;  // by doubt
+  for (const core::Prediction& prediction : data.predictions)
+    for (const std::string& doubt : prediction.model_doubts) clusters[doubt].insert(prediction.cluster);
+  if (clusters.empty()) return "";
+  std::string html = "<h2>Doubts about the model</h2>\n<ul class=\"note\">\n";
+  for (const auto& [doubt, names] : clusters)
+    html += "<li>" + core::xml_escaped(core::comma_separated(names) + ": " + doubt) + "</li>\n";
+  return html + "</ul>\n";
+}
+
+std::string provenance_html(const ReportData& data) {
+  std::string html =
+      "<h2>What made this</h2>\n<ul class=\"note\">\n<li>Cluster: " +
+      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; }))) + "</li>\n<li>" +
+      models_html(data) + "</li>\n<li>Simulator: " +
+      core::xml_escaped(
+          core::comma_separated(values(data, [](const auto& p) { return p.simulator + ", mode " + p.mode; }))) +
+      "</li>\n<li>Seeds: " +
+      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return std::to_string(p.seed); }))) +
+      "</li>\n";
+  for (const std::string& source : data.sources)
+    html += "<li>File: <code>" + core::xml_escaped(source) + "</code></li>\n";
+  html += "</ul>\n";
+  for (const std::string& plan : data.plans) {
+    html += "<details><summary>plan.yaml: run it with <code>hplcast sweep</code></summary><pre>" +
+            core::xml_escaped(plan) + "</pre></details>\n";
+  }
+  return html;
+}
+
+std::string head_html(const std::string& title) {
+  std::string light, dark;
+  for (const Colour& colour : palette) {
+    light += std::string("--") + colour.name + ":" + colour.light + ";";
+    dark += std::string("--") + colour.name + ":" + colour.dark + ";";
+  }
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+         "script-src 'unsafe-inline'; img-src data:\">\n"
+         "<link rel=\"icon\" href=\"data:,\">\n<title>" +
+         title + "</title>\n<style>\n:root { color-scheme: light dark; " + light +
+         " }\n@media (prefers-color-scheme: dark) { :root { " + dark + " } }" + plot_style + page_style +
+         "</style>\n</head>\n<body>\n<h1>" + title + "</h1>\n";
+}
+
+std::string plots_html(const std::vector<Figure>& figures) {
+  std::string html = "<div class=\"plots\">\n";
+  for (const Figure& figure : figures) html += figure_html(figure);
+  return html + "</div>\n";
+}
+
+/// The parts of a report, for the page and for its pictures.
+struct Parts {
+  explicit Parts(const ReportData& data) : comparison(compare(data.real, data.predictions)) {
+    if (!data.sweep.empty()) sweep.emplace(data);
+    identity = predicted_over_measured(comparison.rows, band);
+    if (data.sweep.empty() || !comparison.rows.empty()) {
+      over_size = rate_over_size(comparison.rows, data.predictions);
+    }
+    constexpr std::size_t most = 4;
+    windows = sampling_figures(shown(data), most);
+  }
+
+  /// Predictions that are looked at closely.
+  std::vector<NamedPrediction> shown(const ReportData& data) const {
+    return sweep ? sweep->extremes() : largest_of_each_grid(data);
+  }
+
+  std::string title(const ReportData& data) const {
+    if (sweep && !sweep->title().empty()) return core::xml_escaped(sweep->title());
+    return "HPL on " + core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; }))) +
+           (comparison.rows.empty() ? ": predicted" : ": predicted and measured");
+  }
+
+  Comparison comparison;
+  std::optional<SweepReport> sweep;
+  std::optional<Figure> identity;
+  std::vector<Figure> over_size;
+  std::vector<Figure> windows;  ///< of sampled predictions
+};
+
+}  // namespace
+
+StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data) {
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::istringstream copy(text);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) return StudyFile::other;
+  if (text[first] == '{' || text[first] == '[') {
+    if (is_explanation(text)) {
+      data.explanations.push_back(read_explanation(copy, name));
+      data.sources.push_back(name);
+      return StudyFile::explanation;
+    }
+    // cluster.json has no HPL parameters, compare.json no model: both are JSON of a study, too.
+    if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos) {
+      return StudyFile::other;
+    }
+    const auto predictions = core::read_predictions(copy, name);
+    data.predictions.insert(data.predictions.end(), predictions.begin(), predictions.end());
+    data.sources.push_back(name);
+    return StudyFile::predictions;
+  }
+  const bool runs_as_csv = is_configuration_csv(text) && text.find("time_s") != std::string::npos;
+  const bool hpl_output = !is_configuration_csv(text) && (text.front() == 'W' || text.find("\nW") != std::string::npos);
+  if (!runs_as_csv && !hpl_output) return StudyFile::other;
+  const auto runs = read_real_runs(copy, name);
+  data.real.insert(data.real.end(), runs.begin(), runs.end());
+  data.sources.push_back(name);
+  return StudyFile::real_runs;
+}
+
+void add_sweep(const SweepDatabase& database, ReportData& data) {
+  std::set<std::string> seen;
+  for (SweepResult& result : database.results()) {
+    const core::Prediction& p = result.prediction;
+    if (seen.insert(p.model_sha256 + run_name(p)).second) data.predictions.push_back(p);
+    data.sweep.push_back(std::move(result));
+  }
+  const SweepCounts counts = database.counts();
+  data.counts.runs += counts.runs;
+  data.counts.done += counts.done;
+  data.counts.failed += counts.failed;
+  data.counts.skipped += counts.skipped;
+  const auto plans = database.plans();
+  data.plans.insert(data.plans.end(), plans.begin(), plans.end());
+  data.sources.push_back(database.path().string());
+}
+
+void write_report(std::ostream& out, const ReportData& data) {
+  if (data.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
+  const Parts parts(data);
+  const Comparison& comparison = parts.comparison;
+  out << head_html(parts.title(data));
+  if (!parts.sweep || comparison.summary.n > 0) out << summary_html(data, comparison);
+  if (parts.sweep) out << parts.sweep->summary_html() << parts.sweep->body_html();
+  if (parts.identity) out << "<h2>Predicted over measured</h2>\n" << plots_html({*parts.identity});
+  if (!parts.over_size.empty()) out << "<h2>Gflop/s over the order of the matrix</h2>\n" << plots_html(parts.over_size);
+  const std::string sampled = sampling_note(all_predictions(data));
+  if (!sampled.empty()) out << "<h2>Sampled predictions</h2>\n" << sampled << plots_html(parts.windows);
+  if (!comparison.rows.empty()) out << comparison_table(comparison) << energy_table(comparison);
+  out << explanations_html(data.explanations);
+  out << time_table(parts.shown(data)) << range_table(data) << (parts.sweep ? "" : prediction_table(data))
+      << list_html("Measured, but not predicted", comparison.unmatched_real)
+      << list_html("Predicted, but not measured",
+                   comparison.rows.empty() ? std::vector<core::HplParameters>{} : comparison.unmatched_predicted);
+  if (comparison.failed_residuals > 0) {
+    out << "<p class=\"note\">" << comparison.failed_residuals
+        << " measured runs were left out: HPL says that their results are wrong.</p>\n";
+  }
+  out << doubts_html(data) << provenance_html(data) << "<script>" << report_script << "</script>\n</body>\n</html>\n";
+}
+
+std::vector<ReportPicture> report_pictures(const ReportData& data) {
+  const Parts parts(data);
+  std::vector<Figure> figures;
+  if (parts.sweep) figures = parts.sweep->figures();
+  if (parts.identity) figures.push_back(*parts.identity);
+  for (const auto* more : {&parts.over_size, &parts.windows}) figures.insert(figures.end(), more->begin(), more->end());
+  std::vector<ReportPicture> pictures;
+  for (const Figure& figure : figures) pictures.push_back({figure.name, figure_file(figure)});
+  return pictures;
+}
+
+}  // namespace hplcast::study

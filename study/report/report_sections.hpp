@@ -1,0 +1,151 @@
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hplcast/core/prediction.hpp"
+#include "hplcast/study/compare.hpp"
+#include "hplcast/study/report.hpp"
+#include "hplcast/study/sweep_database.hpp"
+#include "study/plot/figure.hpp"
+
+namespace hplcast::study {
+
+/// "2x1".
+std::string grid_name(const core::HplParameters& parameters);
+
+/// "N=5000 NB=128 2x1 BCAST=1 DEPTH=1 SWAP=1": what tells configurations apart.
+std::string short_name(const core::HplParameters& parameters);
+
+/// Predicted over measured Gflop/s, one mark a configuration, with the line where both are equal and a band of `band`
+/// (ratio) around it. None without rows.
+std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfiguration>& rows, double band);
+
+/// Gflop/s over N, one plot per process grid: measured medians with their range, and predictions.
+std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
+                                   const std::vector<core::Prediction>& predictions);
+
+/// Whether panels were left out in any of them.
+bool any_sampled(const std::vector<const core::Prediction*>& predictions);
+
+/// The headers of what sampled_cells() gives.
+std::vector<std::string> sampled_columns();
+
+/// The 95 % error, relative to the time, and the share of the panels that was simulated; nothing and "all" where all
+/// were.
+std::vector<std::string> sampled_cells(const core::Prediction& prediction);
+
+/// How sampled predictions are to be read; empty if none is.
+std::string sampling_note(const std::vector<const core::Prediction*>& predictions);
+
+/// Gflop/s over the remaining order of the matrix: the windows, and the curve between them with its band. One for each
+/// sampled prediction of `predictions` (with a name), at most `most`.
+std::vector<Figure> sampling_figures(const std::vector<std::pair<std::string, const core::Prediction*>>& predictions,
+                                     std::size_t most);
+
+/// Whether a JSON is what write_explanation() writes.
+bool is_explanation(const std::string& text);
+
+/// @throws core::ParseError for missing fields.
+ReportExplanation read_explanation(std::istream& in, const std::string& name);
+
+/// The section of a report: verdict, shares, picture. Empty without explanations. Pictures stand in it as images, so
+/// whatever they may hold cannot do anything.
+std::string explanations_html(const std::vector<ReportExplanation>& explanations);
+
+/// A factor as reports show it.
+struct ViewFactor {
+  std::string name;                 ///< "NB", or "kernel-model, noise" for a plan's list
+  std::string with;                 ///< names of factors that always change together with it: "Q"; mostly empty
+  std::vector<std::string> levels;  ///< with HPL's names, in their natural order
+  std::vector<double> numbers;      ///< of the levels; empty if they are names
+  std::vector<std::size_t> of;      ///< for each result the index of its level
+
+  bool is_order() const { return name == "N"; }
+  std::string full_name() const { return with.empty() ? name : name + " (with " + with + ")"; }
+};
+
+/// The factors that take two levels or more, in the order of the plan. Such as always change together are one, and so
+/// are those of `listed`, the factors of a plan's list.
+std::vector<ViewFactor> view_factors(const std::vector<SweepResult>& results, const std::vector<std::string>& listed);
+
+/// The factor N, if it is one.
+const ViewFactor* order_factor(const std::vector<ViewFactor>& factors);
+
+/// A level of a factor with HPL's name where there is one: BCAST 0 is "1ring".
+std::string level_name(const std::string& factor, const std::string& level);
+
+/// Names of the plan's factors that take two levels or more.
+std::vector<std::string> varied_names(const std::vector<SweepResult>& results);
+
+/// The level of one of them, as level_name() has it; empty if this result does not have it.
+std::string level_of(const SweepResult& result, const std::string& factor);
+
+/// "NB=128 BCAST=1ring", of these factors.
+std::string described(const SweepResult& result, const std::vector<std::string>& names);
+
+/// What figures show of predictions.
+struct Response {
+  const char* name;  ///< with its unit
+  const char* file;  ///< begin of names of files
+  double (*of)(const core::Prediction& prediction);
+};
+inline constexpr Response gflops_response = {"Gflop/s", "factor-", [](const core::Prediction& p) { return p.gflops; }};
+/// Of predictions that have energy.
+inline constexpr Response per_watt_response = {"Gflop/s per W", "per-watt-",
+                                               [](const core::Prediction& p) { return p.energy->gflops_per_w; }};
+
+/// The response over each factor: a figure per factor, and one for each N where N is another. Where the other factors
+/// have too many combinations to be told apart, those of `partners`, by name, are: a factor whose effect depends on
+/// that one.
+std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors,
+                                   const std::map<std::string, std::string>& partners,
+                                   const Response& response = gflops_response);
+
+/// Gflop/s over the process grid: a heat map over P and Q, or, where few of the pairs are there, the rate over the
+/// shape of the grid; none if the grid was not varied, or only one side of it.
+std::vector<Figure> grid_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors);
+
+/// Median rate of each grid.
+std::vector<std::pair<std::pair<int, int>, double>> grid_rates(const std::vector<SweepResult>& results);
+
+/// The part of a report that is about a sweep.
+class SweepReport {
+ public:
+  /// `data` must outlive this, with results of a sweep in it.
+  explicit SweepReport(const ReportData& data);
+
+  const std::string& title() const { return title_; }  ///< the plan's name; may be empty
+  /// The answer: question, fastest and slowest, what matters, what is missing.
+  std::string summary_html() const;
+  /// Figures, influence, all results.
+  std::string body_html() const;
+  std::vector<Figure> figures() const;
+  /// The fastest and the slowest of each N, with a name for each: the largest N first.
+  std::vector<std::pair<std::string, const core::Prediction*>> extremes() const;
+
+ private:
+  std::string most_per_watt_html() const;
+  std::string ties_with(const SweepResult& best) const;
+  std::string findings_html() const;
+  std::string orders_html() const;
+  std::string gaps_html() const;
+  std::string influence_html() const;
+  std::string results_html() const;
+  std::string grid_finding() const;
+
+  const ReportData& data_;
+  const std::vector<SweepResult>& results_;
+  std::string title_;
+  std::string question_;
+  std::vector<std::string> names_;   ///< of the plan's factors
+  std::vector<std::string> others_;  ///< the same without N, if there are others
+  std::vector<ViewFactor> factors_;
+  std::vector<const SweepResult*> by_rate_;  ///< the fastest first
+};
+
+}  // namespace hplcast::study

@@ -1,0 +1,237 @@
+#include "study/run/hpl_simulation.hpp"
+
+#include <signal.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <string>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/study/installed_programs.hpp"
+#include "study/run/local_machine.hpp"
+#include "study/run/simulation_files.hpp"
+
+namespace hplcast::study {
+
+/// Why a simulation has failed, if the disk is to blame: a program that met a limit of file sizes, said in its output
+/// that there is no space, or left a folder where nothing can be written now. @throws core::StorageError in these
+/// cases.
+void throw_if_storage(const core::Command& command, const core::ExternalError& failure);
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t probe_bytes = 1 << 20;
+constexpr int signals = 128;
+
+/// A line of the output that tells of a full disk, as the C library names it; empty if there is none.
+std::string told_in(const fs::path& output) {
+  std::ifstream in(output);
+  for (std::string line; std::getline(in, line);) {
+    for (const int reason : {ENOSPC, EDQUOT, EFBIG}) {
+      if (line.find(std::strerror(reason)) != std::string::npos) return line;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+void throw_if_storage(const core::Command& command, const core::ExternalError& failure) {
+  const std::string where = "the simulation in " + command.directory.string() + " could not write its files: ";
+  if (failure.status() == signals + SIGXFSZ)
+    throw core::StorageError(where + "a file reached the limit of sizes\n  hint: `ulimit -f` shows it");
+  const std::string told = told_in(command.output);
+  if (!told.empty()) throw core::StorageError(where + told);
+  const fs::path probe = command.directory / "probe";
+  core::write_file(probe, [](std::ostream& out) { out << std::string(probe_bytes, ' '); });
+  std::error_code ignored;
+  fs::remove(probe, ignored);
+}
+
+namespace {
+
+bool is_plain(const std::string& text) {
+  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
+}
+
+/// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
+/// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there: of
+/// their folder, so that libraries beside them ($ORIGIN) are found, or of files whose own name is such.
+std::string unquoted(const fs::path& path, const fs::path& folder) {
+  const std::string name = path.filename().string();
+  if (path.parent_path() == folder) return "./" + name;
+  if (is_plain(path.string())) return path.string();
+  const fs::path link = folder / (is_plain(name) ? name + ".in" : "unquoted");
+  std::error_code error;
+  fs::remove(link, error);
+  if (!is_plain(name)) {
+    fs::create_symlink(path, link);
+    return "./" + link.filename().string();
+  }
+  fs::create_directory_symlink(path.parent_path(), link);
+  return "./" + link.filename().string() + "/" + name;
+}
+
+core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks) {
+  const SimulationFiles files =
+      write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
+  core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
+  core::Command command;
+  command.program = smpirun_to_run(request.programs.smpirun);
+  const fs::path xhpl = simulated_hpl(request.programs);
+  require_one_simgrid(command.program, xhpl);
+  command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
+                       "-hostfile", unquoted(files.hostfile, folder)};
+  command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
+  const MemorySettings memory = memory_settings(request);
+  command.arguments.insert(command.arguments.end(), memory.options.begin(), memory.options.end());
+  command.arguments.push_back(unquoted(xhpl, folder));
+  command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
+                         {"HPLCAST_SEED", std::to_string(request.seed)},
+                         {"HPLCAST_MODE", mode_of(request) == SimulationMode::fast ? "fast" : "exact"},
+                         {"HPLCAST_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
+                         {"HPLCAST_STATS", (folder / "statistics.json").string()}};
+  if (std::getenv("GLIBC_TUNABLES") == nullptr) command.environment["GLIBC_TUNABLES"] = memory.glibc_tunables;
+  command.purpose =
+      "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);
+  command.directory = folder;
+  command.output = folder / "simulation.log";
+  command.timeout_s = request.timeout_s;
+  observe(command, request.observation);
+  return command;
+}
+
+/// The one run that the log tells of. Another configuration than the one asked for means that this is not our HPL.
+core::HplRun read_result(const core::Command& command, const core::HplParameters& parameters) {
+  std::vector<core::HplRun> runs;
+  core::read_file(command.output, [&](std::istream& in, const std::string& name) {
+    runs = core::read_hpl_output(in, name, parameters);
+  });
+  const bool as_asked = runs.size() == 1 && runs.front().parameters == parameters;
+  if (as_asked) return runs.front();
+  throw core::program_failure(command, 0,
+                              runs.empty() ? "it printed no result line (`W...`)"
+                                           : "its result is not one run of " + core::to_string(parameters));
+}
+
+/// SimGrid ends as if nothing were wrong when no rank can go on.
+void refuse_deadlock(const core::Command& command) {
+  const fs::path file = command.environment.at("HPLCAST_STATS");
+  if (!fs::exists(file)) return;
+  core::read_file(file, [&](std::istream& in, const std::string& name) {
+    const Statistics statistics = read_statistics(in, name);
+    if (!statistics.deadlock) return;
+    throw core::program_failure(command, 0,
+                                "the simulated ranks deadlocked at " + core::shortest(statistics.end_s) + " s",
+                                blocked_text(statistics));
+  });
+}
+
+Statistics read_statistics_of(const core::Command& command, const std::string& model_sha256) {
+  const fs::path file = command.environment.at("HPLCAST_STATS");
+  const std::string& xhpl = command.arguments.back();
+  if (!fs::exists(file)) {
+    throw core::program_failure(
+        command, 0, "it left no statistics: " + xhpl + " is not linked with hplcast's runtime, or ended early");
+  }
+  Statistics statistics;
+  core::read_file(file, [&](std::istream& in, const std::string& name) { statistics = read_statistics(in, name); });
+  if (statistics.model_sha256 != model_sha256) {
+    throw core::program_failure(
+        command, 0, xhpl + " used the model " + statistics.model_sha256 + ", not the one asked for, " + model_sha256);
+  }
+  return statistics;
+}
+
+}  // namespace
+
+fs::path simulated_hpl(const SimulatorPrograms& programs) {
+  if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
+  return located_program(programs.xhpl, "the simulated HPL asked for");
+}
+
+fs::path platform_library(const SimulatorPrograms& programs) {
+  if (!programs.platform_library.empty()) return fs::absolute(programs.platform_library);
+  return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
+}
+
+HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& folder,
+                           const std::optional<PanelWindow>& window) {
+  const int ranks = request.parameters.P * request.parameters.Q;
+  // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
+  const core::TemporaryFolder copies("hplcast-smpi");
+  core::Command command = simulation_command(request, folder, ranks);
+  // Empty: all panels, whatever our own environment says.
+  command.environment["HPLCAST_WINDOW"] =
+      window ? std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1) : "";
+  // What is observed is wanted as it is in exact mode.
+  const int fast_panels = window && !is_observed(request.observation) ? window->exact_from - window->first : 0;
+  command.environment["HPLCAST_FAST_PANELS"] = std::to_string(std::max(0, fast_panels));
+  if (window)
+    command.purpose += ", panels " + std::to_string(window->first) + " to " + std::to_string(window->simulated_to - 1);
+  command.environment["TMPDIR"] = unquoted(copies.path(), folder);
+  PeakMemory memory;
+  command.while_running = [&](int pid) {
+    memory.sample(pid);
+    if (request.while_running) request.while_running();
+    if (!request.on_progress) return;
+    if (const auto progress = progress_of(command)) request.on_progress(*progress);
+  };
+  HplSimulation simulation;
+  core::Prediction& prediction = simulation.prediction;
+  prediction.parameters = request.parameters;
+  prediction.model_sha256 = core::cluster_sha256(request.cluster);
+  core::CommandResult result;
+  core::HplRun run;
+  Statistics statistics;
+  try {
+    result = core::run_checked(command);
+    refuse_deadlock(command);
+    run = read_result(command, request.parameters);
+    statistics = read_statistics_of(command, prediction.model_sha256);
+  } catch (const core::ExternalError& failure) {
+    throw_if_storage(command, failure);
+    throw;
+  }
+  // HPL prints its time with two decimals; the runtime knows it exactly.
+  prediction.time_s = statistics.times_s.size() == 1 ? statistics.times_s.front() : run.time_s;
+  prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
+  prediction.seed = request.seed;
+  prediction.mode = statistics.mode;
+  prediction.fast_error_95_s = statistics.fast_error_95_s;
+  prediction.cluster = request.cluster.name;
+  prediction.simulator = statistics.simulator;
+  prediction.model_doubts = core::model_doubts(request.cluster);
+  prediction.wall_s = result.wall_s;
+  prediction.peak_pss_bytes = memory.peak_bytes();
+  prediction.kernels = std::move(statistics.kernels);
+  prediction.messages = std::move(statistics.messages);
+  const std::vector<double>& detours_s = statistics.detours_s;
+  if (!detours_s.empty())
+    prediction.detours_s =
+        std::accumulate(detours_s.begin(), detours_s.end(), 0.0) / static_cast<double>(detours_s.size());
+  if (request.observation.phases) prediction.phases = summarised(statistics.phases);
+  if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
+  if (request.observation.energy && statistics.energy) {
+    prediction.energy = energy_of(request, prediction, *statistics.energy, !window);
+    if (!request.observation.power_trace.empty())
+      write_power_csv(request.observation.power_trace, statistics.energy->trace);
+  }
+  simulation.panel_marks_s = std::move(statistics.panel_marks_s);
+  simulation.counts_at_panels = std::move(statistics.counts_at_panels);
+  return simulation;
+}
+
+}  // namespace hplcast::study

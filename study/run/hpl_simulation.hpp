@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/study/panel_windows.hpp"
+#include "hplcast/study/predict.hpp"
+#include "study/run/simulation_files.hpp"
+
+namespace hplcast::study {
+
+/// The library that makes the platform; empty if it is not there.
+std::filesystem::path platform_library(const SimulatorPrograms& programs);
+
+/// HPL for the simulator. @throws as predict() if it is not there.
+std::filesystem::path simulated_hpl(const SimulatorPrograms& programs);
+
+/// One simulation: of all panels, or of a window.
+struct HplSimulation {
+  core::Prediction prediction;  ///< of a window: what it took and counted, not the run
+  /// Simulated times, means over the ranks: of the begin of the factorisation, of the begin of each panel, and of the
+  /// end.
+  std::vector<double> panel_marks_s;
+  CountsAtPanels counts_at_panels;  ///< of a window, before the same moments of each rank
+};
+
+/// Runs HPL on the simulator, in `folder`, which is there. @throws as predict(), but checks nothing before.
+HplSimulation simulate_hpl(const PredictionRequest& request, const std::filesystem::path& folder,
+                           const std::optional<PanelWindow>& window = {});
+
+/// @throws core::DomainError if energy is asked for of a cluster without power; core::UsageError if nobody can count
+/// it.
+void check_energy(const PredictionRequest& request);
+
+/// @throws core::DomainError for a cluster without power.
+void require_power(const core::ClusterModel& cluster);
+
+/// What the power model of a cluster does not say, if it has one.
+std::vector<std::string> power_warnings(const core::ClusterModel& cluster);
+
+/// The parts that the runtime counted, with states as means over the ranks, added up.
+core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double time_s, double gflops,
+                          core::Energy counted);
+
+/// What the power model does not say, if energy is asked for.
+std::vector<std::string> energy_warnings(const PredictionRequest& request);
+
+/// What the runtime counted, as the prediction has it. @param whole  all panels: also what meters would read
+core::Energy energy_of(const PredictionRequest& request, const core::Prediction& prediction,
+                       const SimulatedEnergy& counted, bool whole);
+
+/// One row per bin: its begin, its length, mean power of all and of each host. @throws core::Error if the file cannot
+/// be written.
+void write_power_csv(const std::filesystem::path& path, const core::PowerTrace& trace);
+
+}  // namespace hplcast::study

@@ -1,0 +1,172 @@
+#include "hplcast/study/predict.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#include "study/run/local_machine.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double mib = 1024.0 * 1024.0;
+
+// Measured on one core of a 2-core virtual machine, SimGrid 3.32 (docs/measurements/scaling.md).
+constexpr double start_s_per_rank = 0.25e-3;
+constexpr double wall_s_per_message = 6e-6;
+constexpr double wall_s_per_rolled_message = 5e-6;
+constexpr double wall_s_per_panel_and_rank = 28e-6;  // mostly some ten probes for the next panel
+constexpr double wall_s_per_noted_exchange = 3e-6;   // fast mode: a rank's part of a column's exchange
+constexpr double base_bytes = 40 * mib;
+constexpr double bytes_per_rank = 0.1 * mib;
+constexpr double bytes_per_rank_and_column = 120;  // of a panel: pivots, lists of indices
+constexpr double stack_bytes_per_rank = 8 * mib;   // contexts/stack-size of SimGrid
+constexpr long base_maps = 1000;
+constexpr long maps_per_rank = 2;  // stack, guard page: 8,385 maps were counted for 4096 ranks, 33,754 for 16,384
+
+double log2_up(int n) {
+  return std::ceil(std::log2(static_cast<double>(n)));
+}
+
+/// Share of the exchanges of a panel that fast mode makes with real messages (smpi-models): 4 of each part of 32, of at
+/// most 8 parts, in every fourth panel.
+double fast_real_share(int panel_columns) {
+  return std::min(4.0 / 32, 4.0 * 8 / panel_columns) / 4;
+}
+
+/// Of all ranks, for one panel in the mean: the long swap, which mix takes while there are more columns than the
+/// threshold, rolls rows round the process rows.
+double rolled_per_panel(const core::HplParameters& p) {
+  constexpr int long_swap = 1, mix = 2;
+  const double rolled = static_cast<double>(p.Q) * p.P * (p.P - 1);
+  if (p.SWAP != mix) return p.SWAP == long_swap ? rolled : 0;
+  return rolled * std::clamp(1 - static_cast<double>(p.swap_threshold) * p.Q / static_cast<double>(p.N), 0.0, 1.0);
+}
+
+/// Messages that all ranks send for one panel, besides the exchanges of its factorisation.
+double messages_per_panel(const core::HplParameters& p) {
+  const double broadcast = static_cast<double>(p.P) * (p.Q - 1);
+  const double spread_or_exchange = p.P * log2_up(p.P);
+  return broadcast + p.Q * spread_or_exchange + rolled_per_panel(p);
+}
+
+/// Pages so large that a panel takes a few maps, and not larger: one page is really there.
+double block_size(double panel_bytes) {
+  double block = mib;
+  while (block < 16 * mib && block * 2 < panel_bytes) block *= 2;
+  return block;
+}
+
+std::string number(double value, const char* unit) {
+  char text[64];
+  (void)std::snprintf(text, sizeof text, value < 10 ? "%.1f %s" : "%.0f %s", value, unit);
+  return text;
+}
+
+std::string bytes_text(double bytes) {
+  constexpr double gib = 1024 * mib;
+  return bytes < gib ? number(bytes / mib, "MiB") : number(bytes / gib, "GiB");
+}
+
+double limit(int resource) {
+  rlimit values{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &values) != 0 || values.rlim_cur == RLIM_INFINITY) return 0;
+  return static_cast<double>(values.rlim_cur);
+}
+
+/// What may still be promised where the kernel promises no more than it has.
+double commit_left() {
+  int mode = 0;
+  std::ifstream("/proc/sys/vm/overcommit_memory") >> mode;
+  constexpr int never_overcommit = 2;
+  if (mode != never_overcommit) return 0;
+  return std::max(1.0, kib_field("/proc/meminfo", "CommitLimit:") - kib_field("/proc/meminfo", "Committed_AS:"));
+}
+
+}  // namespace
+
+SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
+  const double N = static_cast<double>(p.N);
+  const double ranks = static_cast<double>(p.P) * p.Q;
+  const double panels = std::ceil(N / p.NB);
+  const double pivot_messages = N * p.P * log2_up(p.P);
+  const double other_messages = panels * messages_per_panel(p);
+  const double panel_bytes = 8.0 * p.NB * (N / p.P + p.NB);
+  const double swap_bytes = 8.0 * p.NB * (N / p.Q + p.NB);
+
+  SimulationNeeds needs;
+  needs.messages = pivot_messages + other_messages;
+  needs.simulated_messages = other_messages + (fast ? fast_real_share(p.NB) : 1) * pivot_messages;
+  const double rolled_messages = panels * rolled_per_panel(p);
+  needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * (needs.simulated_messages - rolled_messages) +
+                 wall_s_per_rolled_message * rolled_messages + wall_s_per_panel_and_rank * panels * ranks +
+                 (fast ? wall_s_per_noted_exchange * N * p.P : 0);
+  needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
+  needs.block_bytes = block_size(panel_bytes);
+  const double panels_alive = (p.DEPTH + 1.0) * ranks;
+  needs.memory_maps = base_maps + static_cast<long>(maps_per_rank * ranks);
+  // The matrix of the largest rank, once for all ranks (shared_matrix.c).
+  const double matrix_bytes = 8 * (N / p.P + p.NB) * (N / p.Q + p.NB);
+  needs.address_bytes =
+      base_bytes + matrix_bytes + stack_bytes_per_rank * ranks + panels_alive * (2 * panel_bytes + swap_bytes);
+  return needs;
+}
+
+double messages_saved_by_fast(const core::HplParameters& parameters) {
+  return simulation_needs(parameters, false).simulated_messages - simulation_needs(parameters, true).simulated_messages;
+}
+
+SimulationLimits simulation_limits(const fs::path& folder) {
+  const LocalMachine machine = local_machine();
+  SimulationLimits limits;
+  limits.available_bytes = machine.available_bytes;
+  limits.address_bytes = limit(RLIMIT_AS);
+  limits.stack_bytes = limit(RLIMIT_STACK);
+  limits.commit_bytes = commit_left();
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (!error) limits.disk_bytes = static_cast<double>(space.available);
+  return limits;
+}
+
+std::vector<std::string> stack_options(const SimulationNeeds& needs, long max_map_count) {
+  if (max_map_count <= 0 || needs.memory_maps <= max_map_count) return {};
+  return {"--cfg=contexts/guard-size:0", "--cfg=contexts/stack-size:256"};
+}
+
+std::vector<std::string> shortages(const SimulationNeeds& needs, const SimulationLimits& limits) {
+  std::vector<std::string> found;
+  const auto look = [&](const char* what, double needed, double there, const std::string& remedy) {
+    if (there <= 0 || needed <= there) return;
+    found.push_back(std::string(what) + ": needs about " + bytes_text(needed) + ", there is " + bytes_text(there) +
+                    "; " + remedy);
+  };
+  look("memory", needs.memory_bytes, limits.available_bytes, "end other programs, or use a machine with more memory");
+  look("address space", needs.address_bytes, limits.address_bytes, "raise the limit: ulimit -v unlimited");
+  look("memory that the kernel may promise", needs.address_bytes, limits.commit_bytes,
+       "most of it is never used: sysctl -w vm.overcommit_memory=0");
+  // SimGrid's own thread, which also parses the platform; 1 MiB has always been enough.
+  look("stack", mib, limits.stack_bytes, "raise the limit: ulimit -s 8192");
+  constexpr double log_and_results = 16 * mib;
+  look("disk for temporary files", log_and_results, limits.disk_bytes, "free some, or set TMPDIR to another folder");
+  return found;
+}
+
+std::string to_string(const SimulationNeeds& needs) {
+  const double minutes = needs.wall_s / 60;
+  const std::string time = needs.wall_s < 120 ? number(needs.wall_s, "s")
+                           : minutes < 120    ? number(minutes, "min")
+                                              : number(minutes / 60, "h");
+  const double messages = needs.simulated_messages;
+  const std::string count = messages < 1e6 ? number(messages / 1e3, "thousand") : number(messages / 1e6, "million");
+  return "about " + time + ", " + bytes_text(needs.memory_bytes) + " of memory, " + count + " messages";
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "hplcast/study/predict.hpp"
+#include "study/run/hpl_simulation.hpp"
+
+namespace hplcast::study {
+
+/// Simulates windows of the panels, each in a process and a folder of its own below `folder`, and estimates the rest
+/// (fit::integrate_curve()). Windows whose results lie there already, of the same request, are not simulated again; one
+/// that is observed (Observation) is, and leaves no result.
+core::Prediction predict_sampled(const PredictionRequest& request, const WindowPlan& plan,
+                                 const std::filesystem::path& folder);
+
+/// The result of a window in its folder, so that a run that was stopped, or jobs elsewhere, need not make it again.
+class WindowResult {
+ public:
+  WindowResult(const PredictionRequest& request, const PanelWindow& window, const std::filesystem::path& folder);
+
+  /// Nothing if it is not there, or not that of this request.
+  std::optional<HplSimulation> read() const;
+  void write(const HplSimulation& simulation) const;
+
+ private:
+  std::filesystem::path path_;
+  std::string request_;  ///< names all that the result depends on
+};
+
+/// Counts of kernels and messages and the phases of a whole run: those between the first and the last counted panel of
+/// every window, with the set-up of the run in the first window and its end in the last one, and between windows, per
+/// panel, a quadratic through all of them and linear from window to window in what they are off it. The times of the
+/// phases are then scaled so that they add up to that of the prediction. The extremes over ranks are as far from the
+/// mean as in the windows.
+/// @param simulations  of the windows of `plan`, in their order; two or more
+void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
+                      core::Prediction& prediction);
+
+}  // namespace hplcast::study

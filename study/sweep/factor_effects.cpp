@@ -1,0 +1,185 @@
+#include "hplcast/study/factor_effects.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <cmath>
+#include <set>
+
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using Levels = std::vector<std::string>;  ///< of one factor, an entry an observation
+using Columns = std::vector<std::pair<std::string, Levels>>;
+
+struct Groups {
+  std::map<std::string, std::pair<double, double>> sums;  ///< level to (sum, count)
+
+  Groups(const Levels& levels, const std::vector<double>& y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      sums[levels[i]].first += y[i];
+      sums[levels[i]].second += 1;
+    }
+  }
+  double sum_of_squares(double mean) const {
+    double sum = 0;
+    for (const auto& [level, group] : sums) sum += group.second * std::pow(group.first / group.second - mean, 2);
+    return sum;
+  }
+  bool equally_often() const {
+    return std::all_of(sums.begin(), sums.end(),
+                       [&](const auto& g) { return g.second.second == sums.begin()->second.second; });
+  }
+};
+
+Levels joined(const Levels& a, const Levels& b) {
+  Levels result;
+  for (std::size_t i = 0; i < a.size(); ++i) result.push_back(a[i] + " | " + b[i]);
+  return result;
+}
+
+/// Factors with two levels or more, in the order in which they come; absent ones have the level "".
+Columns varied(const std::vector<Configuration>& factors) {
+  std::vector<std::string> names;
+  for (const Configuration& row : factors) {
+    for (const Setting& setting : row) {
+      if (std::find(names.begin(), names.end(), setting.factor) == names.end()) names.push_back(setting.factor);
+    }
+  }
+  Columns result;
+  for (const std::string& name : names) {
+    Levels levels;
+    for (const Configuration& row : factors) {
+      const auto found = std::find_if(row.begin(), row.end(), [&](const Setting& s) { return s.factor == name; });
+      levels.push_back(found == row.end() ? "" : found->value);
+    }
+    if (std::set<std::string>(levels.begin(), levels.end()).size() > 1) result.emplace_back(name, std::move(levels));
+  }
+  return result;
+}
+
+void test_rows(Anova& result, double residual, double total) {
+  result.residual_share = total > 0 ? std::max(0.0, residual) / total : 0;
+  // Less is rounding: nothing was left to compare with.
+  constexpr double least_share = 1e-12;
+  if (!result.balanced || result.residual_freedom < 1 || result.residual_share < least_share) return;
+  for (AnovaRow& row : result.rows) {
+    row.f = row.share * total / row.freedom / (residual / result.residual_freedom);
+    const boost::math::fisher_f law(row.freedom, result.residual_freedom);
+    row.p_value = boost::math::cdf(boost::math::complement(law, row.f));
+  }
+}
+
+/// What is left of the sums of squares and of the degrees of freedom.
+struct Rest {
+  double squares = 0;
+  int freedom = 0;
+};
+
+void add_main_effects(Anova& result, const Columns& columns, const std::vector<double>& y, double mean, double total,
+                      Rest& rest) {
+  for (const auto& [name, levels] : columns) {
+    const Groups groups(levels, y);
+    const double squares = groups.sum_of_squares(mean);
+    AnovaRow row;
+    row.name = name;
+    row.freedom = static_cast<int>(groups.sums.size()) - 1;
+    row.share = total > 0 ? squares / total : 0;
+    for (const auto& [level, group] : groups.sums) row.effects[level] = std::exp(group.first / group.second - mean) - 1;
+    rest.squares -= squares;
+    rest.freedom -= row.freedom;
+    result.rows.push_back(std::move(row));
+  }
+}
+
+/// Interactions of two factors; rows of the main effects stand in the order of `columns`.
+void add_interactions(Anova& result, const Columns& columns, const std::vector<double>& y, double mean, double total,
+                      Rest& rest) {
+  for (std::size_t a = 0; a < columns.size(); ++a) {
+    for (std::size_t b = a + 1; b < columns.size(); ++b) {
+      const Groups groups(joined(columns[a].second, columns[b].second), y);
+      const double squares = groups.sum_of_squares(mean) - (result.rows[a].share + result.rows[b].share) * total;
+      AnovaRow row;
+      row.name = columns[a].first + " x " + columns[b].first;
+      row.freedom = result.rows[a].freedom * result.rows[b].freedom;
+      row.share = total > 0 ? std::max(0.0, squares) / total : 0;
+      rest.squares -= squares;
+      rest.freedom -= row.freedom;
+      result.rows.push_back(std::move(row));
+    }
+  }
+}
+
+/// Whether all combinations of levels are there, equally often.
+bool is_balanced(const Columns& columns, const std::vector<double>& y) {
+  Levels cells(y.size());
+  double combinations = 1;
+  for (const auto& [name, levels] : columns) {
+    cells = joined(cells, levels);
+    combinations *= static_cast<double>(std::set<std::string>(levels.begin(), levels.end()).size());
+  }
+  const Groups groups(cells, y);
+  return static_cast<double>(groups.sums.size()) == combinations && groups.equally_often();
+}
+
+}  // namespace
+
+Anova anova(const std::vector<Configuration>& factors, const std::vector<double>& gflops) {
+  if (factors.size() != gflops.size())
+    throw core::DomainError("observations", "lists of different lengths", "a rate for each row");
+  Anova result;
+  result.observations = gflops.size();
+  if (gflops.empty()) return result;
+  std::vector<double> y;
+  double mean = 0, total = 0;
+  for (const double rate : gflops) {
+    if (!(rate > 0)) throw core::DomainError("gflops", rate, "a positive rate");
+    y.push_back(std::log(rate));
+    mean += y.back() / static_cast<double>(gflops.size());
+  }
+  for (const double value : y) total += (value - mean) * (value - mean);
+
+  const Columns columns = varied(factors);
+  Rest rest{total, static_cast<int>(y.size()) - 1};
+  add_main_effects(result, columns, y, mean, total, rest);
+  result.balanced = is_balanced(columns, y);
+  if (result.balanced && columns.size() > 2) add_interactions(result, columns, y, mean, total, rest);
+  result.residual_freedom = std::max(0, rest.freedom);
+  test_rows(result, rest.squares, total);
+  std::stable_sort(result.rows.begin(), result.rows.end(),
+                   [](const AnovaRow& x, const AnovaRow& z) { return x.share > z.share; });
+  return result;
+}
+
+AdditiveModel::AdditiveModel(const std::vector<Configuration>& configurations, const std::vector<double>& values) {
+  if (values.empty()) return;
+  for (const double value : values) mean_ += value / static_cast<double>(values.size());
+  effects_.resize(configurations.front().size());
+  constexpr int iterations = 50;  // far more than balanced or random designs need
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    for (std::size_t f = 0; f < effects_.size(); ++f) {
+      std::map<std::string, std::pair<double, double>> rests;  // sum and count
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::string& level = configurations[i][f].value;
+        auto& [sum, count] = rests[level];
+        const auto known = effects_[f].find(level);
+        sum += values[i] - at(configurations[i]) + (known == effects_[f].end() ? 0 : known->second);
+        ++count;
+      }
+      for (const auto& [level, rest] : rests) effects_[f][level] = rest.first / (rest.second + 1);
+    }
+  }
+}
+
+double AdditiveModel::at(const Configuration& configuration) const {
+  double value = mean_;
+  for (std::size_t f = 0; f < effects_.size(); ++f) {
+    const auto effect = effects_[f].find(configuration[f].value);
+    if (effect != effects_[f].end()) value += effect->second;
+  }
+  return value;
+}
+
+}  // namespace hplcast::study

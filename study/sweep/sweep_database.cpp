@@ -1,0 +1,328 @@
+#include "hplcast/study/sweep_database.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <SQLiteCpp/VariadicBind.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// "hplc": tells our databases from those of other programs.
+constexpr int application_id = 0x68706c63;
+constexpr int busy_timeout_ms = 30000;
+
+// What is in runs, points, skipped depends on the plans alone, not on when, where and in which order they were run;
+// that is in executions.
+constexpr const char* schema = R"sql(
+CREATE TABLE clusters(sha256 TEXT PRIMARY KEY, name TEXT NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE plans(sha256 TEXT PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE points(run TEXT NOT NULL, factors TEXT NOT NULL, PRIMARY KEY(run, factors)) WITHOUT ROWID;
+CREATE TABLE skipped(factors TEXT NOT NULL, reason TEXT NOT NULL, PRIMARY KEY(factors, reason)) WITHOUT ROWID;
+CREATE TABLE runs(id TEXT PRIMARY KEY, model_sha256 TEXT NOT NULL, seed INTEGER NOT NULL,
+  mode TEXT NOT NULL, time_s REAL NOT NULL, gflops REAL NOT NULL, prediction TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE executions(run TEXT PRIMARY KEY, wall_s REAL NOT NULL, peak_pss_bytes REAL NOT NULL,
+  ended TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP) WITHOUT ROWID;
+CREATE TABLE failures(run TEXT PRIMARY KEY, message TEXT NOT NULL, log TEXT NOT NULL) WITHOUT ROWID;
+)sql";
+
+std::string factors_json(const Configuration& factors) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const Setting& setting : factors) json[setting.factor] = setting.value;
+  return json.dump();
+}
+
+Configuration factors_of(const std::string& text) {
+  Configuration factors;
+  core::check_json(text, "factors in the database");
+  const auto json = nlohmann::ordered_json::parse(text);
+  for (const auto& [factor, value] : json.items()) factors.push_back({factor, value.get<std::string>()});
+  return factors;
+}
+
+/// Without what differs between two equal predictions.
+std::string prediction_json(core::Prediction prediction) {
+  prediction.wall_s = 0;
+  prediction.peak_pss_bytes = 0;
+  std::ostringstream text;
+  core::write_prediction(text, prediction);
+  return text.str();
+}
+
+template <typename... Values>
+void execute(SQLite::Database& database, const char* sql, const Values&... values) {
+  SQLite::Statement statement(database, sql);
+  SQLite::bind(statement, values...);
+  statement.exec();
+}
+
+/// Another file beside the database, for flock(): locks on the database itself are SQLite's.
+class Lock {
+ public:
+  explicit Lock(const fs::path& database) {
+    const std::string path = database.string() + ".lock";
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor_ < 0) core::throw_write_error("make", path, errno);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      ::close(descriptor_);
+      throw core::Error(core::ExitCode::bad_input,
+                        database.string() +
+                            " is being written by another sweep\n  hint: wait for it, or stop it; "
+                            "`hplcast sweep status` shows how far it is");
+    }
+  }
+  ~Lock() { ::close(descriptor_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace
+
+struct SweepDatabase::State {
+  std::optional<Lock> lock;
+  std::optional<core::TemporaryFolder> copy;
+  std::optional<SQLite::Database> database;
+};
+
+namespace {
+
+/// Runs `work` and turns SQLite's errors into ours.
+template <typename Work>
+auto guarded(const fs::path& path, Work work) {
+  try {
+    return work();
+  } catch (const SQLite::Exception& error) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "database " + path.string() + ": " + error.what() +
+                          "\n  hint: results that were told as done are in it; the same command goes on");
+  }
+}
+
+void check_version(SQLite::Database& database, const fs::path& path) {
+  const int application = database.execAndGet("PRAGMA application_id").getInt();
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  if (application != application_id) {
+    throw core::ParseError({path.string(), 0, ""}, "not a database of hplcast sweep", "choose another --database");
+  }
+  if (version != SweepDatabase::schema_version) {
+    throw core::ParseError({path.string(), 0, ""},
+                           "a database of version " + std::to_string(version) + "; this hplcast uses version " +
+                               std::to_string(SweepDatabase::schema_version),
+                           "use the hplcast that made it, or another --database");
+  }
+}
+
+void make_schema(SQLite::Database& database) {
+  SQLite::Transaction transaction(database);
+  database.exec(schema);
+  database.exec("PRAGMA application_id = " + std::to_string(application_id));
+  database.exec("PRAGMA user_version = " + std::to_string(SweepDatabase::schema_version));
+  transaction.commit();
+}
+
+bool is_empty(const SQLite::Database& database) {
+  return SQLite::Statement(database, "SELECT 1 FROM sqlite_master").executeStep() == 0;
+}
+
+/// A copy of a database and of the journal that a killed sweep has left. SQLite must take its last transaction back
+/// before it can read: with the copy that needs no right to write, and changes nothing of the sweep.
+fs::path copied(const fs::path& database, const fs::path& folder) {
+  const fs::path copy = folder / "database";
+  const fs::path journal = database.string() + "-journal";
+  // Until nobody changes it meanwhile: a sweep that goes on takes the transaction back itself.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::error_code gone;
+    const auto before = fs::last_write_time(journal, gone);
+    fs::copy_file(database, copy, fs::copy_options::overwrite_existing);
+    if (gone) {
+      fs::remove(copy.string() + "-journal", gone);
+      return copy;
+    }
+    fs::copy_file(journal, copy.string() + "-journal", fs::copy_options::overwrite_existing, gone);
+    if (!gone && fs::last_write_time(journal, gone) == before && !gone) return copy;
+  }
+  return copy;
+}
+
+std::set<std::string> ids(const SQLite::Database& database, const char* sql) {
+  std::set<std::string> result;
+  SQLite::Statement query(database, sql);
+  while (query.executeStep()) result.insert(query.getColumn(0).getString());
+  return result;
+}
+
+}  // namespace
+
+SweepDatabase::SweepDatabase(const fs::path& path, Access access)
+    : path_(core::behind_links(path)), state_(std::make_unique<State>()) {
+  guarded(path, [&] { access == Access::read ? open_for_reading() : open_for_writing(); });
+}
+
+void SweepDatabase::open_for_writing() {
+  state_->lock.emplace(path_);
+  SQLite::Database& database =
+      state_->database.emplace(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms);
+  if (is_empty(database)) make_schema(database);
+  check_version(database, path_);
+}
+
+void SweepDatabase::open_for_reading() {
+  if (!fs::is_regular_file(path_)) {
+    throw core::Error(core::ExitCode::bad_input, "there is no database " + path_.string());
+  }
+  bool empty = false;
+  const auto open = [&](const fs::path& path, int flags) {
+    empty = is_empty(state_->database.emplace(path.string(), flags, busy_timeout_ms));
+  };
+  try {
+    open(path_, SQLite::OPEN_READONLY);
+  } catch (const SQLite::Exception& error) {
+    constexpr int readonly = 8, cannot_open = 14;  // SQLITE_READONLY (of a journal that must be taken back), _CANTOPEN
+    if (error.getErrorCode() != readonly && error.getErrorCode() != cannot_open) throw;
+    state_->database.reset();
+    state_->copy.emplace("hplcast-database");
+    open(copied(path_, state_->copy->path()), SQLite::OPEN_READWRITE);
+  }
+  if (empty) {  // of a sweep that was killed at once
+    make_schema(state_->database.emplace(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE));
+  }
+  check_version(*state_->database, path_);
+}
+
+SweepDatabase::~SweepDatabase() = default;
+
+void SweepDatabase::add_plan(const SweepPlan& plan, const std::string& text, const SweepRuns& runs) {
+  guarded(path_, [&] {
+    SQLite::Database& database = *state_->database;
+    SQLite::Transaction transaction(database);
+    execute(database, "INSERT OR IGNORE INTO plans VALUES (?, ?, ?)", core::sha256_hex(text), plan.name, text);
+    for (const auto& [sha256, cluster] : runs.clusters) {
+      std::ostringstream json;
+      core::write_cluster(json, cluster);
+      execute(database, "INSERT OR IGNORE INTO clusters VALUES (?, ?, ?)", sha256, cluster.name, json.str());
+    }
+    SQLite::Statement point(database, "INSERT OR IGNORE INTO points VALUES (?, ?)");
+    for (const SweepPoint& entry : runs.points) {
+      SQLite::bind(point, entry.run, factors_json(entry.factors));
+      point.exec();
+      point.reset();
+    }
+    for (const SkippedPoint& entry : runs.skipped) {
+      execute(database, "INSERT OR IGNORE INTO skipped VALUES (?, ?)", factors_json(entry.factors), entry.reason);
+    }
+    transaction.commit();
+  });
+}
+
+void SweepDatabase::add_result(const SweepRun& run, const core::Prediction& prediction) {
+  guarded(path_, [&] {
+    SQLite::Database& database = *state_->database;
+    SQLite::Transaction transaction(database);
+    execute(database, "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", run.id, run.model_sha256,
+            static_cast<std::int64_t>(run.seed), run.mode, prediction.time_s, prediction.gflops,
+            prediction_json(prediction));
+    execute(database, "INSERT OR IGNORE INTO executions(run, wall_s, peak_pss_bytes) VALUES (?, ?, ?)", run.id,
+            prediction.wall_s, prediction.peak_pss_bytes);
+    execute(database, "DELETE FROM failures WHERE run = ?", run.id);
+    transaction.commit();
+  });
+}
+
+void SweepDatabase::add_failure(const FailedRun& failure) {
+  guarded(path_, [&] {
+    execute(*state_->database, "INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", failure.run, failure.message,
+            failure.log);
+  });
+}
+
+std::set<std::string> SweepDatabase::done() const {
+  return guarded(path_, [&] { return ids(*state_->database, "SELECT id FROM runs"); });
+}
+
+std::set<std::string> SweepDatabase::failed() const {
+  return guarded(path_, [&] { return ids(*state_->database, "SELECT run FROM failures"); });
+}
+
+SweepCounts SweepDatabase::counts() const {
+  return guarded(path_, [&] {
+    SQLite::Database& database = *state_->database;
+    const auto count = [&](const char* sql) { return static_cast<std::size_t>(database.execAndGet(sql).getInt64()); };
+    return SweepCounts{count("SELECT count(DISTINCT run) FROM points"), count("SELECT count(*) FROM runs"),
+                       count("SELECT count(*) FROM failures"), count("SELECT count(*) FROM skipped")};
+  });
+}
+
+std::vector<FailedRun> SweepDatabase::failures() const {
+  return guarded(path_, [&] {
+    std::vector<FailedRun> result;
+    SQLite::Statement query(*state_->database, "SELECT run, message, log FROM failures ORDER BY run");
+    while (query.executeStep()) {
+      result.push_back(
+          {query.getColumn(0).getString(), query.getColumn(1).getString(), query.getColumn(2).getString()});
+    }
+    return result;
+  });
+}
+
+std::vector<SkippedPoint> SweepDatabase::skipped() const {
+  return guarded(path_, [&] {
+    std::vector<SkippedPoint> result;
+    SQLite::Statement query(*state_->database, "SELECT factors, reason FROM skipped ORDER BY factors");
+    while (query.executeStep()) {
+      result.push_back({factors_of(query.getColumn(0).getString()), query.getColumn(1).getString()});
+    }
+    return result;
+  });
+}
+
+std::vector<std::string> SweepDatabase::plans() const {
+  return guarded(path_, [&] {
+    std::vector<std::string> result;
+    SQLite::Statement query(*state_->database, "SELECT text FROM plans ORDER BY sha256");
+    while (query.executeStep()) result.push_back(query.getColumn(0).getString());
+    return result;
+  });
+}
+
+std::vector<SweepResult> SweepDatabase::results() const {
+  return guarded(path_, [&] {
+    std::vector<SweepResult> result;
+    SQLite::Statement query(*state_->database,
+                            "SELECT p.factors, r.prediction, e.wall_s, e.peak_pss_bytes FROM points p JOIN runs r ON "
+                            "r.id = p.run JOIN executions e ON e.run = r.id ORDER BY p.run, p.factors");
+    while (query.executeStep()) {
+      std::istringstream json(query.getColumn(1).getString());
+      SweepResult row{factors_of(query.getColumn(0).getString()), core::read_prediction(json, path_.string())};
+      row.prediction.wall_s = query.getColumn(2).getDouble();
+      row.prediction.peak_pss_bytes = query.getColumn(3).getDouble();
+      result.push_back(std::move(row));
+    }
+    return result;
+  });
+}
+
+bool is_sqlite_file(const fs::path& path) {
+  constexpr std::size_t length = 15;
+  std::string begin(length, '\0');
+  std::ifstream in(path, std::ios::binary);
+  return in.read(begin.data(), length) && begin == "SQLite format 3";
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,347 @@
+#include "hplcast/study/sweep_plan.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <istream>
+#include <set>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/panel_windows.hpp"
+#include "hplcast/study/transform.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Reads the parts of a plan; messages name its file and line.
+class PlanReader {
+ public:
+  PlanReader(std::string name, fs::path folder) : name_(std::move(name)), folder_(std::move(folder)) {}
+
+  SweepPlan plan(const YAML::Node& root) {
+    if (!root.IsMap()) fail(root, "", "not a map; expected keys such as cluster, factors, seeds");
+    SweepPlan plan;
+    for (const auto& entry : root) {
+      const std::string key = entry.first.as<std::string>();
+      const YAML::Node& value = entry.second;
+      if (key == "name") {
+        plan.name = text(value, key);
+      } else if (key == "question") {
+        plan.question = text(value, key);
+      } else if (key == "cluster" || key == "noise" || key == "mode" || key == "windows" || key == "energy") {
+        plan.fixed.insert(plan.fixed.begin(), setting(key, value));
+      } else if (key == "seeds") {
+        plan.seeds = seeds(value);
+      } else if (key == "timeout_s") {
+        plan.timeout_s = number(value, key);
+        if (plan.timeout_s < 0) fail(value, key, "found `" + value.Scalar() + "`; expected a number of at least 0");
+      } else if (key == "fixed") {
+        const Configuration more = settings(value, key);
+        plan.fixed.insert(plan.fixed.end(), more.begin(), more.end());
+      } else if (key == "factors") {
+        plan.factors = factors(value);
+      } else if (key == "list") {
+        for (const YAML::Node& row : sequence(value, key)) plan.list.push_back(settings(row, key));
+      } else if (key == "sample") {
+        plan.sample = sample(value);
+      } else {
+        fail(entry.first, key, "unknown key",
+             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "windows", "energy", "seeds",
+                                   "timeout_s", "fixed", "factors", "list", "sample"}));
+      }
+    }
+    require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
+    require_factor_everywhere(plan, root, "N", "the order of the matrix, fixed or as a factor");
+    return plan;
+  }
+
+ private:
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& field, const std::string& message,
+                         const std::string& hint = "") const {
+    throw core::ParseError({name_, node.Mark().line < 0 ? 0 : static_cast<std::size_t>(node.Mark().line) + 1, field},
+                           message, hint);
+  }
+
+  std::string text(const YAML::Node& node, const std::string& field) const {
+    if (!node.IsScalar() || node.Scalar().empty()) fail(node, field, "expected one value");
+    return node.Scalar();
+  }
+
+  double number(const YAML::Node& node, const std::string& field) const {
+    double value = 0;
+    if (!core::parse_double(text(node, field), value))
+      fail(node, field, "found `" + node.Scalar() + "`; expected a number");
+    return value;
+  }
+
+  std::uint64_t count(const YAML::Node& node, const std::string& field) const {
+    const double value = number(node, field);
+    constexpr double largest = 9007199254740992.0;  // whole numbers are exact below it
+    if (value < 0 || value != std::floor(value) || value > largest) {
+      fail(node, field, "found `" + node.Scalar() + "`; expected a whole number from 0 on");
+    }
+    return static_cast<std::uint64_t>(value);
+  }
+
+  const YAML::Node& sequence(const YAML::Node& node, const std::string& field) const {
+    if (!node.IsSequence() || node.size() == 0) fail(node, field, "expected a list with at least one entry");
+    return node;
+  }
+
+  std::vector<std::uint64_t> seeds(const YAML::Node& node) const {
+    std::vector<std::uint64_t> result;
+    if (node.IsScalar()) return {count(node, "seeds")};
+    for (const YAML::Node& seed : sequence(node, "seeds")) result.push_back(count(seed, "seeds"));
+    const std::set<std::uint64_t> different(result.begin(), result.end());
+    if (different.size() != result.size()) fail(node, "seeds", "a seed stands twice");
+    return result;
+  }
+
+  /// A level as it will be used: HPL's names become numbers, paths absolute, ranges are checked later.
+  std::string level(const std::string& factor, const YAML::Node& node) const {
+    const std::string value = text(node, factor);
+    for (const core::HplField& field : core::hpl_fields()) {
+      if (factor != field.name) continue;
+      const auto known = core::hpl_value(factor, value);
+      if (!known) {
+        const std::string names = core::hpl_value_names(factor);
+        fail(node, factor,
+             "found `" + value + "`; expected a whole number" + (names.empty() ? "" : " or a name: " + names));
+      }
+      require_range(node, field, *known);
+      return std::to_string(*known);
+    }
+    if (factor == "cluster" || ((factor == "generate" || factor == "set-detours") && value != "none")) {
+      return fs::path(value).is_absolute() ? value : (folder_ / value).lexically_normal().string();
+    }
+    if (factor == "grid") require_grid(node, value);
+    const auto one_of = [&](const std::string& a, const std::string& b, const std::string& c) {
+      if (value != a && value != b && value != c) {
+        fail(node, factor, "found `" + value + "`; expected " + a + " or " + b + (c.empty() ? "" : " or " + c));
+      }
+    };
+    if (factor == "noise" || factor == "network-noise" || factor == "detours" || factor == "per-cpu" ||
+        factor == "energy")
+      one_of("on", "off", "");
+    if (factor == "mode") one_of("exact", "fast", "auto");
+    if (factor == "windows") require_windows(node, value);
+    if (factor == "kernel-model") one_of("full", "M1", "M2");
+    return value;
+  }
+
+  void require_windows(const YAML::Node& node, const std::string& value) const {
+    try {
+      (void)WindowRule::from(value);
+    } catch (const core::DomainError& error) {
+      fail(node, "windows", error.what());
+    }
+  }
+
+  void require_factor(const YAML::Node& node, const std::string& factor) const {
+    if (is_factor(factor)) return;
+    fail(node, factor,
+         "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, energy, "
+         "noise, "
+         "network-noise, detours, per-cpu, kernel-model, a transformation (hplcast transform --help), or "
+         "/field/of/cluster.json");
+  }
+
+  Setting setting(const std::string& factor, const YAML::Node& value) const { return {factor, level(factor, value)}; }
+
+  Configuration settings(const YAML::Node& node, const std::string& field) const {
+    if (!node.IsMap()) fail(node, field, "expected a map of factors to values");
+    Configuration result;
+    for (const auto& entry : node) {
+      const std::string factor = entry.first.as<std::string>();
+      require_factor(entry.first, factor);
+      result.push_back(setting(factor, entry.second));
+    }
+    return result;
+  }
+
+  /// A value that no run can have; what depends on other parameters is looked at when the runs are made.
+  void require_range(const YAML::Node& node, const core::HplField& field, long long value) const {
+    core::HplParameters one;
+    field.set(one, value);
+    try {
+      one.validate();
+    } catch (const core::DomainError& error) {
+      fail(node, field.name, error.what());
+    }
+  }
+
+  void require_grid(const YAML::Node& node, const std::string& value) const {
+    const std::size_t x = value.find('x');
+    double P = 0, Q = 0;
+    const bool numbers = x != std::string::npos && core::parse_double(value.substr(0, x), P) &&
+                         core::parse_double(value.substr(x + 1), Q);
+    const auto fine = [](double side) { return side >= 1 && side <= 1e7 && side == std::floor(side); };
+    if (!numbers || !fine(P) || !fine(Q)) fail(node, "grid", "found `" + value + "`; expected PxQ such as 30x32");
+  }
+
+  /// "30x32", or "960": all grids of so many ranks.
+  void add_grids(const YAML::Node& node, std::vector<std::string>& levels) const {
+    const std::string value = text(node, "grid");
+    const std::size_t x = value.find('x');
+    if (x == std::string::npos) {
+      double number = 0;
+      constexpr double most = 1e7;
+      const bool fine =
+          core::parse_double(value, number) && number >= 1 && number <= most && number == std::floor(number);
+      if (!fine) fail(node, "grid", "found `" + value + "`; expected PxQ such as 30x32, or a number of ranks");
+      const auto ranks = static_cast<std::uint64_t>(number);
+      for (std::uint64_t P = 1; P <= ranks; ++P) {
+        if (ranks % P == 0) levels.push_back(std::to_string(P) + "x" + std::to_string(ranks / P));
+      }
+      return;
+    }
+    levels.push_back(level("grid", node));
+  }
+
+  std::vector<std::string> levels(const std::string& factor, const YAML::Node& node) const {
+    std::vector<std::string> result;
+    const auto add = [&](const YAML::Node& value) {
+      if (factor == "grid") {
+        add_grids(value, result);
+      } else {
+        result.push_back(level(factor, value));
+      }
+    };
+    if (node.IsScalar()) {
+      add(node);
+    } else {
+      for (const YAML::Node& value : sequence(node, factor)) add(value);
+    }
+    const std::set<std::string> different(result.begin(), result.end());
+    if (different.size() != result.size()) fail(node, factor, "a level stands twice");
+    return result;
+  }
+
+  std::vector<Factor> factors(const YAML::Node& node) const {
+    if (!node.IsMap()) fail(node, "factors", "expected a map of factors to lists of levels");
+    std::vector<Factor> result;
+    for (const auto& entry : node) {
+      const std::string factor = entry.first.as<std::string>();
+      require_factor(entry.first, factor);
+      result.push_back({factor, levels(factor, entry.second)});
+    }
+    return result;
+  }
+
+  SampledFactor sampled_factor(const std::string& factor, const YAML::Node& node) const {
+    SampledFactor result;
+    result.name = factor;
+    if (!node.IsMap()) {
+      result.levels = levels(factor, node);
+      return result;
+    }
+    // HPL's parameters are whole numbers.
+    const auto& fields = core::hpl_fields();
+    const bool whole = std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return factor == f.name; });
+    result.step = whole ? 1 : 0;
+    for (const auto& entry : node) {
+      const std::string key = entry.first.as<std::string>();
+      if (key == "min") {
+        result.min = number(entry.second, factor);
+      } else if (key == "max") {
+        result.max = number(entry.second, factor);
+      } else if (key == "step") {
+        result.step = number(entry.second, factor);
+      } else if (key == "log") {
+        const std::string log = text(entry.second, factor);
+        if (log != "true" && log != "false") fail(entry.second, factor, "log is `" + log + "`; expected true or false");
+        result.logarithmic = log == "true";
+      } else {
+        fail(entry.first, factor, "unknown key " + key + "; expected min, max, step or log");
+      }
+    }
+    if (!(result.min < result.max) || result.step < 0 || (result.logarithmic && !(result.min > 0))) {
+      fail(node, factor, "expected min < max, step >= 0, and min > 0 with log");
+    }
+    return result;
+  }
+
+  Sample sample(const YAML::Node& node) const {
+    if (!node.IsMap()) fail(node, "sample", "expected a map with count and factors");
+    Sample result;
+    for (const auto& entry : node) {
+      const std::string key = entry.first.as<std::string>();
+      if (key == "method") {
+        const std::string method = text(entry.second, key);
+        if (method != "random" && method != "latin-hypercube") {
+          fail(entry.second, key, "found `" + method + "`; expected random or latin-hypercube");
+        }
+        result.latin_hypercube = method == "latin-hypercube";
+      } else if (key == "count") {
+        constexpr std::uint64_t most = 10'000'000;  // some gigabytes, and years of predictions
+        const std::uint64_t found = count(entry.second, key);
+        if (found > most) fail(entry.second, key, "found " + std::to_string(found) + "; expected at most 10000000");
+        result.count = static_cast<int>(found);
+      } else if (key == "seed") {
+        result.seed = count(entry.second, key);
+      } else if (key == "factors") {
+        for (const auto& factor : entry.second) {
+          const std::string factor_name = factor.first.as<std::string>();
+          require_factor(factor.first, factor_name);
+          result.factors.push_back(sampled_factor(factor_name, factor.second));
+        }
+      } else {
+        fail(entry.first, key, "unknown key; expected method, count, seed or factors");
+      }
+    }
+    if (result.count < 1 || result.factors.empty()) fail(node, "sample", "expected count >= 1 and factors");
+    return result;
+  }
+
+  /// Every configuration must say this: a default would be a study of something that nobody asked for.
+  void require_factor_everywhere(const SweepPlan& plan, const YAML::Node& root, const std::string& factor,
+                                 const std::string& expected) const {
+    const auto is_it = [&](const Setting& entry) { return entry.factor == factor; };
+    const auto has_name = [&](const auto& entry) { return entry.name == factor; };
+    const bool fixed = std::any_of(plan.fixed.begin(), plan.fixed.end(), is_it);
+    const bool crossed = std::any_of(plan.factors.begin(), plan.factors.end(), has_name);
+    const bool listed =
+        !plan.list.empty() && std::all_of(plan.list.begin(), plan.list.end(), [&](const Configuration& row) {
+          return std::any_of(row.begin(), row.end(), is_it);
+        });
+    const bool sampled = plan.sample && std::any_of(plan.sample->factors.begin(), plan.sample->factors.end(), has_name);
+    if (!fixed && !crossed && !listed && !sampled) fail(root, factor, "missing; expected " + expected);
+  }
+
+  std::string name_;
+  fs::path folder_;
+};
+
+}  // namespace
+
+bool is_factor(const std::string& name) {
+  for (const core::HplField& field : core::hpl_fields()) {
+    if (name == field.name) return true;
+  }
+  for (const char* known : {"grid", "cluster", "mode", "windows", "energy", "noise", "network-noise", "detours",
+                            "per-cpu", "kernel-model"}) {
+    if (name == known) return true;
+  }
+  return (name.size() > 1 && name.front() == '/') || is_transformation(name);
+}
+
+SweepPlan read_plan(std::istream& in, const std::string& name, const fs::path& folder) {
+  try {
+    const YAML::Node root = YAML::Load(in);
+    core::require_unique_keys(root, name);
+    return PlanReader(name, folder).plan(root);
+  } catch (const YAML::Exception& error) {
+    throw core::ParseError({name, error.mark.line < 0 ? 0 : static_cast<std::size_t>(error.mark.line) + 1, ""},
+                           "not YAML that a plan can be: " + error.msg);
+  }
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,286 @@
+// Configurations of a plan: factors crossed, listed, drawn.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "hplcast/study/predict.hpp"
+#include "hplcast/study/sweep_plan.hpp"
+#include "hplcast/study/transform.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+std::string value_at(const SampledFactor& factor, double uniform) {
+  if (!factor.levels.empty()) {
+    const auto count = static_cast<double>(factor.levels.size());
+    return factor.levels[static_cast<std::size_t>(std::min(uniform * count, count - 1))];
+  }
+  // With a step, every one of the values has the same share of the range, the last one included.
+  const double high = factor.max + factor.step;
+  double value = factor.logarithmic ? factor.min * std::pow(high / factor.min, uniform)
+                                    : factor.min + uniform * (high - factor.min);
+  if (factor.step > 0) value = factor.min + std::floor((value - factor.min) / factor.step) * factor.step;
+  value = std::min(value, factor.max);
+  constexpr double exact = 9007199254740992.0;  // HPL's parameters are read as whole numbers: 100000, not 1e+05
+  if (value == std::floor(value) && std::abs(value) < exact) return std::to_string(static_cast<long long>(value));
+  return core::shortest(value);
+}
+
+/// The numbers 0 .. count-1 in a random order (Fisher-Yates).
+std::vector<int> shuffled(int count, core::RandomStream& random) {
+  std::vector<int> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  return order;
+}
+
+std::vector<Configuration> drawn(const Sample& sample) {
+  std::vector<Configuration> result(static_cast<std::size_t>(sample.count));
+  for (std::size_t f = 0; f < sample.factors.size(); ++f) {
+    core::RandomStream random({sample.seed, core::stream_design, static_cast<std::uint32_t>(f), 1});
+    const std::vector<int> strata = shuffled(sample.count, random);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const double uniform = sample.latin_hypercube ? (strata[i] + random.uniform()) / sample.count : random.uniform();
+      result[i].push_back({sample.factors[f].name, value_at(sample.factors[f], uniform)});
+    }
+  }
+  return result;
+}
+
+std::vector<Configuration> crossed(const std::vector<Configuration>& left, const std::vector<Configuration>& right) {
+  std::vector<Configuration> result;
+  result.reserve(left.size() * right.size());
+  for (const Configuration& a : left) {
+    for (const Configuration& b : right) {
+      result.push_back(a);
+      result.back().insert(result.back().end(), b.begin(), b.end());
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+double run_count(const SweepPlan& plan) {
+  auto count = static_cast<double>(plan.seeds.size());
+  for (const Factor& factor : plan.factors) count *= static_cast<double>(factor.levels.size());
+  if (!plan.list.empty()) count *= static_cast<double>(plan.list.size());
+  if (plan.sample) count *= plan.sample->count;
+  return count;
+}
+
+std::vector<Configuration> configurations(const SweepPlan& plan) {
+  std::vector<Configuration> result = {plan.fixed};
+  for (const Factor& factor : plan.factors) {
+    std::vector<Configuration> levels;
+    for (const std::string& level : factor.levels) levels.push_back({{factor.name, level}});
+    result = crossed(result, levels);
+  }
+  if (!plan.list.empty()) result = crossed(result, plan.list);
+  if (plan.sample) result = crossed(result, drawn(*plan.sample));
+  return result;
+}
+
+std::string to_string(const Configuration& configuration) {
+  std::string text;
+  for (const Setting& setting : configuration) text += (text.empty() ? "" : " ") + setting.factor + "=" + setting.value;
+  return text;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A number, true, false or null as such, anything else as a text.
+Json json_value(const std::string& text) {
+  constexpr std::size_t longest_number = 64;
+  if (text.size() > longest_number) return Json(text);
+  const Json value = Json::parse(text, nullptr, false);
+  return value.is_discarded() || value.is_structured() ? Json(text) : value;
+}
+
+core::ClusterModel with_field(const core::ClusterModel& cluster, const std::string& pointer, const std::string& value) {
+  std::ostringstream text;
+  core::write_cluster(text, cluster);
+  Json json = Json::parse(text.str());
+  try {
+    Json& field = json.at(Json::json_pointer(pointer));
+    field = json_value(value);
+  } catch (const Json::exception&) {
+    throw core::ParseError({"the cluster " + cluster.name, 0, pointer}, "no such field; expected one of cluster.json");
+  }
+  std::istringstream changed(json.dump());
+  return core::read_cluster(changed, cluster.name + " with " + pointer + " = " + value);
+}
+
+/// Sets the level that a factor names; false if it names none.
+bool set_level(const Setting& setting, ModelLevels& levels) {
+  if (setting.factor == "noise") {
+    levels.noise = setting.value == "on";
+  } else if (setting.factor == "network-noise") {
+    levels.network_noise = setting.value == "on";
+  } else if (setting.factor == "detours") {
+    levels.detours = setting.value == "on";
+  } else if (setting.factor == "per-cpu") {
+    levels.per_cpu = setting.value == "on";
+  } else if (setting.factor == "kernel-model") {
+    if (setting.value != "full") levels.kernel_model = setting.value;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool acts_on_cluster(const std::string& factor) {
+  ModelLevels ignored;
+  return factor == "cluster" || factor.front() == '/' || is_transformation(factor) || set_level({factor, ""}, ignored);
+}
+
+/// Clusters are made once for all runs that share their settings.
+class Clusters {
+ public:
+  struct Made {
+    std::string sha256;
+    std::string problem;  ///< why there is none
+    std::map<std::string, std::string> levels;
+  };
+
+  explicit Clusters(std::map<std::string, core::ClusterModel>& models) : models_(models) {}
+
+  const Made& get(const Configuration& configuration) {
+    Configuration changes;
+    for (const Setting& setting : configuration) {
+      if (acts_on_cluster(setting.factor)) changes.push_back(setting);
+    }
+    const auto [entry, is_new] = made_.emplace(to_string(changes), Made{});
+    if (is_new) entry->second = make(changes);
+    return entry->second;
+  }
+
+ private:
+  Made make(const Configuration& changes) {
+    std::string path;
+    for (const Setting& change : changes) {
+      if (change.factor == "cluster") path = change.value;
+    }
+    core::ClusterModel cluster = file(path);
+    ModelLevels levels;
+    try {
+      for (const Setting& change : changes) {
+        if (change.factor == "cluster" || set_level(change, levels)) continue;
+        cluster = change.factor.front() == '/' ? with_field(cluster, change.factor, change.value)
+                                               : transformed(cluster, {{change.factor, change.value}});
+      }
+      cluster = at_levels(std::move(cluster), levels);
+    } catch (const TransformationFormError&) {
+      throw;  // wrong for any cluster
+    } catch (const core::DomainError& error) {
+      return {"", error.what(), {}};
+    }
+    const std::string sha256 = core::cluster_sha256(cluster);
+    models_.emplace(sha256, std::move(cluster));
+    return {sha256, "", described(levels)};
+  }
+
+  const core::ClusterModel& file(const std::string& path) {
+    const auto found = files_.find(path);
+    if (found != files_.end()) return found->second;
+    core::ClusterModel cluster;
+    core::read_file(path, [&](std::istream& in, const std::string& name) { cluster = core::read_cluster(in, name); });
+    return files_.emplace(path, std::move(cluster)).first->second;
+  }
+
+  std::map<std::string, core::ClusterModel>& models_;
+  std::map<std::string, core::ClusterModel> files_;
+  std::map<std::string, Made> made_;
+};
+
+/// Settings of HPL and of the prediction; those of the cluster are done already.
+void apply(const Setting& setting, SweepRun& run) {
+  if (setting.factor == "mode") {
+    run.mode = setting.value;
+  } else if (setting.factor == "windows") {
+    run.windows = WindowRule::from(setting.value);
+  } else if (setting.factor == "energy") {
+    run.energy = setting.value == "on";
+  } else if (setting.factor == "grid") {
+    const std::size_t x = setting.value.find('x');
+    run.parameters.P = std::stoi(setting.value.substr(0, x));
+    run.parameters.Q = std::stoi(setting.value.substr(x + 1));
+  }
+  for (const core::HplField& field : core::hpl_fields()) {
+    if (setting.factor == field.name) field.set(run.parameters, std::stoll(setting.value));
+  }
+}
+
+}  // namespace
+
+SimulationMode simulation_mode(const std::string& name) {
+  if (name == "fast") return SimulationMode::fast;
+  return name == "exact" ? SimulationMode::exact : SimulationMode::automatic;
+}
+
+std::string run_id(const SweepRun& run) {
+  const bool as_usual = run.windows.kind == WindowRule::Kind::automatic;
+  return core::sha256_hex("hplcast run 1\n" + run.model_sha256 + "\n" + core::to_string(run.parameters) + "\nseed " +
+                          std::to_string(run.seed) + "\nmode " + run.mode +
+                          (as_usual ? "" : "\nwindows " + to_string(run.windows)) + (run.energy ? "\nenergy" : ""));
+}
+
+SweepRuns runs_of(const SweepPlan& plan) {
+  SweepRuns result;
+  Clusters clusters(result.clusters);
+  std::map<std::string, PredictionRequest> requests;  // one a cluster: checking many runs copies none
+  std::set<std::string> ids;
+  std::set<std::string> warnings;
+  for (const Configuration& configuration : configurations(plan)) {
+    const Configuration factors(configuration.begin() + static_cast<std::ptrdiff_t>(plan.fixed.size()),
+                                configuration.end());
+    const Clusters::Made& made = clusters.get(configuration);
+    if (!made.problem.empty()) {
+      result.skipped.push_back({factors, made.problem});
+      continue;
+    }
+    SweepRun run;
+    run.model_sha256 = made.sha256;
+    run.mode = "auto";
+    run.levels = made.levels;
+    for (const Setting& setting : configuration) apply(setting, run);
+    PredictionRequest& request = requests[made.sha256];
+    if (request.cluster.name.empty()) request.cluster = result.clusters.at(made.sha256);
+    request.parameters = run.parameters;
+    request.mode = simulation_mode(run.mode);
+    request.windows = run.windows;
+    request.observation.energy = run.energy;
+    try {
+      for (const std::string& warning : check(request)) {
+        if (warnings.insert(warning).second) result.warnings.push_back(warning);
+      }
+    } catch (const core::UsageError&) {
+      throw;  // no configuration could be run like that
+    } catch (const core::Error& error) {
+      result.skipped.push_back({factors, error.what()});
+      continue;
+    }
+    // Not that of windows, which changes with NB and more: what a sweep compares should have one mode.
+    run.mode = mode_of_all_panels(request) == SimulationMode::fast ? "fast" : "exact";
+    for (const std::uint64_t seed : plan.seeds) {
+      run.seed = seed;
+      run.id = run_id(run);
+      result.points.push_back({factors, run.id});
+      if (ids.insert(run.id).second) result.runs.push_back(run);
+    }
+  }
+  return result;
+}
+
+}  // namespace hplcast::study

@@ -1,0 +1,433 @@
+// Sweeps as Slurm job arrays. The sweep writes chunks of runs into a folder beside the database, array tasks leave a
+// file for each run that has ended, and the sweep moves them into the database: only it writes there.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
+#include "study/sweep/sweep_executor.hpp"
+
+namespace hplcast::study {
+
+/// What the tasks of Slurm jobs write into their logs, shown as `--verbose` shows the output of programs
+/// (core::show_output()), while they run.
+class TaskLogs {
+ public:
+  /// `folder`: that of the logs, task-NUMBER.log. What is in them now is old.
+  explicit TaskLogs(std::filesystem::path folder);
+
+  /// Shows the whole lines that have come since the last call. Does nothing without --verbose.
+  void show();
+
+ private:
+  std::filesystem::path folder_;
+  std::map<std::filesystem::path, std::uintmax_t> shown_bytes_;
+};
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <typename Use>
+void for_each_log(const fs::path& folder, const Use& use) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (core::begins_with(name, "task-") && core::ends_with(name, ".log")) use(entry.path());
+  }
+}
+
+}  // namespace
+
+TaskLogs::TaskLogs(fs::path folder) : folder_(std::move(folder)) {
+  for_each_log(folder_, [&](const fs::path& log) {
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(log, error);
+    shown_bytes_[log] = error ? 0 : bytes;
+  });
+}
+
+void TaskLogs::show() {
+  if (!core::output_is_shown()) return;
+  for_each_log(folder_, [&](const fs::path& log) {
+    std::ifstream in(log, std::ios::binary);
+    in.seekg(static_cast<std::streamoff>(shown_bytes_[log]));
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const std::size_t end = text.rfind('\n');
+    if (end == std::string::npos) return;
+    shown_bytes_[log] += end + 1;
+    core::show_text("Slurm " + log.stem().string(), text.substr(0, end + 1));
+  });
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Slurm's default MaxArraySize is 1001.
+constexpr std::size_t most_chunks = 1000;
+constexpr int tasks_per_job = 4;    ///< so that tasks that end early make room for others
+constexpr int attempts = 2;         ///< a killed task is started once more
+constexpr double patience_s = 120;  ///< with a controller that does not answer
+
+fs::path folder_of(const fs::path& database) {
+  return fs::absolute(beside(database, ".slurm"));
+}
+
+/// Names the jobs of one database: how they are found again after the sweep was killed.
+std::string job_name(const fs::path& database) {
+  return "hplcast-" + core::sha256_hex(fs::weakly_canonical(fs::absolute(database)).string()).substr(0, 12);
+}
+
+core::CommandResult slurm(const std::string& program, std::vector<std::string> arguments,
+                          bool despite_interrupts = false) {
+  core::Command command;
+  if (program == "sbatch") command.purpose = "submitting the jobs";
+  command.program = program;
+  command.arguments = std::move(arguments);
+  command.despite_interrupts = despite_interrupts;
+  return core::run(command);
+}
+
+core::CommandResult slurm_checked(const std::string& program, std::vector<std::string> arguments,
+                                  bool despite_interrupts = false) {
+  core::CommandResult result = slurm(program, std::move(arguments), despite_interrupts);
+  if (result.status != 0) throw core::ExternalError(program, result.status, result.output);
+  return result;
+}
+
+void require_slurm() {
+  for (const char* program : {"sbatch", "squeue", "scancel"}) {
+    if (!core::find_program(program).empty()) continue;
+    throw core::Error(core::ExitCode::bad_input, std::string("there is no Slurm here: no ") + program +
+                                                     " in PATH\n  hint: --executor local runs on this machine");
+  }
+}
+
+Json run_json(const SweepRun& run) {
+  Json json;
+  json["id"] = run.id;
+  json["model_sha256"] = run.model_sha256;
+  for (const core::HplField& field : core::hpl_fields()) json["parameters"][field.name] = field.get(run.parameters);
+  json["seed"] = run.seed;
+  json["levels"] = run.levels;
+  json["mode"] = run.mode;
+  json["windows"] = to_string(run.windows);
+  json["energy"] = run.energy;
+  return json;
+}
+
+SweepRun run_of(const Json& json) {
+  SweepRun run;
+  run.id = json.at("id");
+  run.model_sha256 = json.at("model_sha256");
+  for (const core::HplField& field : core::hpl_fields()) {
+    field.set(run.parameters, json.at("parameters").at(field.name).get<long long>());
+  }
+  run.seed = json.at("seed");
+  run.levels = json.at("levels").get<std::map<std::string, std::string>>();
+  run.mode = json.at("mode");
+  run.windows = WindowRule::from(json.at("windows"));
+  run.energy = json.at("energy");
+  return run;
+}
+
+Json outcome_json(const SweepOutcome& outcome) {
+  Json json;
+  if (outcome.prediction) {
+    std::ostringstream text;
+    core::write_prediction(text, *outcome.prediction);
+    json["prediction"] = Json::parse(text.str());
+  } else {
+    json["failure"] = outcome.failure.message;
+    json["log"] = outcome.failure.log;
+  }
+  return json;
+}
+
+Json read_json(const fs::path& path) {
+  Json json;
+  core::read_file(
+      path, [&](std::istream& in, const std::string& name) { json = Json::parse(core::read_json_text(in, name)); });
+  return json;
+}
+
+void write_json(const fs::path& path, const Json& json) {
+  core::write_file(path, [&](std::ostream& out) { out << json.dump() << '\n'; });
+}
+
+/// Empty files of tasks that met a full disk: there may be room for a name still.
+fs::path full_disk_mark(const fs::path& folder, int chunk) {
+  return folder / ("task-" + std::to_string(chunk) + ".disk-full");
+}
+std::vector<fs::path> full_disk_marks(const fs::path& folder) {
+  std::vector<fs::path> marks;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".disk-full") marks.push_back(entry.path());
+  std::sort(marks.begin(), marks.end());
+  return marks;
+}
+
+/// The arrays of one sweep.
+class SlurmSweep {
+ public:
+  SlurmSweep(const SweepExecution& execution, int jobs, const SlurmOptions& options)
+      : execution_(execution),
+        jobs_(jobs),
+        options_(options),
+        folder_(folder_of(execution.database)),
+        name_(job_name(execution.database)),
+        logs_(folder_) {
+    for (const SweepTask& task : execution.tasks) missing_.emplace(task.run->id, &task);
+  }
+
+  void run() {
+    // Jobs of a sweep that was killed: what they have made counts, what they were making is made again.
+    cancel_slurm_jobs_of(execution_.database);
+    std::error_code ignored;
+    fs::create_directories(folder_ / "results", ignored);
+    collect();
+    for (int attempt = 1; attempt <= attempts && !missing_.empty(); ++attempt) {
+      forget_full_disks();
+      submit();
+      wait();
+      stop_at_full_disk();
+    }
+    for (const auto& [id, task] : missing_) {
+      SweepOutcome outcome;
+      outcome.task = task;
+      outcome.failure = {id,
+                         "its Slurm task ended without a result, " + std::to_string(attempts) + " times; see " +
+                             folder_.string() + "/task-*.log",
+                         ""};
+      execution_.ended(outcome);
+    }
+    if (missing_.empty()) fs::remove_all(folder_, ignored);
+  }
+
+ private:
+  void forget_full_disks() const {
+    for (const fs::path& mark : full_disk_marks(folder_)) fs::remove(mark);
+  }
+
+  /// As a sweep on this machine: runs that had no place for their files have not failed.
+  void stop_at_full_disk() const {
+    const std::vector<fs::path> marks = full_disk_marks(folder_);
+    if (missing_.empty() || marks.empty()) return;
+    throw core::StorageError("tasks of Slurm could not write their files, see " + folder_.string() + "/" +
+                             marks.front().stem().string() +
+                             ".log\n  hint: the runs that have ended are kept; with room on the disk the same command "
+                             "goes on");
+  }
+
+  void submit() {
+    std::vector<const SweepTask*> tasks;
+    for (const SweepTask& task : execution_.tasks) {
+      if (missing_.count(task.run->id) > 0) tasks.push_back(&task);
+    }
+    const std::size_t chunks = write_chunks(tasks);
+    write_settings();
+    const fs::path hplcast = options_.hplcast.empty() ? core::own_executable() : options_.hplcast;
+    core::write_file(folder_ / "task.sh", [&](std::ostream& out) {
+      out << "#!/bin/sh\nexec " << core::shell_quoted(hplcast.string()) << " sweep worker "
+          << core::shell_quoted(folder_.string()) << " --chunk \"$SLURM_ARRAY_TASK_ID\""
+          << (core::output_is_shown() ? " --verbose\n" : "\n");
+    });
+    std::vector<std::string> arguments = {"--parsable",
+                                          "--job-name=" + name_,
+                                          "--chdir=" + folder_.string(),
+                                          "--output=task-%a.log",
+                                          "--ntasks=1",
+                                          "--cpus-per-task=1",
+                                          "--open-mode=append",
+                                          "--array=0-" + std::to_string(chunks - 1) + "%" + std::to_string(jobs_)};
+    arguments.insert(arguments.end(), options_.sbatch.begin(), options_.sbatch.end());
+    arguments.push_back((folder_ / "task.sh").string());
+    slurm_checked("sbatch", arguments);
+  }
+
+  /// Runs go round the chunks, the longest first: chunks then take about equally long.
+  std::size_t write_chunks(const std::vector<const SweepTask*>& tasks) const {
+    const std::size_t wanted = options_.chunk > 0 ? (tasks.size() + static_cast<std::size_t>(options_.chunk) - 1) /
+                                                        static_cast<std::size_t>(options_.chunk)
+                                                  : static_cast<std::size_t>(jobs_) * tasks_per_job;
+    const std::size_t chunks = std::clamp<std::size_t>(std::min(wanted, tasks.size()), 1, most_chunks);
+    std::vector<Json> contents(chunks, Json::array());
+    std::map<std::string, const core::ClusterModel*> clusters;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      contents[i % chunks].push_back(run_json(*tasks[i]->run));
+      clusters.emplace(tasks[i]->run->model_sha256, tasks[i]->cluster);
+    }
+    for (std::size_t i = 0; i < chunks; ++i) {
+      write_json(folder_ / ("chunk-" + std::to_string(i) + ".json"), contents[i]);
+    }
+    for (const auto& one : clusters) {
+      core::write_file(folder_ / "clusters" / (one.first + ".json"),
+                       [&](std::ostream& out) { core::write_cluster(out, *one.second); });
+    }
+    return chunks;
+  }
+
+  void write_settings() const {
+    Json json;
+    json["database"] = fs::absolute(execution_.database).string();
+    json["timeout_s"] = execution_.timeout_s;
+    json["smpirun"] = execution_.programs.smpirun;
+    json["xhpl"] = execution_.programs.xhpl.string();
+    json["platform_library"] = execution_.programs.platform_library.string();
+    write_json(folder_ / "settings.json", json);
+  }
+
+  void wait() {
+    try {
+      while (jobs_are_left()) {
+        collect();
+        pause();
+      }
+      collect();
+    } catch (...) {
+      cancel_slurm_jobs_of(execution_.database);
+      throw;
+    }
+  }
+
+  void pause() const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.poll_s);
+    while (std::chrono::steady_clock::now() < end) {
+      execution_.tick();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+
+  /// A controller that does not answer for a while ends no sweep.
+  bool jobs_are_left() {
+    const core::CommandResult result = slurm("squeue", {"--noheader", "--format=%i", "--name=" + name_});
+    const auto now = std::chrono::steady_clock::now();
+    if (result.status == 0) {
+      last_answer_ = now;
+      return result.output.find_first_not_of(" \n") != std::string::npos;
+    }
+    if (now - last_answer_ > std::chrono::duration<double>(patience_s)) {
+      throw core::ExternalError("squeue", result.status, result.output);
+    }
+    return true;
+  }
+
+  /// Moves what tasks have left into the database.
+  void collect() {
+    logs_.show();
+    for (const auto& entry : fs::directory_iterator(folder_ / "results")) {
+      if (entry.path().extension() != ".json") continue;  // one that is being written
+      const auto task = missing_.find(entry.path().stem().string());
+      if (task != missing_.end()) {
+        const Json json = read_json(entry.path());
+        SweepOutcome outcome;
+        outcome.task = task->second;
+        if (json.contains("prediction")) {
+          std::istringstream text(json["prediction"].dump());
+          outcome.prediction = core::read_prediction(text, entry.path().string());
+        } else {
+          outcome.failure = {task->first, json.at("failure"), json.at("log")};
+        }
+        execution_.ended(outcome);
+        missing_.erase(task);
+      }
+      std::error_code ignored;
+      fs::remove(entry.path(), ignored);
+    }
+  }
+
+  const SweepExecution& execution_;
+  int jobs_;
+  const SlurmOptions& options_;
+  fs::path folder_;
+  std::string name_;
+  TaskLogs logs_;
+  std::map<std::string, const SweepTask*> missing_;
+  std::chrono::steady_clock::time_point last_answer_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options) {
+  require_slurm();
+  SlurmSweep(execution, jobs, options).run();
+}
+
+namespace {
+
+void run_chunk(const fs::path& folder, int chunk) {
+  const Json settings = read_json(folder / "settings.json");
+  SweepExecution execution;
+  execution.database = settings.at("database").get<std::string>();
+  execution.timeout_s = settings.at("timeout_s");
+  execution.programs.smpirun = settings.at("smpirun");
+  execution.programs.xhpl = settings.at("xhpl").get<std::string>();
+  execution.programs.platform_library = settings.at("platform_library").get<std::string>();
+  const core::TemporaryFolder work(work_prefix(execution.database), execution.database.parent_path());
+  execution.work = work.path();
+  std::map<std::string, core::ClusterModel> clusters;
+  for (const Json& json : read_json(folder / ("chunk-" + std::to_string(chunk) + ".json"))) {
+    const SweepRun run = run_of(json);
+    const fs::path result = folder / "results" / (run.id + ".json");
+    if (fs::exists(result)) continue;
+    if (clusters.count(run.model_sha256) == 0) {
+      core::read_file(folder / "clusters" / (run.model_sha256 + ".json"),
+                      [&](std::istream& in, const std::string& name) {
+                        clusters.emplace(run.model_sha256, core::read_cluster(in, name));
+                      });
+    }
+    const SweepTask task{&run, &clusters.at(run.model_sha256)};
+    const SweepOutcome outcome = run_task(task, execution, {});
+    // Slurm ends a task by signals to all of its processes, the simulation first: no result, so that it is made again.
+    if (!outcome.killed) write_json(result, outcome_json(outcome));
+  }
+}
+
+}  // namespace
+
+void run_sweep_chunk(const fs::path& folder, int chunk) {
+  try {
+    run_chunk(folder, chunk);
+  } catch (const core::StorageError&) {
+    std::ofstream(full_disk_mark(folder, chunk));
+    throw;
+  }
+}
+
+std::vector<std::string> slurm_jobs_of(const fs::path& database) {
+  std::vector<std::string> lines;
+  if (core::find_program("squeue").empty() || !fs::exists(folder_of(database))) return lines;
+  const core::CommandResult result =
+      slurm("squeue", {"--noheader", "--format=%i %T %M", "--name=" + job_name(database)});
+  if (result.status != 0) return {"squeue does not answer: whether tasks run is not known"};
+  std::istringstream output(result.output);
+  for (std::string line; std::getline(output, line);) lines.push_back(line);
+  return lines;
+}
+
+void cancel_slurm_jobs_of(const fs::path& database) {
+  slurm_checked("scancel", {"--name=" + job_name(database)}, true);
+  // Until tasks have gone: what they are writing must not be mistaken for the work of new ones.
+  for (int i = 0; i < 100; ++i) {
+    const auto left = slurm("squeue", {"--noheader", "--format=%i", "--name=" + job_name(database)}, true);
+    if (left.status != 0 || left.output.find_first_not_of(" \n") == std::string::npos) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
+}  // namespace hplcast::study

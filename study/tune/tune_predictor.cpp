@@ -1,0 +1,119 @@
+#include "study/tune/tune_rounds.hpp"
+
+#include <algorithm>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/study/predict.hpp"
+#include "study/run/local_machine.hpp"
+#include "study/sweep/sweep_executor.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+struct OutOfTime : std::exception {};
+
+/// Costs are extrapolated from smaller matrices.
+constexpr double margin = 1.1;
+
+}  // namespace
+
+TunePredictor::TunePredictor(const TuneRequest& request, SimulationMode mode)
+    : request_(request),
+      mode_(mode),
+      sha256_(core::cluster_sha256(request.cluster)),
+      start_(Clock::now()),
+      jobs_(request.jobs > 0 ? request.jobs : local_machine().cores) {}
+
+double TunePredictor::elapsed_s() const {
+  return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::vector<Asked>& asked, double deadline_s,
+                                                                    const std::string& what) {
+  std::vector<SweepRun> runs(asked.size());
+  std::vector<std::optional<core::Prediction>> results(asked.size());
+  SweepExecution execution;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    runs[i].model_sha256 = sha256_;
+    runs[i].parameters = asked[i].parameters;
+    runs[i].mode = mode_ == SimulationMode::fast ? "fast" : "exact";
+    runs[i].seed = asked[i].seed;
+    runs[i].energy = needs_energy(request_.objective);
+    runs[i].id = run_id(runs[i]);
+    runs[i].windows.windows = asked[i].windows;
+    execution.tasks.push_back({&runs[i], &request_.cluster});
+  }
+  execution.programs = request_.programs;
+  execution.database = folder_.path() / "tune";
+  execution.work = folder_.path();
+  execution.ended = [&](const SweepOutcome& outcome) {
+    if (!outcome.prediction) {
+      failures_.push_back(outcome.failure.message);
+      folder_.keep();  // with the logs that the message names
+      return;
+    }
+    const auto index = static_cast<std::size_t>(outcome.task - execution.tasks.data());
+    learn(*outcome.prediction, asked[index].windows);
+    results[index] = outcome.prediction;
+  };
+  execution.tick = [&] {
+    if (request_.progress) request_.progress(std::min(1.0, elapsed_s() / request_.budget_s), what);
+    if (elapsed_s() > deadline_s) throw OutOfTime();
+  };
+  try {
+    execute_locally(execution, jobs_);
+  } catch (const OutOfTime&) {
+    // What has ended counts.
+  }
+  return results;
+}
+
+void TunePredictor::learn(const core::Prediction& prediction, int windows) {
+  taken_s_ += prediction.wall_s;
+  expected_s_ += needs_of(request_of(prediction.parameters, {prediction.parameters.N, windows})).wall_s;
+}
+
+PredictionRequest TunePredictor::request_of(core::HplParameters parameters, const TuneScale& scale) const {
+  PredictionRequest request;
+  parameters.N = scale.N;
+  request.parameters = parameters;
+  request.mode = mode_;
+  request.windows.windows = scale.windows;
+  return request;
+}
+
+int TunePredictor::windows(const core::HplParameters& parameters, const TuneScale& scale) const {
+  return std::max(0, static_cast<int>(windows_of(request_of(parameters, scale)).windows.size()) - 2);
+}
+
+double TunePredictor::cost_s(const core::HplParameters& parameters, const TuneScale& scale) const {
+  const double expected_s = needs_of(request_of(parameters, scale)).wall_s;
+  return expected_s_ > 0 ? expected_s * taken_s_ / expected_s_ : expected_s;
+}
+
+double TunePredictor::wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
+                             std::size_t seeds) const {
+  double sum_s = 0, longest_s = 0;
+  for (const core::HplParameters& parameters : configurations) {
+    const double one_s = cost_s(parameters, scale);
+    sum_s += static_cast<double>(seeds) * one_s;
+    longest_s = std::max(longest_s, one_s);
+  }
+  // What list scheduling takes at most (Graham 1969).
+  return margin * (sum_s + (jobs_ - 1) * longest_s) / jobs_;
+}
+
+long long TunePredictor::affordable_N(const std::vector<core::HplParameters>& configurations, double available_s,
+                                      long long least, long long most) const {
+  if (wall_s(configurations, {most}, 1) <= available_s) return most;
+  constexpr long long step = 100;
+  long long low = least / step, high = most / step;  // wall_s grows with N, but for where sampling begins
+  while (high - low > 1) {
+    const long long middle = (low + high) / 2;
+    (wall_s(configurations, {middle * step}, 1) <= available_s ? low : high) = middle;
+  }
+  return std::max(least, low * step);
+}
+
+}  // namespace hplcast::study
