@@ -4,7 +4,7 @@
 
 #include "hplcast/fit/network_fit.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
-#include "tests/fit/memcpy_generator.hpp"
+#include "tests/fit/segmented/memcpy_generator.hpp"
 
 namespace hplcast::fit {
 namespace {

@@ -53,31 +53,55 @@ function(hplcast_test_headers)
     return()
   endif()
   add_executable(hplcast_test_headers "${PROJECT_SOURCE_DIR}/tests/test_headers.cpp")  # a program: compiled with their flags
-  target_link_libraries(hplcast_test_headers PRIVATE GTest::gtest GTest::gmock)
-  hplcast_test_definitions(hplcast_test_headers)
-  hplcast_warnings(hplcast_test_headers)
+  target_link_libraries(hplcast_test_headers PRIVATE GTest::gmock nlohmann_json::nlohmann_json)
+  hplcast_test_options(hplcast_test_headers)
   set_target_properties(hplcast_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_precompile_headers(hplcast_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <filesystem> <fstream> <functional>
     <map> <sstream> <string> <vector>)
 endfunction()
 
-function(hplcast_test_definitions target)
+# Paths that tests need. They are compiled faster than they would run if they computed anything themselves.
+function(hplcast_test_options target)
   target_compile_definitions(${target} PRIVATE
     HPLCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HPLCAST_BINARY_DIR="${PROJECT_BINARY_DIR}" HPLCAST_SMPIRUN="${SimGrid_SMPIRUN}")
+  target_compile_options(${target} PRIVATE -O0)
+  hplcast_warnings(${target})
 endfunction()
 
-# hplcast_add_test(NAME core_csv SOURCES csv_test.cpp LIBRARIES hplcast::core LABELS unit)
-# A GoogleTest program; labels are unit, mpi, smpi or slow.
-function(hplcast_add_test)
-  cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES;LABELS" ${ARGN})
-  add_executable(${ARG_NAME}_test ${ARG_SOURCES})
-  set_target_properties(${ARG_NAME}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  target_link_libraries(${ARG_NAME}_test PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
-  hplcast_test_definitions(${ARG_NAME}_test)
-  hplcast_warnings(${ARG_NAME}_test)
+# hplcast_add_test(kernel unit SOURCES x_test.cpp LIBRARIES hplcast::fit USES xhpl-smpi SLOW "Coverage*" PROPERTIES PROCESSORS 2)
+# in tests/fit makes the test program of a room and a label (unit, mpi or smpi) from files of tests/fit/kernel/: fit_kernel, and with
+# another label than unit fit_kernel_LABEL. USES: programs that it runs, as far as they are built. SLOW: tests that take minutes;
+# they are an entry of ctest of their own.
+function(hplcast_add_test room label)
+  cmake_parse_arguments(ARG "" "SLOW" "SOURCES;LIBRARIES;USES;PROPERTIES" ${ARGN})
+  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  string(REPLACE "-" "_" name "${folder}_${room}")
+  if(NOT label STREQUAL "unit")
+    string(APPEND name "_${label}")
+  endif()
+  list(TRANSFORM ARG_SOURCES PREPEND "${room}/")
+  add_executable(${name}_test ${ARG_SOURCES})
+  set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  target_link_libraries(${name}_test PRIVATE ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main nlohmann_json::nlohmann_json)
+  hplcast_test_options(${name}_test)
   hplcast_test_headers()
-  target_precompile_headers(${ARG_NAME}_test REUSE_FROM hplcast_test_headers)
+  target_precompile_headers(${name}_test REUSE_FROM hplcast_test_headers)
+  foreach(program IN LISTS ARG_USES)
+    if(TARGET ${program})
+      add_dependencies(${name}_test ${program})
+    endif()
+  endforeach()
   # One ctest entry a program: a GTEST_SKIP inside shows as "skipped: why" in the output, see test.sh.
-  add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME}_test)
-  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600 ENVIRONMENT HPLCAST_CHECKS=on)
+  add_test(NAME ${name} COMMAND ${name}_test)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1800 ENVIRONMENT "HPLCAST_CHECKS=on;GTEST_FILTER=-${ARG_SLOW}"
+    ${ARG_PROPERTIES})
+  if(ARG_SLOW)
+    hplcast_add_slow_test(${name} "${ARG_SLOW}")
+  endif()
+endfunction()
+
+# hplcast_add_slow_test(fit_series "FalseAlarms.*" HPLCAST_SEEDS=200): these tests of fit_series_test, with these variables.
+function(hplcast_add_slow_test name filter)
+  add_test(NAME ${name}_slow COMMAND ${name}_test "--gtest_filter=${filter}")
+  set_tests_properties(${name}_slow PROPERTIES LABELS slow TIMEOUT 1800 PROCESSORS 2 ENVIRONMENT "HPLCAST_CHECKS=on;${ARGN}")
 endfunction()

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/platforms/example_cluster.hpp"
+#include "tests/support/example_cluster.hpp"
 
 namespace hplcast::tests {
 

@@ -15,7 +15,7 @@ namespace hplcast::study::testing {
 class SimulatedCluster : public ::testing::Test {
  protected:
   void SetUp() override {
-    const char* const other_hpl = std::getenv("HPLCAST_TEST_XHPL");  // tests/hpl-patches/windows_of_other_hpl
+    const char* const other_hpl = std::getenv("HPLCAST_TEST_XHPL");  // tests/hpl-patches/simulated/windows_of_other_hpl
     request_.programs.xhpl = other_hpl == nullptr ? HPLCAST_BINARY_DIR "/bin/xhpl-smpi" : other_hpl;
     request_.programs.platform_library = HPLCAST_BINARY_DIR "/lib/libhplcast-platform.so";
     if (!std::filesystem::exists(request_.programs.xhpl)) GTEST_SKIP() << "skipped: no xhpl-smpi was built";

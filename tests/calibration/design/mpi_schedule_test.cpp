@@ -1,0 +1,107 @@
+#include "hplcast/calibration/mpi_design.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/errors_in.hpp"
+
+namespace hplcast::calibration {
+namespace {
+
+using ::testing::HasSubstr;
+using tests::error_in;
+
+const std::vector<std::string> two_hosts{"a", "a", "b", "b"};
+
+/// "0>1 local | 0>2 remote": turns in order, pairs of a turn separated by commas.
+std::string text(const std::vector<MpiTurn>& turns) {
+  std::string result;
+  for (const MpiTurn& turn : turns) {
+    if (!result.empty()) result += " | ";
+    for (std::size_t i = 0; i < turn.size(); ++i) {
+      result += (i == 0 ? "" : ", ") + std::to_string(turn[i].initiator) + ">" + std::to_string(turn[i].responder) +
+                " " + turn[i].scope;
+    }
+  }
+  return result;
+}
+
+TEST(ChooseTurns, PairIsRankZeroWithTheFirstOfEachScope) {
+  EXPECT_EQ(text(choose_turns(two_hosts, MpiPattern::pair, PeerChoice::any)), "0>1 local | 0>2 remote");
+  EXPECT_EQ(text(choose_turns(two_hosts, MpiPattern::pair, PeerChoice::both)), "0>1 local | 0>2 remote");
+  EXPECT_EQ(text(choose_turns(two_hosts, MpiPattern::pair, PeerChoice::remote)), "0>2 remote");
+  EXPECT_EQ(text(choose_turns({"a", "b"}, MpiPattern::pair, PeerChoice::any)), "0>1 remote");
+}
+
+TEST(ChooseTurns, RingIsEveryRankWithTheNext) {
+  EXPECT_EQ(text(choose_turns(two_hosts, MpiPattern::ring, PeerChoice::any)),
+            "0>1 local | 1>2 remote | 2>3 local | 3>0 remote");
+  EXPECT_EQ(text(choose_turns(two_hosts, MpiPattern::ring, PeerChoice::local)), "0>1 local | 2>3 local");
+}
+
+TEST(ChooseTurns, SaturatedPairsAreDisjointAndSimultaneous) {
+  EXPECT_EQ(text(choose_turns(two_hosts, MpiPattern::saturated, PeerChoice::any)), "0>2 remote, 1>3 remote");
+  EXPECT_EQ(text(choose_turns(two_hosts, MpiPattern::saturated, PeerChoice::local)), "0>1 local, 2>3 local");
+  EXPECT_EQ(text(choose_turns({"a", "b", "a", "b", "a"}, MpiPattern::saturated, PeerChoice::local)),
+            "0>2 local, 1>3 local");
+}
+
+TEST(TurnsOfPairs, AreThoseOfRankZerosHostWithTheNextAndInsideIt) {
+  const std::vector<std::string> hosts{"a", "a", "a", "a", "b", "b", "b", "b", "c", "c"};
+  EXPECT_EQ(text(turns_of_pairs(hosts, PeerChoice::any, 1)), "0>4 remote | 0>1 local");
+  EXPECT_EQ(text(turns_of_pairs(hosts, PeerChoice::any, 2)), "0>4 remote, 1>5 remote | 0>1 local, 2>3 local");
+  EXPECT_EQ(text(turns_of_pairs(hosts, PeerChoice::any, 4)), "0>4 remote, 1>5 remote, 2>6 remote, 3>7 remote");
+  EXPECT_EQ(text(turns_of_pairs(hosts, PeerChoice::local, 2)), "0>1 local, 2>3 local");
+  EXPECT_EQ(text(turns_of_pairs(hosts, PeerChoice::remote, 1)), "0>4 remote");
+  EXPECT_EQ(text(turns_of_pairs(hosts, PeerChoice::any, 5)), "");
+  EXPECT_EQ(text(turns_of_pairs({"a", "b", "a", "b"}, PeerChoice::any, 2)), "0>1 remote, 2>3 remote");
+}
+
+TEST(MpiSteps, GiveEachRowItsNumberOfPairsAndWarmUpEachTurn) {
+  const MpiDesign design{{MpiOperation::one_way, 10, 0, 2}, {MpiOperation::one_way, 10, 0, 1}};
+  const MpiSteps steps(two_hosts, design, MpiPattern::saturated, PeerChoice::any, 3);
+  EXPECT_TRUE(steps.is_series());
+  EXPECT_EQ(steps.leader(), 0);
+  EXPECT_EQ(steps.summary(), "remote 1, 2; local 1");
+  ASSERT_EQ(steps.steps().size(), 3U * 3 + 3);
+  std::string text;
+  for (const MpiStep& step : steps.steps()) {
+    if (!step.warm_up)
+      text += std::to_string(step.row) + ":" + std::to_string(step.turn->size()) + (step.ends_row ? "." : "") + " ";
+  }
+  EXPECT_EQ(text, "0:2. 1:1 1:1. ");
+}
+
+TEST(MpiSteps, SayWhatThereAreTooFewRanksFor) {
+  const MpiDesign design{{MpiOperation::one_way, 10, 0, 2}, {MpiOperation::one_way, 10, 0, 1}};
+  EXPECT_EQ(MpiSteps({"a", "a"}, design, MpiPattern::saturated, PeerChoice::any, 0).summary(),
+            "local 1; too few ranks for 2");
+  const auto refused = [&](const MpiDesign& rows) {
+    return error_in([&] { MpiSteps({"a", "a"}, rows, MpiPattern::saturated, PeerChoice::any, 0); });
+  };
+  EXPECT_THAT(refused({design.front()}), HasSubstr("too few ranks for every row of the design: too few ranks for 2"));
+  EXPECT_THAT(refused({design.front(), {MpiOperation::one_way, 10, 0}}), HasSubstr("in all rows or in none"));
+}
+
+TEST(ChooseTurns, SaysWhichRanksAreMissing) {
+  const auto refused = [](const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice) {
+    return error_in([&] { choose_turns(hosts, pattern, choice); });
+  };
+  EXPECT_THAT(refused({"a"}, MpiPattern::pair, PeerChoice::any), HasSubstr("messages need two ranks"));
+  EXPECT_THAT(refused({"a"}, MpiPattern::ring, PeerChoice::any), HasSubstr("messages need two ranks"));
+  EXPECT_THAT(refused({"a", "a"}, MpiPattern::pair, PeerChoice::both),
+              HasSubstr("no remote rank to measure with from a"));
+  EXPECT_THAT(refused({"a", "b"}, MpiPattern::pair, PeerChoice::local), HasSubstr("no local rank"));
+  EXPECT_THAT(refused({"a", "a"}, MpiPattern::ring, PeerChoice::remote), HasSubstr("no remote pair"));
+  EXPECT_THAT(refused({"a", "b"}, MpiPattern::saturated, PeerChoice::local), HasSubstr("no local pair"));
+}
+
+TEST(Backgrounds, HaveTheNamesOfTheContract) {
+  EXPECT_STREQ(to_string(Background::none), "none");
+  EXPECT_STREQ(to_string(Background::dgemm_iprobe), "dgemm+iprobe");
+  EXPECT_TRUE(computes(Background::dgemm) && computes(Background::dgemm_iprobe) && !computes(Background::iprobe));
+  EXPECT_TRUE(polls(Background::iprobe) && polls(Background::dgemm_iprobe) && !polls(Background::dgemm));
+}
+
+}  // namespace
+}  // namespace hplcast::calibration

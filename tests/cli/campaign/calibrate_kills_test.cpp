@@ -1,0 +1,181 @@
+// Campaigns that are killed or interrupted, or lose a rank: they stop whole, and go on later.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <random>
+
+#include "hplcast/calibration/archive.hpp"
+#include "tests/cli/campaign/calibrate_fixture.hpp"
+
+namespace hplcast::test {
+namespace {
+
+/// A calibrate in the background, with the processes that it has started.
+class Running {
+ public:
+  Running(const fs::path& folder, bool resume) {
+    const std::string log = (folder / "calibrate.log").string();
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    if (::chdir(folder.c_str()) != 0 || std::freopen(log.c_str(), "a", stderr) == nullptr) ::_exit(99);
+    const char* const program = HPLCAST_BINARY_DIR "/bin/hplcast";
+    ::execl(program, "hplcast", "calibrate", "tiny.yaml", resume ? "--resume" : static_cast<char*>(nullptr), nullptr);
+    ::_exit(98);
+  }
+
+  void kill_calibrate() const { ::kill(pid_, SIGKILL); }
+
+  void interrupt() const { ::kill(pid_, SIGINT); }
+
+  /// The measuring programs that it has started, and that run now.
+  std::vector<pid_t> ranks() const {
+    std::vector<pid_t> ranks;
+    for (const pid_t process : descendants(pid_)) {
+      std::error_code error;
+      const std::string program = fs::read_symlink("/proc/" + std::to_string(process) + "/exe", error).filename();
+      if (!error && (program.rfind("hplcast-measure", 0) == 0 || program == "xhpl-instrumented"))
+        ranks.push_back(process);
+    }
+    return ranks;
+  }
+
+  /// Kills one of them; false if there is none.
+  bool kill_rank(std::mt19937& random) const {
+    const std::vector<pid_t> all = ranks();
+    return !all.empty() && ::kill(all[random() % all.size()], SIGKILL) == 0;
+  }
+
+  /// Exit status, or 128 + signal.
+  int wait() const {
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+ private:
+  static std::vector<pid_t> descendants(pid_t parent) {
+    std::multimap<pid_t, pid_t> children;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      const std::string stat = text_of(entry.path() / "stat");
+      const std::size_t after_name = stat.rfind(')');
+      if (after_name == std::string::npos) continue;
+      std::istringstream words(stat.substr(after_name + 1));
+      std::string state;
+      pid_t of = 0;
+      if (words >> state >> of) children.emplace(of, static_cast<pid_t>(std::stol(name)));
+    }
+    std::vector<pid_t> all{parent};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto range = children.equal_range(all[i]);
+      for (auto it = range.first; it != range.second; ++it) all.push_back(it->second);
+    }
+    all.erase(all.begin());
+    return all;
+  }
+
+  pid_t pid_ = -1;
+};
+
+/// Rows that are measured for good: of whole pieces and whole steps.
+std::map<std::string, std::set<std::string>> rows_kept(const fs::path& campaign) {
+  std::map<std::string, std::set<std::string>> rows;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(campaign / "measurements", none)) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() != ".csv") continue;
+    const auto lines = lines_of(text_of(entry.path()));
+    rows[name.substr(0, name.find('.'))].insert(lines.begin(), lines.end());
+  }
+  return rows;
+}
+
+bool holds(const std::set<std::string>& all, const std::set<std::string>& some) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+TEST_F(Calibrate, FinishesWithEveryRowOnceHoweverOftenItIsKilled) {
+  constexpr int kills = 20;
+  std::mt19937 random(4);  // of the moments; how far a run has come by then depends on the machine
+  write("tiny.yaml", tiny_campaign);
+  const fs::path campaign = folder_ / "tiny.campaign", archive = folder_ / "tiny.zip";
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(Running(folder_, false).wait(), 0) << text_of(folder_ / "calibrate.log");
+  const auto whole = std::chrono::steady_clock::now() - begin;
+  const std::size_t kernel_rows = kernel_rows_of(calibration::read_archive(archive));
+  fs::remove_all(campaign);
+  fs::remove(archive);  // calibrate does not write over one
+
+  int ranks_killed = 0, calibrates_killed = 0, finished = 0;
+  std::map<std::string, std::set<std::string>> kept;
+  while (ranks_killed + calibrates_killed < kills) {
+    const Running running(folder_, fs::exists(campaign));
+    std::this_thread::sleep_for(whole * std::uniform_real_distribution<>(0.05, 0.4)(random));
+    const bool rank = ranks_killed < calibrates_killed;
+    const bool killed = rank ? running.kill_rank(random) : (running.kill_calibrate(), true);
+    const int status = running.wait();
+    if (killed) ++(rank ? ranks_killed : calibrates_killed);
+    ASSERT_TRUE(status == 0 || status == 6 || status == 128 + SIGKILL) << status << text_of(folder_ / "calibrate.log");
+    for (const auto& [step, rows] : rows_kept(campaign)) {
+      ASSERT_TRUE(holds(rows, kept[step])) << step << " lost rows";
+      kept[step] = rows;
+    }
+    if (status != 0) continue;
+    ++finished;
+    expect_whole(calibration::read_archive(archive), kernel_rows);
+    fs::remove_all(campaign);
+    fs::remove(archive);
+    kept.clear();
+  }
+  ASSERT_EQ(Running(folder_, fs::exists(campaign)).wait(), 0) << text_of(folder_ / "calibrate.log");
+  expect_whole(calibration::read_archive(archive), kernel_rows);
+  RecordProperty("ranks_killed", ranks_killed);
+  RecordProperty("campaigns_finished", finished + 1);
+}
+
+TEST_F(Calibrate, StopsEverythingWhenInterruptedAndGoesOnLater) {
+  write("tiny.yaml", tiny_campaign);
+  const Running running(folder_, false);
+  std::vector<pid_t> ranks;
+  for (int tenths = 0; tenths < 300 && ranks.empty(); ++tenths) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ranks = running.ranks();
+  }
+  EXPECT_FALSE(ranks.empty());
+  running.interrupt();
+  EXPECT_EQ(running.wait(), 130);
+  EXPECT_THAT(text_of(folder_ / "calibrate.log"), HasSubstr("continue with --resume"));
+  for (const pid_t rank : ranks) {
+    const std::string status = text_of("/proc/" + std::to_string(rank) + "/status");
+    EXPECT_TRUE(status.empty() || status.find("State:\tZ") != std::string::npos) << status;
+  }
+  EXPECT_EQ(run({"calibrate", "tiny.yaml", "--resume"}).status, 0);
+}
+
+TEST_F(Calibrate, SaysWhichRankOnWhichHostInWhichRowsWasLost) {
+  write("tiny.yaml", R"(name: tiny
+warm_up: 0
+steps:
+  - mpi: {max_bytes: 1KiB, count: 100, repetitions: 20, operations: [send_unmatched]}
+)");
+  const Running running(folder_, false);
+  std::mt19937 random(1);
+  const auto is_measuring = [&] {
+    return text_of(folder_ / "tiny.campaign" / "work" / "position").find_first_of("123456789") != std::string::npos;
+  };
+  for (int tenths = 0; tenths < 300 && !is_measuring(); ++tenths)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ASSERT_TRUE(running.kill_rank(random));
+  EXPECT_EQ(running.wait(), 6);
+  const std::string log = text_of(folder_ / "calibrate.log");
+  EXPECT_THAT(log, HasSubstr("step 01-mpi, rows 0:"));
+  EXPECT_THAT(log, HasSubstr("in row "));
+  EXPECT_THAT(log, HasSubstr("on node "));
+  EXPECT_THAT(log, HasSubstr("continue with --resume"));
+}
+
+}  // namespace
+}  // namespace hplcast::test

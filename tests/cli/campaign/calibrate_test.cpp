@@ -1,0 +1,290 @@
+// hplcast calibrate and fit cluster as a user meets them: whole campaigns, and bad ones.
+#include <unistd.h>
+
+#include "hplcast/calibration/archive.hpp"
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/files.hpp"
+#include "tests/cli/campaign/calibrate_fixture.hpp"
+
+namespace hplcast::test {
+namespace {
+
+TEST_F(Calibrate, MeasuresACampaignAndItsArchiveIsEnoughElsewhere) {
+  write("tiny.yaml", tiny_campaign);
+  const Outcome outcome = run({"calibrate", "tiny.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("01-dgemm: about"));
+  const auto files = calibration::read_archive(folder_ / "tiny.zip");
+  expect_whole(files, kernel_rows_of(files));
+  for (const char* file :
+       {"campaign.yaml", "log.txt", "log.jsonl", "surroundings/hosts.json", "surroundings/checks.txt",
+        "surroundings/launcher.txt", "surroundings/01-dgemm.json", "monitoring/01-dgemm.csv"}) {
+    EXPECT_EQ(files.count(file), 1U) << file;
+  }
+  EXPECT_EQ(files.at("campaign.yaml"), tiny_campaign);
+  EXPECT_THAT(files.at("log.jsonl"), HasSubstr("\"status\":0"));
+  EXPECT_EQ(files.count("measurements/01-dgemm.000000.csv"), 0U) << "pieces are joined";
+  // Again: nothing is measured, and another format holds the same.
+  ASSERT_EQ(run({"calibrate", "tiny.yaml", "--resume", "-o", "tiny.tar.zst"}).status, 0);
+  EXPECT_EQ(calibration::read_archive(folder_ / "tiny.tar.zst").at("measurements/03-mpi.csv"),
+            files.at("measurements/03-mpi.csv"));
+
+  ASSERT_EQ(run({"fit", "cluster", "tiny.zip", "--quiet", "--force", "-o", "here.json"}).status, 0);
+  const fs::path elsewhere = folder_ / "elsewhere";
+  fs::create_directories(elsewhere);
+  fs::copy_file(folder_ / "tiny.zip", elsewhere / "renamed.zip");
+  fs::remove_all(folder_ / "tiny.campaign");
+  const Outcome fitted =
+      run_hplcast_words({"fit", "cluster", "renamed.zip", "--force", "-o", "there.json"}, elsewhere.string());
+  ASSERT_EQ(fitted.status, 0) << fitted.output;
+  EXPECT_EQ(text_of(folder_ / "here.json"), text_of(elsewhere / "there.json"));
+  std::ifstream in(elsewhere / "there.json");
+  const core::ClusterModel cluster = core::read_cluster(in, "there.json");
+  EXPECT_EQ(cluster.hosts.total_cores(), 2);
+  EXPECT_EQ(cluster.kernels.count("dgemm"), 1U);
+  EXPECT_THAT(cluster.provenance, HasSubstr("quality_flags"));
+}
+
+TEST_F(Calibrate, MarksOversubscribedMeasurements) {
+  const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
+  const std::string yaml = "name: crowd\nwarm_up: 0\nranks_per_host: " + std::to_string(ranks) +
+                           "\nsteps:\n  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n";
+  expect_campaign(yaml, 3, "allow_oversubscription");
+  write("crowd.yaml", "allow_oversubscription: true\n" + yaml);
+  const Outcome outcome = run({"calibrate", "crowd.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_THAT(calibration::read_archive(folder_ / "crowd.zip").at("surroundings/01-dgemm.json"),
+              HasSubstr("\"oversubscribed\": true"));
+  const Outcome fit = run({"fit", "cluster", "crowd.zip", "--quiet"});
+  EXPECT_EQ(fit.status, 4) << fit.output;  // several ranks, and no network
+}
+
+/// Two pairs at once inside this machine, whatever its cores: what comes out is worth nothing, but comes out.
+TEST_F(Calibrate, MeasuresWhatSeveralPairsGetTogether) {
+  write("pairs.yaml",
+        "name: pairs\nwarm_up: 0\nranks_per_host: 4\nallow_oversubscription: true\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
+        "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n"
+        "  - saturation: {max_bytes: 1MiB, min_bytes: 256KiB, count: 3, repetitions: 4, options: "
+        "[--warm-up-calls, \"1\"]}\n");
+  const Outcome outcome = run({"calibrate", "pairs.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const auto files = calibration::read_archive(folder_ / "pairs.zip");
+  EXPECT_EQ(lines_of(files.at("designs/03-saturation.csv")).size(), 24U);
+  EXPECT_EQ(lines_of(files.at("measurements/03-saturation.csv")).size(), 12U + 2 * 12U);
+  // Fewer than 30 calls of dgemm: unusable, whatever the machine.
+  const Outcome fitted = run({"fit", "cluster", "pairs.zip", "-o", "pairs.json"});
+  ASSERT_EQ(fitted.status, 4) << fitted.output;
+  EXPECT_THAT(fitted.output, HasSubstr("the model is unusable, though it was written"));
+  EXPECT_EQ(run({"fit", "cluster", "pairs.zip", "--force", "-o", "forced.json"}).status, 0);
+  EXPECT_EQ(text_of(folder_ / "forced.json"), text_of(folder_ / "pairs.json"));
+  std::ifstream in(folder_ / "pairs.json");
+  const core::ScopeModel local = core::read_cluster(in, "pairs.json").network.scope(core::Scope::local);
+  ASSERT_TRUE(local.capacity) << fitted.output;
+  EXPECT_EQ(local.capacity->origin, core::LinkCapacity::Origin::measured);
+  EXPECT_GT(local.capacity->low_bytes_per_s, 0);
+  EXPECT_THAT(fitted.output, HasSubstr("network: local: capacity "));
+  EXPECT_THAT(fitted.output, HasSubstr("one pair alone gets"));
+}
+
+TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
+  write("few.yaml",
+        "name: few\nwarm_up: 0\nranks_per_host: 2\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
+        "  - saturation: {}\n"
+        "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n");
+  const Outcome outcome = run({"calibrate", "few.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("02-saturation is left out: two pairs of ranks at once need four ranks on the "
+                                        "host, and there are 2"));
+  EXPECT_THAT(outcome.output, HasSubstr("03-mpi: about"));
+  ASSERT_EQ(run({"fit", "cluster", "few.zip", "--quiet", "--force", "-o", "few.json"}).status, 0);
+  EXPECT_THAT(text_of(folder_ / "few.json"), HasSubstr("capacity: the capacity for several messages inside a host"));
+  expect_campaign("name: a\nranks_per_host: 2\nsteps:\n  - saturation: {}\n", 3, "nothing to measure");
+}
+
+TEST_F(Calibrate, StudiesADetectorOfDetoursBesideTheRest) {
+  write("detours.yaml",
+        "name: detours\nwarm_up: 0\nranks_per_host: 2\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
+        "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n"
+        "  - detours: {levels: [10%, 5%], runs: 2, warm_up: 1, run_time: 50ms, period: 10ms, operation: allreduce}\n");
+  const Outcome outcome = run({"calibrate", "detours.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const auto files = calibration::read_archive(folder_ / "detours.zip");
+  EXPECT_EQ(lines_of(files.at("measurements/03-detours.csv")).size(), 1U + 2 * 3U);
+  // Its rows have an operation, as those of messages do, and are none.
+  ASSERT_EQ(run({"fit", "cluster", "detours.zip", "--quiet", "--force", "-o", "detours.json"}).status, 0);
+  EXPECT_THAT(text_of(folder_ / "detours.json"), testing::Not(HasSubstr("\"allreduce\"")));
+  expect_campaign("name: a\nranks_per_host: 1\nsteps:\n  - detours: {}\n", 3, "nothing to measure");
+}
+
+TEST_F(Calibrate, PowerIsMeasuredAndFittedWithTheRest) {
+  write("root/sys/class/hwmon/hwmon0/name", "power_meter\n");
+  write("root/sys/class/hwmon/hwmon0/power1_input", "215000000\n");
+  const std::string root = (folder_ / "root").string();
+  write("power.yaml",
+        "name: power\nwarm_up: 0\nranks_per_host: 2\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
+        "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2}\n"
+        "  - power: {states: [dgemm, polling], piece: 1s, warm_up: 0, period: 50ms, set_aside: 200ms, set_aside_end: "
+        "100ms, repetitions: 2, options: [--root, " +
+            root + "]}\n");
+  const Outcome outcome = run({"calibrate", "power.yaml"});
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const auto files = calibration::read_archive(folder_ / "power.zip");
+  EXPECT_GT(lines_of(files.at("measurements/03-power.csv")).size(), 5U * 2 * 10) << "five pieces, twice, 20 rows each";
+  const Outcome fit = run({"fit", "cluster", "power.zip", "--force", "-o", "power.json"});
+  ASSERT_EQ(fit.status, 0) << fit.output;
+  EXPECT_THAT(fit.output, HasSubstr("idle  215.0"));
+  EXPECT_THAT(text_of(folder_ / "power.json"), HasSubstr("\"power_meter power1\""));
+  expect_campaign("name: a\nranks_per_host: 1\nsteps:\n  - power: {options: [--root, " + root + "/nothing]}\n", 3,
+                  "nothing");
+}
+
+TEST_F(Calibrate, SaysWhatIsWrongWithACampaignFile) {
+  const std::string detours = "name: a\nranks_per_host: 2\nsteps:\n  - detours: ";
+  expect_campaign(detours + "{levels: [0.3]}\n", 3, "percent sign");
+  expect_campaign(detours + "{levels: []}\n", 3, "at least one");
+  expect_campaign(detours + "{runs: 1}\n", 3, "at least 2 of each level");
+  expect_campaign(detours + "{level: 1%}\n", 3, "did you mean `levels`");
+  const std::string pairs = "name: a\nranks_per_host: 4\nallow_oversubscription: true\nsteps:\n  - saturation: ";
+  expect_campaign(pairs + "{pairs: [1, 3]}\n", 3, "there are ranks for at most 2 pairs at once");
+  expect_campaign(pairs + "{pairs: [0, 1]}\n", 3, "`pairs` is 0");
+  expect_campaign(pairs + "{pairs: []}\n", 3, "numbers of pairs");
+  expect_campaign(pairs + "{max_bytes: 3GiB}\n", 3, "max bytes");
+
+  expect({"calibrate", "missing.yaml"}, 3, "missing.yaml");
+  expect_campaign("name: [", 3, "bad.yaml:1");
+  expect_campaign("steps:\n  - dgemm: {}\n", 3, "expected a name");
+  expect_campaign("name: a\n", 3, "steps");
+  expect_campaign("name: a\nstep: 1\nsteps:\n  - dgemm: {count: 20}\n", 3, "bad.yaml:2, field `step`");
+  expect_campaign("name: a\nsteps:\n  - dgemm: {size: 7}\n", 3, "unknown key");
+  expect_campaign("name: a\nsteps:\n  - dgemm: {max_size: many}\n", 3, "steps[0].dgemm.max_size");
+  expect_campaign("name: a\nsteps:\n  - dgemm: {max_size: -4}\n", 3, "max");
+  expect_campaign("name: a\nsteps:\n  - fft: {}\n", 3, "unknown step");
+  expect_campaign("name: a\nsteps:\n  - kernels: {}\n", 3, "runs");
+  expect_campaign("name: a\nwarm_up: soon\nsteps:\n  - dgemm: {count: 20}\n", 3, "warm_up");
+  expect_campaign("name: a\nduration: 1s\nsteps:\n  - thresholds: {}\n  - dgemm: {count: 20}\n", 3, "duration");
+  write("good.yaml", tiny_campaign);
+  expect({"calibrate", "good.yaml", "-o", "good.rar"}, 3, ".zip, .tar.zst or .tar.gz");
+  expect({"calibrate", "good.yaml", "--folder", "/proc/campaign"}, 3, "/proc/campaign");
+  write("occupied/letter.txt", "Dear Ada");
+  expect({"calibrate", "good.yaml", "--folder", "occupied"}, 3, "something else than a campaign");
+}
+
+TEST_F(Calibrate, SaysWhenTheMachineCannotMeasure) {
+  const std::string steps = "steps:\n  - dgemm: {nb: 16, max_size: 60, count: 20";
+  expect_campaign("name: bad\nwarm_up: 0\n" + steps + ", options: [--footprint, 1000TB]}\n", 3, "are available on");
+  expect_campaign("name: bad\nhosts: [no-such-host.invalid]\n" + steps + "}\n", 6,
+                  "looking at the hosts no-such-host.invalid");
+  expect_campaign("name: bad\nhosts: [localhost]\nranks_per_host: 4096\n" + steps + "}\n", 6, "looking at the hosts");
+  expect_campaign("name: bad\nlauncher: no-such-mpirun\n" + steps + "}\n", 6, "no-such-mpirun");
+}
+
+TEST_F(Calibrate, RefusesAnotherCampaignAndAClockThatWasSetBack) {
+  write("tiny.yaml",
+        "name: tiny\nwarm_up: 0\nsteps:\n  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n");
+  ASSERT_EQ(run({"calibrate", "tiny.yaml"}).status, 0);
+  expect({"calibrate", "tiny.yaml"}, 3, "--resume continues it");
+  write("tiny.campaign/latest", "1e11\n");
+  expect({"calibrate", "tiny.yaml", "--resume"}, 3, "the clock of this host has been set back");
+  write("tiny.yaml", "name: tiny\nwarm_up: 1s\nsteps:\n  - dgemm: {nb: 16, max_size: 60, count: 20}\n");
+  expect({"calibrate", "tiny.yaml", "--resume"}, 3, "differs from the campaign given");
+}
+
+TEST_F(Calibrate, StartsRanksWithSrunInASlurmJob) {
+  // Slurm itself is not needed: this srun understands what hplcast tells the real one.
+  write("bin/srun", R"(#!/bin/sh
+echo "$@" >>srun.log
+[ "$1" != --version ] || exit 0
+ranks=$2
+shift 2
+while [ "${1#-}" != "$1" ]; do shift; done
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+exec mpirun -np "$ranks" --bind-to core "$@"
+)");
+  fs::permissions(folder_ / "bin" / "srun", fs::perms::owner_all);
+  write("tiny.yaml",
+        "name: tiny\nwarm_up: 0\nranks_per_host: 2\n" + tiny_campaign.substr(tiny_campaign.find("steps:")));
+  core::Command command;
+  command.program = HPLCAST_BINARY_DIR "/bin/hplcast";
+  command.arguments = {"calibrate", "tiny.yaml"};
+  command.directory = folder_;
+  command.environment = {{"SLURM_JOB_NUM_NODES", "1"},
+                         {"PATH", (folder_ / "bin").string() + ":" + std::getenv("PATH")}};
+  const core::CommandResult result = core::run(command);
+  ASSERT_EQ(result.status, 0) << result.output;
+  const auto files = calibration::read_archive(folder_ / "tiny.zip");
+  expect_whole(files, kernel_rows_of(files));
+  EXPECT_THAT(text_of(folder_ / "srun.log"), HasSubstr("2 --cpu-bind=cores"));
+}
+
+/// A Slurm of one node on this machine, as long as it lives.
+class LocalSlurm {
+ public:
+  LocalSlurm() : started_(call("start")) {}
+  ~LocalSlurm() { call("stop"); }
+  LocalSlurm(const LocalSlurm&) = delete;
+  LocalSlurm& operator=(const LocalSlurm&) = delete;
+
+  /// Why there is none; empty: it runs.
+  std::string problem() const { return started_.status == 0 ? "" : started_.output; }
+  core::CommandResult run(const fs::path& directory, const std::string& line) const {
+    core::Command command = shell_command(line);
+    command.directory = directory;
+    command.environment = {{"SLURM_CONF", (folder_.path() / "slurm.conf").string()}};
+    command.timeout_s = 120;
+    return core::run(command);
+  }
+
+ private:
+  core::CommandResult call(const std::string& what) const {
+    return core::run(
+        shell_command(HPLCAST_SOURCE_DIR "/tests/support/local_slurm " + what + " " + folder_.path().string()));
+  }
+
+  core::TemporaryFolder folder_{"hplcast-slurm"};  // short: paths of sockets are
+  core::CommandResult started_;
+};
+
+TEST_F(Calibrate, RunsInAJobOfSlurm) {
+  const LocalSlurm slurm;
+  if (!slurm.problem().empty()) GTEST_SKIP() << slurm.problem();
+  if (slurm.run(folder_, "srun --mpi=list").output.find("pmix") == std::string::npos)
+    GTEST_SKIP() << "skipped: this Slurm cannot start ranks of Open MPI (no PMIx)";
+  write("tiny.yaml", "name: tiny\nwarm_up: 0\nranks_per_host: 2\nlauncher_options: [--mpi=pmix]\n" +
+                         tiny_campaign.substr(tiny_campaign.find("steps:")));
+  const core::CommandResult result =
+      slurm.run(folder_, "salloc --quiet --nodes=1 --ntasks=2 " HPLCAST_BINARY_DIR "/bin/hplcast calibrate tiny.yaml");
+  ASSERT_EQ(result.status, 0) << result.output;
+  const auto files = calibration::read_archive(folder_ / "tiny.zip");
+  expect_whole(files, kernel_rows_of(files));
+  EXPECT_THAT(files.at("log.txt"), HasSubstr("srun -n 2"));
+}
+
+TEST_F(Calibrate, SaysThatTheDiskIsFull) {
+  const fs::path disk = folder_ / "disk";
+  fs::create_directories(disk);
+  const auto shell = [](const std::string& line) { return core::run(shell_command(line)).status; };
+  if (shell("mount -t tmpfs -o size=64k tmpfs '" + disk.string() + "'") != 0)
+    GTEST_SKIP() << "skipped: no right to mount a small disk";
+  write("tiny.yaml", tiny_campaign);
+  const Outcome outcome = run({"calibrate", "tiny.yaml", "--folder", "disk/campaign"});
+  const bool kept = fs::exists(disk / "campaign" / "campaign.yaml");
+  EXPECT_EQ(shell("umount '" + disk.string() + "'"), 0);
+  EXPECT_EQ(outcome.status, 3) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("No space left on device"));
+  EXPECT_TRUE(kept);
+}
+
+TEST_F(Calibrate, FitClusterSaysWhatIsWrongWithAnArchive) {
+  expect({"fit", "cluster", "missing.zip"}, 3, "missing.zip");
+  write("text.zip", "this is no archive");
+  expect({"fit", "cluster", "text.zip"}, 3, "text.zip");
+  write("folder/letter.txt", "Dear Ada");
+  expect({"fit", "cluster", "folder"}, 3, "is no campaign");
+}
+
+}  // namespace
+}  // namespace hplcast::test

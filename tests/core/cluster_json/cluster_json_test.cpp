@@ -1,0 +1,124 @@
+#include "hplcast/core/cluster_model.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/core/example_power.hpp"
+#include "tests/support/errors_in.hpp"
+
+namespace hplcast::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path bad_folder = fs::path(HPLCAST_SOURCE_DIR) / "tests/core/bad";
+
+ClusterModel example() {
+  ClusterModel cluster;
+  cluster.name = "two \"quoted\" nodes";
+  cluster.hosts = Hosts::make({"n-[1-2]", 4, 2, {RankToCpu::Kind::list, {0, 1, 1, 0}}, 1.5e10});
+  const auto mu = Polynomial::make({{1, 1, 1}, {1, 1, 0}, {}}, {6.1e-11, 1e-10, 1e-7});
+  const auto law = PiecewiseLaw(DurationLaw::make(mu, scaled(mu, 0.03), NoiseFamily::half_normal));
+  FitQuality quality;
+  quality.rows = 100;
+  quality.r2 = 0.999;
+  quality.mu_t_values = {10, 20, 30};
+  quality.notes = {"mk removed: t = 0.3"};
+  cluster.kernels["dgemm"] =
+      KernelModel::make("M2", law, {{1, 1, PiecewiseLaw(DurationLaw::make(scaled(mu, 1.1), {}, NoiseFamily::none))}},
+                        ShapeRange{{1, 1, 128}, {2000, 3000, 128}}, quality);
+  cluster.kernels["dscal"] = KernelModel::make(
+      "M'",
+      PiecewiseLaw::make({0, 1, 0},
+                         {{0, law.at({})},
+                          {512, DurationLaw::make(mu, {}, NoiseFamily::mixture, {{0.5, 0.9, 0.1}, {0.5, 1.1, 0.1}})}}));
+  NetworkModel::Values network;
+  network.local.bandwidth_bytes_per_s = 1e10;
+  network.local.latency_s = 1e-7;
+  network.local.cost(MessageCost::transfer) = SegmentedLaw::make({{0, 1e-6, 1e-10}, {65536, 2e-6, 5e-11, 1e-7, {}}});
+  network.remote = network.local;
+  network.remote->cost(MessageCost::recv) = SegmentedLaw::make({{0, 1e-6, 0, 0, {{0.5, 1e-6, 1e-8}, {0.5, 2e-6, 0}}}});
+  network.remote->half_duplex = true;
+  network.async_small_bytes = 4096;
+  network.detached_bytes = 65536;
+  network.iprobe_s = 2e-7;
+  network.growing_probes = true;
+  network.late_probes = true;
+  network.topology = FatTree{{4, 8}, {1, 2}, {1, 1}};
+  cluster.network = NetworkModel::make(network);
+  cluster.power = example_power();
+  cluster.detours = {DetourSource::make({"agent", PeriodicDetours{0.1, {}}, 1, ConstantDuration{0.01}})};
+  ProgramModel program;
+  program.command = "./solver";
+  program.routines["dgemv/T"] = cluster.kernels["dgemm"];
+  program.regions["stencil"] = {RegionMode::model, 1, KernelModel::make("M2", law), 10, 0.5};
+  program.regions["setup"] = {RegionMode::factor, 0.9, {}, 1, 2};
+  program.observed = {10, 7, 1, 2};
+  program.rest_s_per_call = 1e-7;
+  program.rest_s_per_element = 1e-9;
+  cluster.program = program;
+  cluster.provenance = R"({"date":"2026-01-01","rows":[1,2]})";
+  return cluster;
+}
+
+std::string text_of(const ClusterModel& cluster) {
+  std::ostringstream out;
+  write_cluster(out, cluster);
+  return out.str();
+}
+
+TEST(ClusterJson, ARoundTripChangesNothing) {
+  const std::string first = text_of(example());
+  std::istringstream in(first);
+  const ClusterModel back = read_cluster(in, "c.json");
+  EXPECT_EQ(text_of(back), first);
+  EXPECT_EQ(back.kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}),
+            example().kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}));
+  EXPECT_EQ(parameters_of(back.network.values().topology), "2;4,8;1,2;1,1");
+  EXPECT_TRUE(back.network.values().growing_probes);
+  EXPECT_TRUE(back.network.values().late_probes);
+  EXPECT_TRUE(back.network.values().remote->half_duplex);
+  EXPECT_FALSE(back.network.values().local.half_duplex);
+  ASSERT_EQ(back.detours.size(), 1U);
+  EXPECT_EQ(back.detours[0].share(), 0.01);
+  EXPECT_EQ(cluster_sha256(back), cluster_sha256(example()));
+}
+
+TEST(ClusterJson, TheHashSeesEveryCoefficient) {
+  ClusterModel other = example();
+  other.hosts = Hosts::make({"n-[1-2]", 4, 2, {RankToCpu::Kind::list, {0, 1, 1, 0}}, 1.5e10 + 1});
+  EXPECT_NE(cluster_sha256(other), cluster_sha256(example()));
+}
+
+TEST(ClusterJson, PiecesRoundTripAlone) {
+  const ClusterModel cluster = example();
+  std::istringstream kernels("{\"dgemm\": " + kernel_model_json(cluster.kernels.at("dgemm")) + "}");
+  EXPECT_EQ(kernel_model_json(read_kernel_models(kernels, "k").at("dgemm")),
+            kernel_model_json(cluster.kernels.at("dgemm")));
+  std::istringstream network(network_model_json(cluster.network));
+  EXPECT_EQ(network_model_json(read_network_model(network, "n")), network_model_json(cluster.network));
+}
+
+/// Every file in tests/core/bad has a file NAME.expected beside it with a part of the message.
+TEST(ClusterJson, RefusesBadFilesWithTheirReason) {
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(bad_folder)) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream in(entry.path());
+    std::ifstream reason(fs::path(entry.path()).replace_extension(".expected"));
+    std::string expected;
+    std::getline(reason, expected);
+    ASSERT_FALSE(expected.empty()) << entry.path();
+    EXPECT_THAT(tests::error_in([&] { read_cluster(in, entry.path().filename()); }), ::testing::HasSubstr(expected))
+        << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 10);
+}
+
+}  // namespace
+}  // namespace hplcast::core

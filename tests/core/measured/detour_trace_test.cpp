@@ -1,0 +1,158 @@
+#include "hplcast/core/detour_trace.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+#include "tests/support/errors_in.hpp"
+
+namespace hplcast::core {
+namespace {
+
+using ::testing::HasSubstr;
+
+DetourTrace read(const std::string& text, const std::string& name = "gaps.csv") {
+  std::istringstream in(text);
+  return read_detour_trace(in, name);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    read(text);
+  } catch (const ParseError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+const std::string header = std::string(detour_csv_header) + "\n";
+
+TEST(DetourTrace, IsReadAsItWasWritten) {
+  std::ostringstream out;
+  out << header;
+  write_row(out, {DetourRowKind::epoch, "", 0, 1790000000, 0, 0, 0});
+  write_row(out, {DetourRowKind::gap, "a,b", 3, 0.25, 1e-5, 0, 0});
+  write_row(out, {DetourRowKind::gap, "a,b", 3, 0.5, 2e-5, 0, 0});
+  write_row(out, {DetourRowKind::window, "a,b", 3, 0.125, 10, 0, 2.6e-8});
+  const DetourTrace trace = read(out.str());
+  EXPECT_EQ(trace.epoch_unix_s, 1790000000);
+  ASSERT_EQ(trace.cores.size(), 1U);
+  EXPECT_EQ(trace.cores[0].host, "a,b");
+  EXPECT_EQ(trace.cores[0].core, 3);
+  ASSERT_EQ(trace.cores[0].events.size(), 2U);
+  EXPECT_EQ(trace.cores[0].events[1].start_s, 0.5);
+  EXPECT_EQ(trace.cores[0].events[1].duration_s, 2e-5);
+  EXPECT_EQ(trace.cores[0].watched_s(), 10);
+}
+
+TEST(DetourTrace, OfACoreWithoutDetoursIsItsWindow) {
+  const DetourTrace trace = read(header + "window,a,0,0,10,0,0\n");
+  ASSERT_EQ(trace.cores.size(), 1U);
+  EXPECT_EQ(trace.cores[0].events.size(), 0U);
+  EXPECT_EQ(trace.cores[0].lost_s(), 0);
+}
+
+TEST(DetourTrace, MayHaveItsColumnsInAnyOrderAndOthers) {
+  const DetourTrace trace = read("duration_s,colour,start_s,core,kind,host\n1e-5,red,1,0,gap,a\n1e-5,red,2,0,gap,a\n");
+  EXPECT_EQ(trace.cores[0].events.size(), 2U);
+  EXPECT_EQ(trace.notes.size(), 1U);  // no window
+}
+
+TEST(DetourTrace, OfFixedWorkIsWhatItTookLonger) {
+  const DetourTrace trace =
+      read(header + "fwq,a,0,0,0.001,5,0\nfwq,a,0,0.001,0.0015,5,0\nfwq,a,0,0.0025,0.0010005,5,0\n");
+  ASSERT_EQ(trace.cores[0].events.size(), 1U);  // half a microsecond is below the threshold
+  EXPECT_EQ(trace.cores[0].events[0].start_s, 0.001);
+  EXPECT_NEAR(trace.cores[0].events[0].duration_s, 0.0005, 1e-12);
+}
+
+TEST(DetourTrace, OfFixedTimeIsWhatWasNotDoneInIt) {
+  std::string text = header;
+  for (int i = 0; i < 100; ++i)
+    text += "ftq,a,0," + std::to_string(0.001 * i) + ",0.001," + (i == 50 ? "7500" : "10000") + ",0\n";
+  const DetourTrace trace = read(text);
+  ASSERT_EQ(trace.cores[0].events.size(), 1U);
+  EXPECT_NEAR(trace.cores[0].events[0].duration_s, 0.00025, 1e-12);
+  EXPECT_NEAR(trace.cores[0].watched_s(), 0.1, 1e-9);
+}
+
+TEST(DetourTrace, IsReadFromNetgaugesSelfish) {
+  const DetourTrace trace = read(
+      "# Info:   (0): Netgauge v2.4\n# Minimal cycle length [ns]: 22.5\n# Measurement period [s]: 3\n"
+      "1000000\t5000\n2000000000\t7000\n# CPU overhead due to noise: 0.0004%\n",
+      "out/node7.dat");
+  ASSERT_EQ(trace.cores.size(), 1U);
+  EXPECT_EQ(trace.format, "selfish");
+  EXPECT_EQ(trace.cores[0].host, "node7");
+  EXPECT_NEAR(trace.cores[0].watched_s(), 3, 1e-12);
+  EXPECT_NEAR(trace.cores[0].events[1].start_s, 2, 1e-12);
+  EXPECT_NEAR(trace.cores[0].events[1].duration_s, 7e-6, 1e-15);
+}
+
+TEST(DetourTrace, IsReadFromFtq) {
+  std::string text = "# Frequency 10000\n";
+  for (int i = 0; i < 200; ++i) text += std::to_string(5000000 + 100000L * i) + " " + (i == 20 ? "600" : "1000") + "\n";
+  const DetourTrace trace = read(text, "ftq_0.dat");
+  EXPECT_EQ(trace.format, "ftq");
+  ASSERT_EQ(trace.cores[0].events.size(), 1U);
+  EXPECT_NEAR(trace.cores[0].events[0].start_s, 0.007, 1e-12);
+  EXPECT_NEAR(trace.cores[0].events[0].duration_s, 4e-5, 1e-12);
+  EXPECT_NEAR(trace.cores[0].watched_s(), 0.02, 1e-12);
+}
+
+TEST(DetourTrace, IsReadFromRtlaInSums) {
+  const DetourTrace trace = read(
+      "                         Operating System Noise\nduration:   0 00:00:10 | time is in us\n"
+      "CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI          "
+      "IRQ\n"
+      "  0 #9           9000000         1800    99.98000         300           40           5            0        "
+      "2500\n"
+      "  3 #9           9000000            0   100.00000           0            0           0            0           "
+      "0\n",
+      "node1.txt");
+  EXPECT_EQ(trace.format, "osnoise");
+  ASSERT_EQ(trace.summaries.size(), 2U);
+  EXPECT_NEAR(trace.summaries[0].lost_s, 1.8e-3, 1e-12);
+  EXPECT_NEAR(trace.summaries[0].longest_s, 4e-5, 1e-12);
+  EXPECT_EQ(trace.summaries[0].events, 2505);
+  EXPECT_EQ(trace.summaries[1].core, 3);
+}
+
+TEST(DetourTrace, SaysWhatIsWrong) {
+  EXPECT_THAT(error_of(""), HasSubstr("no line of data"));
+  EXPECT_THAT(error_of(header), HasSubstr("no measurement"));
+  EXPECT_THAT(error_of(header + "gap,a,0,1,1e-5,0,0\n"), HasSubstr("tells nothing about how often"));
+  EXPECT_THAT(error_of(header + "gap,a,0,2,1e-5,0,0\ngap,a,0,1,1e-5,0,0\n"), HasSubstr("gaps.csv:3"));
+  EXPECT_THAT(error_of(header + "gap,a,0,2,1e-5,0,0\ngap,a,0,1,1e-5,0,0\n"), HasSubstr("time runs backwards"));
+  EXPECT_THAT(error_of(header + "gap,a,0,1,2,0,0\ngap,a,0,2,1e-5,0,0\n"),
+              HasSubstr("beyond the beginning of the next"));
+  EXPECT_THAT(error_of(header + "window,a,0,0,1,0,0\ngap,a,0,2,1e-5,0,0\n"), HasSubstr("not inside a window"));
+  EXPECT_THAT(error_of(header + "hole,a,0,1,1e-5,0,0\n"), HasSubstr("expected one of epoch, window, gap"));
+  EXPECT_THAT(error_of(header + "gap,a,0,1,-1e-5,0,0\n"), HasSubstr("duration_s"));
+  EXPECT_THAT(error_of("kind,host,core,start_s,duration_s\nftq,a,0,1,0.1\n"), HasSubstr("`work`"));
+  EXPECT_THAT(error_of(header + "gap,a,0,1e300,1e-5,0,0\n"), HasSubstr("at most 1e10 s"));
+  EXPECT_THAT(error_of(header + "window,a,0,0,2,0,0\nwindow,a,0,1,2,0,0\n"), HasSubstr("begins in the one before"));
+  EXPECT_THAT(error_of("1e300\t20\n"), HasSubstr("1e19"));
+  EXPECT_THAT(error_of("1000\t20\n"), HasSubstr("expected at least two"));
+  EXPECT_THAT(error_of("2000\t20\n1000\t20\n"), HasSubstr("time runs backwards"));
+  EXPECT_THAT(error_of("one two\n"), HasSubstr("expected a number"));
+  EXPECT_THAT(error_of("1 2 3\n"), HasSubstr("expected two numbers"));
+  EXPECT_THAT(error_of("CPU Period Runtime Noise x\n"), HasSubstr("a line per CPU"));
+  EXPECT_THAT(error_of("CPU Period Runtime Noise x\n0 #1 100 200 1 2 3 4\n"), HasSubstr("less noise than runtime"));
+}
+
+TEST(DetourTraces, AreJoinedOnOneClock) {
+  DetourTrace a = read(header + "epoch,,,1000,,,\nwindow,a,0,0,2,0,0\ngap,a,0,1,1e-3,0,0\n");
+  DetourTrace b = read(header + "epoch,,,1010,,,\nwindow,a,0,0,2,0,0\ngap,a,0,1.5,1e-3,0,0\nwindow,b,0,0,2,0,0\n");
+  const DetourTrace joined = join_traces({b, a});
+  EXPECT_EQ(joined.epoch_unix_s, 1000);
+  ASSERT_EQ(joined.cores.size(), 2U);
+  EXPECT_EQ(joined.cores[0].watched_s(), 4);
+  EXPECT_EQ(joined.cores[0].events[1].start_s, 11.5);
+  EXPECT_THROW(join_traces({a, a}), ParseError);
+}
+
+}  // namespace
+}  // namespace hplcast::core

@@ -1,0 +1,191 @@
+#include "hplcast/study/real_runs.hpp"
+#include "tests/support/text_of.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "tests/support/errors_in.hpp"
+#include "tests/support/fake_programs.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::HasSubstr;
+using tests::error_in;
+
+const std::string passed_line = "echo '||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.004 ...... PASSED'\n";
+
+class RunReal : public ::testing::Test {
+ protected:
+  RealRunRequest request(const std::string& mpirun_body) {
+    RealRunRequest result;
+    for (const long long N : {100, 200, 300}) {
+      result.configurations.emplace_back();
+      result.configurations.back().N = N;
+    }
+    result.repetitions = 2;
+    result.results = programs_.folder() / "runs.csv";
+    result.mpirun = programs_.script("mpirun", "echo run >> \"" + log().string() + "\"\n" + mpirun_body).string();
+    result.xhpl = programs_.script("xhpl", "exit 99");
+    return result;
+  }
+  RealRunRequest working_request() { return request(testing::print_hpl_result("1.50", "2.5") + passed_line); }
+
+  std::filesystem::path log() const { return programs_.folder() / "log"; }
+  std::size_t runs_started() const {
+    const std::string text = test::text_of(log());
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+  /// (N, repetition) to the number of rows.
+  std::map<std::pair<long long, long long>, int> rows() const {
+    std::ifstream in(programs_.folder() / "runs.csv");
+    core::CsvReader csv(in, "runs.csv");
+    std::map<std::pair<long long, long long>, int> result;
+    while (csv.next()) ++result[{csv.integer(csv.column("N")), csv.integer(csv.column("repetition"))}];
+    return result;
+  }
+
+  testing::FakePrograms programs_;
+};
+
+TEST_F(RunReal, MakesEveryRepetitionOfEveryConfigurationOnce) {
+  const auto summary = run_real(working_request());
+  EXPECT_EQ(summary.made, 6U);
+  EXPECT_EQ(rows().size(), 6U);
+  std::ifstream in(programs_.folder() / "runs.csv");
+  for (const auto& run : core::read_hpl_csv(in, "runs.csv", {})) {
+    EXPECT_EQ(run.time_s, 1.5);
+    EXPECT_TRUE(run.residual_passed);
+  }
+}
+
+TEST_F(RunReal, StartsAgainWhereItWasStopped) {
+  // The fourth run fails: three stay in the file.
+  auto failing = request("test $(wc -l < \"" + log().string() + "\") -lt 4 || { echo broken; exit 5; }\n" +
+                         testing::print_hpl_result("1.50", "2.5"));
+  EXPECT_THAT(error_in([&] { run_real(failing); }), HasSubstr("broken"));
+  EXPECT_EQ(rows().size(), 3U);
+  const auto summary = run_real(working_request());
+  EXPECT_EQ(summary.found, 3U);
+  EXPECT_EQ(summary.made, 3U);
+  EXPECT_EQ(rows().size(), 6U);
+  EXPECT_EQ(runs_started(), 7U);
+  EXPECT_EQ(run_real(working_request()).made, 0U);
+}
+
+TEST_F(RunReal, MoreRepetitionsAddToWhatThereIs) {
+  run_real(working_request());
+  auto more = working_request();
+  more.repetitions = 3;
+  EXPECT_EQ(run_real(more).made, 3U);
+}
+
+TEST_F(RunReal, HalfARowOfAMachineThatWentDownIsMadeAgain) {
+  run_real(working_request());
+  const auto size = std::filesystem::file_size(programs_.folder() / "runs.csv");
+  std::filesystem::resize_file(programs_.folder() / "runs.csv", size - 9);
+  EXPECT_EQ(run_real(working_request()).made, 1U);
+  EXPECT_EQ(rows().size(), 6U);
+}
+
+TEST_F(RunReal, TwoSessionsOnOneFileAreRefused) {
+  const auto asked = working_request();
+  const int other = open(asked.results.c_str(), O_CREAT | O_RDWR, 0644);
+  ASSERT_EQ(flock(other, LOCK_EX), 0);
+  EXPECT_THAT(error_in([&] { run_real(asked); }), HasSubstr("another session"));
+  close(other);
+}
+
+TEST_F(RunReal, AForeignFileIsNotTouched) {
+  const auto asked = working_request();
+  std::ofstream(asked.results) << "my diary\nday one\n";
+  EXPECT_THROW(run_real(asked), core::ParseError);
+  EXPECT_EQ(test::text_of(asked.results), "my diary\nday one\n");
+  std::ofstream(asked.results) << "one line without end";
+  EXPECT_THROW(run_real(asked), core::ParseError);
+  EXPECT_EQ(test::text_of(asked.results), "one line without end");
+}
+
+TEST_F(RunReal, AWrongResultIsMarked) {
+  const auto summary =
+      run_real(request(testing::print_hpl_result("1.50", "2.5") +
+                       "echo '||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 9e9 ...... FAILED'\n"));
+  EXPECT_EQ(summary.failed_residuals, 6U);
+  EXPECT_THAT(test::text_of(programs_.folder() / "runs.csv"), HasSubstr(",failed,"));
+}
+
+TEST_F(RunReal, OutputWithoutAResultIsAnExternalError) {
+  EXPECT_THROW(run_real(request("echo hello")), core::ExternalError);
+}
+
+TEST_F(RunReal, WhatCannotRunIsRefusedBeforeTheFirstRun) {
+  auto asked = working_request();
+  asked.configurations.back().N = 100000000;
+  EXPECT_THAT(error_in([&] { run_real(asked); }), HasSubstr("fits the free memory"));
+  asked = working_request();
+  asked.configurations.back().P = 100000;
+  EXPECT_THAT(error_in([&] { run_real(asked); }), HasSubstr("--oversubscribe"));
+  EXPECT_FALSE(std::filesystem::exists(log()));
+}
+
+TEST_F(RunReal, OversubscribedRunsAreMarked) {
+  auto asked = working_request();
+  asked.oversubscribe = true;
+  asked.configurations.resize(1);
+  asked.configurations.front().P = 1000;
+  asked.repetitions = 1;
+  run_real(asked);
+  EXPECT_THAT(test::text_of(asked.results), HasSubstr(",1,1\n"));
+}
+
+TEST(PlanRealRuns, EveryRoundIsARandomOrderOfAllConfigurations) {
+  RealRunRequest request;
+  request.repetitions = 4;
+  for (int i = 1; i <= 20; ++i) {
+    request.configurations.emplace_back();
+    request.configurations.back().N = i;
+  }
+  const auto plan = plan_real_runs(request);
+  ASSERT_EQ(plan.size(), 80U);
+  std::vector<std::vector<long long>> rounds(4);
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    EXPECT_EQ(plan[i].repetition, static_cast<int>(i / 20) + 1);
+    rounds[i / 20].push_back(plan[i].parameters.N);
+  }
+  EXPECT_NE(rounds[0], rounds[1]);
+  for (auto& round : rounds) {
+    EXPECT_FALSE(std::is_sorted(round.begin(), round.end()));
+    std::sort(round.begin(), round.end());
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(round[static_cast<std::size_t>(i)], i + 1);
+  }
+}
+
+TEST(PlanRealRuns, TheOrderDependsOnTheSeedAlone) {
+  RealRunRequest request;
+  request.configurations.resize(10);
+  for (int i = 0; i < 10; ++i) request.configurations[static_cast<std::size_t>(i)].N = i + 1;
+  const auto order = [&] {
+    std::vector<long long> result;
+    for (const auto& run : plan_real_runs(request)) result.push_back(run.parameters.N);
+    return result;
+  };
+  const auto first = order();
+  EXPECT_EQ(first, order());
+  request.seed = 2;
+  EXPECT_NE(first, order());
+  request.repetitions = 0;
+  EXPECT_THROW(plan_real_runs(request), core::DomainError);
+}
+
+}  // namespace
+}  // namespace hplcast::study
