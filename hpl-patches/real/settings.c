@@ -64,7 +64,7 @@ int settings_write_file(const char* prefix, const char* suffix, const char* too_
   const int open = output_open(&output, "%s-%d%s", prefix, values.rank, suffix);
   if (open) write(output.file);
   if (open && output_close(&output)) return 1;
-  if (errno == ENAMETOOLONG)
+  if (strlen(output.path) + 1 == sizeof output.path)
     (void)fprintf(stderr, "xhpl-instrumented: error: %s: %s\n", too_long, prefix);
   else
     (void)fprintf(stderr, "xhpl-instrumented: error: cannot write %s: %s\n", output.path, strerror(errno));

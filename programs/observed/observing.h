@@ -47,14 +47,13 @@ typedef struct {
   char path[PATH_MAX], temporary[PATH_MAX + 8];
 } output_file;
 
-/* Returns 0 if that failed: errno is ENAMETOOLONG for a path that is cut off. */
+/* Returns 0 if that failed: a path that is too long fills `path`. */
 __attribute__((format(printf, 2, 3))) static inline int output_open(output_file* output, const char* path, ...) {
   va_list arguments;
   va_start(arguments, path);
   const int length = vsnprintf(output->path, sizeof output->path, path, arguments);
   va_end(arguments);
   (void)snprintf(output->temporary, sizeof output->temporary, "%s.tmp", output->path);
-  errno = ENAMETOOLONG;
   output->file = length < (int)sizeof output->path ? fopen(output->temporary, "w") : NULL;
   return output->file != NULL;
 }
