@@ -1,5 +1,5 @@
 /* What a kernel does in the simulated HPL without any of hplcast's techniques: it sleeps, each call for itself. Sizes
- * and models are the same (blas_kernels.c, pivot.c). */
+ * and models are the same (modelled_kernels.c). */
 #include <unistd.h>
 
 #include "hplcast/smpi_models/hplcast_smpi.h"

@@ -3,7 +3,6 @@
 
 #include "hplcast/smpi_models/hplcast_activity.h"
 #include "wrap.h"
-#include "wrap.h"
 
 #define PHASE(phase, function, parameters, arguments)        \
   __typeof__(function) __real_##function, __wrap_##function; \
@@ -16,7 +15,7 @@
 PHASE(HPLCAST_PHASE_SOLVE, HPL_pdtrsv, (HPL_T_grid * grid, HPL_T_pmat* matrix), (grid, matrix))
 PHASE(HPLCAST_PHASE_OTHER, HPL_pdgesv, (HPL_T_grid * grid, HPL_T_palg* algorithm, HPL_T_pmat* matrix),
       (grid, algorithm, matrix))
-#ifndef HPLCAST_NO_CONTENT /* else it is in panel_factorisation.c */
+#ifndef HPLCAST_NO_CONTENT /* else it is in panels.c */
 PHASE(HPLCAST_PHASE_FACTORISATION, HPL_pdfact, (HPL_T_panel * panel), (panel))
 #endif
 

@@ -1,23 +1,6 @@
-/* Definitions for the linker's --wrap, which leads all calls of `function` here; __real_function() is what it replaces.
- */
+/* What replaced functions of HPL and MPI are made of. */
 #ifndef HPLCAST_HPL_WRAP_H
 #define HPLCAST_HPL_WRAP_H
-
-/* The names with __real_ and __wrap_ are the linker's. */
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wreserved-identifier"
-#endif
-
-/* WRAP(int, MPI_Abort, MPI_Comm comm, int status) { ... }: does not compile if HPL or MPI declares it otherwise. */
-#define WRAP(result, function, ...)                          \
-  __typeof__(function) __real_##function, __wrap_##function; \
-  result __wrap_##function(__VA_ARGS__)
-
-#endif
-
-/* Variables of one rank: those of file scope are shared by all ranks where SMPI does not privatise. */
-#ifndef HPLCAST_PER_RANK_H
-#define HPLCAST_PER_RANK_H
 
 #include <mpi.h>
 #include <stdio.h>
@@ -25,7 +8,19 @@
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-/* Of the calling rank in `table`: `bytes` bytes, zero at first. `table` is null at first. */
+/* The names with __real_ and __wrap_ are the linker's. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#endif
+
+/* Definitions for the linker's --wrap, which leads all calls of `function` here; __real_function() is what it replaces.
+ * WRAP(int, MPI_Abort, MPI_Comm comm, int status) { ... }: does not compile if HPL or MPI declares it otherwise. */
+#define WRAP(result, function, ...)                          \
+  __typeof__(function) __real_##function, __wrap_##function; \
+  result __wrap_##function(__VA_ARGS__)
+
+/* Variables of the calling rank in `table`, as those of file scope are shared by all ranks where SMPI does not
+ * privatise: `bytes` bytes, zero at first. `table` is null at first. */
 static inline void* of_calling_rank(void*** table, size_t bytes) {
   const int rank = hplcast_world_rank();
   if (*table == NULL) {
@@ -41,14 +36,7 @@ static inline void* of_calling_rank(void*** table, size_t bytes) {
   return (*table)[rank];
 }
 
-#endif
-
 /* The size of a message. */
-#ifndef HPLCAST_MESSAGE_BYTES_H
-#define HPLCAST_MESSAGE_BYTES_H
-
-#include <mpi.h>
-
 static inline double bytes_of(int count, MPI_Datatype type) {
   int bytes_of_item = 0;
   if (count > 0) (void)PMPI_Type_size(type, &bytes_of_item);

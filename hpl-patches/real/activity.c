@@ -1,30 +1,17 @@
 #include "activity.h"
 
-#include <string.h>
 #include <mpi.h>
 #include <sched.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "events_and_sums.h"
 #include "hpl.h"
 #include "wrap.h"
 
-/* Numbers of messages on their channels: both ends count, so that a message can be found again on the other side. */
-#ifndef HPLCAST_INSTRUMENT_CHANNEL_NUMBERS_H
-#define HPLCAST_INSTRUMENT_CHANNEL_NUMBERS_H
+/* --- numbers of messages on their channels ------------------------------------------------------------------------ */
 
-#include <stdint.h>
-
+/* Both ends count, so that a message can be found again on the other side. */
 #define NO_NUMBER UINT32_MAX
-
-/* Forgets all. */
-void channel_numbers_clear(void);
-
-/* The number, from 0, of the next message to (`sends`) or from a rank, by its tag. NO_NUMBER for a peer below 0, and
- * for a channel that finds no place: there are 49,000 (HPL uses about 1000 tags per neighbour). */
-uint32_t channel_number(int peer, int tag, int sends);
-
-#endif
 
 typedef struct {
   int peer; /* of the other side + 1, below 0 for receives; 0: a free place */
@@ -36,12 +23,14 @@ enum { bits = 16, places = 1 << bits, places_used_most = places / 4 * 3 };
 static channel channels[places];
 static int used;
 
-void channel_numbers_clear(void) {
+static void clear_channel_numbers(void) {
   memset(channels, 0, sizeof channels);
   used = 0;
 }
 
-uint32_t channel_number(int peer, int tag, int sends) {
+/* The number, from 0, of the next message to (`sends`) or from a rank, by its tag. NO_NUMBER for a peer below 0, and
+ * for a channel that finds no place: there are 49,000 (HPL uses about 1000 tags per neighbour). */
+static uint32_t channel_number(int peer, int tag, int sends) {
   if (peer < 0) return NO_NUMBER;
   const int side = sends ? peer + 1 : -peer - 1;
   /* Multiplicative hashing (Knuth, volume 3, 6.4), then the next free place. */
@@ -56,6 +45,8 @@ uint32_t channel_number(int peer, int tag, int sends) {
   channels[place] = (channel){side, tag, 1};
   return 0;
 }
+
+/* --- phases, kernels and calls ------------------------------------------------------------------------------------ */
 
 typedef struct {
   hplcast_phase phase;
@@ -175,18 +166,10 @@ static open_request* find_request(const void* id) {
 void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request) {
   if (!settings()->on || depth == 0) return;
   const int sends = operation <= HPLCAST_MPI_ISSEND;
-  call = (event){0,
-                 0,
-                 bytes,
-                 panel,
-                 peer,
-                 tag,
-                 0,
-                 NO_NUMBER,
-                 EVENT_CALL,
-                 (uint8_t)operation,
-                 (uint8_t)phase_now(),
-                 (uint8_t)sends};
+  call = (event){.bytes = bytes, .panel = panel, .a = peer, .b = tag, .number = NO_NUMBER, .kind = EVENT_CALL};
+  call.name = (uint8_t)operation;
+  call.phase = (uint8_t)phase_now();
+  call.sends = (uint8_t)sends;
   if (operation == HPLCAST_MPI_WAIT) {
     open_request* open = request == NULL ? NULL : find_request(request);
     if (open != NULL) {
@@ -255,7 +238,7 @@ void activity_rehearse_end(void) {
   memset(&held, 0, sizeof held);
   kernel_sums_clear((int)(settings()->events / events_per_sample));
   events_clear();
-  channel_numbers_clear();
+  clear_channel_numbers();
 }
 
 /* What phases.c needs: a process is one rank here, and nothing is done about polling loops. */

@@ -1,8 +1,15 @@
-/* What the environment says of the activities to keep (docs/formats/activity.md). */
-#ifndef HPLCAST_INSTRUMENT_SETTINGS_H
-#define HPLCAST_INSTRUMENT_SETTINGS_H
+/* What a rank of a real run does: exact sums of phases, kernels and MPI calls, and events (docs/formats/activity.md),
+ * and rows of timed kernel calls (docs/internals/hpl.md). The functions that tell of phases and calls are those of
+ * hplcast_activity.h, as in the simulation. Nothing is kept outside of HPL_pdgesv, which is the outermost phase. */
+#ifndef HPLCAST_INSTRUMENT_ACTIVITY_H
+#define HPLCAST_INSTRUMENT_ACTIVITY_H
 
 #include <stdint.h>
+#include <stdio.h>
+
+#include "hplcast/smpi_models/hplcast_activity.h"
+
+/* --- settings.c: what the environment says ------------------------------------------------------------------------ */
 
 typedef struct {
   const char* prefix; /* HPLCAST_ACTIVITY; null: nothing is kept */
@@ -27,13 +34,11 @@ uint64_t settings_number(const char* name, long most, const char* expected, uint
 /* "xhpl-instrumented: error: WHAT, found 'FOUND'" on stderr; ends the program with status 3. */
 void settings_refuse(const char* what, const char* found);
 
-#endif
+/* Writes PREFIX-RANK and SUFFIX, complete or not at all. Returns 0 if that failed, and says so on stderr; `too_long`:
+ * for the message. */
+int settings_write_file(const char* prefix, const char* suffix, const char* too_long, void (*write)(FILE*));
 
-/* The clock of a rank, and how far the clocks of other hosts are from that of rank 0. */
-#ifndef HPLCAST_INSTRUMENT_CLOCK_H
-#define HPLCAST_INSTRUMENT_CLOCK_H
-
-#include <stdio.h>
+/* --- clock.c: the clock of a rank, and how far the clocks of other hosts are from that of rank 0 ------------------ */
 
 /* Seconds of this host's monotonic clock, which all ranks on it share. HPLCAST_TEST_CLOCK=OFFSET_S,DRIFT (tests only)
  * moves it on all ranks but 0, as if each were on a host of its own. */
@@ -53,17 +58,7 @@ int clock_rank_of_host(void);
  * take half of the round trip, when it showed TIME_S. */
 void clock_write(FILE* file);
 
-#endif
-
-/* What a rank of a real run does: exact sums of phases, kernels and MPI calls, and events. The functions that tell it
- * of phases and calls are those of hplcast_activity.h, as in the simulation. Nothing is kept outside of HPL_pdgesv,
- * which is the outermost phase. */
-#ifndef HPLCAST_INSTRUMENT_ACTIVITY_H
-#define HPLCAST_INSTRUMENT_ACTIVITY_H
-
-#include <stdint.h>
-
-#include "hplcast/smpi_models/hplcast_activity.h"
+/* --- activity.c, activity_file.c: sums and events ----------------------------------------------------------------- */
 
 typedef struct {
   uint64_t calls;
@@ -83,17 +78,8 @@ typedef struct {
   int core;                                   /* that the rank was on when it began, below 0: not known */
 } activity_sums;
 
-/* Mean seconds that it takes to keep one of each, measured before the run. */
-typedef struct {
-  double kernel_s, call_s, phase_s;
-} activity_cost;
-
-/* Reads the settings (docs/formats/activity.md), takes the memory, measures the cost, compares the clocks. After
- * MPI_Init, on all ranks. */
+/* Reads the settings, takes the memory, measures the cost, compares the clocks. After MPI_Init, on all ranks. */
 void activity_start(int rank);
-
-/* Whether HPLCAST_ACTIVITY is set. */
-int activity_on(void);
 
 /* Keeps a kernel; only between the begin and the end of HPL_pdgesv. */
 void activity_kernel(hplcast_kernel kernel, int m, int n, int k, double flop, double begin_s, double end_s);
@@ -110,27 +96,18 @@ void activity_rehearse_end(void);
 /* Compares the clocks again and writes PREFIX-RANK.activity. Before MPI_Finalize. Returns 0 if that failed. */
 int activity_write(void);
 
-#endif
+/* --- kernel_trace.c: rows of kernel calls, kept in memory that is there before the run and written when it ends --- */
 
-/* Rows of timed kernel calls, kept in memory that is there before the run and written when it ends. */
-#ifndef HPLCAST_HPL_TRACE_H
-#define HPLCAST_HPL_TRACE_H
+/* As in files: by hplcast_kernel. */
+extern const char* const kernel_names[HPLCAST_KERNEL_COUNT];
 
-#include "hplcast/smpi_models/hplcast_smpi.h"  /* the list of kernels; nothing of the library is called */
-
-/* Reads HPLCAST_KERNEL_TRACE and HPLCAST_KERNEL_TRACE_MAX, takes the memory and measures the clock. After MPI_Init. */
-void trace_start(int rank);
+/* Reads HPLCAST_KERNEL_TRACE and HPLCAST_KERNEL_TRACE_MAX, takes the memory and measures the clock. After
+ * activity_start. */
+void trace_start(void);
 
 /* Calls are kept only between trace_resume and trace_pause: in the timed part of HPL, not in its set-up and check. */
 void trace_resume(void);
 void trace_pause(void);
-
-/* Seconds of a monotonic clock, or a negative number where the call that begins is not to be kept: tracing is off, or
- * the call is made by another kernel, whose duration already has it. A trace_end belongs to each trace_begin. */
-double trace_begin(void);
-
-/* Keeps the call that began at `start_s`. Calls with a size of 0 return at once in HPL and are not kept. */
-void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s);
 
 /* The socket that a core belongs to, -1 if the machine does not say. */
 int trace_cpu_of_core(int core);

@@ -1,10 +1,6 @@
 /* PREFIX-RANK.activity: one line per fact, the kind of which stands first (docs/formats/activity.md). */
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <mpi.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,17 +8,14 @@
 #include "events_and_sums.h"
 
 #define HPLCAST_NAME(NAME, name, ...) #name,
-static const char* const kernel_names[] = {HPLCAST_KERNELS(HPLCAST_NAME)};
 static const char* const phase_names[] = {HPLCAST_PHASES(HPLCAST_NAME)};
 static const char* const mpi_names[] = {HPLCAST_MPI_OPERATIONS(HPLCAST_NAME)};
 
 static uint64_t run_id; /* the same on all ranks of a run, and no others */
 static int ranks;
-static activity_cost cost;
 
-int activity_on(void) {
-  return settings()->on;
-}
+/* Mean seconds that it takes to keep one of each, measured before the run. */
+static struct { double kernel_s, call_s, phase_s; } cost;
 
 /* The very functions that keep events during the run are called, and what they kept is forgotten. Caches are warm here,
  * so the true cost is somewhat higher. */
@@ -52,7 +45,7 @@ static void measure_cost(void) {
 
 void activity_start(int rank) {
   settings_read(rank);
-  if (!activity_on()) return;
+  if (!settings()->on) return;
   if (!events_take_memory(settings()->events, settings()->first_panel, settings()->last_panel))
     settings_refuse("not enough memory for HPLCAST_ACTIVITY_EVENTS", "that many events");
   struct timespec now;
@@ -127,7 +120,7 @@ static void write_all(FILE* file) {
   const event_list* kept = events();
   write_header(file, sums);
   write_sums(file, sums);
-  kernel_sums_write(file, kernel_names);
+  kernel_sums_write(file);
   clock_write(file);
   (void)fprintf(file, "overhead,%.9f\n", overhead_s(sums));
   (void)fprintf(file, "events,%" PRIu64 ",%d,%" PRIu64 "\n", kept->size, kept->stride, kept->lost);
@@ -135,29 +128,9 @@ static void write_all(FILE* file) {
   (void)fprintf(file, "end\n");
 }
 
-/* Complete or not at all: written under another name, then renamed. */
-static int write_file(void) {
-  char path[PATH_MAX];
-  char temporary[PATH_MAX + 8];
-  if (snprintf(path, sizeof path, "%s-%d.activity", settings()->prefix, settings()->rank) >= (int)sizeof path) {
-    (void)fprintf(stderr, "xhpl-instrumented: error: HPLCAST_ACTIVITY is too long a path\n");
-    return 0;
-  }
-  (void)snprintf(temporary, sizeof temporary, "%s.tmp", path);
-  FILE* file = fopen(temporary, "w");
-  if (file != NULL) {
-    write_all(file);
-    const int written = !ferror(file);
-    if (fclose(file) == 0 && written && rename(temporary, path) == 0) return 1;
-  }
-  (void)fprintf(stderr, "xhpl-instrumented: error: cannot write %s: %s\n", path, strerror(errno));
-  if (file != NULL) (void)remove(temporary);
-  return 0;
-}
-
 int activity_write(void) {
-  if (!activity_on()) return 1;
+  if (!settings()->on) return 1;
   activity_release();
   clock_compare();
-  return write_file();
+  return settings_write_file(settings()->prefix, ".activity", "HPLCAST_ACTIVITY is too long a path", write_all);
 }

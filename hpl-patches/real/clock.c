@@ -2,7 +2,8 @@
 
 #include <mpi.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "observing.h"
 
 typedef struct {
   int rank;
@@ -19,9 +20,7 @@ static comparison* comparisons;
 static int comparisons_made;
 
 double clock_now_s(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return planted_offset_s + planted_rate * ((double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+  return planted_offset_s + planted_rate * (1e-9 * (double)clock_ns(CLOCK_MONOTONIC));
 }
 
 int clock_rank_of_host(void) {

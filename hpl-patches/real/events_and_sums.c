@@ -1,12 +1,11 @@
 #include "events_and_sums.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <inttypes.h>
-#include <stdint.h>
 
 #include "activity.h"
-#include "hplcast/smpi_models/hplcast_shape_sums.h"
+#include "observing.h"
 
 static event_list list;
 
@@ -86,15 +85,6 @@ void kernel_sums_clear(int samples) {
       classes[kernel][i].random = (uint64_t)(kernel * HPLCAST_SHAPE_CLASS_COUNT + i);
 }
 
-/* floor(log4(m n k)): from the exponent of a double, which is exact for powers of two. */
-static int class_of(double product) {
-  uint64_t bits;
-  memcpy(&bits, &product, sizeof bits);
-  const int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
-  const int found = exponent < 0 ? 0 : exponent / 2;
-  return found < HPLCAST_SHAPE_CLASS_COUNT ? found : HPLCAST_SHAPE_CLASS_COUNT - 1;
-}
-
 #define POWER(x, exponent) ((exponent) == 0 ? 1.0 : (exponent) == 1 ? (x) : (x) * (x))
 #define ADD_SUM(a, b, c) *sum++ += POWER(x, a) * POWER(y, b) * POWER(z, c);
 
@@ -102,17 +92,15 @@ void kernel_sums_add(hplcast_kernel kernel, int m, int n, int k, double time_s) 
   const double x = m;
   const double y = n;
   const double z = k;
-  class_sums* one = &classes[kernel][class_of(x * y * z)];
-  ++one->calls;
+  class_sums* one = &classes[kernel][size_class(x * y * z, 2, HPLCAST_SHAPE_CLASS_COUNT)];
+  const uint64_t place = place_in_sample(one->calls++, samples_of_class, &one->random);
+  if (place < samples_of_class) one->samples[place] = (sampled_call){time_s, m, n, k};
   one->time_s += time_s;
   double* sum = one->sums;
   HPLCAST_SHAPE_SUMS(ADD_SUM)
-  uint64_t place = one->calls - 1;
-  if (place >= samples_of_class) place = next_random(&one->random) % one->calls;
-  if (place < samples_of_class) one->samples[place] = (sampled_call){time_s, m, n, k};
 }
 
-void kernel_sums_write(FILE* file, const char* const* kernel_names) {
+void kernel_sums_write(FILE* file) {
   for (int kernel = 0; kernel < HPLCAST_KERNEL_COUNT; ++kernel) {
     for (int i = 0; i < HPLCAST_SHAPE_CLASS_COUNT; ++i) {
       const class_sums* one = &classes[kernel][i];

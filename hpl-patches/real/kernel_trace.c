@@ -1,15 +1,13 @@
-#include <errno.h>
-#include <limits.h>
-#include <mpi.h>
+/* Times every kernel call of an otherwise unchanged HPL, and keeps a sample of them. */
 #include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "activity.h"
-#include "events_and_sums.h"
+#include "kernels.h"
+#include "observing.h"
+#include "wrap.h"
 
 typedef struct {
   double start_s; /* since trace_start */
@@ -29,13 +27,12 @@ static const double clock_resolution_s = 1e-9; /* of struct timespec, and of the
 enum { default_rows_max = 20000, most_rows = 1000000, clock_reads = 10000 };
 
 #define HPLCAST_NAME(NAME, name, ...) #name,
-static const char* const kernel_names[] = {HPLCAST_KERNELS(HPLCAST_NAME)};
+const char* const kernel_names[] = {HPLCAST_KERNELS(HPLCAST_NAME)};
 
 /* One process is one rank here, so file scope is the scope of a rank. */
 static kernel_rows trace[HPLCAST_KERNEL_COUNT];
 static const char* prefix;
 static uint64_t rows_max = default_rows_max;
-static int rank_of_process;
 static int running;
 static int depth; /* of kernels in kernels */
 static double origin_s;
@@ -48,12 +45,12 @@ static void measure_clock(void) {
   }
 }
 
-void trace_start(int rank) {
-  rank_of_process = rank;
+void trace_start(void) {
+  const int rank = settings()->rank;
   prefix = getenv("HPLCAST_KERNEL_TRACE");
   if (prefix == NULL || *prefix == '\0') {
     prefix = NULL;
-    if (rank == 0 && !activity_on())
+    if (rank == 0 && !settings()->on)
       (void)fprintf(
           stderr,
           "xhpl-instrumented: neither HPLCAST_KERNEL_TRACE=PREFIX nor HPLCAST_ACTIVITY=PREFIX is set, so nothing "
@@ -75,13 +72,15 @@ void trace_start(int rank) {
 }
 
 void trace_resume(void) {
-  running = prefix != NULL || activity_on();
+  running = prefix != NULL || settings()->on;
 }
 void trace_pause(void) {
   running = 0;
 }
 
-double trace_begin(void) {
+/* Seconds of the clock, or a negative number where the call that begins is not to be kept: tracing is off, or the call
+ * is made by another kernel, whose duration already has it. An end_call belongs to each begin_call. */
+static double begin_call(void) {
   if (depth++ > 0 || !running) return -1.0;
   return clock_now_s();
 }
@@ -98,16 +97,8 @@ static double flop_of(hplcast_kernel kernel, double m, double n, double k) {
   return 0;
 }
 
-/* Reservoir sampling (Waterman's algorithm R): after any number of calls, each of them was kept with the same
- * probability. */
-static row* place_of_next_row(kernel_rows* kernel) {
-  const uint64_t call = kernel->calls++;
-  if (call < rows_max) return &kernel->rows[call];
-  const uint64_t place = next_random(&kernel->random) % (call + 1);
-  return place < rows_max ? &kernel->rows[place] : NULL;
-}
-
-void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s) {
+/* Keeps the call that began at `start_s`. Calls with a size of 0 return at once in HPL and are not kept. */
+static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s) {
   --depth;
   if (start_s < 0.0) return;
   const double measured_s = clock_now_s() - start_s;
@@ -120,9 +111,8 @@ void trace_end(hplcast_kernel kernel, int m, int n, int k, double start_s) {
   kernel_rows* of_kernel = &trace[kernel];
   of_kernel->total_s += duration_s;
   of_kernel->flop += flop;
-  row* kept = place_of_next_row(of_kernel);
-  if (kept == NULL) return;
-  *kept = (row){start_s - origin_s, duration_s, m, n, k, sched_getcpu()};
+  const uint64_t place = place_in_sample(of_kernel->calls++, rows_max, &of_kernel->random);
+  if (place < rows_max) of_kernel->rows[place] = (row){start_s - origin_s, duration_s, m, n, k, sched_getcpu()};
 }
 
 static int by_start(const void* left, const void* right) {
@@ -166,47 +156,19 @@ static void write_totals(FILE* file) {
                   trace[i].flop);
 }
 
-/* Complete or not at all: written under another name, then renamed. */
-static int write_file(const char* suffix, void (*write)(FILE*)) {
-  char path[PATH_MAX];
-  char temporary[PATH_MAX + 8];
-  if (snprintf(path, sizeof path, "%s-%d%s", prefix, rank_of_process, suffix) >= (int)sizeof path) {
-    (void)fprintf(stderr, "xhpl-instrumented: error: HPLCAST_KERNEL_TRACE is too long a path: %s\n", prefix);
-    return 0;
-  }
-  (void)snprintf(temporary, sizeof temporary, "%s.tmp", path);
-  FILE* file = fopen(temporary, "w");
-  int good = file != NULL;
-  if (good) {
-    write(file);
-    good = !ferror(file);
-    good = fclose(file) == 0 && good;
-    good = good && rename(temporary, path) == 0;
-  }
-  if (!good) {
-    (void)fprintf(stderr, "xhpl-instrumented: error: cannot write %s: %s\n", path, strerror(errno));
-    if (file != NULL) (void)remove(temporary);
-  }
-  return good;
-}
-
 int trace_write(void) {
   if (prefix == NULL) return 1;
-  return write_file(".csv", write_rows) && write_file(".totals.csv", write_totals);
+  const char* too_long = "HPLCAST_KERNEL_TRACE is too long a path";
+  return settings_write_file(prefix, ".csv", too_long, write_rows) &&
+         settings_write_file(prefix, ".totals.csv", too_long, write_totals);
 }
-
-/* Times every kernel call of an otherwise unchanged HPL. */
-#include "activity.h"
-#include "kernels.h"
-#include "activity.h"
-#include "wrap.h"
 
 #define TIME_CALL(NAME, function, result, parameters, arguments, m_, n_, k_) \
   __typeof__(function) __real_##function, __wrap_##function;                 \
   HPLCAST_TYPE_OF_##result __wrap_##function parameters {                    \
-    const double start_s = trace_begin();                                    \
+    const double start_s = begin_call();                                     \
     KEEP_##result __real_##function arguments;                               \
-    trace_end(HPLCAST_##NAME, m_, n_, k_, start_s);                          \
+    end_call(HPLCAST_##NAME, m_, n_, k_, start_s);                           \
     RETURN_##result;                                                         \
   }
 #define KEEP_NOTHING
@@ -222,7 +184,7 @@ WRAP(int, MPI_Init, int* argc, char*** argv) {
   int rank = 0;
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   activity_start(rank);
-  trace_start(rank);
+  trace_start();
   return status;
 }
 

@@ -1,17 +1,11 @@
+/* Shows the MPI calls of HPL to activity.c. */
+#include <mpi.h>
 #include <stdlib.h>
 
+#include "hplcast/smpi_models/hplcast_activity.h"
 #include "wrap.h"
 
-/* Ranks in MPI_COMM_WORLD of the ranks in HPL's communicators. */
-#ifndef HPLCAST_INSTRUMENT_WORLD_RANKS_H
-#define HPLCAST_INSTRUMENT_WORLD_RANKS_H
-
-#include <mpi.h>
-
-/* -1 for a wildcard, and in a communicator that HPL did not make by MPI_Comm_split. */
-int world_rank_of(int rank, MPI_Comm comm);
-
-#endif
+/* --- ranks in MPI_COMM_WORLD of the ranks in HPL's communicators -------------------------------------------------- */
 
 typedef struct {
   MPI_Comm comm;
@@ -22,7 +16,8 @@ typedef struct {
 enum { places = 8 };
 static known_comm known[places];
 
-int world_rank_of(int rank, MPI_Comm comm) {
+/* -1 for a wildcard, and in a communicator that HPL did not make by MPI_Comm_split. */
+static int world_rank_of(int rank, MPI_Comm comm) {
   if (rank < 0) return -1;
   if (comm == MPI_COMM_WORLD) return rank;
   for (int i = 0; i < places; ++i)
@@ -65,12 +60,7 @@ WRAP(int, MPI_Comm_free, MPI_Comm* comm) {
   return __real_MPI_Comm_free(comm);
 }
 
-/* Shows the MPI calls of HPL to activity.c. */
-#include <mpi.h>
-
-#include "hplcast/smpi_models/hplcast_activity.h"
-#include "wrap.h"
-#include "wrap.h"
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /* A request as a number that can be compared: a pointer in Open MPI, an integer elsewhere. */
 static const void* name_of(const MPI_Request* request) {

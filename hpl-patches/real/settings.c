@@ -1,10 +1,10 @@
 #include "activity.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "observing.h"
 
 enum { default_events = 100000, most_events = 10000000 };
 static activity_settings values = {NULL, 0, 0, default_events, 0, -1, -1};
@@ -57,4 +57,16 @@ void settings_read(int rank) {
                   rank >= first_rank && rank <= last_rank;
   (void)read_range("HPLCAST_TRACE_PANELS", "HPLCAST_TRACE_PANELS must be first-last, such as 0-9", &values.first_panel,
                    &values.last_panel);
+}
+
+int settings_write_file(const char* prefix, const char* suffix, const char* too_long, void (*write)(FILE*)) {
+  output_file output;
+  const int open = output_open(&output, "%s-%d%s", prefix, values.rank, suffix);
+  if (open) write(output.file);
+  if (open && output_close(&output)) return 1;
+  if (strlen(output.path) + 1 == sizeof output.path)
+    (void)fprintf(stderr, "xhpl-instrumented: error: %s: %s\n", too_long, prefix);
+  else
+    (void)fprintf(stderr, "xhpl-instrumented: error: cannot write %s: %s\n", output.path, strerror(errno));
+  return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-/* HPL's communicators are those of the runtime, but for MPI_COMM_WORLD (communicators.c). */
+/* HPL's communicators are those of the runtime, but for MPI_COMM_WORLD (mpi_calls.c). */
 static inline const hplcast_communicator* communicator_of(MPI_Comm comm) {
   return comm == MPI_COMM_WORLD ? hplcast_world() : (const hplcast_communicator*)comm;
 }

@@ -1,20 +1,18 @@
-/* The BLAS and the copying kernels of HPL in the simulated program: each call costs its modelled time and does nothing.
- */
+/* The BLAS, the copying kernels and the pivot search of HPL in the simulated program: each call costs its modelled time
+ * and does nothing more than control needs. */
 #include <string.h>
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "kernels.h"
+#include "own_memory.h"
 #include "wrap.h"
-#ifdef HPLCAST_NO_CONTENT
-#include "panels.h"
-#endif
 
 #define SIMULATE_NUMBERS(NAME, function, result, parameters, arguments, m_, n_, k_) \
   __typeof__(function) __wrap_##function;                                           \
   void __wrap_##function parameters {                                               \
     hplcast_kernel_call(HPLCAST_##NAME, m_, n_, k_);                                \
   }
-#define SIMULATE_CONTROL(...) /* below, or in pivot.c */
+#define SIMULATE_CONTROL(...) /* below */
 #define SIMULATE_KERNEL(NAME, name, function, call, sizes, flop, touches) \
   HPLCAST_EXPAND(SIMULATE_##touches, NAME, function, HPLCAST_CALL_##call)
 
@@ -34,22 +32,18 @@ WRAP(void, cblas_dcopy, const int n, const double* x, const int incx, double* y,
   memmove(y, x, (size_t)n * sizeof *y);
 }
 
-/* Only the check of the result would look at the index; the pivot search has its own replacement (pivot.c). */
+/* Only the check of the result would look at the index; the pivot search has its own replacement (HPL_dlocmax). */
 WRAP(CBLAS_INDEX, cblas_idamax, const int n, const double* x, const int incx) {
   hplcast_kernel_call(HPLCAST_IDAMAX, 1, n, 1);
   return 0;
 }
 
-/* The pivot search and the swap of the pivot row inside a panel, without a matrix.
- *
- * The candidate of each rank is the maximum of as many uniform numbers as the rank has rows left, so that the greatest
- * of the candidates of a process column belongs to each of all rows with the same probability. HPL's own exchange
- * (HPL_pdmxswp) then makes the ranks of the column agree on it. */
-#include "hpl.h"
-#include "hplcast/smpi_models/hplcast_smpi.h"
-#include "wrap.h"
+/* --- the pivot search and the swap of the pivot row inside a panel, without a matrix ------------------------------ */
 
-/* work[0..3]: the local maximum, its local row counted from `ii`, its global row, and the process row that has it. */
+/* The candidate of each rank is the maximum of as many uniform numbers as the rank has rows left, so that the greatest
+ * of the candidates of a process column belongs to each of all rows with the same probability. HPL's own exchange
+ * (HPL_pdmxswp) then makes the ranks of the column agree on it.
+ * work[0..3]: the local maximum, its local row counted from `ii`, its global row, and the process row that has it. */
 WRAP(void, HPL_dlocmax, HPL_T_panel* panel, const int n, const int ii, const int jj, double* work) {
   (void)jj;
   if (n <= 0) {

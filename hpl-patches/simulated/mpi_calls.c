@@ -1,16 +1,12 @@
-/* Every MPI call of HPL that spends or observes simulated time first spends what the kernels before it have cost, and
- * is counted and shown to the runtime (hplcast_activity.h). These functions call MPI's profiling interface, and send
- * all messages in MPI_COMM_WORLD: other communicators are not SMPI's (communicators.c). */
+/* The MPI calls of HPL in the simulated program. Each that spends or observes simulated time first spends what the
+ * kernels before it have cost, and is counted and shown to the runtime (hplcast_activity.h). These functions call MPI's
+ * profiling interface, and send all messages in MPI_COMM_WORLD: other communicators are not SMPI's (below). */
 #include <mpi.h>
 
 #include "channels.h"
 #include "hplcast/smpi_models/hplcast_activity.h"
-#include "hpl.h"
+#include "own_memory.h"
 #include "wrap.h"
-#include "wrap.h"
-#ifdef HPLCAST_NO_CONTENT
-#include "panels.h"
-#endif
 
 static void begin(hplcast_mpi operation, int peer, int tag, MPI_Comm comm, double bytes) {
   hplcast_call_begin(operation, peer < 0 ? -1 : in_world(peer, comm), tag, bytes, NULL);
@@ -27,7 +23,7 @@ static int direct_messages(void) {
 
 /* Only bytes matter in messages without content: a strided piece of U is sent as as many contiguous doubles, because
  * packing and unpacking would read and commit memory without content. Messages with content (pivots) are
- * contiguous, see shared_panel.c. */
+ * contiguous (own_memory.c). */
 static void flatten(int* count, MPI_Datatype* type) {
   if (*type == MPI_DOUBLE || *type == MPI_INT || *type == MPI_BYTE) return;
   *count = (int)(bytes_of(*count, *type) / sizeof(double));
@@ -186,7 +182,7 @@ WRAP(int, HPL_sdrv, double* out, int out_count, int out_tag, double* in, int in_
   return __wrap_MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* HPL frees the types of its panels, which here are MPI_DOUBLE (shared_panel.c). */
+/* HPL frees the types of its panels, which here are MPI_DOUBLE (own_memory.c). */
 WRAP(int, MPI_Type_free, MPI_Datatype* type) {
   if (*type != MPI_DOUBLE) return PMPI_Type_free(type);
   *type = MPI_DATATYPE_NULL;
@@ -204,16 +200,14 @@ WRAP(int, MPI_Finalize, void) {
 }
 
 /* A program that was linked for another version of the runtime is told, in place of going wrong. */
-__attribute__((constructor)) static void require_interface(void) { hplcast_require_interface(HPLCAST_INTERFACE); }
+__attribute__((constructor)) static void require_interface(void) {
+  hplcast_require_interface(HPLCAST_INTERFACE);
+}
 
-/* HPL's communicators are those of the runtime, which one object serves for all of their ranks. Messages in them go
- * between ranks of MPI_COMM_WORLD (mpi_calls.c). */
-#include <mpi.h>
+/* --- communicators ------------------------------------------------------------------------------------------------ */
 
-#include "channels.h"
-#include "hplcast/smpi_models/hplcast_smpi.h"
-#include "wrap.h"
-
+/* They are those of the runtime, which one object serves for all of their ranks. Messages in them go between ranks of
+ * MPI_COMM_WORLD. */
 WRAP(int, MPI_Comm_split, MPI_Comm comm, int color, int key, MPI_Comm* part) {
   hplcast_count_message(HPLCAST_MPI_COLLECTIVE, 0);
   *part = (MPI_Comm)hplcast_split(communicator_of(comm), color == MPI_UNDEFINED ? -1 : color, key);

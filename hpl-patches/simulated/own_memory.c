@@ -1,14 +1,6 @@
-/* Panels in uncommitted memory, and HPL_packL to send them; the workspace of other functions.
- *
- * A panel in memory, alike on every rank:
- *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      addresses only
- *     middle: DPIV (jb), DINFO (1): pivots, which are read                 private to the rank
- *     tail:   U                                                            as the head
- * HPL's own layout is the same but for the process column that owns the panel: there L2 lies in the matrix. Here it
- * lies in front of WORK, so that a panel is sent as one piece of memory, of which only the pivots are copied. Where
- * SMPI itself carries the messages, it would touch all of it: there head and tail are one page mapped repeatedly.
- */
-#include "panels.h"
+/* Uncommitted memory in place of malloc's: of panels, and HPL_packL to send them; of the workspace of other functions;
+ * of the matrix. */
+#include "own_memory.h"
 
 #include <search.h>
 #include <stdint.h>
@@ -16,10 +8,17 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "own_memory.h"
-#include "panels.h"
 #include "wrap.h"
 
+/* --- panels ------------------------------------------------------------------------------------------------------- */
+
+/* A panel in memory, alike on every rank:
+ *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      addresses only
+ *     middle: DPIV (jb), DINFO (1): pivots, which are read                 private to the rank
+ *     tail:   U                                                            as the head
+ * HPL's own layout is the same but for the process column that owns the panel: there L2 lies in the matrix. Here it
+ * lies in front of WORK, so that a panel is sent as one piece of memory, of which only the pivots are copied. Where
+ * SMPI itself carries the messages, it would touch all of it: there head and tail are one page mapped repeatedly. */
 typedef struct {
   size_t head, middle, tail; /* bytes */
 } block_sizes;
@@ -134,7 +133,8 @@ static block* take_block(int shared, block_sizes needed) {
   return new_block(shared, needed);
 }
 
-void hplcast_drop_idle_panels(void) {
+/* Gives back the memory of panels that no rank uses at the moment. */
+static void drop_idle_panels(void) {
   while (idle_blocks != NULL) {
     block* b = idle_blocks;
     idle_blocks = b->next;
@@ -195,6 +195,8 @@ void hplcast_panel_free(void* work) {
   }
 }
 
+/* --- workspaces --------------------------------------------------------------------------------------------------- */
+
 /* The last one is the largest; ranks may still be using those before it. */
 enum { most_workspaces = 64 };
 static struct {
@@ -225,6 +227,8 @@ static int is_workspace(const char* address) {
   }
   return 0;
 }
+
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /* Nearly never: no look-up. */
 static int may_be_reserved(const char* address) {
@@ -269,19 +273,12 @@ WRAP(int, HPL_packL, HPL_T_panel* panel, const int first, const int length, cons
   return MPI_SUCCESS;
 }
 
-/* The memory of HPL_pdtest, and HPL_pdmatgen, for a matrix without content.
- *
- * Nothing computes with the matrix and no message is sent from it (panels have a workspace of their own,
- * shared_panel.c), except a few vectors in the final triangular solve, of which only the size matters. So it is
- * uncommitted memory, of which hardly a page is ever touched, the same for all ranks of this copy of the
- * program. One mapping per rank would need more addresses than a process has from N = 4 million on. */
-#include <stddef.h>
-#include <sys/mman.h>
+/* --- the matrix --------------------------------------------------------------------------------------------------- */
 
-#include "own_memory.h"
-#include "panels.h"
-#include "wrap.h"
-
+/* Nothing computes with the matrix and no message is sent from it (panels have a workspace of their own), except a few
+ * vectors in the final triangular solve, of which only the size matters. So it is uncommitted memory, of which hardly a
+ * page is ever touched, the same for all ranks of this copy of the program. One mapping per rank would need more
+ * addresses than a process has from N = 4 million on. */
 void* hplcast_matrix_malloc(size_t bytes) {
   static void* memory;
   static size_t reserved;
@@ -294,10 +291,10 @@ void* hplcast_matrix_malloc(size_t bytes) {
   return memory;
 }
 
-/* The reserved memory is for the next run, too. */
+/* At the end of a run. The reserved memory is for the next one, too; its panels have other sizes. */
 void hplcast_matrix_free(void* matrix) {
   (void)matrix;
-  hplcast_drop_idle_panels();
+  drop_idle_panels();
 }
 
 /* Set-up is not timed and the matrix is never looked at. */

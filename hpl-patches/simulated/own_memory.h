@@ -6,6 +6,7 @@
 #define HPLCAST_OWN_MEMORY_H
 
 #include "hpl.h" /* first: SimGrid's headers use malloc */
+#include "hplcast/smpi_models/hplcast_smpi.h"
 
 void* hplcast_matrix_malloc(size_t bytes);
 void hplcast_matrix_free(void* memory);
@@ -13,6 +14,16 @@ void* hplcast_panel_malloc(size_t bytes);
 void hplcast_panel_free(void* memory);
 void* hplcast_workspace_malloc(size_t bytes);
 void hplcast_workspace_free(void* memory);
+
+/* True for uncommitted memory that is never read; writing would commit it. */
+int hplcast_without_content(const void* address);
+
+/* Sets the content of the message of `bytes` bytes at `data`: the pivots of a panel; all of any other message. */
+void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message);
+
+/* Moves the panel that begins in row *row, of a matrix that has *rows rows from there on, to where the window is
+ * (panels.c); before its memory is asked for. */
+void hplcast_place_panel(const HPL_T_pmat* matrix, int* row, int* rows);
 
 #if defined HPLCAST_OWN_MEMORY && defined HPLCAST_MEMORY
 #define HPLCAST_JOINED(kind, function) hplcast_##kind##_##function

@@ -1,4 +1,14 @@
-/* Sampled prediction: HPL factors a window of panels and believes that it is all.
+/* Panels that HPL does not factor as it would: those outside of the window of a sampled prediction, and the exchanges
+ * of fast mode. */
+#include "channels.h"
+#include "hpl.h"
+#include "hplcast/smpi_models/hplcast_activity.h"
+#include "own_memory.h"
+#include "wrap.h"
+
+/* --- sampled prediction ------------------------------------------------------------------------------------------- */
+
+/* HPL factors a window of panels and believes that it is all.
  *
  *      matrix:                  what HPL is told:         what its panels say:
  *      +---+------------+       A->n = rows of the        IA = JA = begin of the panel in the matrix,
@@ -7,25 +17,15 @@
  *      +---+--------+---+
  *
  * The process grid goes round by one row and column per panel, so a window begins with a panel of process column 0. */
-#include "panels.h"
-
-#include "hplcast/smpi_models/hplcast_smpi.h"
-#include "wrap.h"
-#include "wrap.h"
-
-/* Of the factorisation that the rank is in. */
 typedef struct {
   hplcast_window window;
   int rows; /* of the matrix */
 } factorisation;
 
+/* The one that the rank is in. */
 static factorisation* factorisation_of_caller(void) {
   static void** factorisations_of_ranks;
   return of_calling_rank(&factorisations_of_ranks, sizeof(factorisation));
-}
-
-int hplcast_panel_in_window(int row, int nb) {
-  return row / nb - factorisation_of_caller()->window.first;
 }
 
 void hplcast_place_panel(const HPL_T_pmat* matrix, int* row, int* rows) {
@@ -61,15 +61,10 @@ static void factor_window(factor_function* factor, HPL_T_grid* grid, HPL_T_palg*
 IN_WINDOW(HPL_pdgesv0)
 IN_WINDOW(HPL_pdgesvK2)
 
-/* Fast mode: exchanges inside a panel (HPL_pdmxswp) are noted, and settled at its end or before a sampled exchange,
- * which is made with messages. */
-#include "hpl.h"
+/* --- fast mode ---------------------------------------------------------------------------------------------------- */
 
-#include "channels.h"
-#include "hplcast/smpi_models/hplcast_activity.h"
-#include "panels.h"
-#include "wrap.h"
-
+/* Exchanges inside a panel (HPL_pdmxswp) are noted, and settled at its end or before a sampled exchange, which is made
+ * with messages. */
 static hplcast_column column_of(const HPL_T_panel* panel) {
   const HPL_T_grid* grid = panel->grid;
   hplcast_column column;
@@ -77,7 +72,8 @@ static hplcast_column column_of(const HPL_T_panel* panel) {
   column.size = grid->nprow;
   column.position = MModSub(grid->myrow, panel->prow, grid->nprow);
   column.panel_columns = panel->jb;
-  column.panel = hplcast_panel_in_window(panel->ja - panel->jb, panel->nb); /* HPL_pdfact has begun with ja += jb */
+  const int row = panel->ja - panel->jb; /* HPL_pdfact has begun with ja += jb */
+  column.panel = row / panel->nb - factorisation_of_caller()->window.first;
   column.tag = MSGID_BEGIN_PFACT;
   return column;
 }

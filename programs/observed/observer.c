@@ -1,5 +1,5 @@
-/* libhplcast-observe.so: preloaded into the ranks of a real program (`hplcast observe`). Times the calls of BLAS that the
- * program makes, and the CPU time of what is neither BLAS nor MPI. Writes two CSV files per rank into
+/* libhplcast-observe.so: preloaded into the ranks of a real program (`hplcast observe`). Times the calls of BLAS that
+ * the program makes, and the CPU time of what is neither BLAS nor MPI. Writes two CSV files per rank into
  * HPLCAST_OBSERVE_DIR when MPI_Finalize is called, or at exit:
  *
  *     rank-R.calls.csv    routine,m,n,k,duration_s,calls   a sample of calls; each stands for so many
@@ -12,13 +12,11 @@
 #include "observed_calls.h"
 
 #include <dlfcn.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "observing.h"
 
 /* A read of CPU time takes about 0.3 us: 3 % of calls of 1e5 flop on a core of 1e10 flop per s. */
 static const double long_flop = 1e5;
@@ -26,23 +24,23 @@ static const double long_flop = 1e5;
 static const double preempted_s = 5e-4;
 
 static __thread int is_observed_thread;
-static int depth;              /* of calls of routines and MPI */
-static int paused;             /* MPI_Pcontrol(0) */
+static int depth;  /* of calls of routines and MPI */
+static int paused; /* MPI_Pcontrol(0) */
 static int written;
 static pid_t observed_process;
 static int64_t executing_from; /* CPU time at which the program went on, in ns */
 static int64_t executed_ns;    /* without MPI; routines and regions are part of it */
 static int64_t in_mpi_ns;      /* CPU time, without waiting where the MPI library sleeps */
 static int64_t wall_from;
-static double wall_overhead_ns, cpu_overhead_ns;  /* of one pair of reads, part of what they measure */
-static double call_overhead_ns[2];                /* of timing one call, by clock */
+static double wall_overhead_ns, cpu_overhead_ns; /* of one pair of reads, part of what they measure */
+static double call_overhead_ns[2];               /* of timing one call, by clock */
 static uint64_t timed_calls[2];
-static uint64_t marks;         /* of regions, and calls of MPI: one read of CPU time of each counts as the program's */
+static uint64_t marks; /* of regions, and calls of MPI: one read of CPU time of each counts as the program's */
 static uint64_t foreign_calls;
 static uint64_t preempted_calls; /* left out: too few to matter for the time of a routine */
 static struct hplcast_observed* routines;
 static struct hplcast_mpi_observed* functions;
-static uint64_t random_state = 88172645463325252u;
+static uint64_t random_state = 1;
 
 struct region {
   char name[64];
@@ -61,14 +59,8 @@ static int region_count;
 static double routines_s;
 static int64_t mpi_before_ns[MOST_REGIONS];
 
-static int64_t read_clock(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int64_t cpu_ns(void) {
-  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+  return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void stop(const char* format, ...) {
@@ -94,30 +86,17 @@ struct hplcast_timing hplcast_timing_begin(double work_flop) {
     return timing;
   }
   if (depth++ > 0 || paused) return timing;
-  timing.begin_ns = timing.cpu ? cpu_ns() : read_clock(CLOCK_MONOTONIC);
+  timing.begin_ns = timing.cpu ? cpu_ns() : clock_ns(CLOCK_MONOTONIC);
   return timing;
 }
 
-static uint64_t next_random(void) { /* xorshift64, Marsaglia 2003 */
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return random_state;
-}
-
-/* Algorithm R (Vitter 1985) in the class of the call. */
+/* In the sample of its class. */
 static void keep(struct hplcast_observed* routine, double m, double n, double k, double duration_s) {
-  int class = ilogb(m * n * k);
-  if (class < 0) class = 0;
-  if (class >= HPLCAST_CLASSES) class = HPLCAST_CLASSES - 1;
-  struct hplcast_class* kept = routine->classes[class];
-  if (kept == NULL) {
-    kept = routine->classes[class] = calloc(1, sizeof *kept);
-    if (kept == NULL) stop("no memory for the calls of %s", routine->name);
-  }
-  const uint64_t number = kept->calls++;
-  kept->time_s += duration_s;
-  const uint64_t place = number < HPLCAST_SAMPLES ? number : next_random() % (number + 1);
+  struct hplcast_class** const class = &routine->classes[size_class(m * n * k, 1, HPLCAST_CLASSES)];
+  if (*class == NULL) *class = calloc(1, sizeof **class);
+  struct hplcast_class* const kept = *class;
+  if (kept == NULL) stop("no memory for the calls of %s", routine->name);
+  const uint64_t place = place_in_sample(kept->calls++, HPLCAST_SAMPLES, &random_state);
   if (place < HPLCAST_SAMPLES)
     kept->samples[place] = (struct hplcast_sample){(float)m, (float)n, (float)k, (float)duration_s};
 }
@@ -134,12 +113,12 @@ static struct hplcast_observed* first_of(struct hplcast_observed* routine) {
   return routine->first = one;
 }
 
-void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_observed* routine, double m, double n, double k,
-                        double flop) {
+void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_observed* routine, double m, double n,
+                        double k, double flop) {
   if (!is_observed_thread) return;
   --depth;
   if (timing->begin_ns < 0) return;
-  const int64_t end_ns = timing->cpu ? cpu_ns() : read_clock(CLOCK_MONOTONIC);
+  const int64_t end_ns = timing->cpu ? cpu_ns() : clock_ns(CLOCK_MONOTONIC);
   ++timed_calls[timing->cpu];
   if (!(m > 0 && n > 0 && k > 0)) return;
   const double overhead_ns = timing->cpu ? cpu_overhead_ns : wall_overhead_ns;
@@ -258,14 +237,6 @@ void hplcast_observed_region_end(const char* name) {
 
 /* --- the files ---------------------------------------------------------------------------------------------------- */
 
-static FILE* open_file(const char* folder, const char* rank, const char* what) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/rank-%s.%s.csv", folder, rank, what);
-  FILE* const file = fopen(path, "w");
-  if (file == NULL) stop("cannot write %s", path);
-  return file;
-}
-
 static const char* rank_of_process(void) {
   const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
@@ -273,11 +244,14 @@ static const char* rank_of_process(void) {
   return "0";
 }
 
+static void open_file(output_file* output, const char* folder, const char* what) {
+  if (!output_open(output, "%s/rank-%s.%s.csv", folder, rank_of_process(), what)) stop("cannot write %s", output->path);
+}
+
 static void write_calls(FILE* file, const char* kind, const struct hplcast_observed* routine) {
   for (int i = 0; i < HPLCAST_CLASSES; ++i) {
     const struct hplcast_class* const kept = routine->classes[i];
-    if (kept == NULL) continue;
-    const uint64_t samples = kept->calls < HPLCAST_SAMPLES ? kept->calls : HPLCAST_SAMPLES;
+    const uint64_t samples = hplcast_samples_of(kept);
     for (uint64_t j = 0; j < samples; ++j) {
       const struct hplcast_sample* const one = &kept->samples[j];
       fprintf(file, "%s%s,%.0f,%.0f,%.0f,%.9g,%.9g\n", kind, routine->name, one->m, one->n, one->k, one->duration_s,
@@ -303,8 +277,10 @@ static void write_files(void) {
   written = 1;
   const int64_t now = cpu_ns();
   if (!paused) executed_ns += now - executing_from;
-  FILE* const calls = open_file(folder, rank_of_process(), "calls");
-  FILE* const times = open_file(folder, rank_of_process(), "times");
+  static output_file files[3];
+  open_file(&files[0], folder, "calls");
+  open_file(&files[1], folder, "times");
+  FILE *const calls = files[0].file, *const times = files[1].file;
   fputs("routine,m,n,k,duration_s,calls\n", calls);
   fputs("what,name,calls,time_s,flop\n", times);
   double in_regions_s = 0;
@@ -322,22 +298,22 @@ static void write_files(void) {
     fprintf(times, "mpi,%s,%llu,%.9g,0\n", one->name, (unsigned long long)one->calls, one->time_s);
   const double total_s = (double)executed_ns * 1e-9 - overhead_s();
   const double rest_s = total_s - routines_s - in_regions_s;
-  const int64_t process_ns = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+  const int64_t process_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   fprintf(times, "total,,0,%.9g,0\n", total_s > 0 ? total_s : 0);
   fprintf(times, "rest,,0,%.9g,0\n", rest_s > 0 ? rest_s : 0);
-  fprintf(times, "wall,,0,%.9g,0\n", (double)(read_clock(CLOCK_MONOTONIC) - wall_from) * 1e-9);
+  fprintf(times, "wall,,0,%.9g,0\n", (double)(clock_ns(CLOCK_MONOTONIC) - wall_from) * 1e-9);
   fprintf(times, "preempted,,%llu,0,0\n", (unsigned long long)preempted_calls);
   fprintf(times, "threads,,%llu,%.9g,0\n", (unsigned long long)foreign_calls, (double)(process_ns - now) * 1e-9);
-  if (fclose(calls) != 0 || fclose(times) != 0) stop("cannot write into %s", folder);
+  if (!output_close(&files[0]) || !output_close(&files[1])) stop("cannot write into %s", folder);
   const size_t reach_bytes = memory_for_reach();
   if (reach_bytes == 0) return;
-  FILE* const reach = open_file(folder, rank_of_process(), "reach");
-  fputs("routine,m,n,k,duration_s,calls\n", reach);
-  hplcast_write_reach(reach, routines, total_s, reach_bytes);
-  if (fclose(reach) != 0) stop("cannot write into %s", folder);
+  open_file(&files[2], folder, "reach");
+  fputs("routine,m,n,k,duration_s,calls\n", files[2].file);
+  hplcast_write_reach(files[2].file, routines, total_s, reach_bytes);
+  if (!output_close(&files[2])) stop("cannot write into %s", folder);
 }
 
-/* --- begin and end ------------------------------------------------------------------------------------------------- */
+/* --- begin and end ------------------------------------------------------------------------------------------------ */
 
 /* What timing a call adds: to the call, and to the code around it. */
 static void calibrate(int cpu) {
@@ -346,7 +322,7 @@ static void calibrate(int cpu) {
   const clockid_t clock = cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
   const int64_t begin_ns = cpu_ns();
   for (int i = 0; i < repetitions; ++i) {
-    const int64_t first = read_clock(clock), second = read_clock(clock);
+    const int64_t first = clock_ns(clock), second = clock_ns(clock);
     if ((double)(second - first) < least_ns) least_ns = (double)(second - first);
   }
   const double pair_ns = (double)(cpu_ns() - begin_ns) / repetitions;
@@ -359,7 +335,7 @@ __attribute__((constructor)) static void begin(void) {
   is_observed_thread = 1;
   calibrate(0);
   calibrate(1);
-  wall_from = read_clock(CLOCK_MONOTONIC);
+  wall_from = clock_ns(CLOCK_MONOTONIC);
   executing_from = cpu_ns();
   observed_process = getpid();
 }

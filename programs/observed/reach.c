@@ -1,25 +1,24 @@
-/* What the observed run cannot show: the vector routines of BLAS at lengths and strides beyond those of its calls, where
- * rows of a larger matrix lie in more pages and farther from the caches, and products with more rows and columns, which
- * no longer lie in a cache. When the program is over, each rank calls the same routines of the same library on matrices
- * of random numbers, all ranks at about the same time:
+/* What the observed run cannot show: the vector routines of BLAS at lengths and strides beyond those of its calls,
+ * where rows of a larger matrix lie in more pages and farther from the caches, and products with more rows and columns,
+ * which no longer lie in a cache. When the program is over, each rank calls the same routines of the same library on
+ * matrices of random numbers, all ranks at about the same time:
  *
  *     strided   rows of n columns of a matrix whose columns have k elements: 64 neighbouring rows in turn, each with a
  *               random one below it, which is how pivots swap rows; of routines other than swaps, a row and a vector
- *               (the strides of strides.h that the run did not have, too: other sizes of the matrix have them)
+ *               (the strides of call_shapes.h that the run did not have, too: other sizes of the matrix have them)
  *     products  of the widest observed face, m x n, enlarged, and its k, added to the same C again and again
  *     others    columns of a panel of 64, just written, each with a vector anywhere
  *
  * Rows: routine,m,n,k,duration_s,calls, as of observed calls; durations are means of the calls of a row. */
 #define _GNU_SOURCE
 #include "observed_calls.h"
-#include "strides.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "observing.h"
 
 enum { BLOCK = 64, PRODUCTS = 2, MOST_POINTS = 512 };
 
@@ -29,9 +28,10 @@ struct routine {
   const char* name; /* without the letter of the type */
   enum shape shape;
 };
-static const struct routine known[] = {{"swap", TWO}, {"copy", TWO}, {"axpy", SCALED_TWO}, {"scal", SCALED}, {"gemm", PRODUCT}};
+static const struct routine known[] = {
+    {"swap", TWO}, {"copy", TWO}, {"axpy", SCALED_TWO}, {"scal", SCALED}, {"gemm", PRODUCT}};
 
-static const char* const variants[] = {"", "/strided", "/half-aliased", "/aliased"}; /* by enum hplcast_strides */
+static const char* const variants[] = {HPLCAST_STRIDE_NAMES}; /* by enum hplcast_strides */
 
 struct point {
   const struct hplcast_observed* observed;
@@ -43,31 +43,30 @@ struct point {
   int m, n, k; /* m = 1: vectors */
 };
 
-static uint64_t random_state = 2463534242u;
-
-static uint64_t next_random(void) { /* xorshift64, Marsaglia 2003 */
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return random_state;
+static uint64_t random_number(void) {
+  static uint64_t state = 2;
+  return next_random(&state);
 }
 
 static double cpu_s(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+  return 1e-9 * (double)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void call(const struct point* point, const void* alpha, void* x, const int* incx, void* y, const int* incy) {
   const int* const n = &point->n;
   switch (point->shape) {
-    case SCALED: ((void (*)(const int*, const void*, void*, const int*))point->function)(n, alpha, x, incx); break;
-    case TWO: ((void (*)(const int*, void*, const int*, void*, const int*))point->function)(n, x, incx, y, incy); break;
+    case SCALED:
+      ((void (*)(const int*, const void*, void*, const int*))point->function)(n, alpha, x, incx);
+      break;
+    case TWO:
+      ((void (*)(const int*, void*, const int*, void*, const int*))point->function)(n, x, incx, y, incy);
+      break;
     case SCALED_TWO:
       ((void (*)(const int*, const void*, void*, const int*, void*, const int*))point->function)(n, alpha, x, incx, y,
-                                                                                                incy);
+                                                                                                 incy);
       break;
-    case PRODUCT: break; /* measured_product_s() */
+    case PRODUCT:
+      break; /* measured_product_s() */
   }
 }
 
@@ -95,7 +94,8 @@ static double measured_product_s(const struct point* point, char* memory) {
   const size_t m = (size_t)point->m, n = (size_t)point->n, k = (size_t)point->k;
   static const double one[2] = {1, 0}; /* as factorisations add: another factor would be one more pass through C */
   static const float single_one[2] = {1, 0};
-  const void *const factor = factor_of(point), *const beta = is_single(point) ? (const void*)single_one : (const void*)one;
+  const void *const factor = factor_of(point), *const beta =
+                                                   is_single(point) ? (const void*)single_one : (const void*)one;
   char *const c = memory, *const a = c + point->element_bytes * m * n, *const b = a + point->element_bytes * m * k;
   double begin_s = 0;
   for (int i = 0; i <= PRODUCTS; ++i) {
@@ -105,22 +105,24 @@ static double measured_product_s(const struct point* point, char* memory) {
   return (cpu_s() - begin_s) / PRODUCTS;
 }
 
-/* Mean time of the calls of a block: where in the memory it lies is drawn, so that nothing of it is in a cache near by. */
+/* Mean time of the calls of a block: where in the memory it lies is drawn, so that nothing of it is in a cache near by.
+ */
 static double measured_s(const struct point* point, char* memory, size_t elements) {
   const void* const factor = factor_of(point);
   const int one = 1, stride = point->strides ? point->k : 1;
   const size_t n = (size_t)point->n, rows = (size_t)point->k, bytes = point->element_bytes;
   char *xs[BLOCK], *ys[BLOCK];
-  const size_t column = (size_t)next_random() % (elements / rows - n + 1);
-  const size_t first = rows > 2 * BLOCK ? (size_t)next_random() % (rows - BLOCK) : 0;
+  const size_t column = (size_t)random_number() % (elements / rows - n + 1);
+  const size_t first = rows > 2 * BLOCK ? (size_t)random_number() % (rows - BLOCK) : 0;
   for (size_t i = 0; i < BLOCK; ++i) {
     if (point->strides) {
       const size_t below = first + i < rows ? rows - first - i : 1;
       xs[i] = memory + bytes * (column * rows + (first + i) % rows);
-      ys[i] = memory + bytes * (point->swaps ? column * rows + (first + i + (size_t)next_random() % below) % rows : 0);
+      ys[i] =
+          memory + bytes * (point->swaps ? column * rows + (first + i + (size_t)random_number() % below) % rows : 0);
     } else { /* a column of a panel, which another routine has just written, and one of a matrix */
       xs[i] = memory + bytes * n * i;
-      ys[i] = memory + bytes * ((size_t)next_random() % (elements - n + 1));
+      ys[i] = memory + bytes * ((size_t)random_number() % (elements - n + 1));
     }
   }
   if (!point->strides)
@@ -131,7 +133,7 @@ static double measured_s(const struct point* point, char* memory, size_t element
   return (cpu_s() - begin_s) / BLOCK;
 }
 
-/* --- which ones ----------------------------------------------------------------------------------------------------- */
+/* --- which ones --------------------------------------------------------------------------------------------------- */
 
 static enum hplcast_strides strides_of(const char* variant) {
   int strides = HPLCAST_UNIT_STRIDE;
@@ -165,9 +167,7 @@ static void largest_sizes(const struct hplcast_observed* observed, double* n, do
   *n = *k = 1;
   for (int i = 0; i < HPLCAST_CLASSES; ++i) {
     const struct hplcast_class* const kept = observed->classes[i];
-    if (kept == NULL) continue;
-    const uint64_t samples = kept->calls < HPLCAST_SAMPLES ? kept->calls : HPLCAST_SAMPLES;
-    for (uint64_t j = 0; j < samples; ++j) {
+    for (uint64_t j = 0; j < hplcast_samples_of(kept); ++j) {
       if (kept->samples[j].n > *n) *n = kept->samples[j].n;
       if (kept->samples[j].k > *k) *k = kept->samples[j].k;
     }
@@ -178,10 +178,14 @@ static void largest_sizes(const struct hplcast_observed* observed, double* n, do
 static int distance_of(const struct point* kind, int distance) {
   const int page = HPLCAST_ALIAS_BYTES / (int)kind->element_bytes, beyond = (distance + page - 1) / page * page;
   switch (kind->strides) {
-    case HPLCAST_ALIASED: return beyond;
-    case HPLCAST_HALF_ALIASED: return beyond + page / 2;
-    case HPLCAST_STRIDED: return distance + (distance % (page / 2) == 0);
-    case HPLCAST_UNIT_STRIDE: break;
+    case HPLCAST_ALIASED:
+      return beyond;
+    case HPLCAST_HALF_ALIASED:
+      return beyond + page / 2;
+    case HPLCAST_STRIDED:
+      return distance + (distance % (page / 2) == 0);
+    case HPLCAST_UNIT_STRIDE:
+      break;
   }
   return 1;
 }
@@ -191,9 +195,7 @@ static struct hplcast_sample widest(const struct hplcast_observed* observed) {
   struct hplcast_sample found = {0};
   for (int i = 0; i < HPLCAST_CLASSES; ++i) {
     const struct hplcast_class* const kept = observed->classes[i];
-    if (kept == NULL) continue;
-    const uint64_t samples = kept->calls < HPLCAST_SAMPLES ? kept->calls : HPLCAST_SAMPLES;
-    for (uint64_t j = 0; j < samples; ++j) {
+    for (uint64_t j = 0; j < hplcast_samples_of(kept); ++j) {
       const struct hplcast_sample* const one = &kept->samples[j];
       const double more = (double)one->m * one->n - (double)found.m * found.n;
       if (more > 0 || (more == 0 && one->k > found.k)) found = *one;
@@ -268,22 +270,22 @@ void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, do
   }
   for (int i = 0; i < count; ++i) {
     const size_t columns = points[i].strides ? (size_t)points[i].k : BLOCK;
-    const size_t of_point = points[i].element_bytes * (points[i].shape == PRODUCT
-                                                           ? (size_t)elements_of_product(&points[i])
-                                                           : (size_t)points[i].n * columns);
+    const size_t of_point =
+        points[i].element_bytes *
+        (points[i].shape == PRODUCT ? (size_t)elements_of_product(&points[i]) : (size_t)points[i].n * columns);
     if (of_point > bytes) bytes = of_point;
   }
   if (count == 0) return;
   char* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
   for (size_t i = 0; i + 8 <= bytes; i += 8) { /* neither zeros nor denormal numbers, whatever the type */
-    const float pair[2] = {1.0f + (float)(next_random() >> 48), 1.0f + (float)(next_random() >> 48)};
+    const float pair[2] = {1.0f + (float)(random_number() >> 48), 1.0f + (float)(random_number() >> 48)};
     memcpy(memory + i, pair, sizeof pair);
   }
   const double most_s = 3, begin_s = cpu_s();
   for (int repetition = 0; repetition < 3; ++repetition) {
     for (int i = count - 1; i > 0; --i) { /* in random order */
-      const int other = (int)(next_random() % (uint64_t)(i + 1));
+      const int other = (int)(random_number() % (uint64_t)(i + 1));
       const struct point kept = points[i];
       points[i] = points[other];
       points[other] = kept;
@@ -291,8 +293,8 @@ void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, do
     for (int i = 0; i < count && cpu_s() - begin_s < most_s; ++i) {
       const struct point* const point = &points[i];
       const int is_product = point->shape == PRODUCT;
-      const double duration_s = is_product ? measured_product_s(point, memory)
-                                           : measured_s(point, memory, bytes / point->element_bytes);
+      const double duration_s =
+          is_product ? measured_product_s(point, memory) : measured_s(point, memory, bytes / point->element_bytes);
       const char* const name = point->observed->name;
       fprintf(file, "%.*s%s,%d,%d,%d,%.9g,%d\n", (int)strcspn(name, "/"), name, variants[point->strides], point->m,
               point->n, is_product || point->strides ? point->k : 1, duration_s, is_product ? PRODUCTS : BLOCK);

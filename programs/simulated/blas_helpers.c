@@ -1,5 +1,5 @@
-/* What else a BLAS has: functions that take no time worth a model, and are executed. Weak, because LAPACK brings some of
- * them, too. */
+/* What else a BLAS has: functions that take no time worth a model, and are executed. Weak, because LAPACK brings some
+ * of them, too. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

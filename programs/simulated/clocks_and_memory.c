@@ -1,7 +1,9 @@
-/* Clocks of a simulated program: all show simulated time, and each read costs what MPI_Wtime does, so that loops that
- * wait for a tick end. The linker turns calls of NAME into __wrap_NAME. */
+/* Clocks and allocations of a simulated program. The linker turns calls of NAME into __wrap_NAME. Without mpi.h, which
+ * may have a malloc of its own. */
 #define _GNU_SOURCE
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,7 +11,10 @@
 #include "hplcast/smpi_models/hplcast_program.h"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-/* Time since the begin of the simulation. */
+/* --- clocks ------------------------------------------------------------------------------------------------------- */
+
+/* All show simulated time, and each read costs what MPI_Wtime does, so that loops that wait for a tick end. This one is
+ * the time since the begin of the simulation. */
 extern double __real_MPI_Wtime(void) __attribute__((weak));
 
 double __wrap_MPI_Wtime(void) {
@@ -130,14 +135,10 @@ void __wrap__gfortran_cpu_time_8(double* time_s) {
   *time_s = now_s();
 }
 
-/* Allocations of a simulated program: large ones are views of one block that all ranks share (hplcast_share()), if
- * HPLCAST_SHARE_ABOVE asks for it. Not those of calloc: zeros were asked for, and pages that nobody writes cost nothing.
- * The linker turns calls of NAME into __wrap_NAME. */
-#include <stddef.h>
-#include <string.h>
+/* --- allocations -------------------------------------------------------------------------------------------------- */
 
-#include "hplcast/smpi_models/hplcast_program.h"
-
+/* Large ones are views of one block that all ranks share (hplcast_share()), if HPLCAST_SHARE_ABOVE asks for it. Not
+ * those of calloc: zeros were asked for, and pages that nobody writes cost nothing. */
 extern void* __real_malloc(size_t size);
 extern void* __real_realloc(void* old, size_t size);
 extern void __real_free(void* memory);

@@ -45,9 +45,9 @@ int __wrap_MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_
   return result;
 }
 
-/* Elements in short blocks with gaps between them are packed by their sender and unpacked by their receiver, as MPI_Pack
- * and MPI_Unpack do. Longer blocks take no more than a message without gaps: copying them is what it does, too, piece by
- * piece while others are on their way. */
+/* Elements in short blocks with gaps between them are packed by their sender and unpacked by their receiver, as
+ * MPI_Pack and MPI_Unpack do. Longer blocks take no more than a message without gaps: copying them is what it does,
+ * too, piece by piece while others are on their way. */
 static double bytes_with_gaps(int count, MPI_Datatype type) {
   int size = 0;
   return hplcast_has_short_blocks(type) && PMPI_Type_size(type, &size) == MPI_SUCCESS ? (double)count * size : 0;
@@ -69,7 +69,7 @@ static void spend_unpacking(double bytes) {
   extern int __real_##NAME(const void*, int, MPI_Datatype, int, int, MPI_Comm);                                   \
   int __wrap_##NAME(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
     if (!hplcast_messages()) return SMPI(NAME, buffer, count, type, peer, tag, communicator);                     \
-    spend_packing(bytes_with_gaps(count, type));                                                                                   \
+    spend_packing(bytes_with_gaps(count, type));                                                                  \
     hplcast_enter_mpi(#NAME);                                                                                     \
     const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);                                 \
     hplcast_mpi_send(&end, synchronous);                                                                          \

@@ -4,11 +4,12 @@
 
 #include <complex.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "call_shapes.h"
 #include "hplcast/smpi_models/hplcast_program.h"
 #include "hplcast/smpi_models/hplcast_smpi.h"
-#include "strides.h"
 
 /* A routine as the models know it; `number` is asked for at its first call. */
 struct hplcast_variant {
@@ -92,24 +93,16 @@ static inline void HPLCAST_SWAP(size_t size, int n, void* x, int incx, void* y, 
 HPLCAST_DEFINE_DRAW(float)
 HPLCAST_DEFINE_DRAW(double)
 
-#endif
-
-/* Factorisations of a simulated program that stop because of what is in their matrix: told, and the simulation ends. They
- * would be over in no time, and the program often does not look at `info`. */
-#ifndef HPLCAST_INFO_CHECK_H
-#define HPLCAST_INFO_CHECK_H
-
-#include <stdio.h>
-
-#include "hplcast/smpi_models/hplcast_program.h"
-
+/* Factorisations of a simulated program that stop because of what is in their matrix: told, and the simulation ends.
+ * They would be over in no time, and the program often does not look at `info`. */
 static inline void hplcast_check_info(const char* name, const int* info) {
   char message[300];
   if (*info <= 0 || hplcast_numerics()) return; /* below 0: a wrong argument; with numerics: as in a real run */
-  snprintf(message, sizeof message,
-           "%s gave info = %d: what is in the simulated matrix stopped it, and its time would not be that of a real run; "
-           "fill the matrix with numbers that do not (0 does), or with --share-above in a region that is skipped",
-           name, *info);
+  snprintf(
+      message, sizeof message,
+      "%s gave info = %d: what is in the simulated matrix stopped it, and its time would not be that of a real run; "
+      "fill the matrix with numbers that do not (0 does), or with --share-above in a region that is skipped",
+      name, *info);
   hplcast_stop(message);
 }
 

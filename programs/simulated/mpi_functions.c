@@ -1,9 +1,14 @@
-/* MPI_Abort of a simulated program ends the simulation as a failure. SMPI would end the ranks, and all that was counted
- * until then would look like a run. The linker turns calls of NAME into __wrap_NAME. */
+/* Functions of MPI that are ours in a simulated program, and its interface. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "hplcast/smpi_models/hplcast_smpi.h"
+
+/* --- MPI_Abort ---------------------------------------------------------------------------------------------------- */
+
+/* Ends the simulation as a failure. SMPI would end the ranks, and all that was counted until then would look like a
+ * run. The linker turns calls of NAME into __wrap_NAME. */
 static void end(int code) {
   int rank = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -24,8 +29,9 @@ void __wrap_mpi_abort_(const int* communicator, const int* code, int* error) {
   end(*code);
 }
 
-/* Functions of MPI that SMPI 3.32 lacks, and programs call. Weak: a SimGrid that has them keeps its own. */
-#include <mpi.h>
+/* --- functions that SMPI 3.32 lacks, and programs call ------------------------------------------------------------ */
+
+/* Weak: a SimGrid that has them keeps its own. */
 
 /* BLACS asks for types of Fortran by their sizes. */
 #pragma weak MPI_Type_match_size
@@ -58,10 +64,10 @@ void mpi_pcontrol_(const int* level) {
   (void)level;
 }
 
-/* A program that was linked for another version of the runtime is told, in place of going wrong. */
-#include "hplcast/smpi_models/hplcast_smpi.h"
+/* --- the interface ------------------------------------------------------------------------------------------------ */
 
-/* The linker is asked for this name, so that the file is linked. */
+/* A program that was linked for another version of the runtime is told, in place of going wrong. The linker is asked
+ * for this name, so that the file is linked. */
 const int hplcast_interface_of_program = HPLCAST_INTERFACE;
 
 __attribute__((constructor)) static void require_interface(void) {

@@ -1,7 +1,5 @@
 /* MPI functions of a simulated program: the pending delay of the rank is spent before SMPI sees the call. The linker
- * turns calls of NAME into __wrap_NAME (--wrap). No function of MPI has arguments other than integers and addresses, so
- * one shape does for all: what is more than a function takes is not looked at (calling conventions of x86-64 and
- * AArch64). */
+ * turns calls of NAME into __wrap_NAME (--wrap). */
 #ifndef HPLCAST_MPI_WRAP_H
 #define HPLCAST_MPI_WRAP_H
 
@@ -11,71 +9,68 @@
 #include "hplcast/smpi_models/hplcast_program_messages.h"
 #include "modelled_calls.h"
 
-/* HPLCAST_LABEL: the name of the function in C. `before` and `after`: statements. The most arguments: 13 of
- * mpi_get_accumulate_, 11 of mpi_dist_graph_create_adjacent_. */
-#define HPLCAST_WRAP(NAME, before, after)                                                                            \
-  extern long __real_##NAME(long, long, long, long, long, long, long, long, long, long, long, long, long, long)      \
-      __attribute__((weak));                                                                                         \
-  long __wrap_##NAME(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, \
-                     long m, long n) {                                                                               \
-    before;                                                                                                          \
-    const long result = __real_##NAME(a, b, c, d, e, f, g, h, i, j, k, l, m, n);                                     \
-    after;                                                                                                           \
-    hplcast_after_mpi();                                                                                             \
-    return result;                                                                                                   \
+#define HPLCAST_DECLARE_REAL(NAME) extern long __real_##NAME HPLCAST_TYPES __attribute__((weak))
+
+/* HPLCAST_LABEL: the name of the function in C. `before` and `after`: statements. */
+#define HPLCAST_WRAP(NAME, before, after)                \
+  HPLCAST_DECLARE_REAL(NAME);                            \
+  long __wrap_##NAME HPLCAST_PARAMETERS {                \
+    before;                                              \
+    const long result = __real_##NAME HPLCAST_ARGUMENTS; \
+    after;                                               \
+    hplcast_after_mpi();                                 \
+    return result;                                       \
   }
 
 #define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(HPLCAST_LABEL), )
-#define HPLCAST_ITSELF {HPLCAST_LABEL, HPLCAST_LABEL, -1}
-#define HPLCAST_WRAP_WORK(NAME, bytes)                                                                             \
-  HPLCAST_WRAP(NAME, static struct hplcast_variant variant = HPLCAST_ITSELF; hplcast_enter_mpi(HPLCAST_LABEL), \
-               hplcast_spend_if_known(&variant, bytes))
+#define HPLCAST_ITSELF \
+  { HPLCAST_LABEL, HPLCAST_LABEL, -1 }
+#define HPLCAST_WRAP_WORK(NAME, bytes)                                       \
+  HPLCAST_WRAP(NAME, static struct hplcast_variant variant = HPLCAST_ITSELF; \
+               hplcast_enter_mpi(HPLCAST_LABEL), hplcast_spend_if_known(&variant, bytes))
 #define HPLCAST_BYTES_C(count, type) hplcast_bytes_of((int)count, (MPI_Datatype)type)
 #define HPLCAST_BYTES_FORTRAN(count, type) hplcast_bytes_of(*(MPI_Fint*)count, MPI_Type_f2c(*(MPI_Fint*)type))
-#define HPLCAST_WRAP_REFUSED(NAME) HPLCAST_WRAP(NAME, hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
-#define HPLCAST_WRAP_COLLECTIVE_C(NAME, meets, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, -1, (MPI_Comm)communicator); alone, )
-#define HPLCAST_WRAP_COLLECTIVE_FORTRAN(NAME, meets, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, -1, MPI_Comm_f2c(*(MPI_Fint*)communicator)); alone, )
-#define HPLCAST_WRAP_ROOTED_C(NAME, meets, root, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, (int)root, (MPI_Comm)communicator); alone, )
-#define HPLCAST_WRAP_ROOTED_FORTRAN(NAME, meets, root, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, *(MPI_Fint*)root, MPI_Comm_f2c(*(MPI_Fint*)communicator)); alone, )
+#define HPLCAST_WRAP_REFUSED(NAME) \
+  HPLCAST_WRAP(NAME, hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
+
+/* An argument as what it is: a number, a communicator, the place of a new communicator. */
+#define HPLCAST_INT_C(argument) ((int)(argument))
+#define HPLCAST_INT_FORTRAN(argument) (*(MPI_Fint*)(argument))
+#define HPLCAST_COMM_C(argument) ((MPI_Comm)(argument))
+#define HPLCAST_COMM_FORTRAN(argument) MPI_Comm_f2c(*(MPI_Fint*)(argument))
+#define HPLCAST_NEW_COMM_C(argument) (*(MPI_Comm*)(argument))
+#define HPLCAST_NEW_COMM_FORTRAN(argument) MPI_Comm_f2c(*(MPI_Fint*)(argument))
+
+/* `root`: -1 where everybody waits for the last one. `alone`: a statement before it is called. */
+#define HPLCAST_WRAP_COLLECTIVE(NAME, meets, root, communicator, alone) \
+  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, root, communicator); alone, )
+#define HPLCAST_WRAP_CREATING(NAME, of, made)    \
+  HPLCAST_WRAP(NAME, const MPI_Comm parent = of; \
+               hplcast_before_mpi(HPLCAST_LABEL), if (hplcast_messages()) hplcast_communicator_made(parent, made))
 /* What does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and those of
  * Intel MPI wait for ever. Scan has the arguments of allreduce, gather those of allgather and a root. */
-#define HPLCAST_ALONE(communicator, call)               \
-  if (hplcast_ranks_of((MPI_Comm)(communicator)) == 1) { \
-    const long alone_result = call;                     \
-    hplcast_after_mpi();                                \
-    return alone_result;                                \
+#define HPLCAST_ALONE(communicator, call)    \
+  if (hplcast_ranks_of(communicator) == 1) { \
+    const long alone_result = call;          \
+    hplcast_after_mpi();                     \
+    return alone_result;                     \
   }
 #define HPLCAST_SCAN_C(communicator) \
-  HPLCAST_ALONE(communicator, __real_MPI_Scan(a, b, c, d, e, communicator, 0, 0, 0, 0, 0, 0, 0, 0))
-#define HPLCAST_SCAN_FORTRAN(communicator, error)             \
-  HPLCAST_ALONE(MPI_Comm_f2c(*(MPI_Fint*)communicator), \
+  HPLCAST_ALONE(HPLCAST_COMM_C(communicator), __real_MPI_Scan(a, b, c, d, e, communicator, 0, 0, 0, 0, 0, 0, 0, 0))
+#define HPLCAST_SCAN_FORTRAN(communicator, error)   \
+  HPLCAST_ALONE(HPLCAST_COMM_FORTRAN(communicator), \
                 __real_mpi_scan_(a, b, c, d, e, communicator, error, 0, 0, 0, 0, 0, 0, 0))
 #define HPLCAST_GATHER_C(communicator) \
-  HPLCAST_ALONE(communicator, __real_MPI_Gather(a, b, c, d, e, f, 0, communicator, 0, 0, 0, 0, 0, 0))
-#define HPLCAST_GATHER_FORTRAN(communicator, error)           \
-  static MPI_Fint root = 0;                                   \
-  HPLCAST_ALONE(MPI_Comm_f2c(*(MPI_Fint*)communicator), \
+  HPLCAST_ALONE(HPLCAST_COMM_C(communicator), __real_MPI_Gather(a, b, c, d, e, f, 0, communicator, 0, 0, 0, 0, 0, 0))
+#define HPLCAST_GATHER_FORTRAN(communicator, error) \
+  static MPI_Fint root = 0;                         \
+  HPLCAST_ALONE(HPLCAST_COMM_FORTRAN(communicator), \
                 __real_mpi_gather_(a, b, c, d, e, f, (long)&root, communicator, error, 0, 0, 0, 0, 0))
-/* `child`: the argument that is the new communicator. */
-#define HPLCAST_WRAP_CREATING_C(NAME, child)                           \
-  HPLCAST_WRAP(NAME, const MPI_Comm parent = (MPI_Comm)a; hplcast_before_mpi(HPLCAST_LABEL), \
-               if (hplcast_messages()) hplcast_communicator_made(parent, *(MPI_Comm*)child))
-#define HPLCAST_WRAP_CREATING_FORTRAN(NAME, child)                                     \
-  HPLCAST_WRAP(NAME, const MPI_Comm parent = MPI_Comm_f2c(*(MPI_Fint*)a); hplcast_before_mpi(HPLCAST_LABEL), \
-               if (hplcast_messages()) hplcast_communicator_made(parent, MPI_Comm_f2c(*(MPI_Fint*)child)))
-
-#define HPLCAST_DECLARE_REAL(NAME)                                                                               \
-  extern long __real_##NAME(long, long, long, long, long, long, long, long, long, long, long, long, long, long) \
-      __attribute__((weak));
-HPLCAST_DECLARE_REAL(MPI_Scan)
-HPLCAST_DECLARE_REAL(mpi_scan_)
-HPLCAST_DECLARE_REAL(MPI_Gather)
-HPLCAST_DECLARE_REAL(mpi_gather_)
+HPLCAST_DECLARE_REAL(MPI_Scan);
+HPLCAST_DECLARE_REAL(mpi_scan_);
+HPLCAST_DECLARE_REAL(MPI_Gather);
+HPLCAST_DECLARE_REAL(mpi_gather_);
 
 static inline int hplcast_ranks_of(MPI_Comm communicator) {
   int ranks = 0;
