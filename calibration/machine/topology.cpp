@@ -57,18 +57,18 @@ std::vector<CorePlace> cores_of(hwloc_topology_t topology) {
   return cores;
 }
 
-std::vector<CacheDescription> caches_of(hwloc_topology_t topology) {
-  std::vector<CacheDescription> caches;
+std::vector<core::CacheDescription> caches_of(hwloc_topology_t topology) {
+  std::vector<core::CacheDescription> caches;
   const int depth = hwloc_topology_get_depth(topology);
   for (int level = 0; level < depth; ++level) {
     const unsigned objects = hwloc_get_nbobjs_by_depth(topology, level);
     for (unsigned i = 0; i < objects; ++i) {
       const hwloc_obj_t object = hwloc_get_obj_by_depth(topology, level, i);
       if (hwloc_obj_type_is_cache(object->type) == 0) continue;
-      const CacheDescription cache{static_cast<int>(object->attr->cache.depth),
-                                   object->attr->cache.type == HWLOC_OBJ_CACHE_INSTRUCTION,
-                                   static_cast<double>(object->attr->cache.size), 1};
-      const auto same = std::find_if(caches.begin(), caches.end(), [&](const CacheDescription& other) {
+      const core::CacheDescription cache{static_cast<int>(object->attr->cache.depth),
+                                         object->attr->cache.type == HWLOC_OBJ_CACHE_INSTRUCTION,
+                                         static_cast<double>(object->attr->cache.size), 1};
+      const auto same = std::find_if(caches.begin(), caches.end(), [&](const core::CacheDescription& other) {
         return other.level == cache.level && other.instruction == cache.instruction &&
                other.size_bytes == cache.size_bytes;
       });

@@ -18,7 +18,6 @@
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/power_fit.hpp"
-#include "hplcast/study/archive_campaign.hpp"
 
 namespace hplcast::cli {
 
@@ -53,7 +52,7 @@ void summarise(const fit::CampaignFit& fit) {
 
 /// Samples of the steps `power`, if there are any, become the power of the cluster, with watts of each host if several
 /// were measured. @throws core::Error (no_acceptable_fit) if they cannot be fitted.
-void add_power(const calibration::CampaignArchive& archive, fit::CampaignFit& fit) {
+void add_power(const core::CampaignArchive& archive, fit::CampaignFit& fit) {
   std::vector<core::PowerSample> samples;
   for (const auto& [name, text] : archive.files) {
     if (!core::begins_with(name, "measurements/") || !core::ends_with(name, "-power.csv")) continue;
@@ -81,8 +80,8 @@ void add_power(const calibration::CampaignArchive& archive, fit::CampaignFit& fi
 void run_fit_cluster(const FitClusterOptions& options) {
   require_writable(options.output);
   require_other_file(options.output, {options.campaign});
-  const calibration::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
-  fit::Campaign campaign = study::campaign_of(archive);
+  const core::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
+  fit::Campaign campaign = fit::campaign_of(archive);
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   add_power(archive, fit);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/campaign.hpp"
+
 namespace hplcast::calibration {
 
 /// A core of this host, in hwloc's logical order: neighbours share caches.
@@ -14,14 +16,6 @@ struct CorePlace {
   int core = 0;  ///< core of the host from 0
   int pu = 0;    ///< first hardware thread, numbered as the operating system does
   friend bool operator==(const CorePlace& a, const CorePlace& b) { return a.core == b.core; }
-};
-
-/// All caches of one level and kind that are alike.
-struct CacheDescription {
-  int level = 0;
-  bool instruction = false;
-  double size_bytes = 0;
-  int count = 0;  ///< on the host
 };
 
 /// The processors of this host as hwloc sees them, and binding to them.
@@ -38,7 +32,7 @@ class Topology {
   int packages() const noexcept { return packages_; }
   int hardware_threads() const noexcept { return hardware_threads_; }
   int numa_nodes() const noexcept { return numa_nodes_; }
-  const std::vector<CacheDescription>& caches() const noexcept { return caches_; }
+  const std::vector<core::CacheDescription>& caches() const noexcept { return caches_; }
   const std::string& cpu_model() const noexcept { return cpu_model_; }
 
   /// Cores that the process is bound to now; all of cores() if it is not bound.
@@ -54,7 +48,7 @@ class Topology {
 
   std::shared_ptr<Handle> handle_;
   std::vector<CorePlace> cores_;
-  std::vector<CacheDescription> caches_;
+  std::vector<core::CacheDescription> caches_;
   int packages_ = 0;
   int hardware_threads_ = 0;
   int numa_nodes_ = 0;

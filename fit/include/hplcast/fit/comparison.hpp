@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "hplcast/core/generative_model.hpp"
+#include "hplcast/core/kernel_model.hpp"
 
 namespace hplcast::fit {
 
