@@ -1,10 +1,8 @@
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/fit/power_report.hpp"
+#include "cli/fit/fit_pictures.hpp"
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
@@ -13,8 +11,6 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/power_samples.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/power_fit.hpp"
@@ -53,13 +49,7 @@ void summarise(const fit::CampaignFit& fit) {
 /// Samples of the steps `power`, if there are any, become the power of the cluster, with watts of each host if several
 /// were measured. @throws core::Error (no_acceptable_fit) if they cannot be fitted.
 void add_power(const core::CampaignArchive& archive, fit::CampaignFit& fit) {
-  std::vector<core::PowerSample> samples;
-  for (const auto& [name, text] : archive.files) {
-    if (!core::begins_with(name, "measurements/") || !core::ends_with(name, "-power.csv")) continue;
-    std::istringstream in(text);
-    const auto some = core::read_power_csv(in, name);
-    samples.insert(samples.end(), some.begin(), some.end());
-  }
+  const std::vector<core::PowerSample> samples = fit::power_samples(archive);
   if (samples.empty()) return;
   fit::PowerFitOptions options;
   options.hosts = &fit.cluster.hosts;
@@ -71,10 +61,7 @@ void add_power(const core::CampaignArchive& archive, fit::CampaignFit& fit) {
   for (const core::QualityFlag& flag : power.flags)
     std::cerr << "hplcast fit cluster: warning: power of " << flag.subject << ": " << flag.flag << ": " << flag.detail
               << '\n';
-  fit.cluster.power = power.model;
-  auto provenance = nlohmann::ordered_json::parse(fit.cluster.provenance);
-  provenance["power"] = nlohmann::ordered_json::parse(power_report_json(power, rows));
-  fit.cluster.provenance = provenance.dump();
+  fit::set_power(power, rows, fit.cluster);
 }
 
 void run_fit_cluster(const FitClusterOptions& options) {
