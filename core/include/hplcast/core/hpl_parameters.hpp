@@ -112,8 +112,6 @@ std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, c
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
 /// A configuration without a run, as read_hpl_fields() reads it.
 void write_hpl_csv(std::ostream& out, const HplParameters& parameters);
-void write_hpl_csv_header(std::ostream& out);
-void write_hpl_csv_row(std::ostream& out, const HplRun& run);
 
 /// Columns of a file of configurations are parameters of HPL, or results of runs. @throws ParseError for others; in a
 /// file of results (with time_s) only for columns that nearly are one of these.

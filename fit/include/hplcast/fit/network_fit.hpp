@@ -148,11 +148,6 @@ struct NetworkFitOptions {
 /// @throws DomainError for options outside their domain.
 void validate(const NetworkFitOptions& options);
 
-/// The options that reproduce the published calibrations of 2016 (../shared/data, mpi-calibration/*/reference.json).
-NetworkFitOptions published_network_options(std::vector<double> breakpoints, std::uint64_t async_small_bytes,
-                                            std::uint64_t detached_bytes, double bandwidth_bytes_per_s,
-                                            double latency_s);
-
 /// Use of the rows of one operation.
 struct OperationReport {
   core::Scope scope = core::Scope::remote;
