@@ -8,13 +8,12 @@
 
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::calibration {
 
 namespace {
 
-constexpr double gib = 1024.0 * 1024 * 1024;
-constexpr double mib = 1024.0 * 1024;
 constexpr const char* name_of_map_count = "vm.max_map_count";
 constexpr const char* name_of_simgrid = "SimGrid versions";
 constexpr const char* name_of_overcommit = "vm.overcommit_memory";
@@ -57,8 +56,8 @@ Check check_virtual_machine(const core::MachineDescription& machine) {
 }
 
 Check check_memory(const core::MachineDescription& machine) {
-  const std::string found = core::printed("%.1f GiB", machine.memory_bytes / gib) +
-                            core::printed(", %.1f GiB available", machine.memory_available_bytes / gib);
+  const std::string found = core::printed("%.1f GiB", machine.memory_bytes / core::gibibyte) +
+                            core::printed(", %.1f GiB available", machine.memory_available_bytes / core::gibibyte);
   if (machine.memory_bytes <= 0) return unknown("memory", "look at /proc/meminfo");
   if (machine.memory_available_bytes < 0.5 * machine.memory_bytes) {
     return warn("memory", found, "close other programs: HPL is run with matrices that fill most of the memory");
@@ -136,7 +135,7 @@ Check check_max_map_count(const core::MachineDescription& machine) {
 Check check_limit(const std::string& name, const std::optional<double>& bytes, double enough,
                   const std::string& remedy) {
   if (!bytes) return ok(name, "unlimited");
-  const std::string found = core::printed("%.0f MiB", *bytes / mib);
+  const std::string found = core::printed("%.0f MiB", *bytes / core::mebibyte);
   return *bytes >= enough ? ok(name, found) : warn(name, found, remedy);
 }
 
@@ -150,9 +149,11 @@ Check check_overcommit(const core::MachineDescription& machine) {
 }
 
 Check check_shared_memory(const core::MachineDescription& machine) {
-  const std::string found = core::printed("%.0f MiB free in /dev/shm", machine.shared_memory_free_bytes / mib);
+  const std::string found =
+      core::printed("%.0f MiB free in /dev/shm", machine.shared_memory_free_bytes / core::mebibyte);
   // Open MPI's vader keeps about 4 MiB a rank there.
-  if (machine.shared_memory_free_bytes >= std::max(64.0, 8.0 * machine.cores) * mib) return ok("shared memory", found);
+  if (machine.shared_memory_free_bytes >= std::max(64.0, 8.0 * machine.cores) * core::mebibyte)
+    return ok("shared memory", found);
   return warn("shared memory", found, "MPI keeps the messages of a host there: enlarge it, or clean it up");
 }
 
@@ -233,8 +234,8 @@ std::vector<Check> examine(const core::MachineDescription& machine, const ToolVe
       check_program("smpicc", tools.smpicc, "apt-get install libsimgrid-dev"),
       check_simgrid(tools.simgrid),
       check_max_map_count(machine),
-      check_limit("stack size", machine.stack_bytes, 8 * mib, "ulimit -s unlimited"),
-      check_limit("address space", machine.address_space_bytes, 1024 * gib, "ulimit -v unlimited"),
+      check_limit("stack size", machine.stack_bytes, 8 * core::mebibyte, "ulimit -s unlimited"),
+      check_limit("address space", machine.address_space_bytes, 1024 * core::gibibyte, "ulimit -v unlimited"),
       check_overcommit(machine),
       check_shared_memory(machine),
   };

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::calibration {
 
@@ -22,14 +23,13 @@ namespace fs = std::filesystem;
 
 /// "MemTotal:  24653 kB" and the like, in bytes.
 std::map<std::string, double> read_meminfo(const fs::path& path) {
-  constexpr double kibibyte = 1024;
   std::map<std::string, double> values;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     std::string key;
     double value = 0;
-    if (words >> key >> value && !key.empty()) values[key.substr(0, key.size() - 1)] = value * kibibyte;
+    if (words >> key >> value && !key.empty()) values[key.substr(0, key.size() - 1)] = value * core::kibibyte;
   }
   return values;
 }

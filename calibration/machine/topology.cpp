@@ -166,13 +166,6 @@ std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const s
   return std::vector<CorePlace>(begin, begin + threads);
 }
 
-bool sleep_until_ns(std::int64_t moment, clockid_t clock) noexcept {
-  timespec until{};
-  until.tv_sec = static_cast<time_t>(moment / 1000000000);
-  until.tv_nsec = static_cast<long>(moment % 1000000000);
-  return clock_nanosleep(clock, TIMER_ABSTIME, &until, nullptr) == 0;
-}
-
 bool pin_this_thread(int pu) noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -189,14 +182,6 @@ void require_pinnable(const CorePlace& place) {
                       "core " + std::to_string(place.core) +
                           ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or the "
                           "launcher may have bound it, see `hplcast doctor`");
-}
-
-std::uint64_t compute(std::uint64_t chain, long multiplications) noexcept {
-  volatile std::uint64_t end = chain;
-  std::uint64_t value = end;
-  for (long i = 0; i < multiplications; ++i) value = value * 6364136223846793005U + 1442695040888963407U;
-  end = value;
-  return end;
 }
 
 }  // namespace hplcast::calibration

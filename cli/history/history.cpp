@@ -17,6 +17,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/study/history_check.hpp"
 
 namespace hplcast::cli {
@@ -110,7 +111,7 @@ void setup_outlier(CLI::App& group) {
   command.add_option("--job", options->job, "of the batch system (all of that day)");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
-    if (time_s % fit::day_s != 0)
+    if (time_s % core::day_s != 0)
       throw core::UsageError("--date is `" + options->date +
                              "`; expected a day, YYYY-MM-DD: all runs of it, or those of --job");
     require_past(options->date, time_s);

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
 
 namespace hplcast::fit {
@@ -14,16 +15,11 @@ namespace {
 using core::DurationLaw;
 using core::KernelShape;
 using core::NoiseFamily;
+using core::normal_cdf;
+using core::normal_density;
 
 constexpr double sqrt_two_over_pi = 0.79788456080286535588;
 constexpr double two_over_pi = 0.63661977236758134308;
-
-double normal_cdf(double z) {
-  return 0.5 * std::erfc(-z / std::sqrt(2.0));
-}
-double normal_density(double z) {
-  return std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846);
-}
 
 /// E max(mean + sd Z, 0)
 double clamped_normal_mean(double mean, double sd) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {
 
@@ -49,10 +50,6 @@ WelchDifference difference_of(const SampleSummary& a, const SampleSummary& b) {
   const double freedom =
       (x + y) * (x + y) / (x * x / static_cast<double>(a.count - 1) + y * y / static_cast<double>(b.count - 1));
   return {a.mean - b.mean, std::sqrt(x + y), boost::math::students_t(freedom)};
-}
-
-double upper_normal_tail(double z) {
-  return 0.5 * std::erfc(z / std::sqrt(2.0));
 }
 
 }  // namespace
@@ -122,7 +119,7 @@ TestResult mann_whitney(const std::vector<double>& a, const std::vector<double>&
   if (!(variance > 0)) return {u, 1};  // all values are equal
   // Half a step towards the mean: U is a count, the normal law is continuous.
   const double z = std::max(0.0, std::abs(u - n * m / 2) - 0.5) / std::sqrt(variance);
-  return {u, std::min(1.0, 2 * upper_normal_tail(z))};
+  return {u, std::min(1.0, 2 * core::normal_cdf(-z))};
 }
 
 std::vector<double> corrected(const std::vector<double>& probabilities, std::size_t tests, Correction correction) {

@@ -13,6 +13,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
@@ -86,7 +87,9 @@ void add_sensors(const core::CampaignArchive& archive, CampaignRecord& record) {
     record.observations.push_back({key.first, key.second, record.start_s, mean.sum / mean.count});
 }
 
-constexpr double short_bytes = 8, kibibyte = 1 << 10, mebibyte = 1 << 20;
+using core::kibibyte;
+using core::mebibyte;
+constexpr double short_bytes = 8;
 
 /// Half a round trip: what fits take apart into these three is what was measured.
 double message_s(const core::ScopeModel& scope, double bytes) {

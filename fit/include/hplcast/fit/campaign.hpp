@@ -9,7 +9,6 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/network_fit.hpp"
-#include "hplcast/fit/quality.hpp"
 
 /// The one road from measurements to a cluster.json.
 namespace hplcast::fit {

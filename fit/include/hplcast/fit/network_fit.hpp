@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/network_model.hpp"
-#include "hplcast/fit/quality.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::fit {
+
+using core::QualityFlag;
 
 /// One row of a saturation measurement: `pairs` of ranks sent a message of this size at the same time, the last of
 /// which had arrived after `duration_s`.

@@ -112,11 +112,7 @@ class RunTests {
   std::map<std::pair<std::size_t, std::size_t>, double> limits_;  // quantiles take longer than all the rest
 };
 
-struct PublishedTestOptions {
-  double confidence = 0.9999;
-  std::size_t window = 1;
-  std::size_t least_runs = 10;
-  double least_sd = 1e-4;
+struct PublishedTestOptions : RunTestOptions {
   std::size_t keep = 5;  ///< first runs after a change that are still compared with the runs before
   /// The published program takes mean and standard deviation of the reference before the window, but the number of
   /// runs before the last run.
