@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -13,13 +12,6 @@
 namespace hplcast::core {
 
 namespace {
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
 
 double number_of(const std::string& word, const Location& location) {
   double value = 0;
