@@ -1,4 +1,4 @@
-#include "hplcast/calibration/topology.hpp"
+#include "hplcast/calibration/machine.hpp"
 
 #include <hwloc.h>
 #include <pthread.h>

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "hplcast/calibration/clock.hpp"
+#include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
-#include "hplcast/calibration/topology.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"

@@ -1,11 +1,70 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
-#include "hplcast/calibration/topology.hpp"
 #include "hplcast/core/campaign.hpp"
 
 namespace hplcast::calibration {
+
+/// A core of this host, in hwloc's logical order: neighbours share caches.
+struct CorePlace {
+  int cpu = 0;   ///< CPU (package, socket) from 0
+  int core = 0;  ///< core of the host from 0
+  int pu = 0;    ///< first hardware thread, numbered as the operating system does
+  friend bool operator==(const CorePlace& a, const CorePlace& b) { return a.core == b.core; }
+};
+
+/// The processors of this host as hwloc sees them, and binding to them.
+class Topology {
+ public:
+  /// Of this machine. @throws core::Error (external_failure) if hwloc cannot tell.
+  static Topology of_this_machine();
+  /// Of a machine that does not exist, in hwloc's words ("pack:2 core:16 pu:2"): for tests; cannot bind.
+  /// @throws core::Error (bad_input) if hwloc does not understand them.
+  static Topology synthetic(const std::string& description);
+
+  /// Cores that this process may use (cgroups are respected, the present binding is not).
+  const std::vector<CorePlace>& cores() const noexcept { return cores_; }
+  int packages() const noexcept { return packages_; }
+  int hardware_threads() const noexcept { return hardware_threads_; }
+  int numa_nodes() const noexcept { return numa_nodes_; }
+  const std::vector<core::CacheDescription>& caches() const noexcept { return caches_; }
+  const std::string& cpu_model() const noexcept { return cpu_model_; }
+
+  /// Cores that the process is bound to now; all of cores() if it is not bound.
+  std::vector<CorePlace> bound_cores() const;
+  /// Binds all threads of this process to these cores. @throws core::Error (external_failure) if the system refuses.
+  void bind(const std::vector<CorePlace>& places) const;
+  /// The topology in hwloc's XML, for archives.
+  std::string xml() const;
+
+ private:
+  struct Handle;  // hides hwloc.h
+  explicit Topology(std::shared_ptr<Handle> handle);
+
+  std::shared_ptr<Handle> handle_;
+  std::vector<CorePlace> cores_;
+  std::vector<core::CacheDescription> caches_;
+  int packages_ = 0;
+  int hardware_threads_ = 0;
+  int numa_nodes_ = 0;
+  std::string cpu_model_;
+};
+
+/// The cores for a process: those that it is bound to if they are as many as its threads (the launcher has decided),
+/// else the next `threads` cores after those of the `local_rank` processes before it.
+/// @throws core::Error (bad_input) if the host has too few cores.
+std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const std::vector<CorePlace>& bound,
+                                    int local_rank, int threads);
+
+/// Binds the calling thread to a hardware thread (as the operating system numbers them); false if it may not run there.
+bool pin_this_thread(int pu) noexcept;
+
+/// Whether a thread may run there; none stays. @throws core::Error (bad_input)
+void require_pinnable(const CorePlace& place);
 
 /// Describes this machine; /proc and /sys are looked for under `root` (tests have some of their own). Never fails for
 /// something that the system does not tell.

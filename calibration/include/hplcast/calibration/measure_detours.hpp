@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/calibration/topology.hpp"
+#include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/world.hpp"
 #include "hplcast/core/measurement.hpp"
 

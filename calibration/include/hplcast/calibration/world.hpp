@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "hplcast/calibration/machine.hpp"
-#include "hplcast/calibration/topology.hpp"
 
 namespace hplcast::calibration {
 
