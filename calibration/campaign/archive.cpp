@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -157,7 +155,7 @@ std::map<std::string, std::string> read_folder(const fs::path& folder) {
 
 namespace {
 
-constexpr const char* hosts_file = "surroundings/hosts.json";
+using core::campaign_hosts_file;
 
 bool is_measurement(const std::string& path) {
   const std::filesystem::path file(path);
@@ -166,11 +164,6 @@ bool is_measurement(const std::string& path) {
   for (const char* other : {"-detours", "-power"})
     if (core::ends_with(file.stem().string(), other)) return false;
   return core::begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
-}
-
-std::string text_of(const CampaignArchive& archive, const std::string& path) {
-  const auto found = archive.files.find(path);
-  return found == archive.files.end() ? "" : found->second;
 }
 
 /// Least and largest count of throttling, by host and sensor.
@@ -191,7 +184,7 @@ void add_throttle_counts(const std::string& name, const std::string& text, Throt
 }
 
 /// A counter of throttling that grew while something was measured.
-void flag_throttling(const CampaignArchive& archive, std::vector<core::QualityFlag>& flags) {
+void flag_throttling(const core::CampaignArchive& archive, std::vector<core::QualityFlag>& flags) {
   ThrottleCounts counts;
   for (const auto& [name, text] : archive.files)
     if (core::begins_with(name, "monitoring/")) add_throttle_counts(name, text, counts);
@@ -204,7 +197,7 @@ void flag_throttling(const CampaignArchive& archive, std::vector<core::QualityFl
 }
 
 /// The state of a host before the measurement, and what of it was measured.
-void flag_host(const MeasurementContext& context, const MachineDescription& machine,
+void flag_host(const core::MeasurementContext& context, const core::MachineDescription& machine,
                std::vector<core::QualityFlag>& flags) {
   for (const Check& check : examine(machine, {}, std::nullopt)) {
     const bool matters = check.name == "load" || check.name == "other users" || check.name == "frequency governor";
@@ -212,51 +205,39 @@ void flag_host(const MeasurementContext& context, const MachineDescription& mach
       flags.push_back({machine.host, "busy_host", check.name + ": " + check.found});
   }
   const auto ranks = std::count_if(context.ranks.begin(), context.ranks.end(),
-                                   [&](const RankPlace& place) { return place.host == machine.host; });
+                                   [&](const core::RankPlace& place) { return place.host == machine.host; });
   if (ranks < machine.cores)
     flags.push_back({machine.host, "idle_cores",
                      std::to_string(ranks) + " of " + std::to_string(machine.cores) +
                          " cores were measured: all cores together are slower; the model has only the measured ones"});
 }
 
-}  // namespace
-
-CampaignArchive read_campaign_archive(const std::filesystem::path& path) {
-  CampaignArchive archive;
-  archive.files = std::filesystem::is_directory(path) ? read_folder(path) : read_archive(path);
-  if (archive.files.count("campaign.yaml") == 0 || archive.files.count(hosts_file) == 0) {
-    throw core::Error(core::ExitCode::bad_input,
-                      path.string() + " is no campaign: it lacks campaign.yaml or " + hosts_file +
-                          "\n  hint: expected an archive or folder made by `hplcast calibrate`");
-  }
-  std::istringstream hosts(archive.files.at(hosts_file));
-  archive.context = read_context(hosts, hosts_file);
-  if (archive.context.machines.empty()) throw core::ParseError({hosts_file, 0, "/machines"}, "found no hosts");
-  for (const auto& file : archive.files)
-    if (is_measurement(file.first)) archive.measurements.insert(file);
-  return archive;
-}
-
-std::vector<core::QualityFlag> host_doubts(const CampaignArchive& archive) {
+std::vector<core::QualityFlag> host_doubts(const core::CampaignArchive& archive) {
   std::vector<core::QualityFlag> flags;
-  if (is_oversubscribed(archive.context))
+  if (core::is_oversubscribed(archive.context))
     flags.push_back({"hosts", "oversubscribed", "several ranks shared a core: durations are those of shared cores"});
-  for (const MachineDescription& machine : archive.context.machines) flag_host(archive.context, machine, flags);
+  for (const core::MachineDescription& machine : archive.context.machines) flag_host(archive.context, machine, flags);
   flag_throttling(archive, flags);
   return flags;
 }
 
-std::string origin_json(const CampaignArchive& archive) {
-  using Json = nlohmann::ordered_json;
-  Json json;
-  json["campaign_file"] = text_of(archive, "campaign.yaml");
-  const std::string start = text_of(archive, "start");
-  if (!start.empty()) core::check_json(start, "start");
-  json["start_unix_s"] = start.empty() ? Json() : Json::parse(start);
-  json["surroundings"] = Json::parse(archive.files.at(hosts_file));
-  const std::string git = text_of(archive, "surroundings/git.txt");
-  json["hplcast_commit"] = git.substr(0, git.find(' '));
-  return json.dump();
+}  // namespace
+
+core::CampaignArchive read_campaign_archive(const std::filesystem::path& path) {
+  core::CampaignArchive archive;
+  archive.files = std::filesystem::is_directory(path) ? read_folder(path) : read_archive(path);
+  if (archive.files.count("campaign.yaml") == 0 || archive.files.count(campaign_hosts_file) == 0) {
+    throw core::Error(core::ExitCode::bad_input,
+                      path.string() + " is no campaign: it lacks campaign.yaml or " + campaign_hosts_file +
+                          "\n  hint: expected an archive or folder made by `hplcast calibrate`");
+  }
+  std::istringstream hosts(archive.files.at(campaign_hosts_file));
+  archive.context = core::read_context(hosts, campaign_hosts_file);
+  if (archive.context.machines.empty()) throw core::ParseError({campaign_hosts_file, 0, "/machines"}, "found no hosts");
+  for (const auto& file : archive.files)
+    if (is_measurement(file.first)) archive.measurements.insert(file);
+  archive.doubts = host_doubts(archive);
+  return archive;
 }
 
 }  // namespace hplcast::calibration

@@ -114,11 +114,11 @@ class CampaignRun {
     run_logged(command_of(plan_.measure_dgemm, true,
                           {"--describe", "--describe-folder", file.parent_path().string(), "-o", file.string()}),
                "looking at the hosts" + host_names(), answer_s);
-    MeasurementContext context;
-    core::read_file(file, [&](std::istream& in, const std::string& name) { context = read_context(in, name); });
+    core::MeasurementContext context;
+    core::read_file(file, [&](std::istream& in, const std::string& name) { context = core::read_context(in, name); });
     int warnings = 0;
     std::ostringstream all;
-    for (const MachineDescription& machine : context.machines) {
+    for (const core::MachineDescription& machine : context.machines) {
       const std::vector<Check> checks = examine(machine, find_tools(), context.software);
       for (const Check& check : checks) {
         if (check.status != CheckStatus::warn || !concerns_measuring(check)) continue;

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "calibration/design/design_rows.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
 
 namespace hplcast::calibration {
 
@@ -245,7 +245,7 @@ DgemmDesign make_dgemm_design(const DgemmDesignOptions& given) {
       }
     }
   }
-  shuffle(design, maker.random());
+  core::shuffle(design, maker.random());
   return design;
 }
 
@@ -270,6 +270,16 @@ double estimated_s(const DgemmDesign& design, double rate_flop_per_s) {
   double total_s = 0;
   for (const DgemmCall& call : design) total_s += call_overhead_s + flop(call.shape) / rate_flop_per_s;
   return total_s;
+}
+
+void require_few_rows(double rows) {
+  constexpr double most_rows = 1e7,
+                   bytes_per_row = 100;  // a row in memory and as text; ten million take a day at 10 ms
+  if (rows <= most_rows) return;
+  throw core::DomainError("rows of the design", rows,
+                          "at most " + std::to_string(static_cast<long>(most_rows)) + ": these would need about " +
+                              std::to_string(static_cast<long long>(rows * bytes_per_row / 1e9)) + " GB of memory",
+                          "take a smaller count, or fewer repetitions");
 }
 
 }  // namespace hplcast::calibration

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "calibration/design/design_rows.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
 
 namespace hplcast::calibration {
 
@@ -51,7 +51,7 @@ std::vector<core::HplParameters> make_kernel_design(const KernelDesignOptions& o
     }
   }
   core::RandomStream random({options.seed, core::stream_design, 0, 3});
-  shuffle(design, random);
+  core::shuffle(design, random);
   return design;
 }
 

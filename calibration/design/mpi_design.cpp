@@ -5,8 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "calibration/design/design_rows.hpp"
+#include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
 
 namespace hplcast::calibration {
 
@@ -129,7 +130,7 @@ MpiDesign make_mpi_design(const MpiDesignOptions& given) {
     throw core::DomainError("max bytes", static_cast<double>(options.max_bytes),
                             "at least 64 for a design of send_unmatched alone");
   }
-  shuffle(design, random);
+  core::shuffle(design, random);
   return design;
 }
 
@@ -163,7 +164,7 @@ MpiDesign make_saturation_design(const SaturationDesignOptions& options) {
         design.push_back({MpiOperation::one_way, size, repetition, pairs});
     }
   }
-  shuffle(design, random);
+  core::shuffle(design, random);
   return design;
 }
 

@@ -5,9 +5,9 @@
 #include <ostream>
 #include <set>
 
-#include "calibration/design/design_rows.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -73,7 +73,7 @@ std::vector<PowerPiece> make_power_design(const PowerDesignOptions& options, int
   core::RandomStream random({options.seed, core::stream_design, 0, 2, 0});
   for (int repetition = 1; repetition <= options.repetitions; ++repetition) {
     std::vector<PowerPiece> pieces = once;
-    shuffle(pieces, random);
+    core::shuffle(pieces, random);
     for (PowerPiece& piece : pieces) {
       piece.repetition = repetition;
       design.push_back(piece);

@@ -1,18 +1,19 @@
 #include "hplcast/calibration/doctor.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
+#include <sstream>
 
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::calibration {
 
 namespace {
 
-constexpr double gib = 1024.0 * 1024 * 1024;
-constexpr double mib = 1024.0 * 1024;
 constexpr const char* name_of_map_count = "vm.max_map_count";
 constexpr const char* name_of_simgrid = "SimGrid versions";
 constexpr const char* name_of_overcommit = "vm.overcommit_memory";
@@ -32,7 +33,7 @@ Check unknown(std::string name, std::string remedy) {
   return {std::move(name), CheckStatus::unknown, "the system does not tell", std::move(remedy)};
 }
 
-Check check_cores(const MachineDescription& machine) {
+Check check_cores(const core::MachineDescription& machine) {
   const std::string found = std::to_string(machine.cores) + " cores on " + std::to_string(machine.packages) +
                             " CPU(s), " + std::to_string(machine.hardware_threads) + " hardware threads, " +
                             (machine.cpu_model.empty() ? "unknown model" : machine.cpu_model);
@@ -46,7 +47,7 @@ Check check_cores(const MachineDescription& machine) {
   return ok("cores", found);
 }
 
-Check check_virtual_machine(const MachineDescription& machine) {
+Check check_virtual_machine(const core::MachineDescription& machine) {
   const std::string steal =
       machine.steal ? ", " + core::printed("%.2f", 100 * *machine.steal) + "% steal since boot" : "";
   if (!machine.virtual_machine) return ok("virtual machine", "no" + steal);
@@ -54,9 +55,9 @@ Check check_virtual_machine(const MachineDescription& machine) {
               "neighbours on the same host disturb measurements: repeat them, and look at their spread");
 }
 
-Check check_memory(const MachineDescription& machine) {
-  const std::string found = core::printed("%.1f GiB", machine.memory_bytes / gib) +
-                            core::printed(", %.1f GiB available", machine.memory_available_bytes / gib);
+Check check_memory(const core::MachineDescription& machine) {
+  const std::string found = core::printed("%.1f GiB", machine.memory_bytes / core::gibibyte) +
+                            core::printed(", %.1f GiB available", machine.memory_available_bytes / core::gibibyte);
   if (machine.memory_bytes <= 0) return unknown("memory", "look at /proc/meminfo");
   if (machine.memory_available_bytes < 0.5 * machine.memory_bytes) {
     return warn("memory", found, "close other programs: HPL is run with matrices that fill most of the memory");
@@ -64,32 +65,32 @@ Check check_memory(const MachineDescription& machine) {
   return ok("memory", found);
 }
 
-Check check_governor(const MachineDescription& machine) {
+Check check_governor(const core::MachineDescription& machine) {
   if (machine.governor.empty()) return unknown("frequency governor", "make sure that frequencies are not scaled down");
   if (machine.governor == "performance") return ok("frequency governor", machine.governor);
   return warn("frequency governor", machine.governor, "cpupower frequency-set -g performance");
 }
 
-Check check_turbo(const MachineDescription& machine) {
+Check check_turbo(const core::MachineDescription& machine) {
   if (!machine.turbo) return unknown("turbo", "frequencies may depend on load and temperature");
   if (!*machine.turbo) return ok("turbo", "off");
   return warn("turbo", "on", "measure with all cores busy (the default), and long enough for the machine to warm up");
 }
 
-Check check_load(const MachineDescription& machine) {
+Check check_load(const core::MachineDescription& machine) {
   const std::string found = core::printed("%.2f runnable tasks in the last minute", machine.load_1min);
   // Half a task is what a shell, an editor and the daemons of an idle machine leave behind.
   if (machine.load_1min < 0.5) return ok("load", found);
   return warn("load", found, "wait, or stop other programs: measurements assume an idle machine");
 }
 
-Check check_other_users(const MachineDescription& machine) {
+Check check_other_users(const core::MachineDescription& machine) {
   if (machine.other_users.empty()) return ok("other users", "none");
   return warn("other users", core::comma_separated(machine.other_users) + " have processes here",
               "have the machine alone while measuring");
 }
 
-Check check_clock(const MachineDescription& machine) {
+Check check_clock(const core::MachineDescription& machine) {
   const std::string found = (machine.clock_source.empty() ? "unknown source" : machine.clock_source) +
                             core::printed(", resolution %.0f ns", machine.clock_resolution_s * 1e9);
   if (machine.clock_resolution_s > 1e-6) return warn("clock", found, "messages of some microseconds cannot be timed");
@@ -104,12 +105,12 @@ Check check_program(const std::string& name, const std::optional<std::string>& v
   return version ? ok(name, *version) : warn(name, "not found", remedy);
 }
 
-Check check_mpi(const std::optional<SoftwareDescription>& software) {
+Check check_mpi(const std::optional<core::SoftwareDescription>& software) {
   if (!software) return unknown("MPI of the measuring programs", "build them: they are in the folder of hplcast");
   return ok("MPI of the measuring programs", software->mpi_library + " (MPI " + software->mpi_standard + ")");
 }
 
-Check check_blas(const std::optional<SoftwareDescription>& software) {
+Check check_blas(const std::optional<core::SoftwareDescription>& software) {
   if (!software) return unknown("BLAS", "build the measuring programs: they are in the folder of hplcast");
   const std::string found = software->blas_library + ", kernels for " + software->blas_core_type + ", " +
                             std::to_string(software->blas_threads) + " thread(s) unless told otherwise";
@@ -119,7 +120,7 @@ Check check_blas(const std::optional<SoftwareDescription>& software) {
   return ok("BLAS", found);
 }
 
-Check check_max_map_count(const MachineDescription& machine) {
+Check check_max_map_count(const core::MachineDescription& machine) {
   const char* const name = name_of_map_count;
   if (!machine.max_map_count) return unknown(name, "a simulation takes two memory maps per rank");
   const std::string found = core::printed("%.0f", *machine.max_map_count);
@@ -134,11 +135,11 @@ Check check_max_map_count(const MachineDescription& machine) {
 Check check_limit(const std::string& name, const std::optional<double>& bytes, double enough,
                   const std::string& remedy) {
   if (!bytes) return ok(name, "unlimited");
-  const std::string found = core::printed("%.0f MiB", *bytes / mib);
+  const std::string found = core::printed("%.0f MiB", *bytes / core::mebibyte);
   return *bytes >= enough ? ok(name, found) : warn(name, found, remedy);
 }
 
-Check check_overcommit(const MachineDescription& machine) {
+Check check_overcommit(const core::MachineDescription& machine) {
   const char* const name = name_of_overcommit;
   if (!machine.overcommit_memory) return unknown(name, "simulated matrices need far more address space than memory");
   const std::string found = std::to_string(*machine.overcommit_memory);
@@ -147,10 +148,12 @@ Check check_overcommit(const MachineDescription& machine) {
               "simulated matrices need far more address space than memory: sysctl -w vm.overcommit_memory=0");
 }
 
-Check check_shared_memory(const MachineDescription& machine) {
-  const std::string found = core::printed("%.0f MiB free in /dev/shm", machine.shared_memory_free_bytes / mib);
+Check check_shared_memory(const core::MachineDescription& machine) {
+  const std::string found =
+      core::printed("%.0f MiB free in /dev/shm", machine.shared_memory_free_bytes / core::mebibyte);
   // Open MPI's vader keeps about 4 MiB a rank there.
-  if (machine.shared_memory_free_bytes >= std::max(64.0, 8.0 * machine.cores) * mib) return ok("shared memory", found);
+  if (machine.shared_memory_free_bytes >= std::max(64.0, 8.0 * machine.cores) * core::mebibyte)
+    return ok("shared memory", found);
   return warn("shared memory", found, "MPI keeps the messages of a host there: enlarge it, or clean it up");
 }
 
@@ -213,8 +216,8 @@ ToolVersions find_tools(const std::string& smpirun, const std::string& smpicc) {
   return {version_of("mpirun"), version_of(smpirun), version_of(smpicc), {}};
 }
 
-std::vector<Check> examine(const MachineDescription& machine, const ToolVersions& tools,
-                           const std::optional<SoftwareDescription>& software) {
+std::vector<Check> examine(const core::MachineDescription& machine, const ToolVersions& tools,
+                           const std::optional<core::SoftwareDescription>& software) {
   return {
       check_cores(machine),
       check_virtual_machine(machine),
@@ -231,8 +234,8 @@ std::vector<Check> examine(const MachineDescription& machine, const ToolVersions
       check_program("smpicc", tools.smpicc, "apt-get install libsimgrid-dev"),
       check_simgrid(tools.simgrid),
       check_max_map_count(machine),
-      check_limit("stack size", machine.stack_bytes, 8 * mib, "ulimit -s unlimited"),
-      check_limit("address space", machine.address_space_bytes, 1024 * gib, "ulimit -v unlimited"),
+      check_limit("stack size", machine.stack_bytes, 8 * core::mebibyte, "ulimit -s unlimited"),
+      check_limit("address space", machine.address_space_bytes, 1024 * core::gibibyte, "ulimit -v unlimited"),
       check_overcommit(machine),
       check_shared_memory(machine),
   };
@@ -246,6 +249,20 @@ void write_table(std::ostream& out, const std::vector<Check>& checks) {
         << std::string(width + 2 - check.name.size(), ' ') << check.found << '\n';
     if (!check.remedy.empty()) out << std::string(width + 11, ' ') << "-> " << check.remedy << '\n';
   }
+}
+
+void write_json(std::ostream& out, const std::vector<Check>& checks, const core::MachineDescription& machine) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["checks"] = Json::array();
+  for (const Check& check : checks) {
+    json["checks"].push_back(
+        {{"name", check.name}, {"status", to_string(check.status)}, {"found", check.found}, {"remedy", check.remedy}});
+  }
+  std::ostringstream description;
+  write_json(description, machine);
+  json["machine"] = Json::parse(description.str());
+  out << json.dump(2) << '\n';
 }
 
 }  // namespace hplcast::calibration

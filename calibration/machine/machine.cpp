@@ -8,17 +8,12 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <istream>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <ostream>
 #include <set>
 #include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
-#include "hplcast/calibration/doctor.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::calibration {
 
@@ -28,19 +23,18 @@ namespace fs = std::filesystem;
 
 /// "MemTotal:  24653 kB" and the like, in bytes.
 std::map<std::string, double> read_meminfo(const fs::path& path) {
-  constexpr double kibibyte = 1024;
   std::map<std::string, double> values;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     std::string key;
     double value = 0;
-    if (words >> key >> value && !key.empty()) values[key.substr(0, key.size() - 1)] = value * kibibyte;
+    if (words >> key >> value && !key.empty()) values[key.substr(0, key.size() - 1)] = value * core::kibibyte;
   }
   return values;
 }
 
-void describe_memory(const fs::path& root, MachineDescription& machine) {
+void describe_memory(const fs::path& root, core::MachineDescription& machine) {
   std::map<std::string, double> meminfo = read_meminfo(root / "proc/meminfo");
   machine.memory_bytes = meminfo["MemTotal"];
   machine.memory_available_bytes = meminfo["MemAvailable"];
@@ -63,7 +57,7 @@ void describe_memory(const fs::path& root, MachineDescription& machine) {
   }
 }
 
-void describe_frequency(const fs::path& root, MachineDescription& machine) {
+void describe_frequency(const fs::path& root, core::MachineDescription& machine) {
   constexpr double kilohertz = 1e3;
   const fs::path cpus = root / "sys/devices/system/cpu";
   std::set<std::string> governors;
@@ -115,7 +109,7 @@ std::vector<std::string> find_other_users(const fs::path& root) {
   return {names.begin(), names.end()};
 }
 
-void describe_load(const fs::path& root, MachineDescription& machine) {
+void describe_load(const fs::path& root, core::MachineDescription& machine) {
   machine.load_1min = first_number(root / "proc/loadavg").value_or(0);
   machine.other_users = find_other_users(root);
   machine.steal = steal_share(root);
@@ -143,7 +137,7 @@ std::optional<double> soft_limit(__rlimit_resource resource) {
   return static_cast<double>(limit.rlim_cur);
 }
 
-void describe_limits(const fs::path& root, MachineDescription& machine) {
+void describe_limits(const fs::path& root, core::MachineDescription& machine) {
   machine.max_map_count = first_number(root / "proc/sys/vm/max_map_count");
   if (const auto mode = first_number(root / "proc/sys/vm/overcommit_memory")) {
     machine.overcommit_memory = static_cast<int>(*mode);
@@ -156,13 +150,13 @@ void describe_limits(const fs::path& root, MachineDescription& machine) {
 }  // namespace
 
 double available_memory_bytes(const fs::path& root) {
-  MachineDescription machine;
+  core::MachineDescription machine;
   describe_memory(root, machine);
   return machine.memory_available_bytes;
 }
 
-MachineDescription describe_machine(const Topology& topology, const fs::path& root) {
-  MachineDescription machine;
+core::MachineDescription describe_machine(const Topology& topology, const fs::path& root) {
+  core::MachineDescription machine;
   utsname names{};
   if (uname(&names) == 0) {
     machine.host = names.nodename;
@@ -181,205 +175,6 @@ MachineDescription describe_machine(const Topology& topology, const fs::path& ro
   describe_load(root, machine);
   describe_limits(root, machine);
   return machine;
-}
-
-bool is_oversubscribed(const MeasurementContext& context) {
-  std::set<std::pair<std::string, int>> taken;
-  for (const RankPlace& place : context.ranks) {
-    if (!taken.insert({place.host, place.core}).second) return true;
-  }
-  return false;
-}
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// Visits every field of a description with its name in the JSON, so that writer and reader cannot differ.
-template <typename Machine, typename Visitor>
-void visit_fields(Machine& machine, Visitor& visit) {
-  visit("host", machine.host);
-  visit("kernel", machine.kernel);
-  visit("firmware", machine.firmware);
-  visit("cpu_model", machine.cpu_model);
-  visit("virtual_machine", machine.virtual_machine);
-  visit("packages", machine.packages);
-  visit("cores", machine.cores);
-  visit("hardware_threads", machine.hardware_threads);
-  visit("numa_nodes", machine.numa_nodes);
-  visit("core_cpu", machine.core_cpu);
-  visit("caches", machine.caches);
-  visit("memory_bytes", machine.memory_bytes);
-  visit("memory_available_bytes", machine.memory_available_bytes);
-  visit("shared_memory_free_bytes", machine.shared_memory_free_bytes);
-  visit("transparent_hugepages", machine.transparent_hugepages);
-  visit("governor", machine.governor);
-  visit("turbo", machine.turbo);
-  visit("min_frequency_hz", machine.min_frequency_hz);
-  visit("max_frequency_hz", machine.max_frequency_hz);
-  visit("clock_source", machine.clock_source);
-  visit("clock_resolution_s", machine.clock_resolution_s);
-  visit("load_1min", machine.load_1min);
-  visit("other_users", machine.other_users);
-  visit("steal", machine.steal);
-  visit("cpu_quota", machine.cpu_quota);
-  visit("max_map_count", machine.max_map_count);
-  visit("overcommit_memory", machine.overcommit_memory);
-  visit("stack_bytes", machine.stack_bytes);
-  visit("address_space_bytes", machine.address_space_bytes);
-  visit("locked_memory_bytes", machine.locked_memory_bytes);
-}
-
-template <typename Software, typename Visitor>
-void visit_software(Software& software, Visitor& visit) {
-  visit("mpi_library", software.mpi_library);
-  visit("mpi_standard", software.mpi_standard);
-  visit("blas_library", software.blas_library);
-  visit("blas_config", software.blas_config);
-  visit("blas_core_type", software.blas_core_type);
-  visit("blas_threads", software.blas_threads);
-  visit("compiler", software.compiler);
-}
-
-template <typename Place, typename Visitor>
-void visit_place(Place& place, Visitor& visit) {
-  visit("rank", place.rank);
-  visit("host", place.host);
-  visit("cpu", place.cpu);
-  visit("core", place.core);
-}
-
-template <typename Cache, typename Visitor>
-void visit_cache(Cache& cache, Visitor& visit) {
-  visit("level", cache.level);
-  visit("instruction", cache.instruction);
-  visit("size_bytes", cache.size_bytes);
-  visit("count", cache.count);
-}
-
-struct Writer {
-  Json json = Json::object();
-
-  template <typename T>
-  void operator()(const char* name, const T& value) {
-    json[name] = value;
-  }
-  template <typename T>
-  void operator()(const char* name, const std::optional<T>& value) {
-    json[name] = value ? Json(*value) : Json();
-  }
-  void operator()(const char* name, const std::vector<CacheDescription>& caches) {
-    Json list = Json::array();
-    for (const CacheDescription& cache : caches) {
-      Writer one;
-      visit_cache(cache, one);
-      list.push_back(std::move(one.json));
-    }
-    json[name] = std::move(list);
-  }
-};
-
-/// Fields that are missing keep their default: a newer hplcast reads older files.
-struct Reader {
-  const Json& json;
-
-  template <typename T>
-  void operator()(const char* name, T& value) {
-    if (json.contains(name)) json.at(name).get_to(value);
-  }
-  template <typename T>
-  void operator()(const char* name, std::optional<T>& value) {
-    if (json.contains(name) && !json.at(name).is_null()) value = json.at(name).get<T>();
-  }
-  void operator()(const char* name, std::vector<CacheDescription>& caches) {
-    if (!json.contains(name)) return;
-    for (const Json& entry : json.at(name)) {
-      CacheDescription cache;
-      Reader one{entry};
-      visit_cache(cache, one);
-      caches.push_back(cache);
-    }
-  }
-};
-
-Json to_json(const MachineDescription& machine) {
-  Writer writer;
-  visit_fields(machine, writer);
-  return std::move(writer.json);
-}
-
-MachineDescription machine_of(const Json& json) {
-  if (!json.is_object()) throw core::DomainError("machine", json.type_name(), "a JSON object");
-  MachineDescription machine;
-  Reader reader{json};
-  visit_fields(machine, reader);
-  return machine;
-}
-
-/// Parses a stream and turns whatever is wrong with it into a ParseError.
-template <typename Read>
-auto parse(std::istream& in, const std::string& name, Read read) {
-  try {
-    return read(Json::parse(core::read_json_text(in, name)));
-  } catch (const nlohmann::json::exception& error) {
-    throw core::ParseError({name, 0, ""}, error.what());
-  } catch (const core::DomainError& error) {
-    throw core::ParseError({name, 0, ""}, error.what());
-  }
-}
-
-}  // namespace
-
-void write_json(std::ostream& out, const MachineDescription& machine) {
-  out << to_json(machine).dump(2) << '\n';
-}
-
-void write_json(std::ostream& out, const MeasurementContext& context) {
-  Json json;
-  json["machines"] = Json::array();
-  for (const MachineDescription& machine : context.machines) json["machines"].push_back(to_json(machine));
-  Writer software;
-  visit_software(context.software, software);
-  json["software"] = std::move(software.json);
-  json["ranks"] = Json::array();
-  for (const RankPlace& place : context.ranks) {
-    Writer one;
-    visit_place(place, one);
-    json["ranks"].push_back(std::move(one.json));
-  }
-  json["oversubscribed"] = is_oversubscribed(context);
-  out << json.dump(2) << '\n';
-}
-
-void write_json(std::ostream& out, const std::vector<Check>& checks, const MachineDescription& machine) {
-  Json json;
-  json["checks"] = Json::array();
-  for (const Check& check : checks) {
-    json["checks"].push_back(
-        {{"name", check.name}, {"status", to_string(check.status)}, {"found", check.found}, {"remedy", check.remedy}});
-  }
-  json["machine"] = to_json(machine);
-  out << json.dump(2) << '\n';
-}
-
-MachineDescription read_machine(std::istream& in, const std::string& name) {
-  return parse(in, name, machine_of);
-}
-
-MeasurementContext read_context(std::istream& in, const std::string& name) {
-  return parse(in, name, [](const Json& json) {
-    MeasurementContext context;
-    for (const Json& machine : json.at("machines")) context.machines.push_back(machine_of(machine));
-    Reader software{json.at("software")};
-    visit_software(context.software, software);
-    for (const Json& entry : json.at("ranks")) {
-      RankPlace place;
-      Reader one{entry};
-      visit_place(place, one);
-      context.ranks.push_back(place);
-    }
-    return context;
-  });
 }
 
 }  // namespace hplcast::calibration

@@ -1,4 +1,4 @@
-#include "hplcast/calibration/topology.hpp"
+#include "hplcast/calibration/machine.hpp"
 
 #include <hwloc.h>
 #include <pthread.h>
@@ -57,18 +57,18 @@ std::vector<CorePlace> cores_of(hwloc_topology_t topology) {
   return cores;
 }
 
-std::vector<CacheDescription> caches_of(hwloc_topology_t topology) {
-  std::vector<CacheDescription> caches;
+std::vector<core::CacheDescription> caches_of(hwloc_topology_t topology) {
+  std::vector<core::CacheDescription> caches;
   const int depth = hwloc_topology_get_depth(topology);
   for (int level = 0; level < depth; ++level) {
     const unsigned objects = hwloc_get_nbobjs_by_depth(topology, level);
     for (unsigned i = 0; i < objects; ++i) {
       const hwloc_obj_t object = hwloc_get_obj_by_depth(topology, level, i);
       if (hwloc_obj_type_is_cache(object->type) == 0) continue;
-      const CacheDescription cache{static_cast<int>(object->attr->cache.depth),
-                                   object->attr->cache.type == HWLOC_OBJ_CACHE_INSTRUCTION,
-                                   static_cast<double>(object->attr->cache.size), 1};
-      const auto same = std::find_if(caches.begin(), caches.end(), [&](const CacheDescription& other) {
+      const core::CacheDescription cache{static_cast<int>(object->attr->cache.depth),
+                                         object->attr->cache.type == HWLOC_OBJ_CACHE_INSTRUCTION,
+                                         static_cast<double>(object->attr->cache.size), 1};
+      const auto same = std::find_if(caches.begin(), caches.end(), [&](const core::CacheDescription& other) {
         return other.level == cache.level && other.instruction == cache.instruction &&
                other.size_bytes == cache.size_bytes;
       });
@@ -166,13 +166,6 @@ std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const s
   return std::vector<CorePlace>(begin, begin + threads);
 }
 
-bool sleep_until_ns(std::int64_t moment, clockid_t clock) noexcept {
-  timespec until{};
-  until.tv_sec = static_cast<time_t>(moment / 1000000000);
-  until.tv_nsec = static_cast<long>(moment % 1000000000);
-  return clock_nanosleep(clock, TIMER_ABSTIME, &until, nullptr) == 0;
-}
-
 bool pin_this_thread(int pu) noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -189,14 +182,6 @@ void require_pinnable(const CorePlace& place) {
                       "core " + std::to_string(place.core) +
                           ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or the "
                           "launcher may have bound it, see `hplcast doctor`");
-}
-
-std::uint64_t compute(std::uint64_t chain, long multiplications) noexcept {
-  volatile std::uint64_t end = chain;
-  std::uint64_t value = end;
-  for (long i = 0; i < multiplications; ++i) value = value * 6364136223846793005U + 1442695040888963407U;
-  end = value;
-  return end;
 }
 
 }  // namespace hplcast::calibration

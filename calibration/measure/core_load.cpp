@@ -23,7 +23,6 @@ namespace {
 constexpr int rows = 2048, columns = 1024, width = 128;
 constexpr std::size_t matrix_size = std::size_t{rows} * columns, panel_size = std::size_t{rows} * width;
 /// So small that sums do not change by a bit, and kernels do all of their work.
-constexpr double tiny = -0x1.0p-120;
 
 class KernelLoad : public CoreLoad {
  public:
@@ -60,21 +59,21 @@ class KernelLoad : public CoreLoad {
   std::map<std::string, Call> calls() {
     std::map<std::string, Call> all;
     all["dgemm"] = [this] {
-      cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, width, tiny, p(), rows, b(), columns, 1.0,
-                  a(), rows);
+      cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, width, harmless_alpha, p(), rows, b(),
+                  columns, 1.0, a(), rows);
     };
     all["dtrsm"] = [this] {
       cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, width, columns, 1.0, t(), width, a(),
                   rows);
     };
     all["dgemv"] = [this] {
-      cblas_dgemv(CblasColMajor, CblasNoTrans, rows, width, tiny, p(), rows, b(), 1, 1.0, next_column(), 1);
+      cblas_dgemv(CblasColMajor, CblasNoTrans, rows, width, harmless_alpha, p(), rows, b(), 1, 1.0, next_column(), 1);
     };
-    all["dger"] = [this] { cblas_dger(CblasColMajor, rows, width, tiny, b(), 1, b() + rows, 1, p(), rows); };
+    all["dger"] = [this] { cblas_dger(CblasColMajor, rows, width, harmless_alpha, b(), 1, b() + rows, 1, p(), rows); };
     all["dtrsv"] = [this] {
       cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasUnit, width, t(), width, next_column(), 1);
     };
-    all["daxpy"] = [this] { cblas_daxpy(rows, tiny, b(), 1, next_column(), 1); };
+    all["daxpy"] = [this] { cblas_daxpy(rows, harmless_alpha, b(), 1, next_column(), 1); };
     all["dscal"] = [this] { cblas_dscal(rows, -1.0, next_column(), 1); };
     all["dswap"] = [this] {
       double* const row = a() + column_;
@@ -153,7 +152,7 @@ KernelMatrices::KernelMatrices(std::uint64_t seed)
   fill(other.data(), other.size(), content, seed + 1);
   fill(panel.data(), panel.size(), content, seed + 2);
   fill(triangle.data(), triangle.size(), content, seed + 3);
-  for (double& value : triangle) value *= tiny;
+  for (double& value : triangle) value *= harmless_alpha;
 }
 
 std::unique_ptr<CoreLoad> kernel_load(const std::string& kernel, std::shared_ptr<KernelMatrices> matrices) {
@@ -177,7 +176,6 @@ namespace {
 /// What HPL updates between two probes for the next panel: one block column.
 constexpr DgemmShape block_column{1024, 128, 128};
 constexpr double footprint_bytes = 64.0 * 1024 * 1024;
-constexpr double alpha = -0x1.0p-120;  // the matrices never change, see measure_dgemm.cpp
 
 }  // namespace
 
@@ -192,8 +190,8 @@ void BackgroundLoad::compute() {
   if (!arena_) return;
   const DgemmOperands at = arena_->next(call_.front());
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, static_cast<int>(block_column.m),
-              static_cast<int>(block_column.n), static_cast<int>(block_column.k), alpha, at.a, at.lda, at.b, at.ldb,
-              1.0, at.c, at.ldc);
+              static_cast<int>(block_column.n), static_cast<int>(block_column.k), harmless_alpha, at.a, at.lda, at.b,
+              at.ldb, 1.0, at.c, at.ldc);
 }
 
 void BackgroundLoad::until(const std::function<bool()>& arrived, bool may_sleep) {

@@ -12,6 +12,7 @@
 
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::calibration {
 
@@ -128,11 +129,6 @@ double* DgemmArena::block(long rows, long columns) {
 
 namespace {
 
-/// HPL calls dgemm with alpha = -1. With this alpha the kernels do the same work, but C does not change by a single bit
-/// (unless an element is below 2^-60), so the contents stay what the design says, call after call.
-constexpr double alpha = -0x1.0p-120;
-constexpr double gib = 1024.0 * 1024 * 1024;
-
 /// All ranks look at the memory before any of them takes some.
 void require_memory(const World& world, const DgemmDesign& design, double footprint_bytes) {
   std::set<std::string> contents;
@@ -150,8 +146,8 @@ void require_memory(const World& world, const DgemmDesign& design, double footpr
       text, sizeof text,
       "the matrices of the design need %.3g GiB in each rank, %.3g GiB are available on %s; the largest call is "
       "row %zu: m=%ld, n=%ld, k=%ld",
-      needed / gib, available / gib, world.host().c_str(), static_cast<std::size_t>(largest - &design.front()),
-      largest->shape.m, largest->shape.n, largest->shape.k);
+      needed / core::gibibyte, available / core::gibibyte, world.host().c_str(),
+      static_cast<std::size_t>(largest - &design.front()), largest->shape.m, largest->shape.n, largest->shape.k);
   throw core::Error(core::ExitCode::bad_input,
                     std::string(text) +
                         "\n  hint: make a design of smaller sizes, lower the footprint, or start "
@@ -205,8 +201,8 @@ class DgemmRunner {
     const DgemmOperands at = arena_of_row_[row]->next(what);
     const double begin_s = now_s();
     cblas_dgemm(CblasColMajor, CblasNoTrans, at.transposed ? CblasTrans : CblasNoTrans, static_cast<int>(what.shape.m),
-                static_cast<int>(what.shape.n), static_cast<int>(what.shape.k), alpha, at.a, at.lda, at.b, at.ldb, 1.0,
-                at.c, at.ldc);
+                static_cast<int>(what.shape.n), static_cast<int>(what.shape.k), harmless_alpha, at.a, at.lda, at.b,
+                at.ldb, 1.0, at.c, at.ldc);
     return {begin_s, now_s()};
   }
 

@@ -9,8 +9,8 @@
 
 #include "calibration/machine/sysfs.hpp"
 #include "hplcast/calibration/clock.hpp"
+#include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
-#include "hplcast/calibration/topology.hpp"
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"

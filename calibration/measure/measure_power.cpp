@@ -1,12 +1,10 @@
 #include "hplcast/calibration/measure_power.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <sstream>
-#include <thread>
 #include <tuple>
 
 #include "calibration/measure/core_load.hpp"
@@ -18,11 +16,6 @@
 namespace hplcast::calibration {
 
 namespace {
-
-void sleep_until(double end_s) {
-  const double left_s = end_s - now_s();
-  if (left_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(left_s));
-}
 
 /// A rank of this host.
 struct LocalRank {
@@ -130,7 +123,7 @@ class PowerStudy {
     if (is_active) {
       work(piece, end_s);
     } else {
-      sleep_until(end_s);
+      sleep_s(end_s - now_s());
       if (piece.state == "blocked" && index_ + 1 == static_cast<int>(order_.size()))
         for (int i = 0; i < piece.active_cores; ++i) send_signal(order_[static_cast<std::size_t>(i)].rank, tag_stop);
     }

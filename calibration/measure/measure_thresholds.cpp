@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "calibration/measure/mpi_exchange.hpp"
 #include "hplcast/calibration/clock.hpp"
@@ -10,10 +9,6 @@
 namespace hplcast::calibration {
 
 namespace {
-
-void sleep_for(double duration_s) {
-  std::this_thread::sleep_for(std::chrono::duration<double>(duration_s));
-}
 
 constexpr int warm_up_messages = 100;  // Open MPI sets up its fast paths after some dozens
 // On a busy machine the order to the peer may take longer than its absence. It is doubled after so many times, and the
@@ -135,7 +130,7 @@ class Prober {
     std::memset(buffer_.data(), original, static_cast<std::size_t>(bytes));
     const double begin_s = order(probe, bytes);
     // The peer must have left MPI before: else it lets the message in with the order, and finds it at its first probe.
-    if (probe == Probe::late) sleep_for(0.25 * absence_s_);
+    if (probe == Probe::late) sleep_s(0.25 * absence_s_);
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request);
     std::memset(buffer_.data(), overwritten, static_cast<std::size_t>(bytes));
@@ -169,7 +164,7 @@ void follow(const ThresholdOptions& options) {
     receive_signal(0, tag_go);
     if (order.probe == Probe::polling_receiver) stay_in_mpi(0, order.absence_s);
     const bool judges = order.probe == Probe::overwrite || order.probe == Probe::late;
-    if (order.probe == Probe::sleeping_receiver || judges) sleep_for(order.absence_s);
+    if (order.probe == Probe::sleeping_receiver || judges) sleep_s(order.absence_s);
     int is_good = 0;
     if (order.probe == Probe::late) MPI_Iprobe(0, tag_data, MPI_COMM_WORLD, &is_good, MPI_STATUS_IGNORE);
     receive(buffer.data(), order.bytes, 0, tag_data);

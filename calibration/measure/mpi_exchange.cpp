@@ -1,8 +1,5 @@
 #include "calibration/measure/mpi_exchange.hpp"
 
-#include <chrono>
-#include <thread>
-
 #include "hplcast/calibration/clock.hpp"
 
 namespace hplcast::calibration {
@@ -189,7 +186,7 @@ class Responder {
         send_signal(peer_, tag_answer);
         break;
       case MpiOperation::send_unmatched:
-        std::this_thread::sleep_for(std::chrono::duration<double>(late_receiver_s));
+        sleep_s(late_receiver_s);
         receive(in_.next(bytes), bytes, peer_, tag_data);
         break;
     }

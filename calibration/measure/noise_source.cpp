@@ -5,15 +5,22 @@
 #include <system_error>
 #include <thread>
 
-#include "calibration/design/design_rows.hpp"
 #include "hplcast/calibration/clock.hpp"
+#include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
-#include "hplcast/calibration/topology.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
+
+std::uint64_t compute(std::uint64_t chain, long multiplications) noexcept {
+  volatile std::uint64_t end = chain;
+  std::uint64_t value = end;
+  for (long i = 0; i < multiplications; ++i) value = value * 6364136223846793005U + 1442695040888963407U;
+  end = value;
+  return end;
+}
 
 namespace {
 
@@ -165,7 +172,7 @@ std::vector<SeriesRun> make_series(const SeriesPlan& plan) {
   for (int block = 0; block < plan.runs; ++block) {
     std::vector<SeriesRun> some(clean);
     for (const double level : plan.levels) some.push_back({level, false});
-    shuffle(some, random);
+    core::shuffle(some, random);
     runs.insert(runs.end(), some.begin(), some.end());
   }
   return runs;

@@ -146,18 +146,18 @@ CorePlace bind_rank(const World& world, const Topology& topology, const Binding&
   return places.front();
 }
 
-MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place) {
-  MeasurementContext mine;
+core::MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place) {
+  core::MeasurementContext mine;
   if (world.local_rank() == 0) mine.machines.push_back(describe_machine(topology));
-  for (MachineDescription& machine : mine.machines) machine.host = world.host();
+  for (core::MachineDescription& machine : mine.machines) machine.host = world.host();
   mine.software = describe_software();
   mine.ranks.push_back({world.rank(), world.host(), place.cpu, place.core});
-  MeasurementContext all;
+  core::MeasurementContext all;
   std::ostringstream json;
   write_json(json, mine);
   for (const std::string& text : world.gather(json.str())) {
     std::istringstream in(text);
-    const MeasurementContext one = read_context(in, "description of a rank");
+    const core::MeasurementContext one = core::read_context(in, "description of a rank");
     all.machines.insert(all.machines.end(), one.machines.begin(), one.machines.end());
     all.ranks.insert(all.ranks.end(), one.ranks.begin(), one.ranks.end());
   }
@@ -165,8 +165,8 @@ MeasurementContext describe_context(const World& world, const Topology& topology
   return all;
 }
 
-SoftwareDescription describe_software() {
-  SoftwareDescription software;
+core::SoftwareDescription describe_software() {
+  core::SoftwareDescription software;
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(library, &length);

@@ -49,8 +49,8 @@ std::optional<double> limit_of(const fs::path& zone) {
   return least;
 }
 
-}  // namespace
-
+/// Zones of /sys/class/powercap (Intel and AMD). This and those below add the meters of their kind that can be read,
+/// and what they looked for.
 void find_rapl(const fs::path& root, PowerMeters& meters) {
   // The class lists zones of all drivers; intel-rapl-mmio sees the same packages once more.
   const std::vector<fs::path> zones = entries(root / "sys/class/powercap", "intel-rapl:");
@@ -86,8 +86,6 @@ void find_rapl(const fs::path& root, PowerMeters& meters) {
         "/sys/class/powercap/intel-rapl:*/energy_uj`)";
   meters.looked_for.push_back({MeterKind::rapl, "RAPL (/sys/class/powercap/intel-rapl:*/energy_uj)", found});
 }
-
-namespace {
 
 /// ACPI's power meter sees the host. AMD's counters of sockets are packages, those of cores are in them. Whatever else
 /// has a power (graphics cards, rails of a board) is no sum of a host.
@@ -128,8 +126,7 @@ void add_input(const fs::path& chip, const fs::path& folder, const fs::path& fil
   }
 }
 
-}  // namespace
-
+/// power*_input, power*_average and energy*_input of /sys/class/hwmon.
 void find_hwmon_power(const fs::path& root, PowerMeters& meters) {
   const bool packages_known = has_packages(meters);
   std::size_t inputs = 0, unreadable = 0;
@@ -160,8 +157,6 @@ void find_hwmon_power(const fs::path& root, PowerMeters& meters) {
   if (unreadable > 0) found += ", " + std::to_string(unreadable) + " unreadable: " + reason;
   meters.looked_for.push_back({MeterKind::hwmon, "hwmon (/sys/class/hwmon/hwmon*/power*_input, energy*_input)", found});
 }
-
-namespace {
 
 constexpr double patience_s = 10;  // a busy management controller takes about 1 s
 
@@ -220,8 +215,7 @@ std::string device_trouble(const std::filesystem::path& root) {
   return trouble;
 }
 
-}  // namespace
-
+/// `ipmitool dcmi power reading`.
 void find_ipmi(const std::filesystem::path& root, PowerMeters& meters) {
   std::string found = device_trouble(root);
   if (core::find_program("ipmitool").empty())
@@ -233,8 +227,6 @@ void find_ipmi(const std::filesystem::path& root, PowerMeters& meters) {
   }
   meters.looked_for.push_back({MeterKind::ipmi, "IPMI (ipmitool dcmi power reading)", found});
 }
-
-namespace {
 
 /// A counter of one moment: its file and `freshness` belong together if freshness is the same before and after.
 std::optional<double> fresh_number(const fs::path& folder, const fs::path& file) {
@@ -259,8 +251,7 @@ std::string sensor_of(const std::string& part) {
   return "cray " + (part.empty() ? "node" : part.substr(0, part.size() - 1));
 }
 
-}  // namespace
-
+/// /sys/cray/pm_counters.
 void find_cray(const fs::path& root, PowerMeters& meters) {
   const fs::path folder = root / "sys/cray/pm_counters";
   std::size_t counters = 0;
@@ -291,6 +282,19 @@ void find_cray(const fs::path& root, PowerMeters& meters) {
   std::string found = counters == 0 ? "none" : std::to_string(counters) + " counters";
   if (!reason.empty()) found += "; unreadable: " + reason;
   meters.looked_for.push_back({MeterKind::cray, "Cray (/sys/cray/pm_counters)", found});
+}
+
+}  // namespace
+
+PowerMeters find_power_meters(const std::vector<MeterKind>& kinds, const std::filesystem::path& root) {
+  PowerMeters meters;
+  for (const MeterKind kind : kinds) {
+    if (kind == MeterKind::rapl) find_rapl(root, meters);
+    if (kind == MeterKind::hwmon) find_hwmon_power(root, meters);
+    if (kind == MeterKind::ipmi) find_ipmi(root, meters);
+    if (kind == MeterKind::cray) find_cray(root, meters);
+  }
+  return meters;
 }
 
 }  // namespace hplcast::calibration

@@ -102,17 +102,6 @@ std::unique_ptr<PowerMeter> gauge_meter(std::string name, core::PowerDomain doma
   return std::make_unique<GaugeMeter>(std::move(name), domain, std::move(watts));
 }
 
-PowerMeters find_power_meters(const std::vector<MeterKind>& kinds, const std::filesystem::path& root) {
-  PowerMeters meters;
-  for (const MeterKind kind : kinds) {
-    if (kind == MeterKind::rapl) find_rapl(root, meters);
-    if (kind == MeterKind::hwmon) find_hwmon_power(root, meters);
-    if (kind == MeterKind::ipmi) find_ipmi(root, meters);
-    if (kind == MeterKind::cray) find_cray(root, meters);
-  }
-  return meters;
-}
-
 std::string describe(const std::vector<LookedFor>& looked_for) {
   std::string text;
   for (const LookedFor& one : looked_for) text += "\n  " + one.what + ": " + one.found;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "cli/campaign/campaign_section.hpp"
-#include "hplcast/calibration/topology.hpp"
+#include "hplcast/calibration/machine.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"

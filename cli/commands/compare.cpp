@@ -22,7 +22,6 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/configurations.hpp"
 #include "hplcast/study/sweep_database.hpp"
 
 namespace hplcast::cli {
@@ -179,7 +178,7 @@ std::vector<core::HplRun> runs_of_archive(const std::string& path) {
   for (const auto& [file, text] : files) {
     if (!has_hpl_results(text)) continue;
     std::istringstream in(text);
-    const auto runs = study::read_real_runs(in, path + ":" + file);
+    const auto runs = core::read_real_runs(in, path + ":" + file);
     warn_of_assumptions(path + ":" + file, runs);
     all.insert(all.end(), runs.begin(), runs.end());
   }
@@ -231,7 +230,7 @@ study::Comparison compare_files(const CompareOptions& options) {
       continue;
     }
     core::read_file(path, [&](std::istream& in, const std::string& name) {
-      const auto runs = study::read_real_runs(in, name);
+      const auto runs = core::read_real_runs(in, name);
       warn_of_assumptions(name, runs);
       real.insert(real.end(), runs.begin(), runs.end());
     });

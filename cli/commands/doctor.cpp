@@ -22,7 +22,7 @@ struct DoctorOptions {
 };
 
 /// Asks a measuring program, which is linked with MPI and BLAS, about them. It lies next to this program.
-std::optional<calibration::SoftwareDescription> ask_measuring_program() {
+std::optional<core::SoftwareDescription> ask_measuring_program() {
   const std::filesystem::path program = core::own_executable().parent_path() / "hplcast-measure-dgemm";
   if (!std::filesystem::exists(program)) return std::nullopt;
   core::Command command;
@@ -35,7 +35,7 @@ std::optional<calibration::SoftwareDescription> ask_measuring_program() {
   if (result.status != 0 || begin == std::string::npos) return std::nullopt;
   std::istringstream in(result.output.substr(begin));
   try {
-    return calibration::read_context(in, program.filename()).software;
+    return core::read_context(in, program.filename()).software;
   } catch (const core::Error&) {
     return std::nullopt;  // a measuring program of another version: the doctor says that it does not know
   }
@@ -54,8 +54,7 @@ calibration::ToolVersions tools_of_predictions() {
 }
 
 void run_doctor(const DoctorOptions& options) {
-  const calibration::MachineDescription machine =
-      calibration::describe_machine(calibration::Topology::of_this_machine());
+  const core::MachineDescription machine = calibration::describe_machine(calibration::Topology::of_this_machine());
   const auto checks = calibration::examine(machine, tools_of_predictions(), ask_measuring_program());
   write_result(options.output, [&](std::ostream& out) {
     if (options.json) {

@@ -1,10 +1,8 @@
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/fit/power_report.hpp"
+#include "cli/fit/fit_pictures.hpp"
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
@@ -13,12 +11,9 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/power_samples.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/power_fit.hpp"
-#include "hplcast/study/archive_campaign.hpp"
 
 namespace hplcast::cli {
 
@@ -53,14 +48,8 @@ void summarise(const fit::CampaignFit& fit) {
 
 /// Samples of the steps `power`, if there are any, become the power of the cluster, with watts of each host if several
 /// were measured. @throws core::Error (no_acceptable_fit) if they cannot be fitted.
-void add_power(const calibration::CampaignArchive& archive, fit::CampaignFit& fit) {
-  std::vector<core::PowerSample> samples;
-  for (const auto& [name, text] : archive.files) {
-    if (!core::begins_with(name, "measurements/") || !core::ends_with(name, "-power.csv")) continue;
-    std::istringstream in(text);
-    const auto some = core::read_power_csv(in, name);
-    samples.insert(samples.end(), some.begin(), some.end());
-  }
+void add_power(const core::CampaignArchive& archive, fit::CampaignFit& fit) {
+  const std::vector<core::PowerSample> samples = fit::power_samples(archive);
   if (samples.empty()) return;
   fit::PowerFitOptions options;
   options.hosts = &fit.cluster.hosts;
@@ -72,17 +61,14 @@ void add_power(const calibration::CampaignArchive& archive, fit::CampaignFit& fi
   for (const core::QualityFlag& flag : power.flags)
     std::cerr << "hplcast fit cluster: warning: power of " << flag.subject << ": " << flag.flag << ": " << flag.detail
               << '\n';
-  fit.cluster.power = power.model;
-  auto provenance = nlohmann::ordered_json::parse(fit.cluster.provenance);
-  provenance["power"] = nlohmann::ordered_json::parse(power_report_json(power, rows));
-  fit.cluster.provenance = provenance.dump();
+  fit::set_power(power, rows, fit.cluster);
 }
 
 void run_fit_cluster(const FitClusterOptions& options) {
   require_writable(options.output);
   require_other_file(options.output, {options.campaign});
-  const calibration::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
-  fit::Campaign campaign = study::campaign_of(archive);
+  const core::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
+  fit::Campaign campaign = fit::campaign_of(archive);
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   add_power(archive, fit);

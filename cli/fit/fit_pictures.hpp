@@ -1,10 +1,12 @@
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "cli/support/picture.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
+#include "hplcast/fit/power_fit.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::cli {
@@ -27,5 +29,8 @@ struct SegmentsToDraw {
 /// Data with the fit and its breakpoints, relative residuals, and the scatter of up to six segments with what was
 /// fitted to it.
 Picture segments_picture(const SegmentsToDraw& drawn);
+
+/// The sensors that were added up, and tables of watts with their errors: all hosts, and each if there are several.
+void print_power_fit(std::ostream& out, const fit::PowerFit& fit, const fit::PowerRows& rows);
 
 }  // namespace hplcast::cli

@@ -3,10 +3,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/fit/power_report.hpp"
+#include "cli/fit/fit_pictures.hpp"
 #include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
@@ -16,13 +15,11 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/power_fit.hpp"
 
 namespace hplcast::cli {
-
-/// Power over the active cores of each state, as measured and as fitted, and the residuals.
-Picture power_picture(const fit::PowerFit& fit);
 
 namespace {
 
@@ -68,17 +65,44 @@ PlotPanel frequency_panel(const fit::HostPowerFit& fit) {
   return panel;
 }
 
-}  // namespace
-
+/// Power over the active cores of each state, as measured and as fitted, and the residuals.
 Picture power_picture(const fit::PowerFit& fit) {
   Picture picture{"Power", {states_panel(fit.all), residuals_panel(fit.all)}};
   if (fit.model.values().frequency) picture.panels.push_back(frequency_panel(fit.all));
   return picture;
 }
 
-namespace {
+std::string polynomial_text(const fit::FittedWatts& watts) {
+  static const char* const powers[] = {"", " f", " f^2"};
+  std::string text;
+  for (std::size_t i = 0; i < watts.coefficients.size(); ++i)
+    text += (i == 0 ? "" : " + ") + significant(watts.coefficients[i]) + " (+- " +
+            significant(watts.standard_errors[i], 2) + ")" + powers[i];
+  return text.empty() ? "0" : text;
+}
 
-using Json = nlohmann::ordered_json;
+void print_fit(std::ostream& out, const fit::HostPowerFit& fit) {
+  out << (fit.host.empty() ? "all hosts" : fit.host) << ": " << fit.rows << " pieces, R2 " << significant(fit.r2, 6)
+      << ", rms " << significant(fit.rms_w, 3) << " W, largest residual " << significant(fit.max_residual_w, 3)
+      << " W\n";
+  TextTable table({"part", "watts (f in GHz)"});
+  table.add({"idle", significant(fit.idle_w) + " (+- " + significant(fit.idle_error_w, 2) + ")"});
+  table.add({"awake", polynomial_text(fit.awake)});
+  for (const auto& [state, watts] : fit.states) table.add({"a core in " + state, polynomial_text(watts)});
+  for (const fit::AllCoresCurve& curve : fit.all_cores)
+    table.add({"all cores in " + curve.state, polynomial_text(curve.watts)});
+  table.write(out);
+}
+
+}  // namespace
+
+void print_power_fit(std::ostream& out, const fit::PowerFit& fit, const fit::PowerRows& rows) {
+  out << "power of a host: " << core::comma_separated(rows.sensors) << '\n';
+  print_fit(out, fit.all);
+  for (const fit::HostPowerFit& host : fit.hosts) print_fit(out, host);
+}
+
+namespace {
 
 struct FitPowerOptions {
   std::vector<std::string> files;
@@ -93,39 +117,17 @@ struct FitPowerOptions {
   fit::PowerFitOptions fit;
 };
 
-/// Samples of a file: of hplcast-measure-power, or a published table.
-std::vector<core::PowerSample> samples_of(const std::string& file, const FitPowerOptions& options) {
-  std::vector<core::PowerSample> samples;
-  core::read_file(file, [&](std::istream& in, const std::string& name) {
-    std::istringstream text(core::read_text(in, name, "expected samples of hplcast-measure-power"));
-    std::string header;
-    std::getline(text, header);
-    text.seekg(0);
-    if (!core::is_watt_per_state(header)) {
-      samples = core::read_power_csv(text, name);
-      return;
-    }
-    core::PublishedWatts which;
-    which.application = options.application;
-    for (const std::string& hz : options.pstates) which.states_hz.push_back(core::parse_hertz(hz));
-    samples = core::read_watt_per_state(text, name, which);
-  });
-  return samples;
-}
-
 void write_model(const FitPowerOptions& options, std::optional<core::ClusterModel> cluster, const fit::PowerFit& fit,
-                 const std::string& report) {
+                 const fit::PowerRows& rows) {
   if (!cluster) {
+    using Json = nlohmann::ordered_json;
     Json json = Json::parse(core::power_json(fit.model));
-    json["report"] = Json::parse(report);
+    json["report"] = Json::parse(fit::power_report_json(fit, rows));
     write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
     return;
   }
   if (cluster->power) std::cerr << "  note: this takes the place of the power of " << options.cluster << '\n';
-  cluster->power = fit.model;
-  Json provenance = Json::parse(cluster->provenance);
-  provenance["power"] = Json::parse(report);
-  cluster->provenance = provenance.dump();
+  fit::set_power(fit, rows, *cluster);
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, *cluster); });
 }
 
@@ -144,8 +146,10 @@ void run_fit_power(FitPowerOptions options) {
   if (options.by_host) options.fit.hosts = &cluster->hosts;
   std::vector<core::PowerSample> samples;
   for (const std::string& file : options.files) {
-    const auto some = samples_of(file, options);
-    samples.insert(samples.end(), some.begin(), some.end());
+    core::read_file(file, [&](std::istream& in, const std::string& name) {
+      const auto some = core::read_power_samples(in, name, options.application, options.pstates);
+      samples.insert(samples.end(), some.begin(), some.end());
+    });
   }
   const fit::PowerRows rows = fit::power_rows(samples, options.sensors);
   const fit::PowerFit fit = fit::fit_power(rows, options.fit);
@@ -154,7 +158,7 @@ void run_fit_power(FitPowerOptions options) {
   for (const core::QualityFlag& flag : fit.flags)
     std::cerr << "hplcast fit power: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
   if (!options.plot.empty()) write_picture(options.plot, power_picture(fit));
-  write_model(options, std::move(cluster), fit, power_report_json(fit, rows));
+  write_model(options, std::move(cluster), fit, rows);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::cli {
 
@@ -34,7 +35,7 @@ bool has_several_clusters(const study::HistoryCheck& check) {
 
 std::string nearest_text(const study::HistoryFinding& one) {
   if (!one.nearest) return "-";
-  const double days = static_cast<double>(one.finding.since_s - one.nearest->time_s) / fit::day_s;
+  const double days = static_cast<double>(one.finding.since_s - one.nearest->time_s) / core::day_s;
   const std::string when =
       days >= 0 ? core::shortest(std::floor(days)) + " d before" : core::shortest(std::floor(-days)) + " d after";
   constexpr std::size_t most = 40;

@@ -17,7 +17,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/archive_campaign.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/study/history_check.hpp"
 
 namespace hplcast::cli {
@@ -111,7 +111,7 @@ void setup_outlier(CLI::App& group) {
   command.add_option("--job", options->job, "of the batch system (all of that day)");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
-    if (time_s % fit::day_s != 0)
+    if (time_s % core::day_s != 0)
       throw core::UsageError("--date is `" + options->date +
                              "`; expected a day, YYYY-MM-DD: all runs of it, or those of --job");
     require_past(options->date, time_s);
@@ -246,7 +246,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// SHA-256 of an archive, or of all files of a campaign's folder.
-std::string hash_of(const fs::path& path, const calibration::CampaignArchive& archive) {
+std::string hash_of(const fs::path& path, const core::CampaignArchive& archive) {
   if (!fs::is_directory(path)) return core::sha256_hex(core::read_text(path));
   std::string all;
   for (const auto& [name, text] : archive.files) all += name + " " + core::sha256_hex(text) + "\n";
@@ -290,7 +290,7 @@ void tell_differences(const HistoryDatabase& database, const study::CampaignReco
 
 void run_add(const AddOptions& options) {
   for (const std::string& path : options.archives) {
-    const calibration::CampaignArchive archive = calibration::read_campaign_archive(path);
+    const core::CampaignArchive archive = calibration::read_campaign_archive(path);
     const std::string hash = hash_of(path, archive);
     HistoryDatabase database(options.database, HistoryDatabase::Access::write);
     if (database.has_source(hash)) {

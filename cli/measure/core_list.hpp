@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/calibration/topology.hpp"
+#include "hplcast/calibration/machine.hpp"
 
 namespace hplcast::cli {
 

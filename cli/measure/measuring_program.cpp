@@ -114,7 +114,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   calibration::Topology topology = calibration::Topology::of_this_machine();
   const calibration::CorePlace place = calibration::bind_rank(world, topology, options.binding);
   const bool root = world.rank() == 0;
-  const calibration::MeasurementContext context = calibration::describe_context(world, topology, place);
+  const core::MeasurementContext context = calibration::describe_context(world, topology, place);
   const auto write_context = [&](std::ostream& out) { calibration::write_json(out, context); };
   if (root && options.describe) write_result(options.output, write_context);
   if (options.describe && !options.describe_folder.empty()) describe_hosts(options.describe_folder, world, topology);

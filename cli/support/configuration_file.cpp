@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "hplcast/core/files.hpp"
-#include "hplcast/study/configurations.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 
 namespace hplcast::cli {
 
@@ -12,7 +12,7 @@ std::vector<core::HplParameters> read_configuration_file(const std::string& prog
   std::vector<core::HplParameters> configurations;
   std::vector<std::string> warnings;
   core::read_file(path, [&](std::istream& in, const std::string& name) {
-    configurations = study::read_configurations(in, name, defaults, &warnings);
+    configurations = core::read_configurations(in, name, defaults, &warnings);
   });
   for (const std::string& warning : warnings) std::cerr << program << ": warning: " << warning << '\n';
   return configurations;

@@ -5,8 +5,16 @@
 #include <cctype>
 #include <cstdarg>
 #include <cstdio>
+#include <sstream>
 
 namespace hplcast::core {
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
 
 std::string printed(const char* format, ...) {
   std::array<char, 256> text{};

@@ -23,7 +23,6 @@ std::vector<Problem> schema_problems(const Json& cluster);
 std::vector<Problem> kernels_schema_problems(const Json& kernels);  ///< {"dgemm": model, ...}
 std::vector<Problem> network_schema_problems(const Json& network);
 std::vector<Problem> detours_schema_problems(const Json& detours);  ///< {"detours": [...]}
-std::vector<Problem> power_schema_problems(const Json& power);      ///< {"power": {...}}
 
 /// @throws ParseError with the first problem, and the number of the others.
 void require_none(const std::vector<Problem>& problems, const std::string& file);

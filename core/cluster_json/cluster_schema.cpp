@@ -172,11 +172,6 @@ void network_file(Walk& walk, const Json& json) {
   walk.object(json, keys);
 }
 
-/// The result of `fit power` says more than the model.
-void power_file(Walk& walk, const Json& json) {
-  walk.object(json, {{"power", power}, {"report", anything, false}});
-}
-
 void detour_duration(Walk& walk, const Json& json) {
   walk.object(json, {{"law", text},
                      {"mean_s", at_least_zero, false},
@@ -274,10 +269,6 @@ std::vector<Problem> network_schema_problems(const Json& json) {
 
 std::vector<Problem> detours_schema_problems(const Json& json) {
   return problems_of(json, detours_file);
-}
-
-std::vector<Problem> power_schema_problems(const Json& json) {
-  return problems_of(json, power_file);
 }
 
 void require_none(const std::vector<Problem>& problems, const std::string& file) {

@@ -161,13 +161,6 @@ std::string power_json(const PowerModel& model) {
   return Json({{"power", detail::to_json(model)}}).dump(2);
 }
 
-PowerModel read_power(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  detail::refuse_cluster(Node(json, name), "what `hplcast fit power -o` writes");
-  detail::require_none(detail::power_schema_problems(json), name);
-  return detail::power_from(Node(json, name).at("power"), std::nullopt);
-}
-
 }  // namespace hplcast::core
 
 namespace hplcast::core::detail {

@@ -169,12 +169,4 @@ void write_hpl_csv(std::ostream& out, const HplParameters& parameters) {
   out << field_names() << '\n' << field_values(parameters) << '\n';
 }
 
-void write_hpl_csv_header(std::ostream& out) {
-  out << field_names() << ",time_s,gflops\n";
-}
-
-void write_hpl_csv_row(std::ostream& out, const HplRun& run) {
-  out << field_values(run.parameters) << ',' << shortest(run.time_s) << ',' << shortest(run.gflops) << '\n';
-}
-
 }  // namespace hplcast::core

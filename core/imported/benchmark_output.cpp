@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <istream>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -13,13 +12,6 @@ namespace hplcast::core {
 namespace {
 
 constexpr std::size_t no_column = std::string::npos;
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
 
 /// The table that is being read.
 struct Table {

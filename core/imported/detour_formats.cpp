@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
 namespace {
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
 
 double number_of(const std::string& word, const Location& location) {
   double value = 0;
@@ -103,8 +96,7 @@ DetourTrace read_selfish(const DetourLines& file, const std::vector<Pair>& pairs
 DetourTrace read_ftq(const DetourLines& file, const std::vector<Pair>& pairs, const DetourReading& reading) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < pairs.size(); ++i) steps.push_back(pairs[i].first - pairs[i - 1].first);
-  std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2), steps.end());
-  const double quantum_s = steps[steps.size() / 2] * 1e-9;
+  const double quantum_s = upper_median(std::move(steps)) * 1e-9;
   if (!(quantum_s > 0)) throw ParseError({file.name, pairs[0].line, ""}, "found equal times; expected quanta of time");
   std::vector<WorkQuantum> quanta;
   for (const Pair& pair : pairs) quanta.push_back({pair.first * 1e-9, quantum_s, pair.second});

@@ -1,10 +1,13 @@
 #include "hplcast/core/imported.hpp"
 
 #include <set>
+#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::core {
 
@@ -31,11 +34,12 @@ PowerSample sample_of(const std::string& node, int cores, int active, double pow
                    "--application NAME takes one");
 }
 
-}  // namespace
-
+/// Whether a header (the first line of a CSV) is that of published watts.
 bool is_watt_per_state(const std::string& header) {
   return header.find("watt_all_cores") != std::string::npos && header.find("pstate") != std::string::npos;
 }
+
+}  // namespace
 
 std::vector<PowerSample> read_watt_per_state(std::istream& in, const std::string& name, const PublishedWatts& which) {
   CsvReader csv(in, name);
@@ -69,6 +73,19 @@ std::vector<PowerSample> read_watt_per_state(std::istream& in, const std::string
   if (samples.empty() || (which.application.empty() && applications.size() > 1))
     fail_applications(name, which.application, applications);
   return samples;
+}
+
+std::vector<PowerSample> read_power_samples(std::istream& in, const std::string& name, const std::string& application,
+                                            const std::vector<std::string>& pstates) {
+  std::istringstream text(read_text(in, name, "expected samples of hplcast-measure-power"));
+  std::string header;
+  std::getline(text, header);
+  text.seekg(0);
+  if (!is_watt_per_state(header)) return read_power_csv(text, name);
+  PublishedWatts which;
+  which.application = application;
+  for (const std::string& hz : pstates) which.states_hz.push_back(parse_hertz(hz));
+  return read_watt_per_state(text, name, which);
 }
 
 }  // namespace hplcast::core

@@ -1,4 +1,4 @@
-#include "hplcast/core/generative_model.hpp"
+#include "hplcast/core/kernel_model.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,6 +8,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/network_fit.hpp"
@@ -154,7 +155,40 @@ std::string provenance_of(const Campaign& campaign, const CampaignFit& fit) {
   return json.dump();
 }
 
+std::string text_of(const core::CampaignArchive& archive, const std::string& path) {
+  const auto found = archive.files.find(path);
+  return found == archive.files.end() ? "" : found->second;
+}
+
+/// The time, place and software of the measurements: a JSON object for the provenance.
+std::string origin_json(const core::CampaignArchive& archive) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["campaign_file"] = text_of(archive, "campaign.yaml");
+  const std::string start = text_of(archive, "start");
+  if (!start.empty()) core::check_json(start, "start");
+  json["start_unix_s"] = start.empty() ? Json() : Json::parse(start);
+  json["surroundings"] = Json::parse(archive.files.at(core::campaign_hosts_file));
+  const std::string git = text_of(archive, "surroundings/git.txt");
+  json["hplcast_commit"] = git.substr(0, git.find(' '));
+  return json.dump();
+}
+
 }  // namespace
+
+Campaign campaign_of(const core::CampaignArchive& archive) {
+  Campaign campaign;
+  for (const core::MachineDescription& machine : archive.context.machines) {
+    MeasuredHost host{machine.host, machine.memory_bytes, {}};
+    for (const core::RankPlace& place : archive.context.ranks)
+      if (place.host == machine.host) host.rank_cpus.push_back(place.cpu);
+    campaign.hosts.push_back(std::move(host));
+  }
+  campaign.measurements = archive.measurements;
+  campaign.origin = origin_json(archive);
+  campaign.doubts = archive.doubts;
+  return campaign;
+}
 
 CampaignFit fit_campaign(const Campaign& campaign) {
   const CampaignRows rows = detail::read_rows(campaign);

@@ -1,10 +1,9 @@
-#include "hplcast/fit/quality.hpp"
+#include "fit/campaign/campaign_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "fit/campaign/campaign_rows.hpp"
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"

@@ -10,6 +10,7 @@
 
 #include "fit/detours/source_search.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {
 
@@ -130,13 +131,9 @@ class Search {
     for (std::size_t core = 0; core < train.cores.size(); ++core)
       for (const TrainEvent& e : train.cores[core].events)
         logs.push_back(std::log(trace_.cores[core].events[selection.places[core][e.event]].duration_s));
-    const auto middle = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 2);
-    std::nth_element(logs.begin(), middle, logs.end());
-    const double median = *middle;
-    for (double& value : logs) value = std::abs(value - median);
-    std::nth_element(logs.begin(), middle, logs.end());
+    const double median = core::upper_median(logs), distance = core::median_distance(std::move(logs), median);
     // Six robust standard deviations; a factor of two at least, as others' detours may follow at once.
-    const double scatter = std::min(100.0, std::max(std::log(2), 6 * 1.4826 * *middle));
+    const double scatter = std::min(100.0, std::max(std::log(2), 6 * core::sd_of_median_distance * distance));
     return {std::exp(median - scatter), std::exp(median + scatter)};
   }
 

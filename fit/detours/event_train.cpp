@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "hplcast/core/statistics.hpp"
+
 namespace hplcast::fit {
 
 namespace {
@@ -129,17 +131,11 @@ double residual(const EventTrain& train, const CoreTrain& core, const TrainEvent
   return e.start_s - core.center_s - static_cast<double>(e.number) * train.period_s;
 }
 
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 void center_on_medians(EventTrain& train) {
   for (CoreTrain& core : train.cores) {
     std::vector<double> residuals;
     for (const TrainEvent& e : core.events) residuals.push_back(residual(train, core, e));
-    if (!residuals.empty()) core.center_s += median_of(residuals);
+    if (!residuals.empty()) core.center_s += core::upper_median(std::move(residuals));
   }
 }
 
@@ -148,7 +144,7 @@ double median_deviation(const EventTrain& train) {
   std::vector<double> deviations;
   for (const CoreTrain& core : train.cores)
     for (const TrainEvent& e : core.events) deviations.push_back(std::abs(residual(train, core, e)));
-  return deviations.empty() ? 0 : median_of(deviations);
+  return deviations.empty() ? 0 : core::upper_median(std::move(deviations));
 }
 
 void drop_beyond(EventTrain& train) {

@@ -94,8 +94,12 @@ KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
   return fit_kernel(table, options);
 }
 
-}  // namespace
-
+/// The forms of a kernel that are physically sensible, the simplest first: dgemm M2; the others one product M1 (dtrsm
+/// mnk, dgemv and dger mn, vector kernels n, dtrsv n^2 or n, copies and row swaps mn), then that product with the lower
+/// ones (mn, m, n) as M2; always with a constant and, but for dgemm, without negative coefficients, so that they can be
+/// extrapolated. Then each of these in up to three pieces along its first product (M'), since caches make small calls
+/// cheaper or dearer by more than a constant. An unknown kernel gets the products of the sizes that vary. All with
+/// weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table) {
   const std::optional<KernelId> id = core::kernel_from_name(kernel);
   std::vector<KernelFitOptions> forms;
@@ -123,6 +127,8 @@ std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const 
   }
   return forms;
 }
+
+}  // namespace
 
 KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms,
                         const std::vector<double>& weights) {

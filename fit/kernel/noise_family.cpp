@@ -1,12 +1,11 @@
 #include "hplcast/fit/kernel_fit.hpp"
 
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <limits>
 #include <variant>
 #include <vector>
 
-#include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
 
 namespace hplcast::fit {
@@ -16,26 +15,18 @@ namespace {
 using core::DurationLaw;
 using core::KernelShape;
 using core::NoiseFamily;
+using core::normal_cdf;
+using core::normal_density;
 
 constexpr double sqrt_two_over_pi = 0.79788456080286535588;
 constexpr double two_over_pi = 0.63661977236758134308;
-
-double normal_cdf(double z) {
-  return 0.5 * std::erfc(-z / std::sqrt(2.0));
-}
-double normal_density(double z) {
-  return std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846);
-}
-double normal_quantile(double p) {
-  return boost::math::quantile(boost::math::normal(), p);
-}
 
 /// E max(mean + sd Z, 0)
 double clamped_normal_mean(double mean, double sd) {
   return sd > 0 ? mean * normal_cdf(mean / sd) + sd * normal_density(mean / sd) : std::max(mean, 0.0);
 }
 
-// The families for one shape: every one says its distribution, density, quantile and clamped mean.
+// The families for one shape: every one says its distribution, density and clamped mean.
 
 /// All of the probability at mu.
 struct Point {
@@ -43,7 +34,6 @@ struct Point {
 
   double cdf(double duration_s) const { return duration_s >= mu ? 1 : 0; }
   double density(double duration_s) const { return duration_s == mu ? std::numeric_limits<double>::infinity() : 0; }
-  double quantile(double) const { return mu; }
   double clamped_mean() const { return std::max(mu, 0.0); }
 };
 
@@ -59,10 +49,6 @@ struct HalfNormal {
   double density(double duration_s) const {
     const double distance = (duration_s - mu) / scale + sqrt_two_over_pi;
     return distance >= 0 ? 2 * normal_density(distance) / std::abs(scale) : 0;
-  }
-  double quantile(double probability) const {
-    const double share = scale > 0 ? probability : 1 - probability;
-    return mu + scale * (normal_quantile((1 + share) / 2) - sqrt_two_over_pi);
   }
   double clamped_mean() const {
     const double bound = mu - scale * sqrt_two_over_pi;
@@ -81,7 +67,6 @@ struct Normal {
 
   double cdf(double duration_s) const { return normal_cdf((duration_s - mu) / sd); }
   double density(double duration_s) const { return normal_density((duration_s - mu) / sd) / sd; }
-  double quantile(double probability) const { return mu + sd * normal_quantile(probability); }
   double clamped_mean() const { return clamped_normal_mean(mu, sd); }
 };
 
@@ -97,9 +82,6 @@ struct LogNormal {
     if (!(duration_s > 0)) return 0;
     return normal_density(std::log(duration_s / mu) / scale + scale / 2) / (scale * duration_s);
   }
-  double quantile(double probability) const {
-    return mu * std::exp(scale * normal_quantile(probability) - scale * scale / 2);
-  }
   double clamped_mean() const { return mu; }
 };
 
@@ -109,7 +91,6 @@ struct Mixture {
 
   double cdf(double duration_s) const { return mixture_cdf(modes, duration_s / mu); }
   double density(double duration_s) const { return mixture_density(modes, duration_s / mu) / mu; }
-  double quantile(double probability) const { return mu * mixture_quantile(modes, probability); }
   double clamped_mean() const {
     double sum = 0;
     for (const auto& mode : modes) {
@@ -145,12 +126,6 @@ Noise noise_of(const DurationLaw& law, const KernelShape& shape) {
 
 double duration_cdf(const DurationLaw& law, const KernelShape& shape, double duration_s) {
   return std::visit([&](const auto& noise) { return noise.cdf(duration_s); }, noise_of(law, shape));
-}
-
-double duration_quantile_s(const DurationLaw& law, const KernelShape& shape, double probability) {
-  if (!(probability > 0) || !(probability < 1))
-    throw core::DomainError("probability", probability, "a number in (0, 1)");
-  return std::visit([&](const auto& noise) { return noise.quantile(probability); }, noise_of(law, shape));
 }
 
 double duration_density(const DurationLaw& law, const KernelShape& shape, double duration_s) {

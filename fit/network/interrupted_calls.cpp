@@ -5,6 +5,8 @@
 #include "fit/network/scope_fit.hpp"
 #include "fit/stats/robust_statistics.hpp"
 
+#include "hplcast/core/statistics.hpp"
+
 namespace hplcast::fit::detail {
 
 namespace {
@@ -106,12 +108,12 @@ class ResidualHistogram {
     ++counts_[static_cast<std::size_t>(at)];
     ++total_;
   }
-  /// 1.4826 times the median: the standard deviation if the residuals are normal.
+  /// From the median: the standard deviation if the residuals are normal.
   double robust_sd() const {
     long seen = 0;
     for (std::size_t i = 0; i < counts_.size() && total_ > 0; ++i) {
       seen += counts_[i];
-      if (2 * seen >= total_) return 1.4826 * width * (static_cast<double>(i) + 0.5);
+      if (2 * seen >= total_) return core::sd_of_median_distance * width * (static_cast<double>(i) + 0.5);
     }
     return 0;
   }

@@ -214,23 +214,6 @@ const char* to_string(NetworkStatus status) {
   return "too_few_sizes";
 }
 
-NetworkFitOptions published_network_options(std::vector<double> breakpoints, std::uint64_t async_small_bytes,
-                                            std::uint64_t detached_bytes, double bandwidth_bytes_per_s,
-                                            double latency_s) {
-  NetworkFitOptions options;
-  options.transfer = TransferArithmetic::half_of_difference;
-  options.filter = RowFilter::visits;
-  options.breakpoints = std::move(breakpoints);
-  options.regression.objective = Objective::ols;
-  options.physical = false;
-  options.async_small_bytes = async_small_bytes;
-  options.detached_bytes = detached_bytes;
-  options.wtime_calls_per_row = 1e7;
-  options.bandwidth_bytes_per_s = bandwidth_bytes_per_s;
-  options.latency_s = latency_s;
-  return options;
-}
-
 NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options) {
   validate(options);
   NetworkFit fit;

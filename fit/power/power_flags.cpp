@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {

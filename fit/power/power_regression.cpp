@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/least_squares.hpp"
 
 namespace hplcast::fit {
@@ -88,10 +89,8 @@ HostPowerFit fit_of(const std::vector<PowerRow>& rows, const std::vector<Term>& 
 
 /// Rows that no other agrees with: far from the fit, by the median of all residuals and by 3 % of their power.
 std::vector<bool> far_rows(const HostPowerFit& fit) {
-  constexpr double far = 6, sd_of_median_deviation = 1.4826, least_share = 0.03;
-  std::vector<double> sizes;
-  for (const double residual : fit.residuals_w) sizes.push_back(std::abs(residual));
-  const double limit_w = far * sd_of_median_deviation * core::upper_median(std::move(sizes));
+  constexpr double far = 6, least_share = 0.03;
+  const double limit_w = far * core::sd_of_median_distance * core::median_distance(fit.residuals_w, 0);
   std::vector<bool> is_far;
   for (std::size_t i = 0; i < fit.residuals_w.size(); ++i)
     is_far.push_back(std::abs(fit.residuals_w[i]) > std::max(limit_w, least_share * fit.used_rows[i].power_w));

@@ -7,6 +7,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
@@ -18,12 +19,10 @@ using core::PowerSample;
 /// Mean without what is far from the median.
 double mean_without_outliers(const std::vector<double>& values, std::size_t& outliers) {
   constexpr std::size_t enough = 5;
-  constexpr double sd_of_median_deviation = 1.4826, far = 6, least_share = 0.05;
+  constexpr double far = 6, least_share = 0.05;
   const double centre = core::upper_median(values);
-  std::vector<double> deviations;
-  for (const double value : values) deviations.push_back(std::abs(value - centre));
-  const double limit =
-      std::max(far * sd_of_median_deviation * core::upper_median(deviations), least_share * std::abs(centre));
+  const double limit = std::max(far * core::sd_of_median_distance * core::median_distance(values, centre),
+                                least_share * std::abs(centre));
   double sum = 0;
   std::size_t n = 0;
   for (const double value : values) {

@@ -214,17 +214,6 @@ SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOp
   return fit;
 }
 
-double segmented_bic(const std::vector<SizeCell>& cells, Objective objective,
-                     const std::vector<FittedSegment>& segments) {
-  const Points points = detail::make_points(cells, objective, false);
-  std::vector<FittedSegment> counted = segments;
-  for (FittedSegment& segment : counted) segment.rss = 0;
-  count_rows(points, counted);
-  double rss = points.within;
-  for (const FittedSegment& segment : counted) rss += segment.rss;
-  return detail::bic(points, rss, segments.size());
-}
-
 const char* to_string(SegmentNoiseKind kind) {
   switch (kind) {
     case SegmentNoiseKind::none:

@@ -19,10 +19,6 @@ void require_valid(const DatedValues& cpu) {
 
 }  // namespace
 
-std::int64_t day_of(std::int64_t time_s) {
-  return (time_s >= 0 ? time_s : time_s - day_s + 1) / day_s;
-}
-
 CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
   std::map<std::int64_t, std::vector<double>> shares_of_day;
   for (const DatedValues& cpu : cpus) {

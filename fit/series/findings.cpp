@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/fit/run_series.hpp"
 
 namespace hplcast::fit {
@@ -233,7 +234,8 @@ TestsOfDays score_tracks(std::vector<Track>& tracks, const FindingOptions& optio
       const auto scores = options.windows[w] == 1 ? single : tests[w].scores(track.runs, flagged);
       auto& kept = track.flagged.emplace_back();
       for (std::size_t i = 0; i < scores.size(); ++i) {
-        if (scores[i].region != Region::untested && !track.runs.outlier[i]) ++tests_of_days[day_of(track.time_s[i])];
+        if (scores[i].region != Region::untested && !track.runs.outlier[i])
+          ++tests_of_days[core::day_of(track.time_s[i])];
         if (is_flagged(scores[i].region) && !track.runs.outlier[i]) kept[i].score = scores[i];
       }
     }
@@ -279,7 +281,7 @@ Track common_track(std::size_t factor, const CommonFactor& common, const FactorH
   std::map<std::int64_t, std::int64_t> times;
   for (const CpuHistory& cpu : history.cpus) {
     for (std::size_t i = 0; i < cpu.value.size(); ++i) {
-      const std::int64_t day = day_of(cpu.time_s[i]);
+      const std::int64_t day = core::day_of(cpu.time_s[i]);
       times[day] = std::max(times[day], cpu.time_s[i]);
       epochs[day] = std::max(epochs[day], cpu.common_epoch[i]);
     }
@@ -301,7 +303,7 @@ Track ratio_track(const CpuHistory& cpu, const std::vector<double>& ratios, cons
   Track track;
   track.against = Against::cluster;
   for (std::size_t i = 0; i < ratios.size(); ++i) {
-    if (common.cpus_of_day.at(day_of(cpu.time_s[i])) < least) continue;
+    if (common.cpus_of_day.at(core::day_of(cpu.time_s[i])) < least) continue;
     track.time_s.push_back(cpu.time_s[i]);
     track.runs.values.push_back(ratios[i]);
     track.runs.outlier.push_back(cpu.outlier[i]);
@@ -330,7 +332,7 @@ void add_tracks(std::size_t factor, const FactorHistory& history, const FindingO
     }
     DatedValues& values = dated.emplace_back();
     values.value = cpu.value;
-    for (std::int64_t time_s : cpu.time_s) values.day.push_back(day_of(time_s));
+    for (std::int64_t time_s : cpu.time_s) values.day.push_back(core::day_of(time_s));
   }
   if (!options.cluster || history.cpus.size() < options.least_cpus || !all_positive(history)) return;
   const CommonFactor common = common_factor(dated);
@@ -348,7 +350,7 @@ void correct_by_day(std::vector<Track>& tracks, const TestsOfDays& tests, Correc
   std::map<std::int64_t, std::vector<FlaggedRun*>> days;
   for (Track& track : tracks)
     for (auto& window : track.flagged)
-      for (auto& [run, flagged] : window) days[day_of(track.time_s[run])].push_back(&flagged);
+      for (auto& [run, flagged] : window) days[core::day_of(track.time_s[run])].push_back(&flagged);
   for (const auto& [day, list] : days) {
     std::vector<double> probabilities;
     for (const FlaggedRun* one : list)

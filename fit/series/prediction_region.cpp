@@ -34,14 +34,10 @@ double f_limit(double confidence, std::size_t p, std::size_t n) {
 }
 
 double interval_factor(double confidence, std::size_t n, std::size_t r) {
-  return std::sqrt(region_radius_squared(confidence, 1, n, r));
-}
-
-double region_radius_squared(double confidence, std::size_t p, std::size_t n, std::size_t r) {
   if (r < 1) throw core::DomainError("number of new runs", static_cast<double>(r), "a number >= 1");
-  const double limit = f_limit(confidence, p, n);
+  const double limit = f_limit(confidence, 1, n);
   const auto of = [](std::size_t count) { return static_cast<double>(count); };
-  return of(n - 1) * of(p) / of(n - p) * of(n + r) / (of(n) * of(r)) * limit;
+  return std::sqrt(of(n + r) / (of(n) * of(r)) * limit);
 }
 
 double f_tail(double statistic, std::size_t p, std::size_t n) {

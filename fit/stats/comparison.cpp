@@ -1,15 +1,12 @@
 #include "hplcast/fit/comparison.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/fisher_f.hpp>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {
 
@@ -55,39 +52,6 @@ WelchDifference difference_of(const SampleSummary& a, const SampleSummary& b) {
   return {a.mean - b.mean, std::sqrt(x + y), boost::math::students_t(freedom)};
 }
 
-double upper_normal_tail(double z) {
-  return 0.5 * std::erfc(z / std::sqrt(2.0));
-}
-
-Eigen::VectorXd to_eigen(const std::vector<double>& values) {
-  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
-}
-
-/// What the F quantile is multiplied by in Chew's region.
-double region_factor(const ObservationSummary& past, long new_count) {
-  const double n = static_cast<double>(past.count), r = static_cast<double>(new_count);
-  const double p = static_cast<double>(past.mean.size());
-  return p * (n - 1) * (n + r) / (n * r * (n - p));
-}
-
-void validate(const ObservationSummary& past, long new_count, double level) {
-  require_level(level);
-  const auto dimensions = static_cast<long>(past.mean.size());
-  if (dimensions == 0 || past.covariance.size() != past.mean.size())
-    throw core::DomainError("dimensions of the covariance", static_cast<double>(past.covariance.size()),
-                            "those of the mean, at least 1");
-  if (past.count <= dimensions)
-    throw core::DomainError("number of past observations", static_cast<double>(past.count),
-                            "more than the dimensions: " + std::to_string(dimensions));
-  if (new_count < 1)
-    throw core::DomainError("number of new observations", static_cast<double>(new_count), "at least 1");
-}
-
-boost::math::fisher_f region_law(const ObservationSummary& past) {
-  const double p = static_cast<double>(past.mean.size());
-  return boost::math::fisher_f(p, static_cast<double>(past.count) - p);
-}
-
 }  // namespace
 
 SampleSummary summarize(const std::vector<double>& values) {
@@ -114,20 +78,6 @@ Bounds mean_interval(const SampleSummary& sample, double level) {
   const boost::math::students_t student(static_cast<double>(sample.count - 1));
   const double half = boost::math::quantile(student, (1 + level) / 2) * std::sqrt(error_square(sample));
   return {sample.mean - half, sample.mean + half, level};
-}
-
-Bounds median_interval(const std::vector<double>& values, double level) {
-  require_values(values, 1);
-  require_level(level);
-  std::vector<double> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
-  const boost::math::binomial below(static_cast<double>(sorted.size()), 0.5);
-  // Leaves out `skip` values at each end: the median is outside with probability 2 P(B <= skip).
-  std::size_t skip = 0;
-  while (2 * (skip + 1) < sorted.size() && 2 * boost::math::cdf(below, static_cast<double>(skip + 1)) <= 1 - level)
-    ++skip;
-  const double outside = 2 * boost::math::cdf(below, static_cast<double>(skip));
-  return {sorted[skip], sorted[sorted.size() - 1 - skip], std::max(0.0, 1 - outside)};
 }
 
 TestResult welch_t_test(const std::vector<double>& a, const std::vector<double>& b) {
@@ -169,85 +119,7 @@ TestResult mann_whitney(const std::vector<double>& a, const std::vector<double>&
   if (!(variance > 0)) return {u, 1};  // all values are equal
   // Half a step towards the mean: U is a count, the normal law is continuous.
   const double z = std::max(0.0, std::abs(u - n * m / 2) - 0.5) / std::sqrt(variance);
-  return {u, std::min(1.0, 2 * upper_normal_tail(z))};
-}
-
-TestResult kolmogorov_smirnov(const std::vector<double>& a, const std::vector<double>& b) {
-  require_values(a, 1);
-  require_values(b, 1);
-  std::vector<double> x = a, y = b;
-  std::sort(x.begin(), x.end());
-  std::sort(y.begin(), y.end());
-  const double n = static_cast<double>(x.size()), m = static_cast<double>(y.size());
-  double distance = 0;
-  for (std::size_t i = 0, j = 0; i < x.size() && j < y.size();) {
-    const double value = std::min(x[i], y[j]);
-    while (i < x.size() && x[i] == value) ++i;
-    while (j < y.size() && y[j] == value) ++j;
-    distance = std::max(distance, std::abs(static_cast<double>(i) / n - static_cast<double>(j) / m));
-  }
-  const double root = std::sqrt(n * m / (n + m));
-  const double lambda = (root + 0.12 + 0.11 / root) * distance;
-  double p = 0;
-  for (int k = 1; k <= 100; ++k) p += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * lambda * lambda);
-  return {distance, lambda < 0.2 ? 1 : std::clamp(p, 0.0, 1.0)};  // the series does not converge near 0, where p is 1
-}
-
-ObservationSummary summarize_observations(const std::vector<std::vector<double>>& rows) {
-  if (rows.empty()) throw core::DomainError("number of observations", 0.0, "at least 1");
-  const std::size_t size = rows.front().size();
-  ObservationSummary summary{static_cast<long>(rows.size()), std::vector<double>(size, 0.0),
-                             core::SquareMatrix(size, std::vector<double>(size, 0.0))};
-  for (const auto& row : rows) {
-    if (row.size() != size)
-      throw core::DomainError("dimensions of an observation", static_cast<double>(row.size()), std::to_string(size));
-    require_values(row, 1);
-    for (std::size_t i = 0; i < size; ++i) summary.mean[i] += row[i] / static_cast<double>(rows.size());
-  }
-  const double divisor = std::max(1.0, static_cast<double>(rows.size()) - 1);
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t j = 0; j < size; ++j)
-        summary.covariance[i][j] += (row[i] - summary.mean[i]) * (row[j] - summary.mean[j]) / divisor;
-  return summary;
-}
-
-RegionTest prediction_region(const ObservationSummary& past, const std::vector<double>& new_mean, long new_count,
-                             double level) {
-  validate(past, new_count, level);
-  if (new_mean.size() != past.mean.size())
-    throw core::DomainError("dimensions of the new mean", static_cast<double>(new_mean.size()),
-                            std::to_string(past.mean.size()));
-  require_values(new_mean, 1);
-  // In units of each variable's standard deviation, since coefficients differ by ten orders of magnitude.
-  const auto n = static_cast<Eigen::Index>(past.mean.size());
-  Eigen::VectorXd sd(n);
-  for (Eigen::Index i = 0; i < n; ++i)
-    sd(i) = std::sqrt(past.covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]);
-  Eigen::MatrixXd correlation(n, n);
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j < n; ++j)
-      correlation(i, j) = past.covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] / (sd(i) * sd(j));
-  const Eigen::LDLT<Eigen::MatrixXd> factor(correlation);
-  // Below 1e-12 of the correlation is rounding: the variables depend on each other.
-  if (!correlation.allFinite() || factor.info() != Eigen::Success || !(factor.vectorD().minCoeff() > 1e-12))
-    throw core::DomainError("covariance of the past observations", "singular",
-                            "variables that vary and do not depend on each other");
-  const Eigen::VectorXd shift = (to_eigen(new_mean) - to_eigen(past.mean)).cwiseQuotient(sd);
-  RegionTest test;
-  test.distance = shift.dot(factor.solve(shift));
-  const double multiplier = region_factor(past, new_count);
-  test.limit = multiplier * boost::math::quantile(region_law(past), level);
-  test.p_value = boost::math::cdf(boost::math::complement(region_law(past), test.distance / multiplier));
-  return test;
-}
-
-Bounds prediction_interval(const ObservationSummary& past, long new_count, double level) {
-  validate(past, new_count, level);
-  if (past.mean.size() != 1) throw core::DomainError("dimensions", static_cast<double>(past.mean.size()), "1");
-  const double half = std::sqrt(past.covariance[0][0] * region_factor(past, new_count) *
-                                boost::math::quantile(region_law(past), level));
-  return {past.mean[0] - half, past.mean[0] + half, level};
+  return {u, std::min(1.0, 2 * core::normal_cdf(-z))};
 }
 
 std::vector<double> corrected(const std::vector<double>& probabilities, std::size_t tests, Correction correction) {

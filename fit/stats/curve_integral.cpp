@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {
 
@@ -195,12 +196,6 @@ void move_to_unit_interval(Pieces& a, Pieces& b) {
   for (Pieces* pieces : {&a, &b}) pieces->x = (pieces->x.array() - least) / width;
 }
 
-double median(VectorXd values) {
-  double* const middle = values.data() + values.size() / 2;
-  std::nth_element(values.data(), middle, values.data() + values.size());
-  return *middle;
-}
-
 }  // namespace
 
 CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps) {
@@ -213,7 +208,8 @@ CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const 
   for (Index i = 0; i < cost.size(); ++i) cost(i) = measured[static_cast<std::size_t>(i)].cost;
   const Pilot pilot(problem.measured, cost);
   const VectorXd scale = pilot(problem.measured), gap_scale = pilot(problem.gaps);
-  const double typical_units = median(problem.measured.units);
+  const VectorXd& units = problem.measured.units;
+  const double typical_units = core::upper_median({units.data(), units.data() + units.size()});
   problem.z = cost.cwiseQuotient(scale);
   problem.h = scale.cwiseInverse().asDiagonal() * problem.measured.quadratic();
   problem.gap_h = gap_scale.cwiseInverse().asDiagonal() * problem.gaps.quadratic();

@@ -248,21 +248,4 @@ double mixture_density(const std::vector<core::MixtureMode>& modes, double value
   return sum;
 }
 
-double mixture_quantile(const std::vector<core::MixtureMode>& modes, double probability) {
-  if (!(probability > 0) || !(probability < 1))
-    throw core::DomainError("probability", probability, "a number in (0, 1)");
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const auto& mode : modes) {
-    // 40 standard deviations hold all that a double can tell from certainty.
-    low = std::min(low, mode.mean - 40 * mode.sd);
-    high = std::max(high, mode.mean + 40 * mode.sd);
-  }
-  for (int i = 0; i < 200 && low < high; ++i) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) break;
-    (mixture_cdf(modes, middle) < probability ? low : high) = middle;
-  }
-  return high;
-}
-
 }  // namespace hplcast::fit

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/energy.hpp"
+#include "hplcast/core/prediction.hpp"
 
 namespace hplcast::smpi_models {
 

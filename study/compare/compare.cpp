@@ -150,12 +150,6 @@ nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 std::optional<double> rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
   if (x.size() < 2 || x.size() != y.size()) return std::nullopt;
   const auto rank_x = ranks(x);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "hplcast/core/statistics.hpp"
+
 namespace hplcast::study {
 
 namespace {
@@ -94,7 +96,7 @@ std::vector<bool> far_ranks(const KernelFinding& finding, const ClassFactors& le
     distances.push_back(std::abs(value - middle));
     weighted.push_back({distances.back(), distances.back()});
   }
-  const double limit = std::max(least, robust_sds * 1.4826 * middle_value(weighted));
+  const double limit = std::max(least, robust_sds * core::sd_of_median_distance * middle_value(weighted));
   for (std::size_t i = 0; i < far.size(); ++i) {
     double expected_s = 0;
     double variance = 0;

@@ -6,6 +6,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
@@ -29,7 +30,8 @@ std::vector<int> far_ranks(const std::vector<double>& real, const std::vector<do
     const double distance = std::abs(one.value - middle);
     distances.push_back({distance, distance});
   }
-  const double limit = std::max(least * predicted_s, robust_sds * 1.4826 * middle_value(distances));
+  const double limit =
+      std::max(least * predicted_s, robust_sds * core::sd_of_median_distance * middle_value(distances));
   std::vector<int> far;
   for (std::size_t i = 0; i < distances.size(); ++i)
     if (distances[i].value > limit) far.push_back(static_cast<int>(i));

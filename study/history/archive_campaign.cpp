@@ -1,4 +1,4 @@
-#include "hplcast/study/archive_campaign.hpp"
+#include "hplcast/study/history.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,15 +6,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
+#include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/row_rules.hpp"
-#include "study/history/archive_sensors.hpp"
-#include "study/history/network_factors.hpp"
 
 namespace hplcast::study {
 
@@ -22,7 +23,136 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::int64_t time_in(const calibration::CampaignArchive& archive, const std::string& file) {
+struct Mean {
+  double sum = 0, count = 0;
+};
+using Means = std::map<std::pair<Place, std::string>, Mean>;
+
+/// The CPU that "package-1" or "package-1 dram" is about; -1: the sensor is something else.
+int package_of(const std::string& sensor) {
+  const std::string name = "package-";
+  if (!core::begins_with(sensor, name)) return -1;
+  const std::string number = sensor.substr(name.size(), sensor.find(' ') - name.size());
+  return number.size() == 1 && number[0] >= '0' && number[0] <= '9' ? number[0] - '0' : -1;
+}
+
+/// Of the CPU, not of a disk.
+bool is_cpu_temperature(const std::string& sensor) {
+  for (const char* chip : {"coretemp", "k10temp", "zenpower", "cpu_thermal"})
+    if (core::begins_with(sensor, chip)) return true;
+  return false;
+}
+
+void add_reading(const Place& host, int packages, const std::string& quantity, const std::string& sensor, double value,
+                 Means& means) {
+  Place place = host;
+  if (packages == 1) place.cpu = 0;
+  std::string factor;
+  if (quantity == "frequency_hz") {
+    factor = "frequency_ghz";
+    value *= 1e-9;
+  } else if (quantity == "temperature_celsius" && is_cpu_temperature(sensor)) {
+    factor = "temperature_celsius";
+  } else if (quantity == "power_w" && package_of(sensor) >= 0) {
+    place.cpu = package_of(sensor);
+    factor = sensor.find(" dram") != std::string::npos ? "power_dram_w" : "power_cpu_w";
+    if (factor == "power_cpu_w" && sensor.find(' ') != std::string::npos) return;  // another part of the package
+  } else {
+    return;
+  }
+  Mean& mean = means[{place, factor}];
+  mean.sum += value;
+  ++mean.count;
+}
+
+/// Adds the means of the sensors while dgemm was measured: frequency and temperature of a host (of its CPU, if it has
+/// one), power of each CPU package and its memory. @throws core::ParseError for damaged files.
+void add_sensors(const core::CampaignArchive& archive, CampaignRecord& record) {
+  std::map<std::string, int> packages;
+  for (const auto& machine : archive.context.machines) packages[machine.host] = machine.packages;
+  Means means;
+  for (const auto& [name, text] : archive.files) {
+    if (!core::begins_with(name, "monitoring/") || name.find("dgemm") == std::string::npos) continue;
+    std::istringstream in(text);
+    core::CsvReader csv(in, name);
+    const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
+                      value = csv.column("value");
+    while (csv.next()) {
+      const std::string its_host(csv.text(host));
+      add_reading({record.cluster, its_host, -1}, packages[its_host], std::string(csv.text(quantity)),
+                  std::string(csv.text(sensor)), csv.number(value), means);
+    }
+  }
+  for (const auto& [key, mean] : means)
+    record.observations.push_back({key.first, key.second, record.start_s, mean.sum / mean.count});
+}
+
+using core::kibibyte;
+using core::mebibyte;
+constexpr double short_bytes = 8;
+
+/// Half a round trip: what fits take apart into these three is what was measured.
+double message_s(const core::ScopeModel& scope, double bytes) {
+  double sum = 0;
+  for (const auto cost : {core::MessageCost::send, core::MessageCost::transfer, core::MessageCost::recv})
+    sum += scope.cost(cost).mean_s(bytes);
+  return sum;
+}
+
+void observe(const Place& place, const std::string& factor, double value, CampaignRecord& record) {
+  if (std::isfinite(value) && value > 0) record.observations.push_back({place, factor, record.start_s, value});
+}
+
+/// Calls `each` with the scopes that a network has.
+template <typename Each>
+void for_scopes(const core::NetworkModel& network, Each each) {
+  each(core::Scope::local);
+  if (network.values().remote) each(core::Scope::remote);
+}
+
+std::string size_name(double bytes) {
+  bytes = std::round(bytes);
+  if (std::fmod(bytes, mebibyte) == 0 && bytes > 0) return core::shortest(bytes / mebibyte) + "mib";
+  if (std::fmod(bytes, kibibyte) == 0 && bytes > 0) return core::shortest(bytes / kibibyte) + "kib";
+  return core::shortest(bytes) + "b";
+}
+
+/// The segments of `reference` with what `scope` says of them: its own segments may begin elsewhere, as those of every
+/// fit do. The first latency is latency_us.
+void add_segments(const core::ScopeModel& scope, const core::ScopeModel& reference, const Place& place,
+                  CampaignRecord& record) {
+  const auto& segments = reference.cost(core::MessageCost::transfer).segments();
+  const double most = std::min(scope.max_bytes, reference.max_bytes);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const double name = segments[i].min_bytes, begin = std::max(name, short_bytes);
+    const double end = i + 1 < segments.size() ? std::min(segments[i + 1].min_bytes - 1, most) : most;
+    if (end <= begin) continue;
+    if (i > 0) observe(place, "latency_from_" + size_name(name) + "_us", 1e6 * message_s(scope, begin), record);
+    if (end != 64 * kibibyte && end != mebibyte)  // which have names of their own
+      observe(place, "bandwidth_from_" + size_name(name) + "_gbps", 1e-9 * end / message_s(scope, end), record);
+  }
+}
+
+/// Where the costs of messages are observed: inside the host of a campaign of one, inside hosts, between hosts.
+Place network_place(const CampaignRecord& record, core::Scope scope) {
+  if (scope == core::Scope::local && record.hosts.size() == 1) return {record.cluster, record.hosts.front(), -1};
+  return {record.cluster, std::string("network ") + to_string(scope), -1};
+}
+
+/// Adds the time of a short message, and the bandwidths of two sizes.
+void add_messages(const core::NetworkModel& network, CampaignRecord& record) {
+  for_scopes(network, [&](core::Scope which) {
+    const core::ScopeModel& scope = network.scope(which);
+    const Place place = network_place(record, which);
+    observe(place, "latency_us", 1e6 * message_s(scope, short_bytes), record);
+    const std::pair<const char*, double> sizes[] = {{"bandwidth_64kib_gbps", 64 * kibibyte},
+                                                    {"bandwidth_1mib_gbps", mebibyte}};
+    for (const auto& [factor, bytes] : sizes)
+      if (scope.max_bytes >= bytes) observe(place, factor, 1e-9 * bytes / message_s(scope, bytes), record);
+  });
+}
+
+std::int64_t time_in(const core::CampaignArchive& archive, const std::string& file) {
   const auto found = archive.files.find(file);
   std::string text = found == archive.files.end() ? "" : found->second;
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
@@ -36,14 +166,14 @@ std::int64_t time_in(const calibration::CampaignArchive& archive, const std::str
 
 /// Kernels of the operating system and the like: one entry if all hosts have the same.
 template <typename Text>
-Json distinct(const calibration::CampaignArchive& archive, Text text) {
+Json distinct(const core::CampaignArchive& archive, Text text) {
   std::set<std::string> all;
   for (const auto& machine : archive.context.machines) all.insert(text(machine));
   return Json(all);
 }
 
 /// How and with what was measured. The names and the number of the hosts are not part of it.
-std::string protocol_of(const calibration::CampaignArchive& archive) {
+std::string protocol_of(const core::CampaignArchive& archive) {
   Json protocol;
   Json& designs = protocol["designs"] = Json::object();
   for (const auto& [name, text] : archive.files)
@@ -66,7 +196,7 @@ struct Work {
   double products = 0, duration_s = 0;
 };
 
-std::map<Place, Work> work_of(const calibration::CampaignArchive& archive, const std::string& cluster) {
+std::map<Place, Work> work_of(const core::CampaignArchive& archive, const std::string& cluster) {
   std::map<Place, Work> work;
   for (const auto& [name, text] : archive.measurements) {
     if (text.substr(0, text.find('\n')).find("kernel") == std::string::npos) continue;
@@ -105,10 +235,10 @@ void add_kernel_laws(const core::ClusterModel& cluster, const std::map<Place, Wo
     add(own.law, {record.cluster, cluster.hosts.names().at(static_cast<std::size_t>(own.host)), own.cpu});
 }
 
-void add_models(const calibration::CampaignArchive& archive, const std::map<Place, Work>& work, CampaignRecord& record,
+void add_models(const core::CampaignArchive& archive, const std::map<Place, Work>& work, CampaignRecord& record,
                 std::vector<std::string>& notes) {
   try {
-    const core::ClusterModel cluster = fit::fit_campaign(campaign_of(archive)).cluster;
+    const core::ClusterModel cluster = fit::fit_campaign(fit::campaign_of(archive)).cluster;
     add_kernel_laws(cluster, work, record);
     add_messages(cluster.network, record);
     std::ostringstream json;
@@ -122,21 +252,7 @@ void add_models(const calibration::CampaignArchive& archive, const std::map<Plac
 
 }  // namespace
 
-fit::Campaign campaign_of(const calibration::CampaignArchive& archive) {
-  fit::Campaign campaign;
-  for (const calibration::MachineDescription& machine : archive.context.machines) {
-    fit::MeasuredHost host{machine.host, machine.memory_bytes, {}};
-    for (const calibration::RankPlace& place : archive.context.ranks)
-      if (place.host == machine.host) host.rank_cpus.push_back(place.cpu);
-    campaign.hosts.push_back(std::move(host));
-  }
-  campaign.measurements = archive.measurements;
-  campaign.origin = calibration::origin_json(archive);
-  campaign.doubts = calibration::host_doubts(archive);
-  return campaign;
-}
-
-CampaignRecord campaign_record(const calibration::CampaignArchive& archive, const std::string& cluster,
+CampaignRecord campaign_record(const core::CampaignArchive& archive, const std::string& cluster,
                                std::vector<std::string>& notes) {
   CampaignRecord record;
   record.cluster = cluster;
@@ -155,6 +271,20 @@ CampaignRecord campaign_record(const calibration::CampaignArchive& archive, cons
   add_sensors(archive, record);
   add_models(archive, work, record, notes);
   return record;
+}
+
+void add_network_segments(CampaignRecord& record, const std::string& reference_json) {
+  if (record.cluster_json.empty()) return;
+  const auto network_of = [](const std::string& json) {
+    std::istringstream in(json);
+    return core::read_cluster(in, "the models of a campaign").network;
+  };
+  const core::NetworkModel network = network_of(record.cluster_json);
+  const core::NetworkModel reference = reference_json.empty() ? network : network_of(reference_json);
+  for_scopes(network, [&](core::Scope which) {
+    if (which == core::Scope::remote && !reference.values().remote) return;
+    add_segments(network.scope(which), reference.scope(which), network_place(record, which), record);
+  });
 }
 
 std::vector<std::string> protocol_differences(const std::string& before, const std::string& after) {

@@ -10,6 +10,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 #include "study/history/loaded_factor.hpp"
 
 namespace hplcast::study {
@@ -24,7 +25,7 @@ bool have_one_cause(const HistoryFinding& a, const HistoryFinding& b) {
   const bool same_place = a.cluster == b.cluster && a.place.host == b.place.host &&
                           (a.place.cpu == b.place.cpu || a.place.cpu < 0 || b.place.cpu < 0);
   return same_place && a.factor != b.factor && a.finding.open == b.finding.open &&
-         std::abs(a.finding.since_s - b.finding.since_s) <= 7 * fit::day_s;
+         std::abs(a.finding.since_s - b.finding.since_s) <= 7 * core::day_s;
 }
 
 Verdict verdict_of(const HistoryFinding& one, std::int64_t told_s) {
@@ -120,7 +121,7 @@ namespace {
 /// Whether a logged change names the host and tells why it is missing since the day that it was last asked.
 bool is_explained(const MissingHost& host, const std::vector<Change>& changes) {
   return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
-    return fit::day_of(change.time_s) >= fit::day_of(host.asked_s) && change.hosts != "all" &&
+    return core::day_of(change.time_s) >= core::day_of(host.asked_s) && change.hosts != "all" &&
            list_names(change.cluster, host.cluster) && list_names(change.hosts, host.host);
   });
 }

@@ -6,6 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/study/history.hpp"
 #include "study/history/history_tables.hpp"
@@ -14,7 +15,7 @@ namespace hplcast::study {
 
 namespace {
 
-using fit::day_s;
+using core::day_s;
 
 void refuse_wrong_times(const CampaignRecord& campaign, std::int64_t now) {
   constexpr std::int64_t year_2000_s = 946684800;

@@ -6,12 +6,13 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace hplcast::study {
 
 namespace {
 
-using fit::day_s;
+using core::day_s;
 
 bool is_of(const std::string& clusters, const std::string& hosts, const Place& place) {
   return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
@@ -93,7 +94,7 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
   for (const StoredRun& run : series.runs) {
     const auto campaign = static_cast<std::size_t>(run.campaign);
     const bool is_outlier = std::any_of(outliers.begin(), outliers.end(), [&](const LoggedOutlier* one) {
-      return one->job.empty() ? fit::day_of(run.time_s) == fit::day_of(one->time_s) : one->job == jobs_[campaign];
+      return one->job.empty() ? core::day_of(run.time_s) == core::day_of(one->time_s) : one->job == jobs_[campaign];
     });
     if (protocol != nullptr && *protocol != protocols_[campaign]) ++switches;
     protocol = &protocols_[campaign];

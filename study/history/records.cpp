@@ -7,6 +7,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/fit/findings.hpp"
 
 namespace hplcast::study {
@@ -100,7 +101,7 @@ std::int64_t parse_date(const std::string& text) {
 
 std::int64_t parse_end(const std::string& text) {
   const std::int64_t time_s = parse_date(text);
-  return text.find(':') == std::string::npos ? time_s + fit::day_s - 1 : time_s;
+  return text.find(':') == std::string::npos ? time_s + core::day_s - 1 : time_s;
 }
 
 std::string date_text(std::int64_t time_s) {

@@ -7,6 +7,7 @@
 
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "study/history/loaded_factor.hpp"
 #include "study/history/site.hpp"
@@ -15,7 +16,7 @@ namespace hplcast::study {
 
 namespace {
 
-using fit::day_s;
+using core::day_s;
 constexpr std::size_t cells_of_page = 120000;  // of an overview: about 1.3 MB
 constexpr std::size_t runs_of_page = 24000;    // in the plots of a host: about 1.1 MB
 constexpr std::size_t rows_of_table = 1000;    // the newest
@@ -34,7 +35,7 @@ std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor,
   for (const fit::CpuHistory& cpu : factor.history.cpus) {
     fit::DatedValues& one = dated.emplace_back();
     one.value = cpu.value;
-    for (std::int64_t time_s : cpu.time_s) one.day.push_back(fit::day_of(time_s));
+    for (std::int64_t time_s : cpu.time_s) one.day.push_back(core::day_of(time_s));
     if (std::any_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; })) return {};
   }
   if (dated.size() < options.tests.least_cpus) return {};

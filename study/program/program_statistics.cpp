@@ -5,9 +5,9 @@
 #include <ostream>
 #include <sstream>
 
-#include "hplcast/core/energy.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/prediction.hpp"
 #include "hplcast/core/text.hpp"
 #include "study/program/simulated_program.hpp"
 

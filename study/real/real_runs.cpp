@@ -336,13 +336,10 @@ std::vector<PlannedRun> plan_real_runs(const RealRunRequest& request) {
   core::RandomStream random({request.seed, core::stream_design, 0, 0});
   std::vector<PlannedRun> plan;
   for (int repetition = 1; repetition <= request.repetitions; ++repetition) {
-    const auto first = static_cast<std::ptrdiff_t>(plan.size());
-    for (const core::HplParameters& parameters : request.configurations) plan.push_back({parameters, repetition});
-    // Fisher-Yates, on our own stream: std::shuffle gives other orders with other standard libraries.
-    const auto round = plan.begin() + first;
-    for (std::ptrdiff_t i = plan.end() - round - 1; i > 0; --i) {
-      std::iter_swap(round + i, round + static_cast<std::ptrdiff_t>(random.below(static_cast<std::uint64_t>(i) + 1)));
-    }
+    std::vector<PlannedRun> round;
+    for (const core::HplParameters& parameters : request.configurations) round.push_back({parameters, repetition});
+    core::shuffle(round, random);
+    plan.insert(plan.end(), round.begin(), round.end());
   }
   return plan;
 }

@@ -13,7 +13,6 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
-#include "hplcast/study/configurations.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
 #include "study/report/report_sections.hpp"
@@ -320,10 +319,11 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
     data.sources.push_back(name);
     return StudyFile::predictions;
   }
-  const bool runs_as_csv = is_configuration_csv(text) && text.find("time_s") != std::string::npos;
-  const bool hpl_output = !is_configuration_csv(text) && (text.front() == 'W' || text.find("\nW") != std::string::npos);
+  const bool runs_as_csv = core::is_configuration_csv(text) && text.find("time_s") != std::string::npos;
+  const bool hpl_output =
+      !core::is_configuration_csv(text) && (text.front() == 'W' || text.find("\nW") != std::string::npos);
   if (!runs_as_csv && !hpl_output) return StudyFile::other;
-  const auto runs = read_real_runs(copy, name);
+  const auto runs = core::read_real_runs(copy, name);
   data.real.insert(data.real.end(), runs.begin(), runs.end());
   data.sources.push_back(name);
   return StudyFile::real_runs;

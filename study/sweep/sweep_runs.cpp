@@ -35,11 +35,11 @@ std::string value_at(const SampledFactor& factor, double uniform) {
   return core::shortest(value);
 }
 
-/// The numbers 0 .. count-1 in a random order (Fisher-Yates).
+/// The numbers 0 .. count-1 in a random order.
 std::vector<int> shuffled(int count, core::RandomStream& random) {
   std::vector<int> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
-  for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  core::shuffle(order, random);
   return order;
 }
 

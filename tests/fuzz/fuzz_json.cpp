@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "hplcast/calibration/machine.hpp"
+#include "hplcast/core/campaign.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/generative_model.hpp"
 #include "hplcast/core/imported.hpp"
+#include "hplcast/core/kernel_model.hpp"
 #include "hplcast/core/prediction.hpp"
 
 namespace {
@@ -58,10 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   round_trip(text, core::read_network_model,
              [](std::ostream& out, const core::NetworkModel& model) { out << core::network_model_json(model); });
   round_trip(text, core::read_kernel_models, write_kernel_models);
-  round_trip(text, calibration::read_machine,
-             [](std::ostream& out, const calibration::MachineDescription& machine) { write_json(out, machine); });
-  round_trip(text, calibration::read_context,
-             [](std::ostream& out, const calibration::MeasurementContext& context) { write_json(out, context); });
+  round_trip(text, core::read_context,
+             [](std::ostream& out, const core::MeasurementContext& context) { write_json(out, context); });
   // A published network and mixtures are read, and written as a network.
   const auto write_network = [](std::ostream& out, const core::NetworkModel& model) {
     out << core::network_model_json(model);

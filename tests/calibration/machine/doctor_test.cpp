@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-MachineDescription healthy_machine() {
-  MachineDescription machine;
+core::MachineDescription healthy_machine() {
+  core::MachineDescription machine;
   machine.cores = machine.hardware_threads = 4;
   machine.memory_bytes = 16e9;
   machine.memory_available_bytes = 15e9;
@@ -28,9 +28,9 @@ MachineDescription healthy_machine() {
 }
 
 const ToolVersions all_tools{"Open MPI", "SimGrid", "SimGrid", {"4.1", "4.1", "4.1", "4.1"}};
-const SoftwareDescription software{"Open MPI", "3.1", "OpenBLAS", "", "Haswell", 1, ""};
+const core::SoftwareDescription software{"Open MPI", "3.1", "OpenBLAS", "", "Haswell", 1, ""};
 
-std::map<std::string, Check> checks_of(const MachineDescription& machine) {
+std::map<std::string, Check> checks_of(const core::MachineDescription& machine) {
   std::map<std::string, Check> checks;
   for (const Check& check : examine(machine, all_tools, software)) checks[check.name] = check;
   return checks;
@@ -54,7 +54,7 @@ TEST(Doctor, TellsWhatDisturbsMeasurementsFromWhatSimulationsNeed) {
 }
 
 TEST(Doctor, WarnsOfEachTroubleAndSaysWhatToDo) {
-  const std::vector<std::pair<std::string, std::function<void(MachineDescription&)>>> troubles = {
+  const std::vector<std::pair<std::string, std::function<void(core::MachineDescription&)>>> troubles = {
       {"cores", [](auto& m) { m.hardware_threads = 8; }},
       {"cores", [](auto& m) { m.cpu_quota = 1.5; }},
       {"virtual machine", [](auto& m) { m.virtual_machine = true; }},
@@ -71,7 +71,7 @@ TEST(Doctor, WarnsOfEachTroubleAndSaysWhatToDo) {
       {"address space", [](auto& m) { m.address_space_bytes = 1e9; }},
       {"shared memory", [](auto& m) { m.shared_memory_free_bytes = 1e6; }}};
   for (const auto& [name, change] : troubles) {
-    MachineDescription machine = healthy_machine();
+    core::MachineDescription machine = healthy_machine();
     change(machine);
     const Check check = checks_of(machine)[name];
     EXPECT_EQ(check.status, CheckStatus::warn) << name;
@@ -80,7 +80,7 @@ TEST(Doctor, WarnsOfEachTroubleAndSaysWhatToDo) {
 }
 
 TEST(Doctor, DoesNotGuessWhatTheSystemHides) {
-  MachineDescription machine = healthy_machine();
+  core::MachineDescription machine = healthy_machine();
   machine.governor.clear();
   machine.turbo.reset();
   machine.max_map_count.reset();
@@ -96,7 +96,7 @@ TEST(Doctor, WarnsOfMissingProgramsAndUnknownBlas) {
   EXPECT_EQ(checks["mpirun"].status, CheckStatus::warn);
   EXPECT_THAT(checks["smpirun"].remedy, HasSubstr("apt-get install"));
   EXPECT_EQ(checks["BLAS"].status, CheckStatus::unknown);
-  SoftwareDescription old = software;
+  core::SoftwareDescription old = software;
   old.blas_core_type = "Prescott";
   for (const Check& check : examine(healthy_machine(), all_tools, old)) checks[check.name] = check;
   EXPECT_EQ(checks["BLAS"].status, CheckStatus::warn);
@@ -121,7 +121,7 @@ TEST(Doctor, WarnsOfPartsOfTwoSimGrids) {
 }
 
 TEST(Doctor, WritesATableAndJson) {
-  MachineDescription machine = healthy_machine();
+  core::MachineDescription machine = healthy_machine();
   machine.load_1min = 2;
   const auto checks = examine(machine, all_tools, software);
   std::ostringstream table, json;

@@ -7,7 +7,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/generative_model.hpp"
+#include "hplcast/core/kernel_model.hpp"
 #include "tests/support/run_hplcast.hpp"
 
 namespace {

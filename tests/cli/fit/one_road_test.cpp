@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/calibration/machine.hpp"
+#include "hplcast/core/campaign.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "tests/support/run_hplcast.hpp"
@@ -47,9 +47,9 @@ class MeasuredCampaign {
   }
 
   static std::string hosts() {
-    calibration::MeasurementContext context;
+    core::MeasurementContext context;
     for (const char* name : {"b", "a"}) {  // not in the order of the alphabet
-      calibration::MachineDescription machine;
+      core::MachineDescription machine;
       machine.host = name;
       machine.packages = machine.cores = machine.hardware_threads = 2;
       machine.core_cpu = {0, 1};

@@ -120,7 +120,7 @@ TEST_F(Programs, DgemmMeasuresEveryRowOfTheDesignOnceOnEveryRank) {
   EXPECT_LT(last_start_s, 60);
 
   core::read_file(file("machine.json"), [&](std::istream& in, const std::string& name) {
-    const MeasurementContext context = read_context(in, name);
+    const core::MeasurementContext context = core::read_context(in, name);
     ASSERT_EQ(context.ranks.size(), 2u);
     ASSERT_EQ(context.machines.size(), 1u);
     EXPECT_NE(context.ranks[0].core, context.ranks[1].core);

@@ -225,14 +225,6 @@ TEST(PowerModel, RefusesOverridesThatCannotBe) {
   EXPECT_THAT(error_of(values), HasSubstr("twice"));
 }
 
-TEST(PowerModel, IsWrittenAsItIsRead) {
-  const std::string text = power_json(example_power());
-  std::istringstream in(text);
-  const PowerModel back = read_power(in, "p.json");
-  EXPECT_EQ(power_json(back), text);
-  EXPECT_EQ(HostPower(back, two_hosts, 1).core_w(1, dgemm), HostPower(example_power(), two_hosts, 1).core_w(1, dgemm));
-}
-
 TEST(PowerModel, OfOlderFilesBecomesOneOfTodayAndStaysIt) {
   std::ifstream file(std::string(HPLCAST_SOURCE_DIR) + "/tests/core/four_watts.json");
   const ClusterModel old = read_cluster(file, "four_watts.json");

@@ -1,4 +1,3 @@
-#include "hplcast/core/energy.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

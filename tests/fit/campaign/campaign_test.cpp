@@ -78,6 +78,24 @@ TEST(FitCampaign, SaysWhatItLacks) {
   EXPECT_THAT(error_of(campaign, core::ExitCode::bad_input), HasSubstr("a.csv:2"));
 }
 
+TEST(CampaignOfAnArchive, HasItsHostsMeasurementsAndOrigin) {
+  core::CampaignArchive archive;
+  archive.files = {{"campaign.yaml", "name: a\n"}, {core::campaign_hosts_file, "{}"}};
+  archive.measurements = {{"measurements/01-dgemm.csv", "m"}};
+  archive.context.machines.resize(2);
+  archive.context.machines[0].host = "b";
+  archive.context.machines[1].host = "a";
+  archive.context.ranks = {{0, "a", 1, 1}, {1, "b", 0, 0}, {2, "a", 0, 0}};
+  archive.doubts = {{"a", "busy_host", "load: 3"}};
+  const Campaign campaign = campaign_of(archive);
+  ASSERT_EQ(campaign.hosts.size(), 2u);
+  EXPECT_EQ(campaign.hosts[0].name, "b");
+  EXPECT_THAT(campaign.hosts[1].rank_cpus, ElementsAre(1, 0));
+  EXPECT_EQ(campaign.measurements, archive.measurements);
+  EXPECT_THAT(names(campaign.doubts), ElementsAre("a busy_host"));
+  EXPECT_THAT(campaign.origin, HasSubstr(R"("campaign_file":"name: a\n","start_unix_s":null)"));
+}
+
 TEST(FitCampaign, KeepsDoubtsAndOriginInTheProvenance) {
   Campaign campaign = one_rank();
   campaign.origin = R"({"start_unix_s": 5})";

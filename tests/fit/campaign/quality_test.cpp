@@ -1,4 +1,4 @@
-#include "hplcast/fit/quality.hpp"
+#include "fit/campaign/campaign_rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "fit/detours/barrier_slowdown.hpp"
+#include "tests/support/barrier_slowdown.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "hplcast/core/errors.hpp"
 
-namespace hplcast::fit {
+namespace hplcast::tests {
 namespace {
 
 constexpr double us = 1e-6;
@@ -211,4 +211,4 @@ TEST(LongestDetour, GrowsAsItsTailSays) {
 }
 
 }  // namespace
-}  // namespace hplcast::fit
+}  // namespace hplcast::tests

@@ -19,6 +19,24 @@ json read_json(const std::filesystem::path& path) {
   return json::parse(in);
 }
 
+/// The options that reproduce the published calibrations of 2016.
+NetworkFitOptions published_network_options(std::vector<double> breakpoints, std::uint64_t async_small_bytes,
+                                            std::uint64_t detached_bytes, double bandwidth_bytes_per_s,
+                                            double latency_s) {
+  NetworkFitOptions options;
+  options.transfer = TransferArithmetic::half_of_difference;
+  options.filter = RowFilter::visits;
+  options.breakpoints = std::move(breakpoints);
+  options.regression.objective = Objective::ols;
+  options.physical = false;
+  options.async_small_bytes = async_small_bytes;
+  options.detached_bytes = detached_bytes;
+  options.wtime_calls_per_row = 1e7;
+  options.bandwidth_bytes_per_s = bandwidth_bytes_per_s;
+  options.latency_s = latency_s;
+  return options;
+}
+
 /// The published calibration of one cluster: its rows, its configuration and what came out.
 struct Calibration {
   json reference;

@@ -149,5 +149,29 @@ TEST(Findings, RefuseBadOptionsAndHistories) {
   EXPECT_TRUE(find_changes({}, {}).all.empty());
 }
 
+TEST(CommonFactor, MovesWithAllCpusAndNotWithOne) {
+  std::vector<DatedValues> cpus;
+  for (int cpu = 0; cpu < 5; ++cpu) {
+    DatedValues one;
+    for (int day = 0; day < 20; ++day) {
+      one.day.push_back(day);
+      one.value.push_back((10 + cpu) * (day >= 12 ? 0.9 : 1) * (cpu == 2 && day >= 15 ? 0.8 : 1));
+    }
+    cpus.push_back(one);
+  }
+  const CommonFactor common = common_factor(cpus);
+  EXPECT_DOUBLE_EQ(common.of_day.at(3), 1);
+  EXPECT_DOUBLE_EQ(common.of_day.at(19), 0.9);
+  EXPECT_EQ(common.cpus_of_day.at(3), 5U);
+  EXPECT_DOUBLE_EQ(common.ratios[0][19], common.ratios[0][0]);
+  EXPECT_DOUBLE_EQ(common.ratios[2][19], 0.8 * common.ratios[2][0]);
+}
+
+TEST(CommonFactor, RefusesValuesThatHaveNoRatio) {
+  EXPECT_THROW(common_factor({{{1}, {0}}}), core::DomainError);
+  EXPECT_THROW(common_factor({{{1}, {-1}}}), core::DomainError);
+  EXPECT_THROW(common_factor({{{1, 2}, {1}}}), core::DomainError);
+}
+
 }  // namespace
 }  // namespace hplcast::fit

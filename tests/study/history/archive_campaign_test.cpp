@@ -1,4 +1,4 @@
-#include "hplcast/study/archive_campaign.hpp"
+#include "hplcast/study/history.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,9 +30,9 @@ std::string dgemm_csv(const std::vector<double>& seconds_per_product) {
   return text;
 }
 
-calibration::CampaignArchive archive(const std::vector<double>& seconds_per_product) {
-  calibration::CampaignArchive result;
-  calibration::MachineDescription machine;
+core::CampaignArchive archive(const std::vector<double>& seconds_per_product) {
+  core::CampaignArchive result;
+  core::MachineDescription machine;
   machine.host = "h";
   machine.kernel = "Linux 6.1";
   machine.packages = machine.cores = static_cast<int>(seconds_per_product.size());
@@ -76,7 +76,7 @@ TEST(CampaignRecordOfAnArchive, OfOneCpuHasItsModel) {
 }
 
 TEST(CampaignRecordOfAnArchive, HasMeansOfTheSensorsWhileDgemmRan) {
-  calibration::CampaignArchive one = archive({1e-10, 1e-10});
+  core::CampaignArchive one = archive({1e-10, 1e-10});
   one.files["monitoring/01-dgemm.csv"] =
       "host,time_s,quantity,sensor,value\n"
       "h,0,frequency_hz,cpu0,2e9\nh,0,frequency_hz,cpu1,2.2e9\n"
@@ -145,7 +145,7 @@ TEST(NetworkSegments, AreNoneWithoutModels) {
 
 TEST(CampaignRecordOfAnArchive, NeedsTimesAndDgemm) {
   std::vector<std::string> notes;
-  calibration::CampaignArchive one = archive({1e-10});
+  core::CampaignArchive one = archive({1e-10});
   one.files.erase("start");
   EXPECT_THAT(error_in([&] { campaign_record(one, "", notes); }), HasSubstr("start"));
   one = archive({1e-10});
@@ -155,7 +155,7 @@ TEST(CampaignRecordOfAnArchive, NeedsTimesAndDgemm) {
 
 TEST(Protocol, DiffersInWhatWasMeasuredAndWithWhat) {
   std::vector<std::string> notes;
-  calibration::CampaignArchive one = archive({1e-10});
+  core::CampaignArchive one = archive({1e-10});
   const std::string before = campaign_record(one, "", notes).protocol;
   one.files["start"] = "1600086400\n";
   one.files["latest"] = "1600086500\n";

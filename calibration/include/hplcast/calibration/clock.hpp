@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <thread>
 
 namespace hplcast::calibration {
 
@@ -24,6 +26,18 @@ inline void spin_s(double duration_s) noexcept {
   const double end = now_s() + duration_s;
   while (now_s() < end) {
   }
+}
+
+/// Sleeps until this moment of a clock, or a signal. False if it was a signal.
+inline bool sleep_until_ns(std::int64_t moment, clockid_t clock = CLOCK_MONOTONIC) noexcept {
+  timespec until{};
+  until.tv_sec = static_cast<time_t>(moment / 1000000000);
+  until.tv_nsec = static_cast<long>(moment % 1000000000);
+  return clock_nanosleep(clock, TIMER_ABSTIME, &until, nullptr) == 0;
+}
+
+inline void sleep_s(double duration_s) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(duration_s));
 }
 
 }  // namespace hplcast::calibration

@@ -137,4 +137,8 @@ DgemmDesign read_dgemm_design(std::istream& in, const std::string& name);
 
 const char* to_string(DgemmRole role);
 
+/// For designs of all kinds. @throws DomainError for more rows than anybody measures: before they are made, they would
+/// fill the memory.
+void require_few_rows(double rows);
+
 }  // namespace hplcast::calibration

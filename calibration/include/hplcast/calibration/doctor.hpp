@@ -45,11 +45,11 @@ ToolVersions find_tools(const std::string& smpirun = "smpirun", const std::strin
 
 /// Looks for what makes measurements bad or simulations fail. `software` is absent if no measuring program could be
 /// asked. Pure: everything is in the arguments.
-std::vector<Check> examine(const MachineDescription& machine, const ToolVersions& tools,
-                           const std::optional<SoftwareDescription>& software);
+std::vector<Check> examine(const core::MachineDescription& machine, const ToolVersions& tools,
+                           const std::optional<core::SoftwareDescription>& software);
 
 /// A table for people, and JSON: {"checks": [{name, status, found, remedy}], "machine": {...}}.
 void write_table(std::ostream& out, const std::vector<Check>& checks);
-void write_json(std::ostream& out, const std::vector<Check>& checks, const MachineDescription& machine);
+void write_json(std::ostream& out, const std::vector<Check>& checks, const core::MachineDescription& machine);
 
 }  // namespace hplcast::calibration

@@ -1,94 +1,76 @@
 #pragma once
 
 #include <filesystem>
-#include <iosfwd>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "hplcast/calibration/topology.hpp"
+#include "hplcast/core/campaign.hpp"
 
 namespace hplcast::calibration {
 
-/// A host and its state: stored with measurements, examined by the doctor. Optional values are
-/// absent where the system does not tell (virtual machines often hide frequencies).
-struct MachineDescription {
-  std::string host;
-  std::string kernel;  ///< of the operating system: name, release, machine
-  std::string firmware;  ///< version and date of the BIOS; empty: not known
-  std::string cpu_model;
-  bool virtual_machine = false;
-  int packages = 1;  ///< CPUs (sockets)
-  int cores = 1;
-  int hardware_threads = 1;
-  int numa_nodes = 1;
-  std::vector<int> core_cpu;  ///< CPU of each core, in the order of the cores
-  std::vector<CacheDescription> caches;
-
-  double memory_bytes = 0;
-  double memory_available_bytes = 0;
-  double shared_memory_free_bytes = 0;  ///< of /dev/shm, where MPI keeps its buffers
-  std::string transparent_hugepages;    ///< always, madvise, never; empty: not known
-
-  std::string governor;  ///< of the CPU frequency; "mixed" if they differ, empty: not known
-  std::optional<bool> turbo;
-  std::optional<double> min_frequency_hz, max_frequency_hz;
-  std::string clock_source;  ///< of the kernel, such as tsc or kvm-clock
-  double clock_resolution_s = 0;
-  double load_1min = 0;                  ///< mean number of runnable tasks over the last minute
-  std::vector<std::string> other_users;  ///< people besides us who have processes
-  std::optional<double> steal;           ///< share of time since boot that other virtual machines took
-  std::optional<double> cpu_quota;       ///< limit of the control group, in cores; absent: none
-
-  std::optional<double> max_map_count;        ///< vm.max_map_count
-  std::optional<int> overcommit_memory;       ///< vm.overcommit_memory
-  std::optional<double> stack_bytes;          ///< soft limit; absent: unlimited
-  std::optional<double> address_space_bytes;  ///< soft limit; absent: unlimited
-  std::optional<double> locked_memory_bytes;  ///< soft limit; absent: unlimited
+/// A core of this host, in hwloc's logical order: neighbours share caches.
+struct CorePlace {
+  int cpu = 0;   ///< CPU (package, socket) from 0
+  int core = 0;  ///< core of the host from 0
+  int pu = 0;    ///< first hardware thread, numbered as the operating system does
+  friend bool operator==(const CorePlace& a, const CorePlace& b) { return a.core == b.core; }
 };
+
+/// The processors of this host as hwloc sees them, and binding to them.
+class Topology {
+ public:
+  /// Of this machine. @throws core::Error (external_failure) if hwloc cannot tell.
+  static Topology of_this_machine();
+  /// Of a machine that does not exist, in hwloc's words ("pack:2 core:16 pu:2"): for tests; cannot bind.
+  /// @throws core::Error (bad_input) if hwloc does not understand them.
+  static Topology synthetic(const std::string& description);
+
+  /// Cores that this process may use (cgroups are respected, the present binding is not).
+  const std::vector<CorePlace>& cores() const noexcept { return cores_; }
+  int packages() const noexcept { return packages_; }
+  int hardware_threads() const noexcept { return hardware_threads_; }
+  int numa_nodes() const noexcept { return numa_nodes_; }
+  const std::vector<core::CacheDescription>& caches() const noexcept { return caches_; }
+  const std::string& cpu_model() const noexcept { return cpu_model_; }
+
+  /// Cores that the process is bound to now; all of cores() if it is not bound.
+  std::vector<CorePlace> bound_cores() const;
+  /// Binds all threads of this process to these cores. @throws core::Error (external_failure) if the system refuses.
+  void bind(const std::vector<CorePlace>& places) const;
+  /// The topology in hwloc's XML, for archives.
+  std::string xml() const;
+
+ private:
+  struct Handle;  // hides hwloc.h
+  explicit Topology(std::shared_ptr<Handle> handle);
+
+  std::shared_ptr<Handle> handle_;
+  std::vector<CorePlace> cores_;
+  std::vector<core::CacheDescription> caches_;
+  int packages_ = 0;
+  int hardware_threads_ = 0;
+  int numa_nodes_ = 0;
+  std::string cpu_model_;
+};
+
+/// The cores for a process: those that it is bound to if they are as many as its threads (the launcher has decided),
+/// else the next `threads` cores after those of the `local_rank` processes before it.
+/// @throws core::Error (bad_input) if the host has too few cores.
+std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const std::vector<CorePlace>& bound,
+                                    int local_rank, int threads);
+
+/// Binds the calling thread to a hardware thread (as the operating system numbers them); false if it may not run there.
+bool pin_this_thread(int pu) noexcept;
+
+/// Whether a thread may run there; none stays. @throws core::Error (bad_input)
+void require_pinnable(const CorePlace& place);
 
 /// Describes this machine; /proc and /sys are looked for under `root` (tests have some of their own). Never fails for
 /// something that the system does not tell.
-MachineDescription describe_machine(const Topology& topology, const std::filesystem::path& root = "/");
+core::MachineDescription describe_machine(const Topology& topology, const std::filesystem::path& root = "/");
 
 /// Memory in bytes that programs can still take, as the system and the control group say.
 double available_memory_bytes(const std::filesystem::path& root = "/");
-
-/// MPI and BLAS as a measuring program found them in its own process.
-struct SoftwareDescription {
-  std::string mpi_library;     ///< MPI_Get_library_version, first line
-  std::string mpi_standard;    ///< such as 3.1
-  std::string blas_library;    ///< name and version
-  std::string blas_config;     ///< how it was built
-  std::string blas_core_type;  ///< kernels that it picked for this CPU
-  int blas_threads = 0;        ///< threads that it would use unless told otherwise
-  std::string compiler;
-};
-
-/// Where one MPI rank ran.
-struct RankPlace {
-  int rank = 0;
-  std::string host;
-  int cpu = 0;
-  int core = 0;
-};
-
-/// Everything about the surroundings of a measurement.
-struct MeasurementContext {
-  std::vector<MachineDescription> machines;  ///< one per host
-  SoftwareDescription software;
-  std::vector<RankPlace> ranks;
-};
-
-/// Whether two ranks shared a core: such measurements say little.
-bool is_oversubscribed(const MeasurementContext& context);
-
-/// JSON (docs/formats/machine-json.md), with a final newline.
-void write_json(std::ostream& out, const MachineDescription& machine);
-void write_json(std::ostream& out, const MeasurementContext& context);
-
-/// Read what write_json() wrote. @throws ParseError
-MachineDescription read_machine(std::istream& in, const std::string& name);
-MeasurementContext read_context(std::istream& in, const std::string& name);
 
 }  // namespace hplcast::calibration

@@ -36,6 +36,10 @@ struct DgemmOperands {
   bool transposed = false;  ///< op(B) is the transpose of what is stored
 };
 
+/// HPL calls dgemm with alpha = -1. With this alpha the kernels do the same work, but C does not change by a single bit
+/// (unless an element is below 2^-60), so the contents stay what the design says, call after call.
+inline constexpr double harmless_alpha = -0x1.0p-120;
+
 /// The matrices of one content, and the places in them of successive calls:
 ///  - role update: A is one of two panels (leading dimension m, as HPL's L2); C lies in the local matrix; B is U,
 ///  stored

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "hplcast/calibration/machine.hpp"
-#include "hplcast/calibration/topology.hpp"
 
 namespace hplcast::calibration {
 
@@ -66,9 +65,9 @@ struct Binding {
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding);
 
 /// MPI's and BLAS's own words about themselves.
-SoftwareDescription describe_software();
+core::SoftwareDescription describe_software();
 
 /// Collects the descriptions of all hosts on rank 0. Collective.
-MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place);
+core::MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place);
 
 }  // namespace hplcast::calibration

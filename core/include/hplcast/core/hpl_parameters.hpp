@@ -112,12 +112,26 @@ std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, c
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
 /// A configuration without a run, as read_hpl_fields() reads it.
 void write_hpl_csv(std::ostream& out, const HplParameters& parameters);
-void write_hpl_csv_header(std::ostream& out);
-void write_hpl_csv_row(std::ostream& out, const HplRun& run);
 
 /// Columns of a file of configurations are parameters of HPL, or results of runs. @throws ParseError for others; in a
 /// file of results (with time_s) only for columns that nearly are one of these.
 void refuse_unknown_hpl_columns(const CsvReader& csv);
+
+/// Whether a text is a CSV of configurations or runs: its first line (comments aside) has a field `N`. No HPL.dat and
+/// no output of HPL begins like that.
+bool is_configuration_csv(const std::string& text);
+
+/// HPL configurations from an HPL.dat, or from a CSV with one configuration a row: column N is required, other columns
+/// have the names of hpl_fields(), absent ones keep `defaults`, unknown ones are ignored. They are
+/// told apart by is_configuration_csv(). `warnings`, if given: those of read_hpl_dat().
+/// @throws ParseError, also for a file without configurations.
+std::vector<HplParameters> read_configurations(std::istream& in, const std::string& name,
+                                               const HplParameters& defaults = {},
+                                               std::vector<std::string>* warnings = nullptr);
+
+/// Runs of the real HPL from its own output or from a CSV (read_hpl_csv), told apart in the same way.
+/// @throws ParseError, also for a file without runs.
+std::vector<HplRun> read_real_runs(std::istream& in, const std::string& name, const HplParameters& defaults = {});
 
 /// The fields in which configurations differ, in the order of hpl_fields(), but those named in `without`: what a table
 /// of them has to show besides.

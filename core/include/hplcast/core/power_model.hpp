@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -210,7 +209,5 @@ PowerModel power_from_loads(const std::vector<LoadWatts>& states, int cores);
 
 /// The power model alone, as `fit power -o` writes it: {"power": {...}}.
 std::string power_json(const PowerModel& model);
-/// Reads that file; "report" beside it is skipped. @throws ParseError
-PowerModel read_power(std::istream& in, const std::string& name);
 
 }  // namespace hplcast::core

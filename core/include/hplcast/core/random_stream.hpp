@@ -1,7 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace hplcast::core {
 
@@ -55,5 +58,11 @@ class RandomStream {
   StreamName name_;
   std::uint64_t call_ = 0;
 };
+
+/// Fisher-Yates: every order is equally likely. std::shuffle gives other orders with other standard libraries.
+template <typename T>
+void shuffle(std::vector<T>& items, RandomStream& random) {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.below(i)]);
+}
 
 }  // namespace hplcast::core

@@ -25,6 +25,9 @@ inline bool ends_with(std::string_view text, std::string_view ending) {
   return text.size() >= ending.size() && text.substr(text.size() - ending.size()) == ending;
 }
 
+/// The parts of a line that are separated by blanks.
+std::vector<std::string> words_of(const std::string& line);
+
 /// As std::snprintf(), at most 255 characters.
 [[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
 

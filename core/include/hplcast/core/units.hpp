@@ -1,8 +1,17 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace hplcast::core {
+
+inline constexpr double kibibyte = 1024, mebibyte = 1024 * kibibyte, gibibyte = 1024 * mebibyte;
+
+inline constexpr std::int64_t day_s = 86400;
+/// Days since 1970 (UTC), rounded down.
+inline std::int64_t day_of(std::int64_t time_s) {
+  return (time_s >= 0 ? time_s : time_s - day_s + 1) / day_s;
+}
 
 // Quantities as people write them: a number and a unit, with or without a blank between them. The only parser of units:
 // options, campaign files and transformations use it. All @throws UsageError for anything else, and for negative or not

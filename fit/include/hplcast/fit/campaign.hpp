@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/campaign.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/network_fit.hpp"
-#include "hplcast/fit/quality.hpp"
 
 /// The one road from measurements to a cluster.json.
 namespace hplcast::fit {
@@ -35,6 +35,9 @@ struct Campaign {
   std::vector<QualityFlag> doubts;  ///< about the hosts, known before the fit
   std::optional<HplSizes> must_cover;
 };
+
+/// All that a fit takes from an archive.
+Campaign campaign_of(const core::CampaignArchive& archive);
 
 struct CampaignFit {
   core::ClusterModel cluster;  ///< with `origin`, flags and notes in its provenance

@@ -9,10 +9,6 @@
 
 namespace hplcast::fit {
 
-constexpr std::int64_t day_s = 86400;
-/// Days since 1970 (UTC), rounded down.
-std::int64_t day_of(std::int64_t time_s);
-
 /// The runs of one CPU, for comparing it with the others. Vectors of one length.
 struct DatedValues {
   std::vector<std::int64_t> day;  ///< any number that is the same for runs of the same day

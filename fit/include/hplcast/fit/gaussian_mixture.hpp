@@ -43,7 +43,5 @@ GaussianMixture fit_gaussian_mixture(const std::vector<double>& values, const Ga
 double mixture_cdf(const std::vector<core::MixtureMode>& modes, double value);
 /// Density of the mixture at `value`.
 double mixture_density(const std::vector<core::MixtureMode>& modes, double value);
-/// The value that a share `probability` in (0, 1) lies below.
-double mixture_quantile(const std::vector<core::MixtureMode>& modes, double probability);
 
 }  // namespace hplcast::fit

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/generative_model.hpp"
+#include "hplcast/core/kernel_model.hpp"
 
 namespace hplcast::fit {
 

@@ -11,14 +11,6 @@
 
 namespace hplcast::fit {
 
-/// The forms of a kernel that are physically sensible, the simplest first: dgemm M2; the others one product M1 (dtrsm
-/// mnk, dgemv and dger mn, vector kernels n, dtrsv n^2 or n, copies and row swaps mn), then that product with the lower
-/// ones (mn, m, n) as M2; always with a constant and, but for dgemm, without negative coefficients, so that they can be
-/// extrapolated. Then each of these in up to three pieces along its first product (M'), since caches make small calls
-/// cheaper or dearer by more than a constant. An unknown kernel gets the products of the sizes that vary. All with
-/// weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
-std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table);
-
 /// The one of `forms` (the simplest first) that fit_hpl_kernel() would take; not ok if none can be fitted. `weights`:
 /// what the relative error of each of table.shapes() counts; empty: the time spent in it.
 KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms,

@@ -127,12 +127,9 @@ Interval mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, d
 /// deviation are uncertain themselves (the predictive distribution). @throws DomainError as mean_interval_s().
 Interval prediction_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
 
-/// The distribution of one call under a law, for one shape. `probability` and the values are of the law before
+/// The distribution of one call under a law, for one shape. The values are of the law before
 /// durations below 0 are set to 0. Noise `none` counts as all of its probability at mu.
 double duration_cdf(const core::DurationLaw& law, const core::KernelShape& shape, double duration_s);
-
-/// The duration in seconds that a share `probability` in (0, 1) of the calls stays below.
-double duration_quantile_s(const core::DurationLaw& law, const core::KernelShape& shape, double probability);
 
 /// Density of the duration in 1/s; infinite at mu for noise `none`.
 double duration_density(const core::DurationLaw& law, const core::KernelShape& shape, double duration_s);

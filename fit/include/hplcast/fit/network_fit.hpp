@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/network_model.hpp"
-#include "hplcast/fit/quality.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::fit {
+
+using core::QualityFlag;
 
 /// One row of a saturation measurement: `pairs` of ranks sent a message of this size at the same time, the last of
 /// which had arrived after `duration_s`.
@@ -147,11 +149,6 @@ struct NetworkFitOptions {
 
 /// @throws DomainError for options outside their domain.
 void validate(const NetworkFitOptions& options);
-
-/// The options that reproduce the published calibrations of 2016 (../shared/data, mpi-calibration/*/reference.json).
-NetworkFitOptions published_network_options(std::vector<double> breakpoints, std::uint64_t async_small_bytes,
-                                            std::uint64_t detached_bytes, double bandwidth_bytes_per_s,
-                                            double latency_s);
 
 /// Use of the rows of one operation.
 struct OperationReport {

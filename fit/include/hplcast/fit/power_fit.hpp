@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/campaign.hpp"
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/power_model.hpp"
 #include "hplcast/core/power_samples.hpp"
 
@@ -32,6 +32,9 @@ struct PowerRows {
   std::size_t incomplete = 0;        ///< pieces in which a sensor was silent, or that have no used sample
   double limit_w = 0;                ///< the least limit of a package; 0: none is known
 };
+
+/// The samples of the steps `power` of a campaign; none if it has no such step. @throws core::ParseError
+std::vector<core::PowerSample> power_samples(const core::CampaignArchive& archive);
 
 /// Means of the used samples of every piece; samples without a piece are rows of their own. Of each host the sensors
 /// are those of sensors_of_host(), or those asked for. A sample farther from the median of its piece than six standard
@@ -95,5 +98,11 @@ struct PowerFit {
 /// no_default, sleeps, degree_lowered, hosts_differ, poor_fit.
 /// @throws core::DomainError for states that core does not know, a degree outside 0 to 2.
 PowerFit fit_power(const PowerRows& rows, const PowerFitOptions& options = {});
+
+/// The `report` beside a power model: numbers of the fit, and its flags. A JSON object.
+std::string power_report_json(const PowerFit& fit, const PowerRows& rows);
+
+/// Makes the model the power of a cluster, with the report in its provenance.
+void set_power(const PowerFit& fit, const PowerRows& rows, core::ClusterModel& cluster);
 
 }  // namespace hplcast::fit

@@ -17,10 +17,6 @@ double f_limit(double confidence, std::size_t p, std::size_t n);
 /// deviation. @throws core::DomainError as f_limit(), and for r = 0.
 double interval_factor(double confidence, std::size_t n, std::size_t r);
 
-/// Squared radius of the region of `p` factors, in the metric of the inverse covariance of the `n` earlier runs.
-/// @throws core::DomainError as interval_factor().
-double region_radius_squared(double confidence, std::size_t p, std::size_t n, std::size_t r);
-
 /// Upper tail of F with `p` and `n - p` degrees of freedom: how likely such a statistic is without any change.
 /// @throws core::DomainError as f_limit().
 double f_tail(double statistic, std::size_t p, std::size_t n);
@@ -116,11 +112,7 @@ class RunTests {
   std::map<std::pair<std::size_t, std::size_t>, double> limits_;  // quantiles take longer than all the rest
 };
 
-struct PublishedTestOptions {
-  double confidence = 0.9999;
-  std::size_t window = 1;
-  std::size_t least_runs = 10;
-  double least_sd = 1e-4;
+struct PublishedTestOptions : RunTestOptions {
   std::size_t keep = 5;  ///< first runs after a change that are still compared with the runs before
   /// The published program takes mean and standard deviation of the reference before the window, but the number of
   /// runs before the last run.

@@ -119,10 +119,6 @@ struct SegmentedFit {
 /// @throws DomainError for options outside their domain, cells that do not ascend.
 SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOptions& options = {});
 
-/// The BIC that fit_segmented() would give for these segments: to compare with segments from elsewhere.
-double segmented_bic(const std::vector<SizeCell>& cells, Objective objective,
-                     const std::vector<FittedSegment>& segments);
-
 /// The law fitted to the residuals y - f(x) of each segment: nothing, one standard deviation (N1), or a mixture of
 /// normal laws whose number of modes the BIC chooses (N').
 enum class SegmentNoiseKind { none, n1, mixture };

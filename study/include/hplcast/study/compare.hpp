@@ -9,6 +9,7 @@
 
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/comparison.hpp"
 
 namespace hplcast::study {
@@ -101,8 +102,7 @@ std::optional<core::HplParameters> mixed_models(const std::vector<core::Predicti
 /// The content of `compare --json` (docs/formats/compare-json.md).
 void write_comparison(std::ostream& out, const Comparison& comparison);
 
-/// Median of values that are not empty; of an even number the mean of the middle two.
-double median(std::vector<double> values);
+using core::median;
 
 /// Spearman's rank correlation; equal values share their mean rank. Nothing if one side is constant or n < 2.
 std::optional<double> rank_correlation(const std::vector<double>& x, const std::vector<double>& y);

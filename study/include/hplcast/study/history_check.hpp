@@ -8,6 +8,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/units.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
 #include "hplcast/study/history.hpp"
@@ -17,11 +18,11 @@ namespace hplcast::study {
 
 struct CheckOptions {
   fit::FindingOptions tests;
-  std::string cluster;                            ///< empty: all of the history
-  std::vector<std::string> factors;               ///< empty: those that are meant to be checked (known_factors())
-  std::optional<std::int64_t> until_s;            ///< as if it were that time
-  bool use_changes = true;                        ///< false: no logged change begins a new reference
-  std::int64_t missing_after_s = 7 * fit::day_s;  ///< a host is missed if the cluster was measured so long without it
+  std::string cluster;                             ///< empty: all of the history
+  std::vector<std::string> factors;                ///< empty: those that are meant to be checked (known_factors())
+  std::optional<std::int64_t> until_s;             ///< as if it were that time
+  bool use_changes = true;                         ///< false: no logged change begins a new reference
+  std::int64_t missing_after_s = 7 * core::day_s;  ///< a host is missed if the cluster was measured so long without it
 };
 
 /// A finding in the words of the history.

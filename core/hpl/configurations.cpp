@@ -1,4 +1,4 @@
-#include "hplcast/study/configurations.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,25 +8,24 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
 
-namespace hplcast::study {
+namespace hplcast::core {
 
 namespace {
 
 std::string whole(std::istream& in, const std::string& name) {
-  return core::read_text(in, name, "is this an HPL.dat or a CSV?");
+  return read_text(in, name, "is this an HPL.dat or a CSV?");
 }
 
-std::vector<core::HplParameters> read_configuration_csv(std::istream& in, const std::string& name,
-                                                        const core::HplParameters& defaults) {
-  core::CsvReader csv(in, name);
-  core::refuse_unknown_hpl_columns(csv);
+std::vector<HplParameters> read_configuration_csv(std::istream& in, const std::string& name,
+                                                  const HplParameters& defaults) {
+  CsvReader csv(in, name);
+  refuse_unknown_hpl_columns(csv);
   csv.column("N");
-  std::vector<core::HplParameters> configurations;
+  std::vector<HplParameters> configurations;
   while (csv.next()) {
-    configurations.push_back(core::read_hpl_fields(csv, defaults));
+    configurations.push_back(read_hpl_fields(csv, defaults));
   }
   return configurations;
 }
@@ -47,45 +46,43 @@ bool is_configuration_csv(const std::string& text) {
   if (line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);
   std::vector<std::string> cells;
   std::istringstream fields(line);
-  for (std::string field; std::getline(fields, field, core::csv_separator(line));) {
+  for (std::string field; std::getline(fields, field, csv_separator(line));) {
     field.erase(std::remove(field.begin(), field.end(), '"'), field.end());
-    cells.push_back(core::folded(field));
+    cells.push_back(folded(field));
   }
   // HPL.dat begins with a line that says what it likes: a header has a name in every cell, one of them HPL's.
   if (!std::all_of(cells.begin(), cells.end(), is_column_name)) return false;
   const auto is_parameter = [](const std::string& cell) {
-    const auto& known = core::hpl_fields();
-    return std::any_of(known.begin(), known.end(), [&](const auto& field) { return core::folded(field.name) == cell; });
+    const auto& known = hpl_fields();
+    return std::any_of(known.begin(), known.end(), [&](const auto& field) { return folded(field.name) == cell; });
   };
   return std::any_of(cells.begin(), cells.end(), is_parameter);
 }
 
-std::vector<core::HplParameters> read_configurations(std::istream& in, const std::string& name,
-                                                     const core::HplParameters& defaults,
-                                                     std::vector<std::string>* warnings) {
+std::vector<HplParameters> read_configurations(std::istream& in, const std::string& name, const HplParameters& defaults,
+                                               std::vector<std::string>* warnings) {
   std::istringstream text(whole(in, name));
   // The first line of an HPL.dat says what it likes, so a brace alone does not tell.
   const std::size_t begin = text.str().find_first_not_of(" \t\r\n");
   if (begin != std::string::npos && text.str()[begin] == '{' && nlohmann::json::accept(text.str()))
-    throw core::ParseError({name, 1, ""}, "JSON; expected an HPL.dat, or a CSV with a column N",
-                           "clusters and predictions are other arguments");
+    throw ParseError({name, 1, ""}, "JSON; expected an HPL.dat, or a CSV with a column N",
+                     "clusters and predictions are other arguments");
   auto configurations = is_configuration_csv(text.str()) ? read_configuration_csv(text, name, defaults)
-                                                         : core::read_hpl_dat(text, name, warnings);
-  if (configurations.empty()) throw core::ParseError({name, 0, ""}, "no configuration in it; expected at least one");
+                                                         : read_hpl_dat(text, name, warnings);
+  if (configurations.empty()) throw ParseError({name, 0, ""}, "no configuration in it; expected at least one");
   return configurations;
 }
 
-std::vector<core::HplRun> read_real_runs(std::istream& in, const std::string& name,
-                                         const core::HplParameters& defaults) {
+std::vector<HplRun> read_real_runs(std::istream& in, const std::string& name, const HplParameters& defaults) {
   std::istringstream text(whole(in, name));
-  auto runs = is_configuration_csv(text.str()) ? core::read_hpl_csv(text, name, defaults)
-                                               : core::read_hpl_output(text, name, defaults);
+  auto runs =
+      is_configuration_csv(text.str()) ? read_hpl_csv(text, name, defaults) : read_hpl_output(text, name, defaults);
   if (runs.empty()) {
-    throw core::ParseError(
+    throw ParseError(
         {name, 0, ""},
         "no HPL run in it; expected HPL's output (lines like `WR11C2R4 ...`) or a CSV with columns N and time_s");
   }
   return runs;
 }
 
-}  // namespace hplcast::study
+}  // namespace hplcast::core
