@@ -85,8 +85,8 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
   HPLCAST_OBSERVE(NAME, static struct hplcast_observed observed = {.name = HPLCAST_LABEL}; \
                   const struct hplcast_timing timing = hplcast_timing_begin(0),            \
                   hplcast_timing_end(&timing, &observed, 1, bytes, 1, 0))
-#define HPLCAST_BYTES_C(count, type) hplcast_bytes_c((int)count, type)
-#define HPLCAST_BYTES_FORTRAN(count, type) hplcast_bytes_fortran(*(int*)count, type)
+#define HPLCAST_BYTES_C(count, type) hplcast_bytes_c(HPLCAST_INT_C(count), type)
+#define HPLCAST_BYTES_FORTRAN(count, type) hplcast_bytes_fortran(HPLCAST_INT_FORTRAN(count), type)
 double hplcast_bytes_c(int count, long type);
 double hplcast_bytes_fortran(int count, long type);
 

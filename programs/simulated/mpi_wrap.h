@@ -29,18 +29,17 @@
 #define HPLCAST_WRAP_WORK(NAME, bytes)                                       \
   HPLCAST_WRAP(NAME, static struct hplcast_variant variant = HPLCAST_ITSELF; \
                hplcast_enter_mpi(HPLCAST_LABEL), hplcast_spend_if_known(&variant, bytes))
-#define HPLCAST_BYTES_C(count, type) hplcast_bytes_of((int)count, (MPI_Datatype)type)
-#define HPLCAST_BYTES_FORTRAN(count, type) hplcast_bytes_of(*(MPI_Fint*)count, MPI_Type_f2c(*(MPI_Fint*)type))
+#define HPLCAST_BYTES_C(count, type) hplcast_bytes_of(HPLCAST_INT_C(count), (MPI_Datatype)type)
+#define HPLCAST_BYTES_FORTRAN(count, type) \
+  hplcast_bytes_of(HPLCAST_INT_FORTRAN(count), MPI_Type_f2c(HPLCAST_INT_FORTRAN(type)))
 #define HPLCAST_WRAP_REFUSED(NAME) \
   HPLCAST_WRAP(NAME, hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
 
-/* An argument as what it is: a number, a communicator, the place of a new communicator. */
-#define HPLCAST_INT_C(argument) ((int)(argument))
-#define HPLCAST_INT_FORTRAN(argument) (*(MPI_Fint*)(argument))
+/* An argument as the communicator that it is, or the place of a new one. */
 #define HPLCAST_COMM_C(argument) ((MPI_Comm)(argument))
-#define HPLCAST_COMM_FORTRAN(argument) MPI_Comm_f2c(*(MPI_Fint*)(argument))
+#define HPLCAST_COMM_FORTRAN(argument) MPI_Comm_f2c(HPLCAST_INT_FORTRAN(argument))
 #define HPLCAST_NEW_COMM_C(argument) (*(MPI_Comm*)(argument))
-#define HPLCAST_NEW_COMM_FORTRAN(argument) MPI_Comm_f2c(*(MPI_Fint*)(argument))
+#define HPLCAST_NEW_COMM_FORTRAN(argument) MPI_Comm_f2c(HPLCAST_INT_FORTRAN(argument))
 
 /* `root`: -1 where everybody waits for the last one. `alone`: a statement before it is called. */
 #define HPLCAST_WRAP_COLLECTIVE(NAME, meets, root, communicator, alone) \
