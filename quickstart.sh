@@ -52,7 +52,7 @@ configurations() {
 
 step 1 600 "setting up: Debian packages, HPL's source, the build"
 tools/setup
-tools/build programs
+tools/build quickstart_programs
 rm -rf "$work" # of a run that was interrupted
 mkdir -p "$work"
 ranks=$(nproc)

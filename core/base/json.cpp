@@ -119,9 +119,28 @@ std::string read_json_text(std::istream& in, const std::string& name) {
   return text;
 }
 
+template <typename Tree>
+Tree parse_json(const std::string& text) {
+  return Tree::parse(text);
+}
+template Json parse_json(const std::string& text);
+template nlohmann::json parse_json(const std::string& text);
+
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent);
+}
+
+std::string json_text(const nlohmann::json& json, int indent) {
+  return json.dump(indent);
+}
+
 }  // namespace hplcast::core
 
 namespace hplcast::core::detail {
+
+Json parse_json(std::istream& in, const std::string& name) {
+  return Json::parse(read_json_text(in, name));
+}
 
 void check_schema(const Node& root, int oldest, int latest) {
   const int found = root.at("schema_version").integer<int>();

@@ -107,9 +107,7 @@ class Node {
 };
 
 /// Parses a stream. @throws ParseError as read_json_text().
-inline Json parse_json(std::istream& in, const std::string& name) {
-  return Json::parse(read_json_text(in, name));
-}
+Json parse_json(std::istream& in, const std::string& name);
 
 /// Refuses a document whose `schema_version` is not from `oldest` to `latest`.
 void check_schema(const Node& root, int oldest, int latest);

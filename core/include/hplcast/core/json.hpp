@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 
@@ -15,6 +16,17 @@ void check_json(const std::string& text, const std::string& name);
 
 /// The text of a stream, which check_json() has looked at. @throws ParseError also for more than 256 MiB.
 std::string read_json_text(std::istream& in, const std::string& name);
+
+/// The tree of a text that read_json_text() or hplcast itself made: nlohmann::ordered_json keeps the order of keys,
+/// nlohmann::json sorts them. Compiled here once: parsing and printing are most of what JSON costs a source.
+template <typename Json>
+Json parse_json(const std::string& text);
+extern template nlohmann::ordered_json parse_json(const std::string& text);
+extern template nlohmann::json parse_json(const std::string& text);
+
+/// Json's own dump(): in one line, or with as many blanks before each level.
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
+std::string json_text(const nlohmann::json& json, int indent = -1);
 
 /// Goes through a YAML document (`Node` is YAML::Node: core itself does not know that library). @throws ParseError for
 /// a mapping with a key twice, of which the library would keep one without a word, and for keys that are not plain
