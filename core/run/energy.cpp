@@ -1,4 +1,4 @@
-#include "hplcast/core/energy.hpp"
+#include "hplcast/core/prediction.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,6 @@
 #include <ostream>
 
 #include "core/base/json_fields.hpp"
-#include "hplcast/core/energy.hpp"
 
 namespace hplcast::core::detail {
 

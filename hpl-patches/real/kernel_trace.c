@@ -10,6 +10,7 @@
 
 #include "activity.h"
 #include "events_and_sums.h"
+#include "hplcast/core/environment.h"
 
 typedef struct {
   double start_s; /* since trace_start */
@@ -50,7 +51,7 @@ static void measure_clock(void) {
 
 void trace_start(int rank) {
   rank_of_process = rank;
-  prefix = getenv("HPLCAST_KERNEL_TRACE");
+  prefix = getenv(HPLCAST_VARIABLE_KERNEL_TRACE);
   if (prefix == NULL || *prefix == '\0') {
     prefix = NULL;
     if (rank == 0 && !activity_on())
@@ -60,9 +61,9 @@ void trace_start(int rank) {
           "will be written\n");
     return;
   }
-  rows_max =
-      settings_number("HPLCAST_KERNEL_TRACE_MAX", most_rows,
-                      "HPLCAST_KERNEL_TRACE_MAX must be a number of rows per kernel from 1 to 1000000", rows_max);
+  rows_max = settings_number(HPLCAST_VARIABLE_KERNEL_TRACE_MAX, most_rows,
+                             HPLCAST_VARIABLE_KERNEL_TRACE_MAX " must be a number of rows per kernel from 1 to 1000000",
+                             rows_max);
   for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
     trace[i].rows = malloc(rows_max * sizeof(row));
     if (trace[i].rows == NULL) settings_refuse("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);

@@ -131,8 +131,8 @@ void __wrap__gfortran_cpu_time_8(double* time_s) {
 }
 
 /* Allocations of a simulated program: large ones are views of one block that all ranks share (hplcast_share()), if
- * HPLCAST_SHARE_ABOVE asks for it. Not those of calloc: zeros were asked for, and pages that nobody writes cost nothing.
- * The linker turns calls of NAME into __wrap_NAME. */
+ * share_above_bytes of the settings asks for it. Not those of calloc: zeros were asked for, and pages that nobody
+ * writes cost nothing. The linker turns calls of NAME into __wrap_NAME. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "hplcast/core/energy.hpp"
+#include "hplcast/core/prediction.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
