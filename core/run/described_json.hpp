@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/base/json_fields.hpp"
+#include "hplcast/core/prediction.hpp"
 
 namespace hplcast::core::detail {
 
@@ -81,6 +82,24 @@ class FieldWriter {
   Json json_ = Json::object();
 };
 
+/// The names of the fields.
+class FieldNames {
+ public:
+  template <typename T>
+  void operator()(const char* name, T&) {
+    names_.emplace_back(name);
+  }
+  template <typename T>
+  void if_any(const char* name, T&) {
+    names_.emplace_back(name);
+  }
+  void check(const char*, bool, const char*) {}
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+};
+
 /// Takes what is described from an object, which must have nothing else.
 class FieldReader {
  public:
@@ -89,12 +108,10 @@ class FieldReader {
 
   template <typename T>
   void operator()(const char* name, T& value) {
-    known_.emplace_back(name);
     if (!partial_ || node_.has(name)) take(node_.at(name), value);
   }
   template <typename T>
   void if_any(const char* name, T& value) {
-    known_.emplace_back(name);
     if (node_.has(name)) take(node_.at(name), value);
   }
   void check(const char* name, bool holds, const char* expected) {
@@ -116,9 +133,11 @@ class FieldReader {
     } else if constexpr (std::is_enum_v<T>) {
       node.made([&] { spell(node.text(), value); });
     } else {
+      FieldNames known;
+      describe(known, value);
+      refuse_others(node, known.names());
       FieldReader fields(node, partial_);
       describe(fields, value);
-      refuse_others(node, fields.known_);
     }
   }
   template <typename T>
@@ -141,10 +160,17 @@ class FieldReader {
     take(node, value.emplace());
   }
 
+  /// What is described at `node`, all of it.
+  template <typename T>
+  static T whole(const Node& node) {
+    T value;
+    FieldReader(node, false).take(node, value);
+    return value;
+  }
+
  private:
   const Node node_;
   bool partial_;
-  std::vector<std::string> known_;
 };
 
 /// The text of a file with `schema_version`, and what is described.
@@ -167,3 +193,24 @@ T read_described(std::istream& in, const std::string& name, bool partial) {
 }
 
 }  // namespace hplcast::core::detail
+
+namespace hplcast::core {
+
+// What predictions and results of simulations have in common.
+
+template <typename Fields>
+void describe(Fields& fields, KernelCount& count) {
+  fields("calls", count.calls);
+  fields("outside_range", count.outside_range);
+  fields("time_s", count.time_s);
+  fields("flop", count.flop);
+}
+
+template <typename Fields>
+void describe(Fields& fields, MessageCount& count) {
+  fields("calls", count.calls);
+  fields("outside_range", count.outside_range);
+  fields("bytes", count.bytes);
+}
+
+}  // namespace hplcast::core

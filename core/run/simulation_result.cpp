@@ -9,21 +9,6 @@ namespace hplcast::core {
 // ---------------------------------
 
 template <typename Fields>
-static void describe(Fields& fields, KernelCount& count) {
-  fields("calls", count.calls);
-  fields("outside_range", count.outside_range);
-  fields("time_s", count.time_s);
-  fields("flop", count.flop);
-}
-
-template <typename Fields>
-static void describe(Fields& fields, MessageCount& count) {
-  fields("calls", count.calls);
-  fields("outside_range", count.outside_range);
-  fields("bytes", count.bytes);
-}
-
-template <typename Fields>
 static void describe(Fields& fields, RoutineUse& use) {
   fields("calls", use.calls);
   fields("outside_range", use.outside_range);

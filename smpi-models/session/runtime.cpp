@@ -231,9 +231,9 @@ void Runtime::write() {
   core::SimulationResult result = result_;
   result.end_s = s4u::Engine::get_clock();
   add_counts(result, counts_.total());
-  if (kernels_.have_detours())
-    for (const Rank& rank : ranks_) result.detours_s.push_back(rank.clock.detours_s());
   const bool detours = kernels_.have_detours();
+  if (detours)
+    for (const Rank& rank : ranks_) result.detours_s.push_back(rank.clock.detours_s());
   if (settings_.program) {
     if (program) result.end_s = std::max(result.end_s, program_.end_s());
     if (program) result.phases = rank_phases(program_.times(), detours);
