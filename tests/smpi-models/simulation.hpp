@@ -25,6 +25,7 @@ struct Simulation {
   core::SimulationSettings settings = {};
   bool set_cluster = true;         ///< the settings name cluster.json
   std::string settings_text = {};  ///< the file of settings; empty: `settings`
+  bool name_settings = true;       ///< HPLCAST_SIMULATION is set
   std::string program = HPLCAST_PROBE;
   std::vector<std::string> options = {};  ///< more arguments of smpirun
 };
@@ -60,7 +61,7 @@ inline core::CommandResult simulate(const Simulation& simulation, const std::str
     else
       out << simulation.settings_text;
   });
-  command.environment["HPLCAST_SIMULATION"] = "settings.json";
+  if (simulation.name_settings) command.environment["HPLCAST_SIMULATION"] = "settings.json";
   command.directory = folder;
   command.timeout_s = 120;
   return core::run(command);

@@ -335,6 +335,16 @@ TEST(Messages, OfANoisyNetworkAreTheSameInEveryRun) {
 // --- settings
 // ------------------------------------------------------------------------------------------------------------
 
+TEST(Settings, AreTheDefaultsWhereNobodyNamesAFile) {
+  Simulation simulation{example_cluster(true), 2, {"delays", "0.5"}};
+  simulation.name_settings = false;
+  std::filesystem::remove(tests::simulation_folder("no_settings") / "stats.json");
+  const core::CommandResult result = simulate(simulation, "no_settings");
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(numbers(result.output, 1, "one"), std::vector<double>{0.5});
+  EXPECT_FALSE(std::filesystem::exists(tests::simulation_folder("no_settings") / "stats.json"));
+}
+
 TEST(Settings, ThatAreUnknownOrOfAnotherVersionEndTheSimulation) {
   Simulation simulation{example_cluster(true), 2, {"delays", "0.5"}};
   for (const auto& [text, why] :
