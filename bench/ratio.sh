@@ -65,7 +65,8 @@ for one in "${cases[@]}"; do
   cd "$files"
   grow=no
   ! grep -q '"growing_probes": true' cluster.json || grow=yes
-  HPLCAST_CLUSTER=$files/cluster.json measured "$limit" naive.log smpirun -np $((P * Q)) -platform "$build/lib/libhplcast-platform.so" -hostfile hostfile \
+  echo '{"schema_version": 1, "cluster": "cluster.json"}' > naive.json
+  HPLCAST_SIMULATION=$files/naive.json measured "$limit" naive.log smpirun -np $((P * Q)) -platform "$build/lib/libhplcast-platform.so" -hostfile hostfile \
     --cfg=smpi/privatization:dlopen --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1f --cfg=smpi/shared-malloc-blocksize:2097152 \
     --cfg=smpi/grow-injected-times:$grow "$build/bin/xhpl-smpi-naive"
 

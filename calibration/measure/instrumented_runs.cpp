@@ -7,6 +7,7 @@
 
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
@@ -24,10 +25,10 @@ void run_instrumented(const HplKernelRequest& request, const core::HplParameters
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, parameters, false); });
   core::MpiLaunch launch = request.launch;
   launch.ranks = parameters.P * parameters.Q;
-  launch.exported = {"HPLCAST_KERNEL_TRACE", "HPLCAST_KERNEL_TRACE_MAX"};
+  launch.exported = {HPLCAST_VARIABLE_KERNEL_TRACE, HPLCAST_VARIABLE_KERNEL_TRACE_MAX};
   core::Command command = core::mpirun_command(launch, fs::absolute(request.program));
-  command.environment["HPLCAST_KERNEL_TRACE"] = (folder / "trace").string();
-  command.environment["HPLCAST_KERNEL_TRACE_MAX"] = std::to_string(request.max_rows);
+  command.environment[HPLCAST_VARIABLE_KERNEL_TRACE] = (folder / "trace").string();
+  command.environment[HPLCAST_VARIABLE_KERNEL_TRACE_MAX] = std::to_string(request.max_rows);
   command.directory = folder;
   command.purpose = "the instrumented run of " + core::to_string(parameters);
   core::run_checked(command);
@@ -117,15 +118,15 @@ std::string observe_program(const ObserveRequest& request) {
   require_archive_name(request.archive);
   const core::TemporaryFolder work("hplcast-observe");
   core::MpiLaunch launch = request.launch;
-  launch.exported.insert(launch.exported.end(),
-                         {"HPLCAST_OBSERVE_DIR", "HPLCAST_OBSERVE_REACH", "LD_PRELOAD", "OMP_NUM_THREADS"});
+  launch.exported.insert(launch.exported.end(), {HPLCAST_VARIABLE_OBSERVE_DIR, HPLCAST_VARIABLE_OBSERVE_REACH,
+                                                 "LD_PRELOAD", "OMP_NUM_THREADS"});
   // mpirun itself is not observed: only the ranks get the library.
   core::Command command = core::mpirun_command(launch, request.program);
   for (std::string& argument : command.arguments)
     if (argument == "LD_PRELOAD") argument += "=" + request.observer.string();
   command.arguments.insert(command.arguments.end(), request.arguments.begin(), request.arguments.end());
-  command.environment["HPLCAST_OBSERVE_DIR"] = work.path().string();
-  command.environment["HPLCAST_OBSERVE_REACH"] = core::shortest(request.reach_bytes);
+  command.environment[HPLCAST_VARIABLE_OBSERVE_DIR] = work.path().string();
+  command.environment[HPLCAST_VARIABLE_OBSERVE_REACH] = core::shortest(request.reach_bytes);
   command.environment["OMP_NUM_THREADS"] = "1";
   command.purpose = "the observed run of " + request.program.filename().string();
   command.output = work.path() / "program.out";

@@ -40,7 +40,7 @@ void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
 void tell_model_h_losses(const core::ClusterModel& cluster, const std::string& file) {
   if (cluster.detours.empty()) return;
   std::cerr << "hplcast emit: warning: " << file
-            << " loses a part of the cluster: detours; HPLCAST_CLUSTER=cluster.json has them\n";
+            << " loses a part of the cluster: detours; a cluster.json in the settings of the simulation has them\n";
 }
 
 /// @throws core::Error if runs that were emitted before would stay beside the new ones.

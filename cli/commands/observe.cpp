@@ -9,6 +9,7 @@
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/installed_programs.hpp"
@@ -32,11 +33,11 @@ void run_observe(ObserveOptions& options) {
   request.program = study::located_program(options.command.front(), "the program to observe, after --");
   study::require_real_program(request.program);
   request.arguments.assign(options.command.begin() + 1, options.command.end());
-  request.observer = study::own_library("libhplcast-observe.so", "HPLCAST_OBSERVE_LIBRARY");
+  request.observer = study::own_library("libhplcast-observe.so", HPLCAST_VARIABLE_OBSERVE_LIBRARY);
   if (request.observer.empty())
     throw core::Error(core::ExitCode::bad_input,
-                      "libhplcast-observe.so is missing; expected in ../lib beside hplcast, or where "
-                      "HPLCAST_OBSERVE_LIBRARY says");
+                      "libhplcast-observe.so is missing; expected in ../lib beside hplcast, or "
+                      "where " HPLCAST_VARIABLE_OBSERVE_LIBRARY " says");
   const unsigned cores = std::thread::hardware_concurrency();
   const bool here = request.launch.hostfile.empty() && std::getenv("SLURM_JOB_ID") == nullptr;
   if (here && !request.launch.oversubscribe && cores > 0 && static_cast<unsigned>(request.launch.ranks) > cores)

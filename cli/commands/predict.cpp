@@ -254,7 +254,7 @@ void run_predict(PredictOptions options) {
   if (!options.request.keep.empty()) {
     // The files that a simulation writes (study/simulation_files.cpp).
     for (const char* name :
-         {"HPL.dat", "cluster.json", "hostfile", "platform.xml", "statistics.json", "simulation.log"})
+         {"HPL.dat", "cluster.json", "hostfile", "platform.xml", "settings.json", "statistics.json", "simulation.log"})
       require_other_file(options.request.keep / name, inputs);
   }
   core::catch_interrupts();

@@ -6,6 +6,7 @@
 #include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
@@ -28,7 +29,7 @@ void run(Options& options) {
   cli::require_writable(options.output);
   core::catch_interrupts();
   if (options.request.program.empty()) {
-    options.request.program = study::own_program("xhpl-instrumented", "HPLCAST_XHPL_INSTRUMENTED");
+    options.request.program = study::own_program("xhpl-instrumented", HPLCAST_VARIABLE_XHPL_INSTRUMENTED);
   }
   options.request.configurations = cli::read_configuration_file("hplcast-measure-kernels", options.configurations);
   cli::cut(options.request.configurations, options.rows);

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "core/base/json_fields.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/detours.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/kernel_model.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "hplcast/core/power_model.hpp"
-#include "hplcast/core/program_model.hpp"
 
 namespace hplcast::core::detail {
 

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "core/base/json_fields.hpp"
+#include "core/run/described_json.hpp"
 
 namespace hplcast::core::detail {
 
@@ -14,6 +15,22 @@ Energy energy_from(const Node& node);
 }  // namespace hplcast::core::detail
 
 namespace hplcast::core {
+
+template <typename Fields>
+static void describe(Fields& fields, SamplingError& error) {
+  fields("interval_s", error.interval_s);
+  fields("samples", error.samples);
+  fields("worst_error", error.worst);
+  fields("mean_error", error.mean);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, PowerLevels& levels) {
+  fields("level1_w", levels.level1_w);
+  fields("level2_w", levels.level2_w);
+  fields("level3_j", levels.level3_j);
+  fields("sampling", levels.sampling);
+}
 
 std::string energy_text(const Energy& energy) {
   return detail::to_json(energy).dump();
@@ -37,30 +54,6 @@ constexpr std::array<Field, 7> fields = {{{"energy_j", &Energy::energy_j},
                                           {"awake_share", &Energy::awake_share},
                                           {"network_j", &Energy::network_j}}};
 
-Json levels_json(const PowerLevels& levels) {
-  Json json = {{"level1_w", levels.level1_w}, {"level2_w", levels.level2_w}, {"level3_j", levels.level3_j}};
-  Json& sampling = json["sampling"] = Json::array();
-  for (const SamplingError& one : levels.sampling)
-    sampling.push_back({{"interval_s", one.interval_s},
-                        {"samples", one.samples},
-                        {"worst_error", one.worst},
-                        {"mean_error", one.mean}});
-  return json;
-}
-
-PowerLevels levels_from(const Node& node) {
-  refuse_others(node, {"level1_w", "level2_w", "level3_j", "sampling"});
-  PowerLevels levels{node.at("level1_w").number(), node.at("level2_w").numbers(), node.at("level3_j").number(), {}};
-  const Node sampling = node.at("sampling");
-  for (std::size_t i = 0; i < sampling.size_of_array(); ++i) {
-    const Node one = sampling.at(i);
-    refuse_others(one, {"interval_s", "samples", "worst_error", "mean_error"});
-    levels.sampling.push_back({one.at("interval_s").number(), one.at("samples").integer<int>(),
-                               one.at("worst_error").number(), one.at("mean_error").number()});
-  }
-  return levels;
-}
-
 }  // namespace
 
 Json to_json(const Energy& energy) {
@@ -70,7 +63,8 @@ Json to_json(const Energy& energy) {
   for (const StateEnergy& state : energy.states)
     states[state.name] = {{"time_s", state.time_s}, {"energy_j", state.energy_j}};
   if (!energy.unstated.empty()) json["unstated"] = energy.unstated;
-  if (energy.levels) json["levels"] = levels_json(*energy.levels);
+  if (PowerLevels levels = energy.levels.value_or(PowerLevels()); energy.levels)
+    json["levels"] = FieldWriter::json_of(levels);
   return json;
 }
 
@@ -90,7 +84,7 @@ Energy energy_from(const Node& node) {
     energy.states.push_back({name, state.at("time_s").number(), state.at("energy_j").number()});
   }
   if (node.has("unstated")) energy.unstated = node.at("unstated").texts();
-  if (node.has("levels")) energy.levels = levels_from(node.at("levels"));
+  if (node.has("levels")) energy.levels = FieldReader::whole<PowerLevels>(node.at("levels"));
   return energy;
 }
 
@@ -98,6 +92,7 @@ Energy energy_from(const Node& node) {
 
 namespace hplcast::core {
 
+using detail::FieldReader;
 using detail::Json;
 using detail::Node;
 using detail::refuse_others;
@@ -167,15 +162,10 @@ Json to_json(const Prediction& prediction) {
   json["simulator"] = prediction.simulator;
   json["wall_s"] = prediction.wall_s;
   json["peak_pss_bytes"] = prediction.peak_pss_bytes;
-  Json& kernels = json["kernels"] = Json::object();
-  for (const auto& [name, count] : prediction.kernels) {
-    kernels[name] = {
-        {"calls", count.calls}, {"outside_range", count.outside_range}, {"time_s", count.time_s}, {"flop", count.flop}};
-  }
-  Json& messages = json["messages"] = Json::object();
-  for (const auto& [name, count] : prediction.messages) {
-    messages[name] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
-  }
+  auto kernels = prediction.kernels;
+  json["kernels"] = detail::FieldWriter::json_of(kernels);
+  auto messages = prediction.messages;
+  json["messages"] = detail::FieldWriter::json_of(messages);
   if (prediction.sampling) json["sampling"] = sampling_json(*prediction.sampling);
   if (prediction.detours_s > 0) json["detours_s"] = prediction.detours_s;
   if (prediction.energy) json["energy"] = detail::to_json(*prediction.energy);
@@ -196,12 +186,6 @@ void refuse_unknown(const Node& root) {
   std::vector<std::string> parameters;
   for (const HplField& field : hpl_fields()) parameters.emplace_back(field.name);
   refuse_others(root.at("parameters"), parameters);
-  const auto each = [&](const char* group, const std::vector<std::string>& known) {
-    const Node node = root.at(group);
-    for (const auto& [name, value] : node.object().items()) refuse_others(node.at(name.c_str()), known);
-  };
-  each("kernels", {"calls", "outside_range", "time_s", "flop"});
-  each("messages", {"calls", "outside_range", "bytes"});
 }
 
 /// A number that is above zero, or also zero.
@@ -236,29 +220,15 @@ Prediction from_json(const Node& root) {
   if (root.has("sampling")) result.sampling = sampling_from(root.at("sampling"));
   result.cluster = root.at("cluster").text();
   result.model_sha256 = root.at("model_sha256").text();
-  if (root.has("model_levels")) {
-    const Node levels = root.at("model_levels");
-    for (const auto& [key, value] : levels.object().items()) {
-      result.model_levels[key] = levels.at(key.c_str()).text();
-    }
-  }
+  if (root.has("model_levels"))
+    result.model_levels = FieldReader::whole<std::map<std::string, std::string>>(root.at("model_levels"));
   if (root.has("model_doubts")) result.model_doubts = root.at("model_doubts").texts();
   if (root.has("detours_s")) result.detours_s = amount(root.at("detours_s"), false);
   result.simulator = root.at("simulator").text();
   result.wall_s = amount(root.at("wall_s"), true);
   result.peak_pss_bytes = amount(root.at("peak_pss_bytes"), true);
-  const Node kernels = root.at("kernels");
-  for (const auto& [key, value] : kernels.object().items()) {
-    const Node one = kernels.at(key.c_str());
-    result.kernels[key] = {one.at("calls").integer<std::uint64_t>(), one.at("outside_range").integer<std::uint64_t>(),
-                           one.at("time_s").number(), one.at("flop").number()};
-  }
-  const Node messages = root.at("messages");
-  for (const auto& [key, value] : messages.object().items()) {
-    const Node one = messages.at(key.c_str());
-    result.messages[key] = {one.at("calls").integer<std::uint64_t>(), one.at("outside_range").integer<std::uint64_t>(),
-                            one.at("bytes").number()};
-  }
+  result.kernels = FieldReader::whole<std::map<std::string, KernelCount>>(root.at("kernels"));
+  result.messages = FieldReader::whole<std::map<std::string, MessageCount>>(root.at("messages"));
   if (root.has("phases")) result.phases = phases_from(root.at("phases"));
   if (root.has("energy")) result.energy = detail::energy_from(root.at("energy"));
   return result;

@@ -52,7 +52,8 @@ done
 
 # Seconds of a step: step CLUSTER RANKS OPERATION BYTES COUNT
 step() {
-  HPLCAST_CLUSTER=$folder/$1.json "$smpirun" -np "$2" -platform "$build/lib/libhplcast-platform.so" -hostfile "$folder/hosts-$2" --log=root.thresh:warning \
+  echo "{\"schema_version\": 1, \"cluster\": \"$1.json\"}" > "$folder/settings"
+  HPLCAST_SIMULATION=$folder/settings "$smpirun" -np "$2" -platform "$build/lib/libhplcast-platform.so" -hostfile "$folder/hosts-$2" --log=root.thresh:warning \
     --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1f --cfg=smpi/privatization:no --cfg=smpi/grow-injected-times:no \
     --cfg=surf/precision:1e-12 --cfg=maxmin/precision:1e-9 "$folder/collectives" "$3" "$4" "$work" "$5" 2>"$folder/log" || fail 3 "a simulation failed: $(tail -n 3 "$folder/log")"
 }

@@ -132,5 +132,5 @@ int activity_write(void) {
   if (!settings()->on) return 1;
   activity_release();
   clock_compare();
-  return settings_write_file(settings()->prefix, ".activity", "HPLCAST_ACTIVITY is too long a path", write_all);
+  return settings_write_file(settings()->prefix, ".activity", HPLCAST_VARIABLE_ACTIVITY " is too long a path", write_all);
 }

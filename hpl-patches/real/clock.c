@@ -5,6 +5,8 @@
 
 #include "observing.h"
 
+#include "hplcast/core/environment.h"
+
 typedef struct {
   int rank;
   double time_s, offset_s, half_round_trip_s;
@@ -28,7 +30,7 @@ int clock_rank_of_host(void) {
 }
 
 static void plant(int rank) {
-  const char* text = getenv("HPLCAST_TEST_CLOCK");
+  const char* text = getenv(HPLCAST_VARIABLE_TEST_CLOCK);
   double drift = 0;
   if (text == NULL || sscanf(text, "%lf,%lf", &planted_offset_s, &drift) != 2) return;
   if (rank == 0) planted_offset_s = drift = 0;

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hplcast/core/environment.h"
+
 #include "activity.h"
 #include "kernels.h"
 #include "observing.h"
@@ -47,7 +49,7 @@ static void measure_clock(void) {
 
 void trace_start(void) {
   const int rank = settings()->rank;
-  prefix = getenv("HPLCAST_KERNEL_TRACE");
+  prefix = getenv(HPLCAST_VARIABLE_KERNEL_TRACE);
   if (prefix == NULL || *prefix == '\0') {
     prefix = NULL;
     if (rank == 0 && !settings()->on)
@@ -57,9 +59,9 @@ void trace_start(void) {
           "will be written\n");
     return;
   }
-  rows_max =
-      settings_number("HPLCAST_KERNEL_TRACE_MAX", most_rows,
-                      "HPLCAST_KERNEL_TRACE_MAX must be a number of rows per kernel from 1 to 1000000", rows_max);
+  rows_max = settings_number(HPLCAST_VARIABLE_KERNEL_TRACE_MAX, most_rows,
+                             HPLCAST_VARIABLE_KERNEL_TRACE_MAX " must be a number of rows per kernel from 1 to 1000000",
+                             rows_max);
   for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
     trace[i].rows = malloc(rows_max * sizeof(row));
     if (trace[i].rows == NULL) settings_refuse("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);
@@ -158,7 +160,7 @@ static void write_totals(FILE* file) {
 
 int trace_write(void) {
   if (prefix == NULL) return 1;
-  const char* too_long = "HPLCAST_KERNEL_TRACE is too long a path";
+  const char* too_long = HPLCAST_VARIABLE_KERNEL_TRACE " is too long a path";
   return settings_write_file(prefix, ".csv", too_long, write_rows) &&
          settings_write_file(prefix, ".totals.csv", too_long, write_totals);
 }

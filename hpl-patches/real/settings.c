@@ -6,6 +6,8 @@
 
 #include "observing.h"
 
+#include "hplcast/core/environment.h"
+
 enum { default_events = 100000, most_events = 10000000 };
 static activity_settings values = {NULL, 0, 0, default_events, 0, -1, -1};
 
@@ -46,17 +48,18 @@ void settings_read(int rank) {
   int first_rank = 0;
   int last_rank = INT_MAX;
   values.rank = rank;
-  values.prefix = getenv("HPLCAST_ACTIVITY");
+  values.prefix = getenv(HPLCAST_VARIABLE_ACTIVITY);
   if (values.prefix == NULL || *values.prefix == '\0') return;
   values.on = 1;
-  values.events =
-      settings_number("HPLCAST_ACTIVITY_EVENTS", most_events,
-                      "HPLCAST_ACTIVITY_EVENTS must be a number of events per rank from 1 to 10000000", default_events);
-  values.traced = read_range("HPLCAST_TRACE_RANKS", "HPLCAST_TRACE_RANKS must be first-last, such as 0-31", &first_rank,
-                             &last_rank) &&
-                  rank >= first_rank && rank <= last_rank;
-  (void)read_range("HPLCAST_TRACE_PANELS", "HPLCAST_TRACE_PANELS must be first-last, such as 0-9", &values.first_panel,
-                   &values.last_panel);
+  values.events = settings_number(
+      HPLCAST_VARIABLE_ACTIVITY_EVENTS, most_events,
+      HPLCAST_VARIABLE_ACTIVITY_EVENTS " must be a number of events per rank from 1 to 10000000", default_events);
+  values.traced =
+      read_range(HPLCAST_VARIABLE_TRACE_RANKS, HPLCAST_VARIABLE_TRACE_RANKS " must be first-last, such as 0-31",
+                 &first_rank, &last_rank) &&
+      rank >= first_rank && rank <= last_rank;
+  (void)read_range(HPLCAST_VARIABLE_TRACE_PANELS, HPLCAST_VARIABLE_TRACE_PANELS " must be first-last, such as 0-9",
+                   &values.first_panel, &values.last_panel);
 }
 
 int settings_write_file(const char* prefix, const char* suffix, const char* too_long, void (*write)(FILE*)) {

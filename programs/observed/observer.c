@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hplcast/core/environment.h"
 #include "observing.h"
 
 /* A read of CPU time takes about 0.3 us: 3 % of calls of 1e5 flop on a core of 1e10 flop per s. */
@@ -262,7 +263,7 @@ static void write_calls(FILE* file, const char* kind, const struct hplcast_obser
 
 /* As asked for, but at most a quarter of what is free, shared with the other ranks of this host. */
 static size_t memory_for_reach(void) {
-  const char *const asked = getenv("HPLCAST_OBSERVE_REACH"), *const ranks = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const char *const asked = getenv(HPLCAST_VARIABLE_OBSERVE_REACH), *const ranks = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   if (asked == NULL) return 0;
   const double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   const double most = free_bytes / 4 / (ranks != NULL && atoi(ranks) > 0 ? atoi(ranks) : 1), bytes = atof(asked);
@@ -270,7 +271,7 @@ static size_t memory_for_reach(void) {
 }
 
 static void write_files(void) {
-  const char* const folder = getenv("HPLCAST_OBSERVE_DIR");
+  const char* const folder = getenv(HPLCAST_VARIABLE_OBSERVE_DIR);
   /* Not of a launcher or a shell on the way to the program, nor of what the program starts. */
   const int seen = routines != NULL || functions != NULL || region_count > 0;
   if (written || folder == NULL || !seen || getpid() != observed_process) return;

@@ -137,7 +137,7 @@ void __wrap__gfortran_cpu_time_8(double* time_s) {
 
 /* --- allocations -------------------------------------------------------------------------------------------------- */
 
-/* Large ones are views of one block that all ranks share (hplcast_share()), if HPLCAST_SHARE_ABOVE asks for it. Not
+/* Large ones are views of one block that all ranks share (hplcast_share()), if share_above_bytes of the settings asks for it. Not
  * those of calloc: zeros were asked for, and pages that nobody writes cost nothing. */
 extern void* __real_malloc(size_t size);
 extern void* __real_realloc(void* old, size_t size);

@@ -1,5 +1,5 @@
 /* Point-to-point messages of a simulated program, which do not go through SMPI (hplcast_program_messages.h), unless
- * HPLCAST_MESSAGES=smpi or another platform asks for it. The linker turns calls of NAME into __wrap_NAME.
+ * the settings or another platform ask for it. The linker turns calls of NAME into __wrap_NAME.
  *
  * Requests may be ours or those of SMPI's collective operations, mixed in one array. */
 #include <stdio.h>

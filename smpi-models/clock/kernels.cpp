@@ -52,10 +52,10 @@ core::DetourPlace Kernels::detour_place(int host, int local_rank) const {
   const int cores = model_->cluster.hosts.values().cores;
   const auto core = static_cast<std::uint32_t>(host * cores + local_rank % cores);
   core::DetourPlace place{settings_.seed, core, static_cast<std::uint32_t>(host), 0, local_rank % cores};
-  if (const auto& [first, last] = settings_.window; last >= 0) {
+  if (settings_.window) {
     constexpr double longest_s = 1e4;  // longer than any period that would matter; dates are exact to 2e-12 s
-    const core::StreamName stream{settings_.seed, core::stream_window, static_cast<std::uint32_t>(first),
-                                  core::stream_detour, 0};
+    const core::StreamName stream{settings_.seed, core::stream_window,
+                                  static_cast<std::uint32_t>(settings_.window->first), core::stream_detour, 0};
     place.origin_s = longest_s * core::draw(stream, 0).uniform;
   }
   return place;
@@ -83,9 +83,10 @@ double Kernels::newly_drawn_s(const Rank& rank, core::KernelId kernel, const cor
 double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
   if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return 0;
   if (!model_) {
-    throw core::Error(core::ExitCode::bad_input,
-                      std::string("no model for kernel ") + core::to_string(kernel) +
-                          ": set HPLCAST_CLUSTER to a cluster.json, or build the program with a model.h");
+    throw core::Error(
+        core::ExitCode::bad_input,
+        std::string("no model for kernel ") + core::to_string(kernel) +
+            ": name a cluster.json in the settings (HPLCAST_SIMULATION), or build the program with a model.h");
   }
   const auto index = static_cast<std::size_t>(kernel);
   core::KernelCount& count = counts_.kernel(rank.panel_place, kernel);

@@ -1,11 +1,8 @@
 #include "smpi-models/observe/activity.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <string_view>
-
-#include "hplcast/core/errors.hpp"
+#include <utility>
 
 namespace hplcast::smpi_models {
 
@@ -28,48 +25,18 @@ bool has_wildcard(const hplcast_channel& channel) {
   return channel.source < 0 || channel.destination < 0 || channel.tag < 0;
 }
 
-/// "3-17".
-void parse_ranks(std::string_view text, ActivitySettings& settings) {
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, settings.first_rank);
-  const bool dash = first.ec == std::errc() && first.ptr != end && *first.ptr == '-';
-  const auto last = dash ? std::from_chars(first.ptr + 1, end, settings.last_rank) : first;
-  if (!dash || last.ec != std::errc() || last.ptr != end || settings.last_rank < settings.first_rank) {
-    throw core::DomainError("HPLCAST_TRACE_RANKS", std::string(text), "first-last, such as 0-31");
-  }
-}
-
 }  // namespace
 
-ActivitySettings read_activity_settings(const std::function<const char*(const char*)>& lookup) {
-  const auto value = [&](const char* name) -> std::string {
-    const char* text = lookup(name);
-    return text == nullptr ? "" : text;
-  };
-  ActivitySettings settings;
-  settings.trace_path = value("HPLCAST_TRACE");
-  settings.progress_path = value("HPLCAST_PROGRESS");
-  if (const std::string ranks = value("HPLCAST_TRACE_RANKS"); !ranks.empty()) parse_ranks(ranks, settings);
-  const auto is_on = [&](const char* name) {
-    const std::string text = value(name);
-    if (!text.empty() && text != "on" && text != "off") throw core::DomainError(name, text, "on or off");
-    return text == "on";
-  };
-  settings.phases = is_on("HPLCAST_PHASES");
-  settings.checks = is_on("HPLCAST_CHECKS");
-  return settings;
-}
-
-Activity::Activity(ActivitySettings settings)
-    : settings_(std::move(settings)), measures_(settings_.phases || settings_.checks || !settings_.trace_path.empty()) {
-  if (!settings_.trace_path.empty()) trace_ = std::make_unique<TraceFile>(settings_.trace_path);
+Activity::Activity(core::ObservationSettings settings)
+    : settings_(std::move(settings)), measures_(keeps_phases() || settings_.checks) {
+  if (!settings_.trace.empty()) trace_ = std::make_unique<TraceFile>(settings_.trace);
 }
 
 void Activity::add_rank(int rank, const std::string& host_name) {
   const int host = hosts_.emplace(host_name, static_cast<int>(hosts_.size())).first->second;
   const auto index = static_cast<std::size_t>(rank);
   if (index >= ranks_.size()) ranks_.resize(index + 1);
-  ranks_[index].traced = trace_ && rank >= settings_.first_rank && rank <= settings_.last_rank;
+  ranks_[index].traced = trace_ && (!settings_.trace_ranks || settings_.trace_ranks->contains(rank));
   if (ranks_[index].traced) trace_->name_rank(rank, host, host_name);
 }
 
@@ -272,14 +239,14 @@ Activity::RankPhaseTimes Activity::phase_times() const {
   return result;
 }
 
-std::vector<BlockedRank> Activity::blocked() const {
-  std::vector<BlockedRank> result;
+std::vector<core::BlockedRank> Activity::blocked() const {
+  std::vector<core::BlockedRank> result;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Call& call = ranks_[i].call;
     if (!call.inside) continue;
     const std::vector<Frame>& frames = ranks_[i].frames;
-    result.push_back({static_cast<int>(i), mpi_names[call.operation], call.channel, call.begin_s,
-                      frames.empty() ? "" : phase_names[frames.back().phase]});
+    result.push_back({static_cast<int>(i), mpi_names[call.operation], call.channel.source, call.channel.destination,
+                      call.channel.tag, call.begin_s, frames.empty() ? "" : phase_names[frames.back().phase]});
   }
   return result;
 }

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "hplcast/core/activity_trace.hpp"
 #include "hplcast/core/kernel_shape.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/smpi_models/hplcast_activity.h"
 #include "smpi-models/messages/channel_key.hpp"
 
@@ -23,19 +23,6 @@ using core::TimeSpan;
 using core::TracedMessage;
 using core::TraceFile;
 static_assert(phase_names.size() == HPLCAST_PHASE_COUNT && mpi_names.size() == HPLCAST_MPI_COUNT);
-
-/// What the environment says of observation.
-struct ActivitySettings {
-  std::string trace_path;  ///< HPLCAST_TRACE; empty: no trace
-  int first_rank = 0;      ///< HPLCAST_TRACE_RANKS, inclusive
-  int last_rank = std::numeric_limits<int>::max();
-  bool phases = false;        ///< HPLCAST_PHASES
-  bool checks = false;        ///< HPLCAST_CHECKS: phases are measured, to be checked (invariants.hpp)
-  std::string progress_path;  ///< HPLCAST_PROGRESS; empty: nobody looks
-};
-
-/// `lookup` gives the value of a variable, or null. @throws core::DomainError naming the variable.
-ActivitySettings read_activity_settings(const std::function<const char*(const char*)>& lookup);
 
 /// An MPI call as hplcast_call_begin() has it.
 struct MpiCall {
@@ -65,23 +52,15 @@ struct PhaseTime {
 /// Of each phase.
 using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
 
-/// A rank that was in an MPI call when the simulation ended.
-struct BlockedRank {
-  int rank = 0;
-  const char* operation = "";
-  hplcast_channel channel{-1, -1, 0, 0};  ///< source and destination -1: not known
-  double since_s = 0;
-  const char* phase = "";
-};
-
 /// Follows what the ranks of a simulation do. Times are those of the ranks: the simulated clock plus what a rank has
 /// pending. Without SimGrid inside, so that tests can tell it stories.
 class Activity {
  public:
   /// @throws core::Error if the trace cannot be written.
-  explicit Activity(ActivitySettings settings);
+  explicit Activity(core::ObservationSettings settings);
 
-  const ActivitySettings& settings() const noexcept { return settings_; }
+  /// Whether the result has times of phases: a trace without them would be half a picture.
+  bool keeps_phases() const noexcept { return settings_.phases || !settings_.trace.empty(); }
 
   /// Before anything else that `rank` does.
   void add_rank(int rank, const std::string& host_name);
@@ -109,7 +88,7 @@ class Activity {
   /// A curve in the trace, if there is one.
   void counter(const char* name, double time_s, double value);
   /// The ranks that are in an MPI call, in order.
-  std::vector<BlockedRank> blocked() const;
+  std::vector<core::BlockedRank> blocked() const;
   /// Ends the trace. @throws core::Error
   void finish();
 
@@ -176,7 +155,7 @@ class Activity {
   void trace_call(int number, Rank& rank, double waited, double now_s, bool found);
   void release_probe(int number, Rank& rank);
 
-  ActivitySettings settings_;
+  core::ObservationSettings settings_;
   bool measures_;
   std::unique_ptr<TraceFile> trace_;
   std::unordered_map<std::string, int> hosts_;

@@ -43,7 +43,7 @@ void PowerBins::end(double time_s) {
   const auto bins = static_cast<std::size_t>(std::max(1.0, std::ceil(time_s / bin_s_ - rounding)));
   if (bins > most_bins) {
     throw core::DomainError(
-        "HPLCAST_POWER_BIN", core::shortest(bin_s_) + " s",
+        "bin_s", core::shortest(bin_s_) + " s",
         "at most " + std::to_string(most_bins) + " bins in the " + core::shortest(time_s) + " s of the run",
         "take wider bins");
   }
@@ -223,7 +223,7 @@ bool may_sleep(const core::ClusterModel& cluster, const core::HostPower& power) 
 
 }  // namespace
 
-EnergyAccount::EnergyAccount(const core::ClusterModel& cluster, const EnergySettings& settings)
+EnergyAccount::EnergyAccount(const core::ClusterModel& cluster, const core::EnergySettings& settings)
     : cluster_(cluster), settings_(settings), all_(settings.bin_s > 0 ? settings.bin_s : 1) {
   if (!cluster.power)
     throw core::DomainError("power of cluster " + cluster.name, "missing", "watts of its hosts (docs/use/energy.md)");

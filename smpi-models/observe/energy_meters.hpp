@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/prediction.hpp"
+#include "hplcast/core/simulation.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -165,13 +165,6 @@ class HostMeter {
   double awake_s_ = 0;
 };
 
-/// What to keep of the power of a run.
-struct EnergySettings {
-  bool on = false;
-  double bin_s = 0;    ///< of the power over time; 0: not kept
-  bool hosts = false;  ///< of every host
-};
-
 /// Seconds and joules by state, summed over the ranks.
 struct StateSums {
   ByState seconds{}, joules{};
@@ -195,7 +188,7 @@ struct EnergyTotals {
 class EnergyAccount {
  public:
   /// @throws core::DomainError for a cluster without power. `cluster` must outlive this.
-  EnergyAccount(const core::ClusterModel& cluster, const EnergySettings& settings);
+  EnergyAccount(const core::ClusterModel& cluster, const core::EnergySettings& settings);
 
   /// The meter of a new rank on a CPU; stays where it is.
   StateMeter& add_rank(int host, int cpu);
@@ -212,7 +205,7 @@ class EnergyAccount {
   HostMeter& host_meter(int host);
   void end_bins(EnergyTotals& totals, double network_w);
   const core::ClusterModel& cluster_;
-  EnergySettings settings_;
+  core::EnergySettings settings_;
   PowerBins all_;
   std::map<int, PowerBins> bins_;  // by host
   std::map<int, HostMeter> hosts_;

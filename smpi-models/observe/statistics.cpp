@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <unistd.h>
-#include <algorithm>
 #include <array>
-#include <cstdio>
-#include <nlohmann/json.hpp>
-#include <ostream>
+#include <string>
+#include <utility>
 
 namespace hplcast::smpi_models {
 
@@ -72,190 +70,115 @@ std::vector<double> PanelMarks::means_s() const {
   return means;
 }
 
-using Json = nlohmann::ordered_json;
+void add_counts(core::SimulationResult& result, const CallCounts& counts) {
+  for (std::size_t i = 0; i < counts.kernels.size(); ++i)
+    if (counts.kernels[i].calls > 0) result.kernels[core::kernel_names[i]] = counts.kernels[i];
+  for (std::size_t i = 0; i < counts.messages.size(); ++i)
+    if (counts.messages[i].calls > 0) result.messages[mpi_names[i]] = counts.messages[i];
+}
 
 namespace {
 
-void append(Json& phase, const PhaseTime& time, bool detours) {
-  phase["elapsed_s"].push_back(time.elapsed_s);
-  phase["kernels_s"].push_back(time.kernels_s);
-  phase["messages_s"].push_back(time.messages_s);
-  phase["waiting_s"].push_back(time.waiting_s);
-  if (detours) phase["detours_s"].push_back(time.detours_s);
-}
-
-Json phases_json(const Statistics& statistics) {
-  Json phases = Json::object();
-  const bool detours = !statistics.detours_s.empty();
-  for (std::size_t i = 0; i < statistics.phases.size(); ++i)
-    for (const PhaseTime& time : statistics.phases[i]) append(phases[phase_names[i]], time, detours);
-  return phases;
-}
-
-Json phases_of_program(const std::vector<NamedTimes>& parts, bool detours) {
-  Json phases = Json::object();
-  for (const NamedTimes& part : parts)
-    for (const PhaseTime& time : part.ranks) append(phases[part.name], time, detours);
-  return phases;
-}
-
-Json phases_at_marks(const Statistics& statistics) {
-  Json phases = Json::object();
-  const bool detours = !statistics.detours_s.empty();
-  for (const PhaseTimes& mark : statistics.panel_phases)
-    for (std::size_t i = 0; i < mark.size(); ++i) append(phases[phase_names[i]], mark[i], detours);
-  return phases;
-}
-
-Json blocked_json(const Statistics& statistics) {
-  Json list = Json::array();
-  for (const BlockedRank& one : statistics.blocked) {
-    list.push_back({{"rank", one.rank},
-                    {"operation", one.operation},
-                    {"source", one.channel.source},
-                    {"destination", one.channel.destination},
-                    {"tag", one.channel.tag},
-                    {"since_s", one.since_s},
-                    {"phase", one.phase}});
-  }
-  return list;
-}
-
-/// For every name that was called: its fields, a value for each mark.
-Json counts_at_marks(const std::vector<CallCounts>& marks, Json panels) {
-  for (std::size_t i = 0; i < core::kernel_count; ++i) {
-    if (marks.back().kernels[i].calls == 0) continue;
-    Json& kernel = panels["kernels"][core::kernel_names[i]];
-    for (const CallCounts& mark : marks) {
-      kernel["calls"].push_back(mark.kernels[i].calls);
-      kernel["outside_range"].push_back(mark.kernels[i].outside_range);
-      kernel["time_s"].push_back(mark.kernels[i].time_s);
-      kernel["flop"].push_back(mark.kernels[i].flop);
-    }
-  }
-  for (std::size_t i = 0; i < HPLCAST_MPI_COUNT; ++i) {
-    if (marks.back().messages[i].calls == 0) continue;
-    Json& operation = panels["messages"][mpi_names[i]];
-    for (const CallCounts& mark : marks) {
-      operation["calls"].push_back(mark.messages[i].calls);
-      operation["outside_range"].push_back(mark.messages[i].outside_range);
-      operation["bytes"].push_back(mark.messages[i].bytes);
-    }
-  }
-  if (marks.back().detours_s > 0)
-    for (const CallCounts& mark : marks) panels["detours"]["all"]["time_s"].push_back(mark.detours_s);
-  return panels;
-}
-
-/// The states that any rank was in.
-Json states_json(const StateSums& sums) {
-  Json states = Json::object();
-  for (std::size_t i = 0; i < sums.seconds.size(); ++i) {
-    if (sums.seconds[i] == 0) continue;
-    states[core::to_string(static_cast<core::CoreState>(static_cast<int>(i)))] = {{"time_s", sums.seconds[i]},
-                                                                                  {"energy_j", sums.joules[i]}};
-  }
-  return states;
-}
-
-Json states_at_marks(const std::vector<StateSums>& marks) {
-  Json states = Json::object();
-  for (std::size_t i = 0; i < marks.back().seconds.size(); ++i) {
-    if (marks.back().seconds[i] == 0) continue;
-    Json& state = states[core::to_string(static_cast<core::CoreState>(static_cast<int>(i)))];
-    for (const StateSums& mark : marks) {
-      state["time_s"].push_back(mark.seconds[i]);
-      state["energy_j"].push_back(mark.joules[i]);
-    }
-  }
-  return states;
-}
-
-Json energy_json(const EnergyTotals& totals) {
-  Json json = {{"time_s", totals.time_s},
-               {"energy_j", totals.energy_j()},
-               {"idle_j", totals.idle_j},
-               {"awake_j", totals.awake_j},
-               {"awake_share", totals.awake_share},
-               {"network_j", totals.network_j},
-               {"states", states_json(totals.states)}};
-  if (!totals.trace.bins_j.empty()) {
-    json["bin_s"] = totals.trace.bin_s;
-    json["bins_j"] = totals.trace.bins_j;
-    for (const core::PowerTrace::Host& host : totals.trace.hosts) json["hosts"][host.name] = host.bins_j;
-  }
-  return json;
-}
-
-Json program_json(const ProgramCounts& program) {
-  Json json = {{"routines", Json::object()},
-               {"regions", Json::object()},
-               {"rest_s", program.rest_s},
-               {"untimed_s", program.untimed_s},
-               {"untimed_intervals", program.untimed_intervals},
-               {"messages", program.messages},
-               {"message_bytes", program.message_bytes}};
-  json["unfinished"] = program.unfinished;
-  for (const auto& [name, count] : program.routines) {
-    json["routines"][name] = {{"calls", count.calls},
-                              {"outside_range", count.outside_range},
-                              {"time_s", count.time_s},
-                              {"flop", count.flop},
-                              {"has_model", count.has_model}};
-  }
-  for (const auto& [name, count] : program.regions)
-    json["regions"][name] = {{"calls", count.calls}, {"time_s", count.time_s}, {"has_model", count.has_model}};
-  return json;
+/// `value` of each mark.
+template <typename Mark, typename Value>
+void add(core::CountsAtPanels& panels, const std::string& name, const std::vector<Mark>& marks, Value value) {
+  std::vector<double>& values = panels[name];
+  for (const Mark& mark : marks) values.push_back(static_cast<double>(value(mark)));
 }
 
 }  // namespace
 
-void write_statistics(std::ostream& out, const Statistics& statistics) {
-  Json kernels = Json::object();
-  for (std::size_t i = 0; i < statistics.counts.kernels.size(); ++i) {
-    const core::KernelCount& count = statistics.counts.kernels[i];
-    if (count.calls == 0) continue;
-    kernels[core::kernel_names[i]] = {
-        {"calls", count.calls}, {"outside_range", count.outside_range}, {"time_s", count.time_s}, {"flop", count.flop}};
+void add_counts(core::CountsAtPanels& panels, const std::vector<CallCounts>& marks) {
+  if (marks.empty()) return;
+  for (std::size_t i = 0; i < core::kernel_count; ++i) {
+    if (marks.back().kernels[i].calls == 0) continue;
+    const std::string name = std::string("kernels/") + core::kernel_names[i];
+    add(panels, name + "/calls", marks, [i](const CallCounts& mark) { return mark.kernels[i].calls; });
+    add(panels, name + "/outside_range", marks, [i](const CallCounts& mark) { return mark.kernels[i].outside_range; });
+    add(panels, name + "/time_s", marks, [i](const CallCounts& mark) { return mark.kernels[i].time_s; });
+    add(panels, name + "/flop", marks, [i](const CallCounts& mark) { return mark.kernels[i].flop; });
   }
-  Json messages = Json::object();
-  for (std::size_t i = 0; i < statistics.counts.messages.size(); ++i) {
-    const core::MessageCount& count = statistics.counts.messages[i];
-    if (count.calls == 0) continue;
-    messages[mpi_names[i]] = {{"calls", count.calls}, {"outside_range", count.outside_range}, {"bytes", count.bytes}};
+  for (std::size_t i = 0; i < HPLCAST_MPI_COUNT; ++i) {
+    if (marks.back().messages[i].calls == 0) continue;
+    const std::string name = std::string("messages/") + mpi_names[i];
+    add(panels, name + "/calls", marks, [i](const CallCounts& mark) { return mark.messages[i].calls; });
+    add(panels, name + "/outside_range", marks, [i](const CallCounts& mark) { return mark.messages[i].outside_range; });
+    add(panels, name + "/bytes", marks, [i](const CallCounts& mark) { return mark.messages[i].bytes; });
   }
-  Json json = {{"schema_version", 1},
-               {"cluster", statistics.cluster},
-               {"model_sha256", statistics.model_sha256},
-               {"model_source", statistics.model_source},
-               {"simulator", statistics.simulator},
-               {"mode", statistics.fast ? "fast" : "exact"},
-               {"seed", statistics.seed},
-               {"noise", statistics.noise},
-               {"ranks", statistics.ranks},
-               {"deadlock", statistics.deadlock},
-               {"end_s", statistics.end_s},
-               {"times_s", statistics.times_s},
-               {"kernels", kernels},
-               {"messages", messages}};
-  if (!statistics.panel_marks_s.empty()) {
-    json["panels"] = {{"first", statistics.window.first}, {"marks_s", statistics.panel_marks_s}};
-    if (!statistics.panel_counts.empty())
-      json["panels"] = counts_at_marks(statistics.panel_counts, std::move(json["panels"]));
-    if (!statistics.panel_states.empty()) json["panels"]["states"] = states_at_marks(statistics.panel_states);
-    if (!statistics.panel_phases.empty()) json["panels"]["phases"] = phases_at_marks(statistics);
+  if (marks.back().detours_s > 0)
+    add(panels, "detours/all/time_s", marks, [](const CallCounts& mark) { return mark.detours_s; });
+}
+
+void add_states(core::CountsAtPanels& panels, const std::vector<StateSums>& marks) {
+  for (std::size_t i = 0; !marks.empty() && i < core::core_state_count; ++i) {
+    if (marks.back().seconds[i] == 0) continue;
+    const std::string name = std::string("states/") + core::to_string(static_cast<core::CoreState>(i));
+    add(panels, name + "/time_s", marks, [i](const StateSums& mark) { return mark.seconds[i]; });
+    add(panels, name + "/energy_j", marks, [i](const StateSums& mark) { return mark.joules[i]; });
   }
-  const ProgramCounts& program = statistics.program;
-  if (!program.routines.empty() || !program.regions.empty() || program.rest_s > 0 || program.messages > 0 ||
-      program.untimed_s > 0 || !program.unfinished.empty())
-    json["program"] = program_json(program);
-  if (statistics.fast) json["fast_error_95_s"] = statistics.fast_error_95_s;
-  if (!statistics.detours_s.empty()) json["detours_s"] = statistics.detours_s;
-  if (statistics.energy) json["energy"] = energy_json(*statistics.energy);
-  if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
-  if (!program.times.empty()) json["phases"] = phases_of_program(program.times, !statistics.detours_s.empty());
-  if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);
-  out << json.dump(2) << '\n';
+}
+
+namespace {
+
+/// A time of a phase: its name, and where it is here and there.
+struct TimeField {
+  const char* name;
+  double PhaseTime::*time;
+  std::vector<double> core::RankPhases::*times;
+};
+constexpr std::array<TimeField, 5> time_fields = {
+    {{"elapsed_s", &PhaseTime::elapsed_s, &core::RankPhases::elapsed_s},
+     {"kernels_s", &PhaseTime::kernels_s, &core::RankPhases::kernels_s},
+     {"messages_s", &PhaseTime::messages_s, &core::RankPhases::messages_s},
+     {"waiting_s", &PhaseTime::waiting_s, &core::RankPhases::waiting_s},
+     {"detours_s", &PhaseTime::detours_s, &core::RankPhases::detours_s}}};
+constexpr std::size_t fields_without_detours = time_fields.size() - 1;
+
+std::size_t fields_of(bool detours) {
+  return detours ? time_fields.size() : fields_without_detours;
+}
+
+}  // namespace
+
+void add_phases(core::CountsAtPanels& panels, const std::vector<PhaseTimes>& marks, bool detours) {
+  for (std::size_t phase = 0; !marks.empty() && phase < phase_names.size(); ++phase)
+    for (std::size_t i = 0; i < fields_of(detours); ++i)
+      add(panels, std::string("phases/") + phase_names[phase] + "/" + time_fields[i].name, marks,
+          [phase, i](const PhaseTimes& mark) { return mark[phase].*time_fields[i].time; });
+}
+
+std::vector<NamedTimes> named(Activity::RankPhaseTimes phases) {
+  std::vector<NamedTimes> list;
+  for (std::size_t i = 0; i < phases.size(); ++i) list.push_back({phase_names[i], std::move(phases[i])});
+  return list;
+}
+
+std::vector<core::RankPhases> rank_phases(const std::vector<NamedTimes>& parts, bool detours) {
+  std::vector<core::RankPhases> list;
+  for (const NamedTimes& part : parts) {
+    core::RankPhases& phase = list.emplace_back();
+    phase.name = part.name;
+    for (std::size_t i = 0; i < fields_of(detours); ++i)
+      for (const PhaseTime& time : part.ranks) (phase.*time_fields[i].times).push_back(time.*time_fields[i].time);
+  }
+  return list;
+}
+
+core::SimulatedEnergy simulated_energy(EnergyTotals totals) {
+  core::SimulatedEnergy result;
+  result.energy.energy_j = totals.energy_j();
+  result.energy.idle_j = totals.idle_j;
+  result.energy.awake_j = totals.awake_j;
+  result.energy.awake_share = totals.awake_share;
+  result.energy.network_j = totals.network_j;
+  const StateSums& sums = totals.states;
+  for (std::size_t i = 0; i < sums.seconds.size(); ++i)
+    if (sums.seconds[i] != 0)
+      result.energy.states.push_back(
+          {core::to_string(static_cast<core::CoreState>(i)), sums.seconds[i], sums.joules[i]});
+  result.trace = std::move(totals.trace);
+  result.trace.time_s = totals.time_s;
+  return result;
 }
 
 ProgressFile::ProgressFile(const std::string& path) {
@@ -273,7 +196,7 @@ void ProgressFile::update(double fraction, double simulated_s) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(200);
   fraction_ = fraction;
-  write(simulated_s, 0);
+  write({fraction, simulated_s, 0});
 }
 
 void ProgressFile::tell(double simulated_s, double messages) {
@@ -283,13 +206,12 @@ void ProgressFile::tell(double simulated_s, double messages) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(200);
-  write(simulated_s, messages);
+  write({fraction_, simulated_s, messages});
 }
 
-void ProgressFile::write(double simulated_s, double messages) {
-  std::array<char, 80> line{};
-  const int length = std::snprintf(line.data(), line.size(), "%.6e %.12e %.12e\n", fraction_, simulated_s, messages);
-  if (length > 0 && ::pwrite(descriptor_, line.data(), static_cast<std::size_t>(length), 0) < 0) {
+void ProgressFile::write(const core::SimulationProgress& progress) {
+  const std::string line = core::progress_line(progress);
+  if (::pwrite(descriptor_, line.data(), line.size(), 0) < 0) {
     (void)::close(descriptor_);
     descriptor_ = -1;
   }

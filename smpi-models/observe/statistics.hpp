@@ -4,14 +4,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iosfwd>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "hplcast/core/kernel_shape.hpp"
-#include "hplcast/core/prediction.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "smpi-models/observe/activity.hpp"
 #include "smpi-models/observe/energy_meters.hpp"
@@ -97,67 +94,25 @@ class PanelMarks {
   std::size_t begun_ = 0;   // by how many ranks
 };
 
-/// Calls of one routine, summed over ranks.
-struct RoutineCount {
-  std::uint64_t calls = 0;
-  std::uint64_t outside_range = 0;  ///< calls whose sizes the model was not fitted on
-  double time_s = 0;
-  double flop = 0;
-  bool has_model = false;
-};
+// --- what was counted, as the result of the simulation has it
+// ----------------------------------------------------------
 
-struct RegionCount {
-  std::uint64_t calls = 0;
-  double time_s = 0;  ///< simulated
-  bool has_model = false;
-};
+/// Kernels and operations that were called.
+void add_counts(core::SimulationResult& result, const CallCounts& counts);
 
-/// What a program that was observed did in a simulation: `program` of the statistics (docs/use/any-program.md).
-struct ProgramCounts {
-  std::map<std::string, RoutineCount> routines;
-  std::map<std::string, RegionCount> regions;
-  double messages = 0;            ///< that SMPI sent, those of collectives among them; 0 without the platform library
-  double message_bytes = 0;       ///< in them
-  double end_s = 0;               ///< when the last rank ended, in its own time
-  std::vector<NamedTimes> times;  ///< ProgramTimes::until(); empty if nobody asks
-  std::vector<int> unfinished;    ///< ranks that have not come to MPI_Finalize
-  double untimed_s = 0;  ///< CPU time of this machine between two reads of a clock that show the same simulated time
-  std::uint64_t untimed_intervals = 0;  ///< how often
-  double rest_s = 0;  ///< simulated time of code that is neither routine nor region, summed over ranks
-};
+/// What CallCounts, EnergyAccount and Activity have at each mark: only what was called, was a state, has a time.
+void add_counts(core::CountsAtPanels& panels, const std::vector<CallCounts>& marks);
+void add_states(core::CountsAtPanels& panels, const std::vector<StateSums>& marks);
+void add_phases(core::CountsAtPanels& panels, const std::vector<PhaseTimes>& marks, bool detours);
 
-/// What happened in one simulation: the content of the file HPLCAST_STATS (docs/internals/smpi-runtime.md).
-struct Statistics {
-  std::string cluster;       ///< name; empty without a model
-  std::string model_sha256;  ///< empty without a model
-  std::string model_source;
-  std::string simulator;       ///< name and version
-  bool fast = false;           ///< the mode
-  double fast_error_95_s = 0;  ///< ColumnMeetings::error_95_s()
-  std::uint64_t seed = 0;
-  bool noise = true;
-  int ranks = 0;
-  bool deadlock = false;
-  double end_s = 0;             ///< simulated time at the end
-  std::vector<double> times_s;  ///< as reported, in order
-  CallCounts counts;
-  ProgramCounts program;
-  std::vector<double> detours_s;         ///< RankClock::detours_s(), by rank; empty without detours
-  hplcast_window window{0, 0};           ///< PanelMarks::window()
-  std::vector<double> panel_marks_s;     ///< PanelMarks::means_s()
-  std::vector<CallCounts> panel_counts;  ///< PanelCounts::until_marks(), of a window
-  std::optional<EnergyTotals> energy;    ///< nothing: not asked for
-  std::vector<StateSums> panel_states;   ///< EnergyAccount::at_marks(), of a window
-  std::vector<PhaseTimes> panel_phases;  ///< Activity::phase_times_at_marks()
-  Activity::RankPhaseTimes phases{};     ///< empty if not measured
-  std::vector<BlockedRank> blocked;      ///< what ranks waited for in a deadlock
-};
+/// The phases of HPL with their names.
+std::vector<NamedTimes> named(Activity::RankPhaseTimes phases);
+/// `detours`: there may be some.
+std::vector<core::RankPhases> rank_phases(const std::vector<NamedTimes>& parts, bool detours);
 
-/// JSON; kernels and operations that were not called are left out.
-void write_statistics(std::ostream& out, const Statistics& statistics);
+core::SimulatedEnergy simulated_energy(EnergyTotals totals);
 
-/// Tells another process how far the simulation is: a line "FRACTION SIMULATED_SECONDS MESSAGES" of always the same
-/// length, written over the old one, so that a reader never sees half of it.
+/// Tells another process how far the simulation is (core::progress_line()).
 class ProgressFile {
  public:
   /// An empty path: tells nobody.
@@ -173,7 +128,7 @@ class ProgressFile {
   bool is_told() const { return descriptor_ >= 0; }
 
  private:
-  void write(double simulated_s, double messages);
+  void write(const core::SimulationProgress& progress);
   int descriptor_ = -1;
   double fraction_ = 0;
   unsigned skipped_ = 0;

@@ -262,8 +262,9 @@ void apply_settings(const core::NetworkModel& network) {
 void build() {
   const Session& opened = session();
   if (!opened.file_model) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "the platform library needs HPLCAST_CLUSTER; expected the path of a cluster.json");
+    throw core::Error(
+        core::ExitCode::bad_input,
+        "the platform library needs a cluster.json; expected its path in the settings that HPLCAST_SIMULATION names");
   }
   const Model& model = *opened.file_model;
   apply_settings(model.cluster.network);

@@ -42,7 +42,7 @@ NetworkCosts* platform_costs();
 MessageTotals smpi_messages();
 }  // namespace hplcast::smpi_models
 
-/// Builds the platform of HPLCAST_CLUSTER and installs its message costs as callbacks; for load_platform() of the
+/// Builds the platform of the cluster.json and installs its message costs as callbacks; for load_platform() of the
 /// platform library, which must hold nothing itself because SimGrid unloads it. Ends the simulation with a message if
 /// it cannot.
 __attribute__((visibility("default"))) void hplcast_build_platform(const simgrid::s4u::Engine& engine);

@@ -162,7 +162,7 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
   const double drawn = drawn_s(state, *routine.model, known, rank.number, routine.stream,
                                state.calls[static_cast<std::size_t>(number)]++);
   routine.count.time_s += drawn;
-  const bool modelled_rest = settings_.rest == Settings::Rest::model && program_ != nullptr && !routine.is_mpi;
+  const bool modelled_rest = rest() == core::RestMode::model && program_ != nullptr && !routine.is_mpi;
   // Of a strided vector k is a distance, not a size.
   const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
   const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
@@ -186,9 +186,9 @@ bool Program::is_paid(const State& state) const {
 
 bool Program::benches(const State& state) const {
   if (is_paid(state)) return false;
-  if (state.regions.empty()) return settings_.rest == Settings::Rest::bench;
+  if (state.regions.empty()) return rest() == core::RestMode::bench;
   const core::RegionModel* region = state.regions.back().model;
-  if (region == nullptr) return settings_.rest == Settings::Rest::bench;
+  if (region == nullptr) return rest() == core::RestMode::bench;
   return region->mode == core::RegionMode::bench || region->mode == core::RegionMode::factor;
 }
 
@@ -231,9 +231,9 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
     state.regions.push_back(std::move(entered));
     return true;
   }
-  RegionCount& count = counts_.regions[name];
+  core::RoutineUse& count = counts_.regions[name];
   count.has_model = entered.model != nullptr;
-  const std::uint64_t call = count.calls++;
+  const auto call = static_cast<std::uint64_t>(count.calls++);
   const core::RegionModel* const model = entered.model;
   state.regions.push_back(std::move(entered));
   if (!is_modelled(model)) {
@@ -307,21 +307,28 @@ void Program::tell_state(Rank& rank, const State::Call& call) {
   rank.clock.tell(state_in(call.function));
 }
 
-std::vector<BlockedRank> Program::blocked() const {
-  std::vector<BlockedRank> list;
+std::vector<core::BlockedRank> Program::blocked() const {
+  std::vector<core::BlockedRank> list;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (states_[i].mpi.empty()) continue;
     const State::Call& call = states_[i].mpi.back();
-    list.push_back({static_cast<int>(i), call.function, {-1, -1, 0, 0}, call.begin_s, ""});
+    list.push_back({static_cast<int>(i), call.function, -1, -1, 0, call.begin_s, ""});
   }
   return list;
 }
 
-ProgramCounts Program::counts() const {
-  ProgramCounts counts = counts_;
-  for (const State& state : states_) counts.end_s = std::max(counts.end_s, state.last_s);
-  counts.end_s = std::max(counts.end_s, simgrid::s4u::Engine::get_clock());
-  if (settings_.program && times_.measures()) counts.times = times_.until(counts.end_s);
+double Program::end_s() const {
+  double end_s = simgrid::s4u::Engine::get_clock();
+  for (const State& state : states_) end_s = std::max(end_s, state.last_s);
+  return end_s;
+}
+
+std::vector<NamedTimes> Program::times() const {
+  return times_.measures() ? times_.until(end_s()) : std::vector<NamedTimes>();
+}
+
+core::ProgramCounts Program::counts() const {
+  core::ProgramCounts counts = counts_;
   for (const Routine& routine : routines_)
     if (routine.count.calls > 0 || routine.model != nullptr) counts.routines[routine.name] = routine.count;
   for (std::size_t i = 0; i < states_.size(); ++i) {

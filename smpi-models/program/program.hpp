@@ -43,7 +43,7 @@ class Program {
   void resume(const Rank& rank);
 
   /// Whether everything is executed, and takes the time that it would take if it were not.
-  bool has_numerics() const { return settings_.numerics; }
+  bool has_numerics() const { return settings_.program && settings_.program->numerics; }
 
   /// The rank comes to an MPI function or a clock, whose name must live on; what it has pending is still to be spent.
   void enter_mpi(Rank& rank, const char* function);
@@ -61,9 +61,13 @@ class Program {
   /// When the rank was seen last, in its own time.
   double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
   /// Those that are in an MPI function.
-  std::vector<BlockedRank> blocked() const;
+  std::vector<core::BlockedRank> blocked() const;
   /// @throws Error for a region that has not ended.
-  ProgramCounts counts() const;
+  core::ProgramCounts counts() const;
+  /// When the last rank ended, in its own time.
+  double end_s() const;
+  /// Until then; empty if nobody asks.
+  std::vector<NamedTimes> times() const;
   /// Tells the trace what it does not have yet.
   void finish_trace() { times_.finish(); }
 
@@ -78,7 +82,7 @@ class Program {
     bool is_mpi = false;  ///< MPI_Pack: no code of the program around it that belongs to it
     bool of_hpl = false;  ///< the model is that of a kernel of HPL
     core::KernelId watts_of = other_work;
-    RoutineCount count;
+    core::RoutineUse count;
   };
   struct Entered {
     std::string name;
@@ -118,6 +122,7 @@ class Program {
   double drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape, std::uint32_t rank,
                  std::uint32_t stream, std::uint64_t call) const;
   void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
+  core::RestMode rest() const { return settings_.program ? settings_.program->rest : core::RestMode::zero; }
   bool benches(const State& state) const;
   /// What it did in a call that is over.
   void tell_state(Rank& rank, const State::Call& call);
@@ -131,7 +136,7 @@ class Program {
   std::vector<Routine> routines_;
   std::vector<State> states_;  // by rank
   std::unordered_map<std::string, int> host_index_;
-  ProgramCounts counts_;
+  core::ProgramCounts counts_;
   ClockIntervals intervals_;
   ProgramTimes times_;
   CollectiveWaits waits_;

@@ -107,7 +107,10 @@ void SharedMemory::release(void* memory) {
 }
 
 SharedMemory& shared_memory() {
-  static auto* const memory = new SharedMemory(guarded([] { return read_settings().share_above_bytes; }));
+  static auto* const memory = new SharedMemory(guarded([] {
+    const std::optional<core::ProgramSettings>& program = session().settings.program;
+    return program ? program->share_above_bytes : 0;
+  }));
   return *memory;
 }
 

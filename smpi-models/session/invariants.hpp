@@ -8,7 +8,7 @@
 
 namespace hplcast::smpi_models {
 
-/// What holds in every simulation, whatever the program and the models; HPLCAST_CHECKS=on checks it:
+/// What holds in every simulation, whatever the program and the models; checked where the settings ask for it:
 ///  - a rank that spends time does not get younger, and no sleep takes it to before it fell asleep;
 ///  - where the program has ended, every message was received, every receive and probe has returned, and no rank has
 ///    time left that the simulation did not see: none ends before its last message;

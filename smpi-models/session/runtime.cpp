@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <unordered_map>
@@ -16,25 +15,6 @@
 #include "smpi-models/session/session.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
-
-namespace hplcast::smpi_models {
-
-namespace {
-
-Session open_session() {
-  Session session{read_settings(), std::nullopt};
-  if (!session.settings.cluster_path.empty()) session.file_model = model_from_file(session.settings.cluster_path);
-  return session;
-}
-
-}  // namespace
-
-const Session& session() {
-  static const Session* const opened = new Session(open_session());  // outlives the actors
-  return *opened;
-}
-
-}  // namespace hplcast::smpi_models
 
 XBT_LOG_NEW_CATEGORY(hplcast, "What the ranks of a simulation do");
 
@@ -76,34 +56,34 @@ Runtime& Runtime::instance() {
 Runtime::Runtime()
     : settings_(session().settings),
       kernels_(settings_, load_model(), counts_),
-      activity_(read_activity_settings(std::getenv)),
+      activity_(settings_.observation),
       program_(settings_, kernels_.model(), activity_),
-      progress_(activity_.settings().progress_path) {
-  statistics_.simulator = port::simulator_name();
-  statistics_.seed = settings_.seed;
-  statistics_.noise = settings_.noise;
+      progress_(settings_.observation.progress) {
+  result_.simulator = port::simulator_name();
+  result_.seed = settings_.seed;
+  result_.noise = settings_.noise;
   if (const std::optional<Model>& model = kernels_.model()) {
-    statistics_.cluster = model->cluster.name;
-    statistics_.model_sha256 = model->sha256;
-    statistics_.model_source = model->source;
+    result_.cluster = model->cluster.name;
+    result_.model_sha256 = model->sha256;
+    result_.model_source = model->source;
     counts_.set_measured_bytes(model->max_message_bytes);
   }
   add_ranks();
-  s4u::Engine::on_deadlock_cb([this] { statistics_.deadlock = true; });
+  s4u::Engine::on_deadlock_cb([this] { result_.deadlock = true; });
   s4u::Engine::on_simulation_end_cb([this] { guarded([this] { write(); }); });
 }
 
 void Runtime::add_ranks() {
-  if (settings_.load && (settings_.fast || settings_.fast_panels > 0 || settings_.poll_by_waiting))
-    throw core::DomainError("HPLCAST_LOAD", "on",
-                            "HPLCAST_MODE=exact and HPLCAST_POLLING=probe: no rank may work in its past");
-  if (settings_.energy.on) begin_account();
+  const core::SimulationDiagnosis& diagnosis = settings_.diagnosis;
+  if (diagnosis.load && (settings_.fast || settings_.fast_panels > 0 || diagnosis.poll_by_waiting))
+    throw core::DomainError("load", "true", "false with fast or poll_by_waiting: no rank may work in its past");
+  if (settings_.energy) begin_account();
   std::unordered_map<const s4u::Host*, int> ranks_on;
   for (const port::Process& process : port::processes()) {
     Rank& rank = ranks_.emplace_back(process.rank, process.host);
     process.actor->extension_set(rank_extension(), &rank);
     activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
-    if (settings_.load) rank.clock.load_host();
+    if (diagnosis.load) rank.clock.load_host();
     const int local_rank = ranks_on[rank.host]++;
     kernels_.assign_laws(rank, local_rank);
     if (energy_) {
@@ -113,28 +93,28 @@ void Runtime::add_ranks() {
     }
     program_.add_rank(rank, local_rank);
   }
-  statistics_.ranks = static_cast<int>(ranks_.size());
+  result_.ranks = static_cast<int>(ranks_.size());
   std::vector<int> numbers(ranks_.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   world_.emplace(std::move(numbers));
-  const bool direct = platform_costs() != nullptr && settings_.direct_messages;
+  const bool direct = platform_costs() != nullptr && diagnosis.direct_messages;
   // Where probes grow, those that fail are counted as they come: SMPI must see them all.
-  polling_.emplace(settings_.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
+  polling_.emplace(diagnosis.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
   if (!direct) return;
   const NetworkCosts& costs = *platform_costs();
-  messages_.emplace(costs, ranks_, settings_.own_flows);
-  probes_.emplace(kernels_, *messages_, settings_.poll_by_waiting);
-  statistics_.fast = settings_.fast;
+  messages_.emplace(costs, ranks_, diagnosis.own_flows);
+  probes_.emplace(kernels_, *messages_, diagnosis.poll_by_waiting);
+  if (settings_.fast) result_.mode = "fast";
   if (settings_.fast || settings_.fast_panels > 0) {
-    columns_.emplace(kernels_, *messages_, costs, counts_, settings_.sampled_exchanges);
+    columns_.emplace(kernels_, *messages_, costs, counts_, diagnosis.sampled_exchanges);
   }
 }
 
 void Runtime::begin_account() {
-  if (!kernels_.model()) throw core::DomainError("HPLCAST_ENERGY", "on", "a model with power (HPLCAST_CLUSTER)");
-  if (!settings_.program && (platform_costs() == nullptr || !settings_.direct_messages))
-    throw core::DomainError("HPLCAST_ENERGY", "on", "the platform library, and HPLCAST_MESSAGES=direct");
-  energy_.emplace(kernels_.model()->cluster, settings_.energy);
+  if (!kernels_.model()) throw core::DomainError("energy", "counted", "a cluster.json with power");
+  if (!settings_.program && (platform_costs() == nullptr || !settings_.diagnosis.direct_messages))
+    throw core::DomainError("energy", "counted", "the platform library, and direct_messages");
+  energy_.emplace(kernels_.model()->cluster, *settings_.energy);
 }
 
 void Runtime::end_account() {
@@ -188,20 +168,20 @@ void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelS
 }
 
 hplcast_window Runtime::panel_window(int panels, int process_columns) const {
-  const auto& [first, last] = settings_.window;
-  if (last < 0) return {0, panels};
+  if (!settings_.window) return {0, panels};
+  const auto& [first, last] = *settings_.window;
   const std::string found = std::to_string(first) + "-" + std::to_string(last);
   if (last >= panels)
-    throw core::DomainError("HPLCAST_WINDOW", found, "panels of this matrix: 0 to " + std::to_string(panels - 1));
+    throw core::DomainError("window", found, "panels of this matrix: 0 to " + std::to_string(panels - 1));
   if (first % process_columns != 0)
-    throw core::DomainError("HPLCAST_WINDOW", found,
+    throw core::DomainError("window", found,
                             "a first panel of the first of " + std::to_string(process_columns) + " process columns");
   return {first, last - first + 1};
 }
 
 void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) {
   panel_marks_.mark(ranks_.size(), rank.number, window, index, rank.clock.now_s());
-  if (settings_.window.second >= 0) {
+  if (settings_.window) {
     const std::size_t place = counts_.begin_panel(index);
     counts_.leave(rank.panel_place, place, rank.clock.detours_s());
     rank.panel_place = place;
@@ -231,8 +211,7 @@ double Runtime::pivot(Rank& rank, int rows, int& row) const {
   const double largest = std::pow(core::uniforms(stream, rank.pivots++)[0], 1.0 / rows);
   const double where = core::uniforms(stream, rank.pivots++)[0] * rows;
   row = std::min(static_cast<int>(where), rows - 1);
-  // Equal candidates: HPL takes that of the lowest process row.
-  return settings_.uniform_pivots ? largest : 1.0;
+  return largest;
 }
 
 void Runtime::check() const {
@@ -243,33 +222,40 @@ void Runtime::check() const {
 
 void Runtime::write() {
   if (energy_) end_account();
-  ProgramCounts program;
-  if (!statistics_.deadlock) program = program_.counts();
+  std::optional<core::ProgramCounts> program;
+  if (!result_.deadlock) program = program_.counts();
   program_.finish_trace();
   activity_.finish();
-  if (activity_.settings().checks && !statistics_.deadlock) check();
-  if (settings_.stats_path.empty()) return;
-  Statistics statistics = statistics_;
-  const ActivitySettings& observed = activity_.settings();
-  if (!settings_.program && (observed.phases || !observed.trace_path.empty()))
-    statistics.phases = activity_.phase_times();
-  if (statistics.deadlock) statistics.blocked = settings_.program ? program_.blocked() : activity_.blocked();
-  statistics.end_s = std::max(s4u::Engine::get_clock(), settings_.program ? program.end_s : 0.0);
-  statistics.window = panel_marks_.window();
-  statistics.panel_marks_s = panel_marks_.means_s();
-  statistics.counts = counts_.total();
-  statistics.program = std::move(program);
-  const MessageTotals messages = program_totals();
-  statistics.program.messages = messages.messages;
-  statistics.program.message_bytes = messages.bytes;
-  statistics.panel_counts = counts_.until_marks();
-  statistics.energy = energy_totals_;
-  if (energy_) statistics.panel_states = energy_->at_marks();
-  statistics.panel_phases = activity_.phase_times_at_marks();
-  if (kernels_.have_detours())
-    for (const Rank& rank : ranks_) statistics.detours_s.push_back(rank.clock.detours_s());
-  if (columns_) statistics.fast_error_95_s = columns_->error_95_s();
-  core::write_file(settings_.stats_path, [&](std::ostream& out) { write_statistics(out, statistics); });
+  if (settings_.observation.checks && !result_.deadlock) check();
+  if (settings_.result.empty()) return;
+  core::SimulationResult result = result_;
+  result.end_s = s4u::Engine::get_clock();
+  add_counts(result, counts_.total());
+  const bool detours = kernels_.have_detours();
+  if (detours)
+    for (const Rank& rank : ranks_) result.detours_s.push_back(rank.clock.detours_s());
+  if (settings_.program) {
+    if (program) result.end_s = std::max(result.end_s, program_.end_s());
+    if (program) result.phases = rank_phases(program_.times(), detours);
+    result.program = std::move(program).value_or(core::ProgramCounts());
+    const MessageTotals messages = program_totals();
+    result.program->messages = messages.messages;
+    result.program->message_bytes = messages.bytes;
+  } else if (activity_.keeps_phases()) {
+    result.phases = rank_phases(named(activity_.phase_times()), detours);
+  }
+  if (result.deadlock) result.blocked = settings_.program ? program_.blocked() : activity_.blocked();
+  if (std::vector<double> marks_s = panel_marks_.means_s(); !marks_s.empty()) {
+    core::SimulatedPanels& panels = result.panels.emplace();
+    panels.first = panel_marks_.window().first;
+    panels.marks_s = std::move(marks_s);
+    add_counts(panels.counts, counts_.until_marks());
+    if (energy_) add_states(panels.counts, energy_->at_marks());
+    add_phases(panels.counts, activity_.phase_times_at_marks(), detours);
+  }
+  if (energy_totals_) result.energy = simulated_energy(*energy_totals_);
+  if (columns_) result.fast_error_95_s = columns_->error_95_s();
+  core::write_file(settings_.result, [&](std::ostream& out) { core::write_simulation_result(out, result); });
 }
 
 }  // namespace hplcast::smpi_models

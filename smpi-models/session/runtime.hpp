@@ -39,7 +39,7 @@ class Runtime {
   Communicator& world() { return *world_; }
   Polling& polling() { return *polling_; }
   Activity& activity() { return activity_; }
-  /// Null: messages go through SMPI, because the platform is not ours or HPLCAST_MESSAGES says so.
+  /// Null: messages go through SMPI, because the platform is not ours or the settings say so.
   Messages* messages() { return messages_ ? &*messages_ : nullptr; }
   /// Those of programs other than HPL; null where messages() is.
   ProgramMessages* program_messages();
@@ -59,7 +59,7 @@ class Runtime {
   void timed_part(Rank& rank, bool begins, double now_s);
   /// Of a program: tells now and then how far it is.
   void tell_progress();
-  void report_time(double time_s) { statistics_.times_s.push_back(time_s); }
+  void report_time(double time_s) { result_.times_s.push_back(time_s); }
 
  private:
   Runtime();
@@ -71,7 +71,7 @@ class Runtime {
   void write();
 
   const Settings& settings_;
-  Statistics statistics_;
+  core::SimulationResult result_;  ///< as far as it is known before the end
   PanelCounts counts_;
   Kernels kernels_;
   Activity activity_;

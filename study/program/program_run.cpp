@@ -12,6 +12,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/mpirun.hpp"
@@ -84,9 +85,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array rest_names = {std::pair{RestMode::zero, "zero"}, std::pair{RestMode::model, "model"},
-                                   std::pair{RestMode::bench, "bench"}};
-
 bool is_plain(const std::string& text) {
   return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
 }
@@ -103,6 +101,19 @@ std::string plain_path(const fs::path& program, const fs::path& folder) {
   throw core::DomainError("folder of the simulation", link.string(),
                           "a text without spaces and characters that a shell takes apart",
                           "smpirun hands it to a shell");
+}
+
+core::SimulationSettings settings_of(const ProgramRunRequest& request) {
+  core::SimulationSettings settings;
+  settings.seed = request.seed;
+  settings.noise = settings.network_noise = request.noise;
+  settings.diagnosis.direct_messages = request.direct_messages;
+  core::ProgramSettings& program = settings.program.emplace();
+  program.numerics = request.numerics;
+  program.rest = request.rest;
+  program.share_above_bytes = static_cast<std::size_t>(request.share_above_bytes);
+  if (const char* const blas = std::getenv(HPLCAST_VARIABLE_REAL_BLAS)) program.real_blas = blas;
+  return settings;
 }
 
 core::Command command_of(const ProgramRunRequest& request, const fs::path& folder) {
@@ -124,16 +135,6 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
   command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
   command.arguments.push_back(plain_path(request.program, folder));
   for (const std::string& argument : request.arguments) command.arguments.push_back(core::smpirun_word(argument));
-  command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
-                         {"HPLCAST_SEED", std::to_string(request.seed)},
-                         {"HPLCAST_NOISE", request.noise ? "on" : "off"},
-                         {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
-                         {"HPLCAST_MESSAGES", request.direct_messages ? "direct" : "smpi"},
-                         {"HPLCAST_PROGRAM", "on"},
-                         {"HPLCAST_NUMERICS", request.numerics ? "run" : "model"},
-                         {"HPLCAST_REST", to_string(request.rest)},
-                         {"HPLCAST_SHARE_ABOVE", std::to_string(static_cast<std::uint64_t>(request.share_above_bytes))},
-                         {"HPLCAST_STATS", (folder / "statistics.json").string()}};
   if (request.numerics) command.environment["OPENBLAS_NUM_THREADS"] = "1";  // a rank is one core
   // Programs allocate and free the same sizes all the time: glibc would give memory back, and page it in anew.
   command.environment["MALLOC_TRIM_THRESHOLD_"] = "268435456";
@@ -141,33 +142,31 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
   command.purpose = "the simulation of " + request.program.filename().string();
   command.output = folder / "program.out";
   command.timeout_s = request.timeout_s;
-  observe(command, request.observation);
-  command.environment["HPLCAST_PROGRESS"] = (folder / "progress").string();
+  core::SimulationSettings settings = settings_of(request);
+  observe(command, settings, request.observation);
+  write_settings(command, folder, std::move(settings));
   return command;
 }
 
-ProgramStatistics statistics_of(const core::Command& command, const ProgramRunRequest& request) {
-  const fs::path file = command.environment.at("HPLCAST_STATS");
-  if (!fs::exists(file))
+core::SimulationResult whole_result_in(const fs::path& folder, const core::Command& command,
+                                       const ProgramRunRequest& request) {
+  std::optional<core::SimulationResult> result = result_in(folder);
+  if (!result || !result->program)
     throw core::program_failure(command, 0,
                                 request.program.string() +
                                     " ended without a call of MPI_Init (or was ended by a library), so nothing of it "
                                     "was simulated");
-  ProgramStatistics statistics;
-  core::read_file(file,
-                  [&](std::istream& in, const std::string& name) { statistics = read_program_statistics(in, name); });
-  if (statistics.deadlock)
-    throw core::program_failure(command, 0,
-                                "the simulated ranks deadlocked at " + core::shortest(statistics.run.time_s) + " s",
-                                blocked_text(statistics.counted));
-  if (!statistics.unfinished.empty())
-    throw core::program_failure(command, 0, ranks_text(statistics.unfinished) + " ended without MPI_Finalize",
+  if (result->deadlock)
+    throw core::program_failure(command, 0, "the simulated ranks deadlocked at " + core::shortest(result->end_s) + " s",
+                                blocked_text(*result));
+  if (const std::vector<int>& unfinished = result->program->unfinished; !unfinished.empty())
+    throw core::program_failure(command, 0, ranks_text(unfinished) + " ended without MPI_Finalize",
                                 "what was simulated is not a whole run; mpirun calls that a failure, too");
-  return statistics;
+  return *std::move(result);
 }
 
 /// What was asked for beside the result.
-void take_observations(const ProgramRunRequest& request, const Statistics& counted, ProgramRun& run) {
+void take_observations(const ProgramRunRequest& request, const core::SimulationResult& counted, ProgramRun& run) {
   const Observation& observation = request.observation;
   const std::vector<RankPhases> phases = request.phases_by_group ? grouped(counted.phases) : counted.phases;
   if (observation.phases) run.phases = summarised(phases);
@@ -187,44 +186,37 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
     memory.sample(pid);
     if (request.while_running) request.while_running();
     if (!request.on_progress) return;
-    if (const auto progress = progress_of(command)) request.on_progress(*progress);
+    if (const auto progress = progress_in(folder)) request.on_progress(*progress);
   };
-  const core::CommandResult result = core::run(command);
-  if (result.status != 0)
-    throw core::program_failure(command, result.status,
-                                how_program_ended(command, result, core::read_text(command.output)));
-  const ProgramStatistics statistics = statistics_of(command, request);
-  ProgramRun run = statistics.run;
+  const core::CommandResult ended = core::run(command);
+  if (ended.status != 0)
+    throw core::program_failure(command, ended.status,
+                                how_program_ended(command, ended, core::read_text(command.output)));
+  core::SimulationResult result = whole_result_in(folder, command, request);
+  ProgramRun run;
+  static_cast<core::ProgramCounts&>(run) = std::move(*result.program);
+  run.simulator = result.simulator;
+  run.model_sha256 = result.model_sha256;
+  run.time_s = result.end_s;
+  for (const double detours_s : result.detours_s) run.detours_s += detours_s;
   run.command = request.program.filename().string();
   for (const std::string& argument : request.arguments) run.command += " " + argument;
   run.cluster = request.cluster.name;
   run.ranks = request.ranks;
   run.seed = request.seed;
   run.rest = request.rest;
-  run.wall_s = result.wall_s;
+  run.wall_s = ended.wall_s;
   run.peak_pss_bytes = memory.peak_bytes();
   run.output = core::read_text(command.output);
   const std::string asked = core::cluster_sha256(request.cluster);
   if (run.model_sha256 != asked)
     throw core::program_failure(command, 0,
                                 "it used the model " + run.model_sha256 + ", not the one asked for, " + asked);
-  take_observations(request, statistics.counted, run);
+  take_observations(request, result, run);
   return run;
 }
 
 }  // namespace
-
-const char* to_string(RestMode mode) {
-  for (const auto& [one, name] : rest_names)
-    if (one == mode) return name;
-  return "unknown";
-}
-
-RestMode rest_mode_from_name(const std::string& name) {
-  for (const auto& [mode, its_name] : rest_names)
-    if (name == its_name) return mode;
-  throw core::DomainError("rest", name, "zero, model or bench");
-}
 
 double ProgramRun::routines_s() const {
   double sum_s = 0;

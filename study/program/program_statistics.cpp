@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <sstream>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
@@ -16,16 +14,6 @@ namespace hplcast::study {
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-RoutineUse use_from(const Json& json) {
-  RoutineUse use;
-  use.calls = json.at("calls").get<double>();
-  use.outside_range = json.value("outside_range", 0.0);
-  use.time_s = json.at("time_s").get<double>();
-  use.flop = json.value("flop", 0.0);
-  use.has_model = json.at("has_model").get<bool>();
-  return use;
-}
 
 Json json_of(const std::map<std::string, RoutineUse>& uses) {
   Json json = Json::object();
@@ -40,36 +28,6 @@ Json json_of(const std::map<std::string, RoutineUse>& uses) {
 }
 
 }  // namespace
-
-ProgramStatistics read_program_statistics(std::istream& in, const std::string& name) {
-  ProgramStatistics statistics;
-  const std::string text = core::read_json_text(in, name);
-  std::istringstream again(text);
-  statistics.counted = read_statistics(again, name);
-  try {
-    const Json json = Json::parse(text);
-    ProgramRun& run = statistics.run;
-    run.simulator = json.at("simulator").get<std::string>();
-    run.model_sha256 = json.at("model_sha256").get<std::string>();
-    run.time_s = json.at("end_s").get<double>();
-    statistics.deadlock = json.at("deadlock").get<bool>();
-    if (json.contains("detours_s"))
-      for (const double detours_s : json.at("detours_s").get<std::vector<double>>()) run.detours_s += detours_s;
-    if (!json.contains("program")) return statistics;
-    const Json& program = json.at("program");
-    for (const auto& [routine, use] : program.at("routines").items()) run.routines[routine] = use_from(use);
-    for (const auto& [region, use] : program.at("regions").items()) run.regions[region] = use_from(use);
-    statistics.unfinished = program.at("unfinished").get<std::vector<int>>();
-    run.rest_s = program.at("rest_s").get<double>();
-    run.untimed_s = program.at("untimed_s").get<double>();
-    run.untimed_intervals = program.at("untimed_intervals").get<double>();
-    run.messages = program.at("messages").get<double>();
-    run.message_bytes = program.at("message_bytes").get<double>();
-  } catch (const nlohmann::json::exception& error) {
-    throw core::ParseError({name, 0, ""}, std::string("not the statistics of a simulated program: ") + error.what());
-  }
-  return statistics;
-}
 
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings) {
   Json json = {{"schema_version", 1},

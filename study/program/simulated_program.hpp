@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -25,17 +24,6 @@ inline std::string share_text(double share) {
 /// Looks at the shared libraries that a program to be simulated needs. @throws core::Error if hplcast-cc did not link
 /// it, or one of them is a BLAS, LAPACK or MPI that the simulation would not replace. @return warnings about others.
 std::vector<std::string> check_linked_libraries(const std::filesystem::path& program);
-
-/// What the runtime of a simulated program wrote into HPLCAST_STATS, as far as it goes into a ProgramRun.
-struct ProgramStatistics {
-  ProgramRun run;
-  bool deadlock = false;
-  std::vector<int> unfinished;  ///< ranks that ended without MPI_Finalize
-  Statistics counted;           ///< what programs have in common with HPL: phases, energy, ranks that are blocked
-};
-
-/// @throws core::ParseError if it is not what the runtime writes.
-ProgramStatistics read_program_statistics(std::istream& in, const std::string& name);
 
 /// Times of a program by what they are, in place of names: routines, regions, MPI; the others keep theirs.
 std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases);

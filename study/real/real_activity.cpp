@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hplcast/core/activity_trace.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "study/activity/observed_ranks.hpp"
@@ -154,12 +155,12 @@ std::map<std::string, std::string> activity_environment(const RealObservation& o
   constexpr int least_events = 2000;
   constexpr int most_events = 100000;
   std::map<std::string, std::string> variables = {
-      {"HPLCAST_ACTIVITY", (folder / "run").string()},
-      {"HPLCAST_ACTIVITY_EVENTS", std::to_string(std::clamp(all_events / ranks, least_events, most_events))}};
+      {HPLCAST_VARIABLE_ACTIVITY, (folder / "run").string()},
+      {HPLCAST_VARIABLE_ACTIVITY_EVENTS, std::to_string(std::clamp(all_events / ranks, least_events, most_events))}};
   if (observation.traces.empty()) return variables;
-  variables["HPLCAST_TRACE_RANKS"] = text_of(observation.ranks);
+  variables[HPLCAST_VARIABLE_TRACE_RANKS] = text_of(observation.ranks);
   const bool chosen = observation.panels.first > 0 || observation.panels.last < Range().last;
-  if (chosen) variables["HPLCAST_TRACE_PANELS"] = text_of(observation.panels);
+  if (chosen) variables[HPLCAST_VARIABLE_TRACE_PANELS] = text_of(observation.panels);
   return variables;
 }
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
@@ -232,8 +233,8 @@ fs::path outputs_folder(const RealRunRequest& request) {
 /// The program to run.
 fs::path xhpl_of(const RealRunRequest& request) {
   if (!request.xhpl.empty()) return located_program(request.xhpl, "the real HPL");
-  return is_observed(request.observation) ? own_program("xhpl-instrumented", "HPLCAST_XHPL_INSTRUMENTED")
-                                          : own_program("xhpl", "HPLCAST_XHPL");
+  return is_observed(request.observation) ? own_program("xhpl-instrumented", HPLCAST_VARIABLE_XHPL_INSTRUMENTED)
+                                          : own_program("xhpl", HPLCAST_VARIABLE_XHPL);
 }
 
 /// Files of an earlier run in this folder, of a session that was stopped.

@@ -13,6 +13,7 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
@@ -83,7 +84,21 @@ std::string unquoted(const fs::path& path, const fs::path& folder) {
   return "./" + link.filename().string() + "/" + name;
 }
 
-core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks) {
+core::SimulationSettings settings_of(const PredictionRequest& request, const std::optional<PanelWindow>& window) {
+  core::SimulationSettings settings;
+  settings.seed = request.seed;
+  settings.noise = settings.network_noise = request.noise;
+  settings.fast = mode_of(request) == SimulationMode::fast;
+  settings.diagnosis = request.diagnosis;
+  if (!window) return settings;
+  settings.window = {window->first, window->simulated_to - 1};
+  // What is observed is wanted as it is in exact mode.
+  if (!is_observed(request.observation)) settings.fast_panels = std::max(0, window->exact_from - window->first);
+  return settings;
+}
+
+core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks,
+                                 const std::optional<PanelWindow>& window) {
   const SimulationFiles files =
       write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
@@ -97,19 +112,17 @@ core::Command simulation_command(const PredictionRequest& request, const fs::pat
   const MemorySettings memory = memory_settings(request);
   command.arguments.insert(command.arguments.end(), memory.options.begin(), memory.options.end());
   command.arguments.push_back(unquoted(xhpl, folder));
-  command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
-                         {"HPLCAST_SEED", std::to_string(request.seed)},
-                         {"HPLCAST_MODE", mode_of(request) == SimulationMode::fast ? "fast" : "exact"},
-                         {"HPLCAST_NOISE", request.noise ? "on" : "off"},
-                         {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
-                         {"HPLCAST_STATS", (folder / "statistics.json").string()}};
   if (std::getenv("GLIBC_TUNABLES") == nullptr) command.environment["GLIBC_TUNABLES"] = memory.glibc_tunables;
   command.purpose =
       "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);
+  if (window)
+    command.purpose += ", panels " + std::to_string(window->first) + " to " + std::to_string(window->simulated_to - 1);
   command.directory = folder;
   command.output = folder / "simulation.log";
   command.timeout_s = request.timeout_s;
-  observe(command, request.observation);
+  core::SimulationSettings settings = settings_of(request, window);
+  observe(command, settings, request.observation);
+  write_settings(command, folder, std::move(settings));
   return command;
 }
 
@@ -127,44 +140,33 @@ core::HplRun read_result(const core::Command& command, const core::HplParameters
 }
 
 /// SimGrid ends as if nothing were wrong when no rank can go on.
-void refuse_deadlock(const core::Command& command) {
-  const fs::path file = command.environment.at("HPLCAST_STATS");
-  if (!fs::exists(file)) return;
-  core::read_file(file, [&](std::istream& in, const std::string& name) {
-    const Statistics statistics = read_statistics(in, name);
-    if (!statistics.deadlock) return;
-    throw core::program_failure(command, 0,
-                                "the simulated ranks deadlocked at " + core::shortest(statistics.end_s) + " s",
-                                blocked_text(statistics));
-  });
+void refuse_deadlock(const core::Command& command, const core::SimulationResult& result) {
+  if (result.deadlock)
+    throw core::program_failure(command, 0, "the simulated ranks deadlocked at " + core::shortest(result.end_s) + " s",
+                                blocked_text(result));
 }
 
-Statistics read_statistics_of(const core::Command& command, const std::string& model_sha256) {
-  const fs::path file = command.environment.at("HPLCAST_STATS");
+void require_result(const core::Command& command, const std::optional<core::SimulationResult>& result,
+                    const std::string& model_sha256) {
   const std::string& xhpl = command.arguments.back();
-  if (!fs::exists(file)) {
+  if (!result)
     throw core::program_failure(
         command, 0, "it left no statistics: " + xhpl + " is not linked with hplcast's runtime, or ended early");
-  }
-  Statistics statistics;
-  core::read_file(file, [&](std::istream& in, const std::string& name) { statistics = read_statistics(in, name); });
-  if (statistics.model_sha256 != model_sha256) {
+  if (result->model_sha256 != model_sha256)
     throw core::program_failure(
-        command, 0, xhpl + " used the model " + statistics.model_sha256 + ", not the one asked for, " + model_sha256);
-  }
-  return statistics;
+        command, 0, xhpl + " used the model " + result->model_sha256 + ", not the one asked for, " + model_sha256);
 }
 
 }  // namespace
 
 fs::path simulated_hpl(const SimulatorPrograms& programs) {
-  if (programs.xhpl.empty()) return own_program("xhpl-smpi", "HPLCAST_XHPL_SMPI");
+  if (programs.xhpl.empty()) return own_program("xhpl-smpi", HPLCAST_VARIABLE_XHPL_SMPI);
   return located_program(programs.xhpl, "the simulated HPL asked for");
 }
 
 fs::path platform_library(const SimulatorPrograms& programs) {
   if (!programs.platform_library.empty()) return fs::absolute(programs.platform_library);
-  return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
+  return own_library("libhplcast-platform.so", HPLCAST_VARIABLE_PLATFORM_LIBRARY);
 }
 
 HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& folder,
@@ -172,65 +174,61 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   const int ranks = request.parameters.P * request.parameters.Q;
   // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
   const core::TemporaryFolder copies("hplcast-smpi");
-  core::Command command = simulation_command(request, folder, ranks);
-  // Empty: all panels, whatever our own environment says.
-  command.environment["HPLCAST_WINDOW"] =
-      window ? std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1) : "";
-  // What is observed is wanted as it is in exact mode.
-  const int fast_panels = window && !is_observed(request.observation) ? window->exact_from - window->first : 0;
-  command.environment["HPLCAST_FAST_PANELS"] = std::to_string(std::max(0, fast_panels));
-  if (window)
-    command.purpose += ", panels " + std::to_string(window->first) + " to " + std::to_string(window->simulated_to - 1);
+  core::Command command = simulation_command(request, folder, ranks, window);
   command.environment["TMPDIR"] = unquoted(copies.path(), folder);
   PeakMemory memory;
   command.while_running = [&](int pid) {
     memory.sample(pid);
     if (request.while_running) request.while_running();
     if (!request.on_progress) return;
-    if (const auto progress = progress_of(command)) request.on_progress(*progress);
+    if (const auto progress = progress_in(folder)) request.on_progress(*progress);
   };
   HplSimulation simulation;
   core::Prediction& prediction = simulation.prediction;
   prediction.parameters = request.parameters;
   prediction.model_sha256 = core::cluster_sha256(request.cluster);
-  core::CommandResult result;
+  core::CommandResult ended;
   core::HplRun run;
-  Statistics statistics;
+  std::optional<core::SimulationResult> read;
   try {
-    result = core::run_checked(command);
-    refuse_deadlock(command);
+    ended = core::run_checked(command);
+    read = result_in(folder);
+    if (read) refuse_deadlock(command, *read);
     run = read_result(command, request.parameters);
-    statistics = read_statistics_of(command, prediction.model_sha256);
+    require_result(command, read, prediction.model_sha256);
   } catch (const core::ExternalError& failure) {
     throw_if_storage(command, failure);
     throw;
   }
+  core::SimulationResult& result = *read;
   // HPL prints its time with two decimals; the runtime knows it exactly.
-  prediction.time_s = statistics.times_s.size() == 1 ? statistics.times_s.front() : run.time_s;
+  prediction.time_s = result.times_s.size() == 1 ? result.times_s.front() : run.time_s;
   prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
   prediction.seed = request.seed;
-  prediction.mode = statistics.mode;
-  prediction.fast_error_95_s = statistics.fast_error_95_s;
+  prediction.mode = result.mode;
+  prediction.fast_error_95_s = result.fast_error_95_s;
   prediction.cluster = request.cluster.name;
-  prediction.simulator = statistics.simulator;
+  prediction.simulator = result.simulator;
   prediction.model_doubts = core::model_doubts(request.cluster);
-  prediction.wall_s = result.wall_s;
+  prediction.wall_s = ended.wall_s;
   prediction.peak_pss_bytes = memory.peak_bytes();
-  prediction.kernels = std::move(statistics.kernels);
-  prediction.messages = std::move(statistics.messages);
-  const std::vector<double>& detours_s = statistics.detours_s;
+  prediction.kernels = std::move(result.kernels);
+  prediction.messages = std::move(result.messages);
+  const std::vector<double>& detours_s = result.detours_s;
   if (!detours_s.empty())
     prediction.detours_s =
         std::accumulate(detours_s.begin(), detours_s.end(), 0.0) / static_cast<double>(detours_s.size());
-  if (request.observation.phases) prediction.phases = summarised(statistics.phases);
-  if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
-  if (request.observation.energy && statistics.energy) {
-    prediction.energy = energy_of(request, prediction, *statistics.energy, !window);
+  if (request.observation.phases) prediction.phases = summarised(result.phases);
+  if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, result.phases);
+  if (request.observation.energy && result.energy) {
+    prediction.energy = energy_of(request, prediction, *result.energy, !window);
     if (!request.observation.power_trace.empty())
-      write_power_csv(request.observation.power_trace, statistics.energy->trace);
+      write_power_csv(request.observation.power_trace, result.energy->trace);
   }
-  simulation.panel_marks_s = std::move(statistics.panel_marks_s);
-  simulation.counts_at_panels = std::move(statistics.counts_at_panels);
+  if (result.panels) {
+    simulation.panel_marks_s = std::move(result.panels->marks_s);
+    simulation.counts_at_panels = std::move(result.panels->counts);
+  }
   return simulation;
 }
 

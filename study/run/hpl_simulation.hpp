@@ -49,7 +49,7 @@ std::vector<std::string> energy_warnings(const PredictionRequest& request);
 
 /// What the runtime counted, as the prediction has it. @param whole  all panels: also what meters would read
 core::Energy energy_of(const PredictionRequest& request, const core::Prediction& prediction,
-                       const SimulatedEnergy& counted, bool whole);
+                       const core::SimulatedEnergy& counted, bool whole);
 
 /// One row per bin: its begin, its length, mean power of all and of each host. @throws core::Error if the file cannot
 /// be written.

@@ -60,7 +60,7 @@ core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double t
 }
 
 core::Energy energy_of(const PredictionRequest& request, const core::Prediction& prediction,
-                       const SimulatedEnergy& counted, bool whole) {
+                       const core::SimulatedEnergy& counted, bool whole) {
   core::Energy energy = added_energy(request.cluster, request.parameters.P * request.parameters.Q, prediction.time_s,
                                      prediction.gflops, counted.energy);
   if (whole) energy.levels = core::power_levels(counted.trace);

@@ -7,9 +7,11 @@
 #include <ostream>
 #include <string>
 
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/run_files.hpp"
 #include "hplcast/study/installed_programs.hpp"
@@ -84,8 +86,7 @@ void write_run_script(std::ostream& out, const PredictionRequest& request, const
          "# HPL for the simulator with the kernel models of model.h inside: linked once, in a second.\n"
          "[ xhpl -nt model.h ] || hplcast-build-xhpl --model model.h -o xhpl\n"
          "# The time with all digits is in statistics.json.\n"
-         "export HPLCAST_SEED="
-      << request.seed << " HPLCAST_NOISE=" << (request.noise ? "on" : "off") << " HPLCAST_STATS=statistics.json\n"
+         "export " HPLCAST_VARIABLE_SIMULATION "=settings.json\n"
       << smpirun_of(request) << " -np " << ranks << " -platform platform.xml -hostfile hostfile" << options
       << " ./xhpl\n";
 }
@@ -119,6 +120,11 @@ void write_run_folder(const PredictionRequest& request, const fs::path& folder) 
   write("hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, request.cluster, ranks); });
   write("model.h", [&](std::ostream& out) { platforms::write_model_h(out, request.cluster); });
   write("HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
+  core::SimulationSettings simulated;  // with the models of model.h
+  simulated.seed = request.seed;
+  simulated.noise = request.noise;
+  simulated.result = "statistics.json";
+  write("settings.json", [&](std::ostream& out) { core::write_simulation_settings(out, simulated); });
   write("run.sh", [&](std::ostream& out) { write_run_script(out, request, settings.on_command_line); });
   std::error_code error;
   const auto executable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/run_files.hpp"
 
@@ -22,8 +22,10 @@ struct Simulation {
   int ranks = 2;
   std::vector<std::string> arguments = {};  ///< of the probe
   PlatformKind platform = PlatformKind::xml;
-  std::map<std::string, std::string> environment = {};
-  bool set_cluster = true;  ///< HPLCAST_CLUSTER is set
+  core::SimulationSettings settings = {};
+  bool set_cluster = true;         ///< the settings name cluster.json
+  std::string settings_text = {};  ///< the file of settings; empty: `settings`
+  bool name_settings = true;       ///< HPLCAST_SIMULATION is set
   std::string program = HPLCAST_PROBE;
   std::vector<std::string> options = {};  ///< more arguments of smpirun
 };
@@ -50,9 +52,16 @@ inline core::CommandResult simulate(const Simulation& simulation, const std::str
   for (const std::string& option : simulation.options) command.arguments.push_back(option);
   command.arguments.push_back(simulation.program);
   for (const std::string& argument : simulation.arguments) command.arguments.push_back(argument);
-  command.environment = simulation.environment;
-  command.environment["HPLCAST_STATS"] = "stats.json";
-  if (simulation.set_cluster) command.environment["HPLCAST_CLUSTER"] = "cluster.json";
+  core::SimulationSettings settings = simulation.settings;
+  settings.result = "stats.json";
+  if (simulation.set_cluster) settings.cluster = "cluster.json";
+  core::write_file(folder / "settings.json", [&](std::ostream& out) {
+    if (simulation.settings_text.empty())
+      core::write_simulation_settings(out, settings);
+    else
+      out << simulation.settings_text;
+  });
+  if (simulation.name_settings) command.environment["HPLCAST_SIMULATION"] = "settings.json";
   command.directory = folder;
   command.timeout_s = 120;
   return core::run(command);

@@ -37,10 +37,11 @@ inline std::string print_hpl_result(const std::string& time_s, const std::string
 
 /// A simulation that works: what the runtime of the simulated program would leave.
 inline const char* const good_statistics =
-    "sha=$(sha256sum \"$HPLCAST_CLUSTER\" | cut -d' ' -f1)\n"
-    "cat > \"$HPLCAST_STATS\" <<END\n"
-    "{\"schema_version\": 1, \"simulator\": \"SimGrid 3.32.0\", \"model_sha256\": \"$sha\", \"deadlock\": false,\n"
-    " \"times_s\": [2.0000000123],\n"
+    "sha=$(sha256sum \"${cluster:-cluster.json}\" | cut -d' ' -f1)\n"
+    "cat > statistics.json <<END\n"
+    "{\"schema_version\": 2, \"cluster\": \"dahu\", \"model_sha256\": \"$sha\", \"model_source\": \"cluster.json\",\n"
+    " \"simulator\": \"SimGrid 3.32.0\", \"mode\": \"exact\", \"fast_error_95_s\": 0, \"seed\": 1, \"noise\": true,\n"
+    " \"ranks\": 4, \"deadlock\": false, \"end_s\": 2.5, \"times_s\": [2.0000000123],\n"
     " \"kernels\": {\"dgemm\": {\"calls\": 7, \"outside_range\": 2, \"time_s\": 1.5, \"flop\": 1e9}},\n"
     " \"messages\": {\"send\": {\"calls\": 3, \"outside_range\": 0, \"bytes\": 4096}}}\n"
     "END\n";

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/run_files.hpp"
 #include "tests/hpl-patches/runs.hpp"
@@ -47,10 +48,10 @@ class SimulatedXhpl : public ::testing::Test {
   void expect_fast_close_to_exact(const core::HplParameters& parameters) {
     std::vector<double> differences;
     for (int seed = 1; seed <= 6; ++seed) {
-      environment_["HPLCAST_SEED"] = std::to_string(seed);
-      environment_["HPLCAST_MODE"] = "exact";
+      settings_.seed = static_cast<std::uint64_t>(seed);
+      settings_.fast = false;
       const double exact_s = simulate(parameters).time_s;
-      environment_["HPLCAST_MODE"] = "fast";
+      settings_.fast = true;
       differences.push_back(exact_s / simulate(parameters).time_s - 1);
       EXPECT_GT(statistics().at("fast_error_95_s").get<double>(), 0);
     }
@@ -77,10 +78,12 @@ class SimulatedXhpl : public ::testing::Test {
     command.arguments.push_back("--cfg=smpi/privatization:" + privatization);
     command.arguments.push_back(program);
     command.environment = run_environment();
-    command.environment["HPLCAST_STATS"] = (folder_ / "stats.json").string();
-    command.environment["HPLCAST_CLUSTER"] = (folder_ / "cluster.json").string();
-    command.environment["HPLCAST_POLLING"] = polling_;
-    for (const auto& [name, value] : environment_) command.environment[name] = value;
+    core::SimulationSettings settings = settings_;
+    settings.result = "stats.json";
+    settings.cluster = "cluster.json";
+    const std::filesystem::path file = folder_ / "settings.json";
+    core::write_file(file, [&](std::ostream& out) { core::write_simulation_settings(out, settings); });
+    command.environment["HPLCAST_SIMULATION"] = file.string();
     command.directory = folder_.path();
     command.timeout_s = 300;
     return core::run(command);
@@ -100,21 +103,21 @@ class SimulatedXhpl : public ::testing::Test {
   std::pair<double, double> waited_and_probed_s(int n, int p, int q) {
     core::HplParameters parameters = configuration(n, 32, p, q);
     parameters.DEPTH = 1;
-    polling_ = "wait";
+    settings_.diagnosis.poll_by_waiting = true;
     const double waited_s = simulate(parameters).time_s;
-    polling_ = "probe";
+    settings_.diagnosis.poll_by_waiting = false;
     return {waited_s, simulate(parameters).time_s};
   }
 
   /// Runs the HPL.dat of the folder with messages through SMPI and without, and compares times and counts.
   void expect_times_of_smpi(int ranks, int runs) {
     platform_ = platform_library;
-    polling_ = "probe";
-    environment_["HPLCAST_NETWORK_NOISE"] = "off";  // draws are made in another order
+    settings_.diagnosis.poll_by_waiting = false;
+    settings_.network_noise = false;  // draws are made in another order
     std::map<std::string, std::vector<double>> times_s;
     std::map<std::string, nlohmann::json> messages;
     for (const char* way : {"smpi", "direct"}) {
-      environment_["HPLCAST_MESSAGES"] = way;
+      settings_.diagnosis.direct_messages = way == std::string("direct");
       const auto result = smpirun(program_path("xhpl-smpi"), ranks);
       ASSERT_EQ(result.status, 0) << result.output;
       times_s[way] = statistics().at("times_s").get<std::vector<double>>();
@@ -143,9 +146,8 @@ class SimulatedXhpl : public ::testing::Test {
 
   ScratchFolder folder_;
   core::ClusterModel cluster_;
-  std::string polling_ = "wait";
   std::string platform_ = "platform.xml";
-  std::map<std::string, std::string> environment_;
+  core::SimulationSettings settings_;
 };
 
 /// Lists of HPL.dat, as many values as there are words.
@@ -293,7 +295,7 @@ TEST_F(SimulatedXhpl, GrowingProbesThatAreComputedTakeAsLongAsThoseThatAreSimula
   write_cluster_files();
   const std::array grids = {std::pair(4, 4), std::pair(1, 6), std::pair(2, 8)};
   for (int seed = 1; seed <= 6; ++seed) {
-    environment_["HPLCAST_SEED"] = std::to_string(seed);
+    settings_.seed = static_cast<std::uint64_t>(seed);
     const auto [p, q] = grids[static_cast<std::size_t>(seed) % grids.size()];
     const auto [waited_s, probed_s] = waited_and_probed_s(800, p, q);
     EXPECT_NEAR(waited_s / probed_s, 1, resolved) << p << "x" << q << ", seed " << seed;
@@ -368,7 +370,7 @@ TEST_F(SimulatedXhpl, MessagesBetweenHostsTakeTheTimesThatTheyTakeOnSmpi) {
 // In a roll of the row swap two ranks send to each other; a broadcast on two ranks goes one way.
 TEST_F(SimulatedXhpl, AHalfDuplexNetworkSlowsRowSwapsAndNotBroadcasts) {
   platform_ = platform_library;
-  environment_ = {{"HPLCAST_NOISE", "off"}, {"HPLCAST_NETWORK_NOISE", "off"}};
+  settings_.noise = settings_.network_noise = false;
   core::Hosts::Values hosts = cluster_.hosts.values();
   hosts.cores = 1;
   hosts.cpus = 1;
@@ -416,16 +418,16 @@ TEST_F(SimulatedXhpl, FastModeIsExactWhereNothingSharesALink) {
     kernel = core::KernelModel::make(kernel.level(), kernel.cluster_law(), {}, kernel.range());
   }
   write_cluster_files();
-  environment_ = {{"HPLCAST_NOISE", "off"}, {"HPLCAST_NETWORK_NOISE", "off"}};
+  settings_.noise = settings_.network_noise = false;
   for (int p = 2; p <= 9; ++p) {
     for (const int pfact : {0, 1, 2}) {
       auto parameters = configuration(300, 32, p, 1);
       parameters.PFACT = parameters.RFACT = pfact;
-      environment_["HPLCAST_MODE"] = "exact";
+      settings_.fast = false;
       const double exact_s = simulate(parameters).time_s;
       const auto sent = statistics().at("messages").at("send");
-      environment_["HPLCAST_MODE"] = "fast";
-      environment_["HPLCAST_SAMPLED_EXCHANGES"] = "1/1000/1";
+      settings_.fast = true;
+      settings_.diagnosis.sampled_exchanges = {1, 1000, 1};
       const double fast_s = simulate(parameters).time_s;
       EXPECT_NEAR(fast_s / exact_s, 1, p <= 4 ? 1e-6 : 5e-4) << "P=" << p << " PFACT=" << pfact;
       EXPECT_EQ(statistics().at("messages").at("send"), sent);

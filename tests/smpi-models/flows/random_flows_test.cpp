@@ -105,7 +105,7 @@ tests::FlowScript script_of(const Case& one) {
 std::vector<double> received_s(const core::NetworkModel::Values& network, const Case& one) {
   tests::Simulation simulation{tests::network_cluster(hosts, cores, network)};
   simulation.ranks = hosts * cores;
-  simulation.environment["HPLCAST_FLOWS"] = one.flows;
+  simulation.settings.diagnosis.own_flows = one.flows == "own";
   return script_of(one).received_s(simulation, "random_flows");
 }
 

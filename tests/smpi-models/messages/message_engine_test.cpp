@@ -327,7 +327,7 @@ TEST(MessageEngine, TakesTheTimesOfSmpiForAllAtOnceOnEveryTopology) {
     Simulation simulation{cluster};
     // Where so many messages of all sizes meet, SimGrid 3.32 shares links to some ns only (network/optim Full and Lazy
     // differ as much); random_flows_test has what hplcast's own flows are to be compared with.
-    simulation.environment["HPLCAST_FLOWS"] = "simgrid";
+    simulation.settings.diagnosis.own_flows = false;
     expect_same_times(RandomSchedule(++seed).make(2000, 1e-6), simulation, tolerance, "engine_random");
   }
 }

@@ -44,7 +44,7 @@ core::NetworkModel::Values noisy_network() {
 std::vector<double> durations_s(const FlowScript& script, const std::string& name) {
   tests::Simulation simulation{tests::network_cluster(hosts, cores, noisy_network())};
   simulation.ranks = hosts * cores;
-  simulation.environment["HPLCAST_SEED"] = std::to_string(seed);
+  simulation.settings.seed = seed;
   std::vector<double> result = script.received_s(simulation, "message_noise_" + name);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] -= script.messages()[i].start_s;
   return result;

@@ -68,7 +68,7 @@ inline std::string last_lines(const std::string& output) {
   return output.substr(output.size() - std::min(output.size(), most));
 }
 
-/// `way`: smpi or direct, as in HPLCAST_MESSAGES.
+/// `way`: smpi or direct.
 inline PlayedSchedule play(const MessageSchedule& schedule, Simulation simulation, const std::string& way,
                            const std::string& name) {
   for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
@@ -82,7 +82,7 @@ inline PlayedSchedule play(const MessageSchedule& schedule, Simulation simulatio
   simulation.ranks = static_cast<int>(schedule.ranks.size());
   simulation.platform = PlatformKind::library;
   simulation.program = HPLCAST_MESSAGES_PROBE;
-  simulation.environment["HPLCAST_MESSAGES"] = way;
+  simulation.settings.diagnosis.direct_messages = way == "direct";
   const core::CommandResult result = simulate(simulation, name);
   EXPECT_EQ(result.status, 0) << last_lines(result.output);
   EXPECT_NE(result.output.find("0 way " + way), std::string::npos) << "messages went another way";

@@ -20,8 +20,8 @@ MpiCall from_0(hplcast_mpi operation) {
   return {operation, 0, 5, 100, nullptr};
 }
 
-ActivitySettings with_phases() {
-  ActivitySettings settings;
+core::ObservationSettings with_phases() {
+  core::ObservationSettings settings;
   settings.phases = true;
   return settings;
 }
@@ -29,7 +29,7 @@ ActivitySettings with_phases() {
 /// Two ranks on two hosts.
 class TwoRanks : public ::testing::Test {
  protected:
-  explicit TwoRanks(ActivitySettings settings = with_phases()) : activity(std::move(settings)) {
+  explicit TwoRanks(core::ObservationSettings settings = with_phases()) : activity(std::move(settings)) {
     activity.add_rank(0, "left");
     activity.add_rank(1, "right");
   }
@@ -90,9 +90,9 @@ TEST_F(TwoRanks, AWaitIsForTheMessageOfItsRequest) {
   activity.call_begin(1, {HPLCAST_MPI_WAIT, -1, 0, 0, &request}, 2);
   const auto blocked = activity.blocked();
   ASSERT_EQ(blocked.size(), 1U);
-  EXPECT_STREQ(blocked[0].operation, "wait");
-  EXPECT_EQ(blocked[0].channel.source, 0);
-  EXPECT_STREQ(blocked[0].phase, "swap");
+  EXPECT_EQ(blocked[0].operation, "wait");
+  EXPECT_EQ(blocked[0].source, 0);
+  EXPECT_EQ(blocked[0].phase, "swap");
   EXPECT_EQ(blocked[0].since_s, 2);
   call(0, HPLCAST_MPI_SEND, 4, 4.5);
   activity.call_end(1, nullptr, true, 5);
@@ -116,17 +116,17 @@ TEST_F(TwoRanks, ProbesThatFindNothingAreWaiting) {
 class Traced : public TwoRanks {
  protected:
   Traced() : TwoRanks(settings()) {}
-  static ActivitySettings settings() {
-    ActivitySettings result;
-    result.trace_path = HPLCAST_BINARY_DIR "/tests/activity.trace.json";
-    result.first_rank = result.last_rank = 0;
+  static core::ObservationSettings settings() {
+    core::ObservationSettings result;
+    result.trace = HPLCAST_BINARY_DIR "/tests/activity.trace.json";
+    result.trace_ranks = core::IndexRange{0, 0};
     return result;
   }
   /// The events that are no names of ranks.
   std::vector<nlohmann::json> events() {
     activity.finish();
     std::vector<nlohmann::json> result;
-    core::read_file(settings().trace_path, [&](std::istream& in, const std::string&) {
+    core::read_file(settings().trace, [&](std::istream& in, const std::string&) {
       const auto trace = nlohmann::json::parse(in);
       for (const auto& event : trace.at("traceEvents")) {
         if (event.at("ph") == "X") result.push_back(event);
@@ -187,7 +187,7 @@ TEST_F(Traced, APollingLoopIsOneEvent) {
 }
 
 TEST(Activity, DetoursAreNeitherWorkNorMessagesNorWaiting) {
-  ActivitySettings settings;
+  core::ObservationSettings settings;
   settings.phases = true;
   Activity activity(settings);
   for (const int rank : {0, 1}) activity.add_rank(rank, "host");
@@ -208,32 +208,16 @@ TEST(Activity, DetoursAreNeitherWorkNorMessagesNorWaiting) {
   EXPECT_EQ(time.detours_s, 2);
 }
 
-TEST(ActivitySettings, NameTheVariableThatIsWrong) {
-  const auto read = [](const char* name, const char* value) {
-    return tests::error_in([=] {
-      read_activity_settings([=](const char* asked) { return std::string(asked) == name ? value : nullptr; });
-    });
-  };
-  EXPECT_EQ(read("HPLCAST_TRACE_RANKS", "3-17"), "");
-  for (const char* wrong : {"3", "3-", "-3", "5-3", "a-b", "1-2x"}) {
-    EXPECT_THAT(read("HPLCAST_TRACE_RANKS", wrong), ::testing::HasSubstr("HPLCAST_TRACE_RANKS")) << wrong;
-  }
-  EXPECT_THAT(read("HPLCAST_PHASES", "yes"), ::testing::HasSubstr("HPLCAST_PHASES"));
-}
-
 TEST(ProgressFile, HoldsTheLatestFraction) {
   const core::TemporaryFolder folder("hplcast-test");
   const auto path = folder.path() / "progress";
   ProgressFile file(path.string());
   file.update(0.25, 1.5);
   file.update(0.5, 3);  // too soon after the first
-  core::read_file(path, [](std::istream& in, const std::string&) {
-    double fraction = 0;
-    double simulated_s = 0;
-    in >> fraction >> simulated_s;
-    EXPECT_EQ(fraction, 0.25);
-    EXPECT_EQ(simulated_s, 1.5);
-  });
+  const std::optional<core::SimulationProgress> progress = core::read_progress(path);
+  ASSERT_TRUE(progress.has_value());
+  EXPECT_EQ(progress->fraction, 0.25);
+  EXPECT_EQ(progress->simulated_s, 1.5);
 }
 
 }  // namespace

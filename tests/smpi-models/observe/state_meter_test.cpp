@@ -86,7 +86,7 @@ TEST(ActiveTime, IsTheUnionOfIntervalsInAnyOrder) {
 
 TEST(EnergyAccount, IsTheSumOverTheStatesOfTheCores) {
   const core::ClusterModel cluster = cluster_of(5, 0.8, 50);
-  EnergyAccount account(cluster, {true, 0.5, false});
+  EnergyAccount account(cluster, {0.5, false});
   StateMeter& rank = account.add_rank(0, 0);
   rank.until(dgemm, 3);  // before the timed part
   account.begin(rank, 3);
@@ -111,7 +111,7 @@ TEST(EnergyAccount, IsTheSumOverTheStatesOfTheCores) {
 
 TEST(EnergyAccount, WhoEndsFirstWaitsForTheLast) {
   const core::ClusterModel cluster = cluster_of(5);
-  EnergyAccount account(cluster, {true, 0, false});
+  EnergyAccount account(cluster, {0, false});
   StateMeter& quick = account.add_rank(0, 0);
   StateMeter& slow = account.add_rank(0, 0);
   account.begin(quick, 0);
@@ -128,7 +128,7 @@ TEST(EnergyAccount, WhoEndsFirstWaitsForTheLast) {
 
 TEST(EnergyAccount, AHostWhoseCoresAllWaitForNothingIsIdle) {
   const core::ClusterModel cluster = cluster_of(0);
-  EnergyAccount account(cluster, {true, 0.25, true});
+  EnergyAccount account(cluster, {0.25, true});
   StateMeter& a = account.add_rank(0, 0);
   StateMeter& b = account.add_rank(0, 0);
   StateMeter& c = account.add_rank(1, 0);
@@ -159,7 +159,7 @@ TEST(EnergyAccount, TheAwakeTimeOfManyRanksDoesNotDependOnTheOrderInWhichTheyTel
     for (int i = 0; i < steps; ++i) of_rank.push_back(of_rank.back() + random.uniform());
   const auto state = [](int step) { return step % 4 == 0 ? dgemm : CoreState::polling; };
   const auto awake_s = [&](bool together) {
-    EnergyAccount account(cluster, {true, 0, false});
+    EnergyAccount account(cluster, {0, false});
     std::vector<StateMeter*> meters;
     for (int i = 0; i < ranks; ++i) meters.push_back(&account.add_rank(0, 0));
     for (StateMeter* meter : meters) account.begin(*meter, 0);
@@ -183,7 +183,7 @@ TEST(EnergyAccount, TheAwakeTimeOfManyRanksDoesNotDependOnTheOrderInWhichTheyTel
 
 TEST(EnergyAccount, OfTheLastTimedPartCounts) {
   const core::ClusterModel cluster = cluster_of(0);
-  EnergyAccount account(cluster, {true, 1, false});
+  EnergyAccount account(cluster, {1, false});
   StateMeter& rank = account.add_rank(0, 0);
   account.begin(rank, 0);
   rank.end(dgemm, 7);
@@ -198,7 +198,7 @@ TEST(EnergyAccount, OfTheLastTimedPartCounts) {
 
 TEST(StateMeter, SpreadsWhatWasNotedOverTheMeeting) {
   const core::ClusterModel cluster = cluster_of(5);
-  EnergyAccount account(cluster, {true, 1, false});
+  EnergyAccount account(cluster, {1, false});
   StateMeter& rank = account.add_rank(0, 0);
   account.begin(rank, 10);
   rank.until(dgemm, 11);
@@ -223,7 +223,7 @@ TEST(StateMeter, SpreadsWhatWasNotedOverTheMeeting) {
 
 TEST(StateMeter, CountsDetoursInAMeetingAsTheKernelsThatTheyStretch) {
   const core::ClusterModel cluster = cluster_of(5);
-  EnergyAccount account(cluster, {true, 0, false});
+  EnergyAccount account(cluster, {0, false});
   StateMeter& rank = account.add_rank(0, 0);
   account.begin(rank, 0);
   rank.note();
@@ -239,7 +239,7 @@ TEST(StateMeter, CountsDetoursInAMeetingAsTheKernelsThatTheyStretch) {
 
 TEST(EnergyAccount, NeedsPower) {
   const core::ClusterModel without;
-  EXPECT_THROW(EnergyAccount(without, {true, 0, false}), core::DomainError);
+  EXPECT_THROW(EnergyAccount(without, {0, false}), core::DomainError);
 }
 
 }  // namespace

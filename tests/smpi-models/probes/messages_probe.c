@@ -1,5 +1,5 @@
 /* A simulated MPI program that plays a schedule of messages: with MPI through SMPI, or, if the platform and
- * HPLCAST_MESSAGES allow it, with the messages of hplcast_smpi.h. The file "schedule-R" has the actions of rank R, one
+ * settings allow it, with the messages of hplcast_smpi.h. The file "schedule-R" has the actions of rank R, one
  * a line: "at_s what peer tag bytes request". An action begins at its time, or after the one before it. For each one a
  * line "rank returned number time" tells when the call returned, as a hexadecimal float. */
 #include <mpi.h>

@@ -16,8 +16,8 @@ class TimesOfTwoRanks : public ::testing::Test {
       times_.add_rank();
     }
   }
-  static ActivitySettings with_phases() {
-    ActivitySettings settings;
+  static core::ObservationSettings with_phases() {
+    core::ObservationSettings settings;
     settings.phases = true;
     return settings;
   }

@@ -109,8 +109,9 @@ TEST(Kernels, TakeTheDrawsOfTheirRankFromTheLawOfItsCpu) {
 
 TEST(Kernels, WithoutNoiseTakeTheirExpectedTime) {
   const core::ClusterModel cluster = example_cluster(true);
-  expect_kernels(simulate({cluster, 8, {"kernels"}, PlatformKind::xml, {{"HPLCAST_NOISE", "off"}}}, "kernels_no_noise"),
-                 cluster, false);
+  Simulation simulation{cluster, 8, {"kernels"}};
+  simulation.settings.noise = false;
+  expect_kernels(simulate(simulation, "kernels_no_noise"), cluster, false);
 }
 
 TEST(Kernels, AreTheSameInEveryRunAndOtherWithAnotherSeed) {
@@ -118,7 +119,7 @@ TEST(Kernels, AreTheSameInEveryRunAndOtherWithAnotherSeed) {
   const std::string first = simulate(simulation, "seed").output;
   EXPECT_EQ(simulate(simulation, "seed").output, first);
   Simulation other = simulation;
-  other.environment["HPLCAST_SEED"] = "2";
+  other.settings.seed = 2;
   EXPECT_NE(simulate(other, "seed").output, first);
 }
 
@@ -141,7 +142,7 @@ TEST(Kernels, WithoutAModelEndTheSimulation) {
   simulation.set_cluster = false;
   const core::CommandResult result = simulate(simulation, "no_model");
   EXPECT_EQ(result.status, 3);
-  EXPECT_THAT(result.output, HasSubstr("HPLCAST_CLUSTER"));
+  EXPECT_THAT(result.output, HasSubstr("HPLCAST_SIMULATION"));
 }
 
 TEST(Kernels, OnAHostThatTheModelDoesNotHaveEndTheSimulation) {
@@ -151,7 +152,7 @@ TEST(Kernels, OnAHostThatTheModelDoesNotHaveEndTheSimulation) {
                    [&](std::ostream& out) { core::write_cluster(out, other); });
   Simulation simulation{example_cluster(true), 2, {"kernels"}};
   simulation.set_cluster = false;
-  simulation.environment["HPLCAST_CLUSTER"] = "other.json";
+  simulation.settings.cluster = "other.json";
   const core::CommandResult result = simulate(simulation, "foreign");
   EXPECT_EQ(result.status, 3);
   EXPECT_THAT(result.output, HasSubstr("`host of rank 0` is n-1"));
@@ -326,9 +327,35 @@ TEST(Messages, OfANoisyNetworkAreTheSameInEveryRun) {
   ASSERT_THAT(times, SizeIs(4)) << first;
   EXPECT_GT(*std::max_element(times.begin(), times.end()), *std::min_element(times.begin(), times.end()));
   EXPECT_EQ(simulate(simulation, "noisy").output, first);
-  simulation.environment["HPLCAST_NETWORK_NOISE"] = "off";
+  simulation.settings.network_noise = false;
   EXPECT_NEAR(numbers(simulate(simulation, "noisy").output, 4, "blocking", 1).at(0),
               one_way_s(cluster.network, core::Scope::remote, true, 100), 1e-12);
+}
+
+// --- settings
+// ------------------------------------------------------------------------------------------------------------
+
+TEST(Settings, AreTheDefaultsWhereNobodyNamesAFile) {
+  Simulation simulation{example_cluster(true), 2, {"delays", "0.5"}};
+  simulation.name_settings = false;
+  std::filesystem::remove(tests::simulation_folder("no_settings") / "stats.json");
+  const core::CommandResult result = simulate(simulation, "no_settings");
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(numbers(result.output, 1, "one"), std::vector<double>{0.5});
+  EXPECT_FALSE(std::filesystem::exists(tests::simulation_folder("no_settings") / "stats.json"));
+}
+
+TEST(Settings, ThatAreUnknownOrOfAnotherVersionEndTheSimulation) {
+  Simulation simulation{example_cluster(true), 2, {"delays", "0.5"}};
+  for (const auto& [text, why] :
+       {std::pair(R"({"schema_version": 1, "observation": {"phase": true}})", "observation/phase"),
+        std::pair(R"({"schema_version": 7})", "version 7"), std::pair("{}", "missing"),
+        std::pair("HPLCAST_SEED=1", "not JSON")}) {
+    simulation.settings_text = text;
+    const core::CommandResult result = simulate(simulation, "wrong_settings");
+    EXPECT_EQ(result.status, 3) << text;
+    EXPECT_THAT(result.output, HasSubstr(why));
+  }
 }
 
 // --- polling
@@ -337,7 +364,7 @@ TEST(Messages, OfANoisyNetworkAreTheSameInEveryRun) {
 TEST(Polling, FindsAMessageAtMostOneProbeLaterThanWithEveryProbe) {
   Simulation simulation{example_cluster(true), 2, {"polling", "0.01"}};
   const std::string waited = simulate(simulation, "polling").output;
-  simulation.environment["HPLCAST_POLLING"] = "probe";
+  simulation.settings.diagnosis.poll_by_waiting = false;
   const std::string probed = simulate(simulation, "polling_probe").output;
   const double probe_s = example_cluster(true).network.values().iprobe_s;
   EXPECT_NEAR(numbers(waited, 1, "found").at(0), numbers(probed, 1, "found").at(0), 1.01 * probe_s);
@@ -348,7 +375,7 @@ TEST(Polling, FindsAMessageAtMostOneProbeLaterThanWithEveryProbe) {
 TEST(Polling, BetweenPiecesOfWorkFindsAMessageWithTheSameProbeAsEveryProbe) {
   Simulation simulation{example_cluster(true), 2, {"working", "0.01", "0.0003"}, PlatformKind::library};
   const std::string asleep = simulate(simulation, "working").output;
-  simulation.environment["HPLCAST_POLLING"] = "probe";
+  simulation.settings.diagnosis.poll_by_waiting = false;
   const std::string probed = simulate(simulation, "working_probe").output;
   const std::vector<double> probes = numbers(asleep, 1, "found", 1);
   ASSERT_THAT(probes, SizeIs(1)) << asleep;
@@ -389,7 +416,7 @@ TEST(PlatformLibrary, NeedsAClusterFile) {
   simulation.set_cluster = false;
   const core::CommandResult result = simulate(simulation, "library_without_cluster");
   EXPECT_EQ(result.status, 3);
-  EXPECT_THAT(result.output, HasSubstr("HPLCAST_CLUSTER"));
+  EXPECT_THAT(result.output, HasSubstr("HPLCAST_SIMULATION"));
 }
 
 }  // namespace

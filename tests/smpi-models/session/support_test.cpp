@@ -3,9 +3,7 @@
 
 #include <cmath>
 #include <initializer_list>
-#include <map>
 #include <set>
-#include <sstream>
 
 #include "smpi-models/observe/statistics.hpp"
 #include "smpi-models/platform/network_costs.hpp"
@@ -18,54 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using tests::error_in;
-
-Settings settings_of(std::map<std::string, std::string> variables) {
-  return read_settings([&](const char* name) {
-    const auto found = variables.find(name);
-    return found == variables.end() ? nullptr : found->second.c_str();
-  });
-}
-
-TEST(Settings, OfEnergyAreRead) {
-  EXPECT_FALSE(settings_of({}).energy.on);
-  const Settings settings =
-      settings_of({{"HPLCAST_ENERGY", "on"}, {"HPLCAST_POWER_BIN", "0.25"}, {"HPLCAST_POWER_HOSTS", "on"}});
-  EXPECT_TRUE(settings.energy.on);
-  EXPECT_EQ(settings.energy.bin_s, 0.25);
-  EXPECT_TRUE(settings.energy.hosts);
-  EXPECT_TRUE(settings_of({{"HPLCAST_LOAD", "on"}}).load);
-  for (const char* bin : {"0", "-1", "1s", "nan", "inf", "1e999"})
-    EXPECT_NE(error_in([&] {
-                settings_of({{"HPLCAST_POWER_BIN", bin}});
-              }).find("HPLCAST_POWER_BIN"),
-              std::string::npos)
-        << bin;
-  EXPECT_NE(error_in([] { settings_of({{"HPLCAST_ENERGY", "yes"}}); }).find("on or off"), std::string::npos);
-}
-
-TEST(Settings, HaveDefaults) {
-  const Settings settings = settings_of({});
-  EXPECT_EQ(settings.seed, 1U);
-  EXPECT_TRUE(settings.noise);
-  EXPECT_TRUE(settings.network_noise);
-  EXPECT_EQ(settings.cluster_path, "");
-}
-
-TEST(Settings, AreReadFromTheEnvironment) {
-  const Settings settings = settings_of({{"HPLCAST_SEED", "18446744073709551615"},
-                                         {"HPLCAST_NOISE", "off"},
-                                         {"HPLCAST_CLUSTER", "c.json"},
-                                         {"HPLCAST_STATS", "s.json"}});
-  EXPECT_EQ(settings.seed, 18446744073709551615U);
-  EXPECT_FALSE(settings.noise);
-  EXPECT_TRUE(settings.network_noise);
-  EXPECT_EQ(settings.cluster_path, "c.json");
-  EXPECT_EQ(settings.stats_path, "s.json");
-  const SampledExchanges sampled = settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "2/16/3"}}).sampled_exchanges;
-  EXPECT_EQ(sampled.run, 2);
-  EXPECT_EQ(sampled.period, 16);
-  EXPECT_EQ(sampled.panels, 3);
-}
 
 TEST(SampledExchanges, AreThoseOfEveryPartInTheFirstPanelsThenOfOnePartInTurn) {
   const SampledExchanges sampled = {2, 8, 3};
@@ -93,33 +43,23 @@ TEST(SampledExchanges, OfWidePanelsAreInEightParts) {
   }
 }
 
-TEST(Settings, RefuseNonsense) {
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SEED", "-1"}}); }), HasSubstr("HPLCAST_SEED"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SEED", "12x"}}); }), HasSubstr("HPLCAST_SEED"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_NOISE", "yes"}}); }), HasSubstr("HPLCAST_NOISE"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_POLLING", "no"}}); }), HasSubstr("wait or probe"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_MODE", "quick"}}); }), HasSubstr("fast or exact"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_FAST_PANELS", "-1"}}); }), HasSubstr("HPLCAST_FAST_PANELS"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/32"}}); }), HasSubstr("RUN/PERIOD/PANELS"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/4/1"}}); }), HasSubstr("from 1 to 3"));
-  EXPECT_THAT(error_in([] { settings_of({{"HPLCAST_SAMPLED_EXCHANGES", "4/5/"}}); }), HasSubstr("an integer from 1"));
-}
-
 TEST(ModelTable, OfAnotherVersionIsRefused) {
   hplcast_model_table table{};
   table.version = HPLCAST_MODEL_TABLE_VERSION + 1;
   EXPECT_THAT(error_in([&] { model_from_table(table); }), HasSubstr("hplcast emit"));
 }
 
-TEST(Statistics, LeaveOutWhatWasNotCalled) {
-  Statistics statistics;
-  statistics.counts.kernels[0] = {2, 1, 0.5, 16};
-  statistics.times_s = {1.25};
-  std::ostringstream out;
-  write_statistics(out, statistics);
-  EXPECT_THAT(out.str(), HasSubstr("\"dgemm\": {\n      \"calls\": 2"));
-  EXPECT_THAT(out.str(), ::testing::Not(HasSubstr("dtrsm")));
-  EXPECT_THAT(out.str(), HasSubstr("1.25"));
+TEST(CallCounts, LeaveOutWhatWasNotCalled) {
+  CallCounts counts;
+  counts.kernels[0] = {2, 1, 0.5, 16};
+  core::SimulationResult result;
+  add_counts(result, counts);
+  ASSERT_EQ(result.kernels.size(), 1U);
+  EXPECT_EQ(result.kernels.at("dgemm").calls, 2U);
+  core::CountsAtPanels panels;
+  add_counts(panels, {counts, counts});
+  EXPECT_EQ(panels.size(), 4U);
+  EXPECT_EQ(panels.at("kernels/dgemm/flop"), (std::vector<double>{16, 16}));
 }
 
 TEST(PanelCounts, AreThoseBeforeEachMark) {

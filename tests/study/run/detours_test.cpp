@@ -34,7 +34,6 @@ class DetoursOfHpl : public testing::SimulatedCluster {
     request_.parameters.NB = 128;
     request_.parameters.DEPTH = 1;
   }
-  void TearDown() override { unsetenv("HPLCAST_POLLING"); }
 
   core::Prediction predicted(int n, int p, int q, std::vector<core::DetourSource> detours) {
     request_.parameters.N = n;
@@ -90,9 +89,9 @@ TEST_F(DetoursOfHpl, OfRanksThatPollAreThoseOfEveryProbe) {
     core::NetworkModel::Values network = request_.cluster.network.values();
     network.growing_probes = grow;
     request_.cluster.network = core::NetworkModel::make(network);
-    setenv("HPLCAST_POLLING", "wait", 1);
+    request_.diagnosis.poll_by_waiting = true;
     const double asleep_s = predicted(1500, 3, 4, many_detours()).time_s;
-    setenv("HPLCAST_POLLING", "probe", 1);
+    request_.diagnosis.poll_by_waiting = false;
     const double probed_s = predicted(1500, 3, 4, many_detours()).time_s;
     // Sums of the same durations in another order, some 1e5 of them.
     EXPECT_NEAR(asleep_s / probed_s, 1, 1e-9) << grow;

@@ -253,10 +253,9 @@ TEST_F(EnergyOfHpl, TellsWhatThePowerModelDoesNotSay) {
 }
 
 TEST_F(EnergyOfHpl, KernelsLoadHostsOnlyWhereNoRankWorksInItsPast) {
-  setenv("HPLCAST_LOAD", "on", 1);
+  request_.diagnosis.load = true;
   const std::string error = tests::error_in([&] { predicted(1, 2, power_with(0)); });
-  unsetenv("HPLCAST_LOAD");
-  EXPECT_THAT(error, HasSubstr("HPLCAST_POLLING=probe"));
+  EXPECT_THAT(error, HasSubstr("false with fast or poll_by_waiting"));
 }
 
 TEST_F(EnergyOfHpl, OfAClusterWithoutPowerIsAnError) {
@@ -268,9 +267,16 @@ TEST_F(EnergyOfHpl, OfAClusterWithoutPowerIsAnError) {
 double energy_of_plugin(const PredictionRequest& request, const std::filesystem::path& folder) {
   std::ostringstream command;
   std::ifstream hostfile(folder / "hostfile");
-  command << "cd '" << folder.string() << "' && HPLCAST_CLUSTER=cluster.json HPLCAST_MODE=exact HPLCAST_POLLING=probe "
-          << "HPLCAST_LOAD=on HPLCAST_ENERGY=on HPLCAST_STATS=loaded.json HPLCAST_NOISE="
-          << (request.noise ? "on" : "off") << " HPLCAST_NETWORK_NOISE=" << (request.noise ? "on" : "off") << " '"
+  core::SimulationSettings settings;
+  settings.cluster = "cluster.json";
+  settings.result = "loaded.json";
+  settings.noise = settings.network_noise = request.noise;
+  settings.energy.emplace();
+  settings.diagnosis.load = true;
+  settings.diagnosis.poll_by_waiting = false;
+  core::write_file(folder / "loaded-settings.json",
+                   [&](std::ostream& out) { core::write_simulation_settings(out, settings); });
+  command << "cd '" << folder.string() << "' && HPLCAST_SIMULATION=loaded-settings.json '"
           << smpirun_to_run(request.programs.smpirun) << "' -np " << request.parameters.P * request.parameters.Q
           << " -platform '" << request.programs.platform_library.string() << "' -hostfile hostfile "
           << "--cfg=plugin:host_energy";

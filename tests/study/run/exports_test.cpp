@@ -81,11 +81,9 @@ class Exports : public testing::SimulatedCluster {
   /// The time in s that `predict` finds, with messages through SMPI or direct.
   double predicted_s(const std::string& messages, const std::string& polling = "probe") {
     request_.keep = folder_.path() / ("predicted-" + messages);
-    setenv("HPLCAST_MESSAGES", messages.c_str(), 1);
-    setenv("HPLCAST_POLLING", polling.c_str(), 1);
+    request_.diagnosis.direct_messages = messages == "direct";
+    request_.diagnosis.poll_by_waiting = polling == "wait";
     const core::Prediction prediction = predict(request_);
-    unsetenv("HPLCAST_MESSAGES");
-    unsetenv("HPLCAST_POLLING");
     EXPECT_FALSE(fs::exists(request_.keep / "platform.xml")) << "predict reads no export";
     return prediction.time_s;
   }
@@ -120,8 +118,13 @@ class Exports : public testing::SimulatedCluster {
     command.arguments = {"-np", std::to_string(ranks), "-platform", "platform.xml", "-hostfile", "hostfile"};
     for (const std::string& option : platforms::smpi_options(request_.cluster)) command.arguments.push_back(option);
     command.arguments.push_back("./xhpl");
-    command.environment = {
-        {"HPLCAST_SEED", std::to_string(request_.seed)}, {"HPLCAST_POLLING", polling}, {"HPLCAST_STATS", "stats.json"}};
+    core::SimulationSettings settings;
+    settings.seed = request_.seed;
+    settings.result = "stats.json";
+    settings.diagnosis.poll_by_waiting = polling == "wait";
+    core::write_file(folder_.path() / "settings.json",
+                     [&](std::ostream& out) { core::write_simulation_settings(out, settings); });
+    command.environment = {{"HPLCAST_SIMULATION", "settings.json"}};
     command.directory = folder_.path();
     command.timeout_s = 120;
     const core::CommandResult result = core::run(command);

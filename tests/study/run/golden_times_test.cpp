@@ -41,7 +41,6 @@ class GoldenTime : public testing::SimulatedCluster, public ::testing::WithParam
     // Other versions of HPL make other calls.
     if (line != "variant=hpcc-hpl-2.0") GTEST_SKIP() << "skipped: digits are those of HPL 2.0 of hpcc, not of " << line;
   }
-  void TearDown() override { unsetenv("HPLCAST_MESSAGES"); }
 };
 
 TEST_P(GoldenTime, IsWhatItWas) {
@@ -57,7 +56,7 @@ TEST_P(GoldenTime, IsWhatItWas) {
   request_.parameters.DEPTH = 1;
   request_.seed = golden.seed;
   request_.mode = golden.mode;
-  if (!golden.direct_messages) setenv("HPLCAST_MESSAGES", "smpi", 1);
+  request_.diagnosis.direct_messages = golden.direct_messages;
   EXPECT_EQ(core::shortest(predict(request_).time_s), golden.time_s);
 }
 

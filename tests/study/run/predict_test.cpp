@@ -71,9 +71,8 @@ TEST_F(Predict, TakesTheExactTimeFromTheStatistics) {
 }
 
 TEST_F(Predict, HandsSeedNoiseRanksAndProgramToTheSimulation) {
-  auto asked =
-      request("echo \"$@\" > \"$OUT\"; echo $HPLCAST_SEED $HPLCAST_NOISE $HPLCAST_NETWORK_NOISE >> \"$OUT\"\n" +
-              testing::print_hpl_result("2.00", "9.0") + good_statistics);
+  auto asked = request("echo \"$@\" > \"$OUT\"; cat \"$HPLCAST_SIMULATION\" >> \"$OUT\"\n" +
+                       testing::print_hpl_result("2.00", "9.0") + good_statistics);
   const auto record = programs_.folder() / "record";
   setenv("OUT", record.c_str(), 1);
   asked.seed = 18446744073709551615ULL;
@@ -82,14 +81,16 @@ TEST_F(Predict, HandsSeedNoiseRanksAndProgramToTheSimulation) {
   const std::string text = test::text_of(record);
   EXPECT_THAT(text, HasSubstr("-np 4 -platform "));
   EXPECT_THAT(text, HasSubstr(" ./xhpl-smpi"));  // a link in its folder: smpirun cannot take paths with spaces
-  EXPECT_THAT(text, HasSubstr("18446744073709551615 off off"));
+  EXPECT_THAT(text, HasSubstr("\"seed\": 18446744073709551615"));
+  EXPECT_THAT(text, HasSubstr("\"noise\": false"));
+  EXPECT_THAT(text, HasSubstr("\"network_noise\": false"));
 }
 
 TEST_F(Predict, KeepsItsFilesWhereAskedTo) {
   auto asked = request(testing::print_hpl_result("2.00", "9.0") + good_statistics);
   asked.keep = programs_.folder() / "kept" / "here";
   predict(asked);
-  for (const char* file : {"HPL.dat", "cluster.json", "simulation.log", "statistics.json"}) {
+  for (const char* file : {"HPL.dat", "cluster.json", "settings.json", "simulation.log", "statistics.json"}) {
     EXPECT_TRUE(std::filesystem::exists(asked.keep / file)) << file;
   }
 }
@@ -130,14 +131,21 @@ TEST_F(Predict, ResultsOfAnotherConfigurationAreRefused) {
 TEST_F(Predict, MissingOrBrokenStatisticsAreSaid) {
   const std::string result = testing::print_hpl_result("2.00", "9.0");
   EXPECT_THAT(error_of(request(result)), HasSubstr("left no statistics"));
-  EXPECT_THAT(error_of(request(result + "echo '{\"simulator\": ' > \"$HPLCAST_STATS\"")), HasSubstr("not JSON"));
+  EXPECT_THAT(error_of(request(result + "echo '{\"simulator\": ' > statistics.json")), HasSubstr("not JSON"));
+  EXPECT_THAT(error_of(request(result + good_statistics + "sed -i 's/version\": 2/version\": 1/' statistics.json")),
+              AllOf(HasSubstr("found version 1; this hplcast reads version 2"), HasSubstr("anew")));
+  EXPECT_THAT(error_of(request(result + good_statistics + "sed -i 's/ranks/rangs/' statistics.json")),
+              HasSubstr("rangs"));
 }
 
 TEST_F(Predict, ADeadlockTellsWhatEachRankWaitsFor) {
   const auto asked = request(
-      "cat > \"$HPLCAST_STATS\" <<END\n"
-      "{\"simulator\": \"SimGrid\", \"model_sha256\": \"\", \"deadlock\": true, \"end_s\": 1.5, \"times_s\": [],\n"
-      " \"kernels\": {}, \"messages\": {}, \"blocked\": [{\"rank\": 3, \"operation\": \"recv\", \"source\": 1,\n"
+      "cat > statistics.json <<END\n"
+      "{\"schema_version\": 2, \"cluster\": \"\", \"model_sha256\": \"\", \"model_source\": \"\", \"simulator\": "
+      "\"SimGrid\",\n"
+      " \"mode\": \"exact\", \"fast_error_95_s\": 0, \"seed\": 1, \"noise\": true, \"ranks\": 4, \"deadlock\": true,\n"
+      " \"end_s\": 1.5, \"times_s\": [], \"kernels\": {}, \"messages\": {}, \"blocked\": [{\"rank\": 3, \"operation\": "
+      "\"recv\", \"source\": 1,\n"
       " \"destination\": 3, \"tag\": 9, \"since_s\": 0.5, \"phase\": \"broadcast\"}]}\nEND\n");
   const std::string error = error_of(asked);
   EXPECT_THAT(error, HasSubstr("deadlocked at 1.5 s"));
@@ -152,8 +160,7 @@ TEST_F(Predict, PanelsThatHplCannotCountAreRefused) {
 }
 
 TEST_F(Predict, AProgramWithAnotherModelIsRefused) {
-  const auto asked =
-      request("HPLCAST_CLUSTER=/dev/null\n" + testing::print_hpl_result("2.00", "9.0") + good_statistics);
+  const auto asked = request("cluster=/dev/null\n" + testing::print_hpl_result("2.00", "9.0") + good_statistics);
   EXPECT_THAT(error_of(asked), HasSubstr("used the model e3b0c442"));  // SHA-256 of nothing
 }
 

@@ -247,17 +247,17 @@ TEST_F(SampledPrediction, RefusesWindowsThatDoNotFitTheGridOrTheMatrix) {
       window(first, last);
       FAIL() << first << "-" << last;
     } catch (const core::Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("HPLCAST_WINDOW"));
+      EXPECT_THAT(error.what(), HasSubstr("`window`"));
     }
   }
 }
 
-TEST_F(SampledPrediction, WindowsOfTheEnvironmentAreNotForPredictions) {
+TEST_F(SampledPrediction, SettingsOfTheEnvironmentAreNotForPredictions) {
   request_.parameters = parameters(1500, 64, 3, 4);
   const double time_s = predict(request_).time_s;
-  setenv("HPLCAST_WINDOW", "0-7", 1);
+  setenv("HPLCAST_SIMULATION", "/nowhere", 1);
   EXPECT_EQ(predict(request_).time_s, time_s);
-  unsetenv("HPLCAST_WINDOW");
+  unsetenv("HPLCAST_SIMULATION");
 }
 
 TEST_F(SampledPrediction, IsWithinItsErrorOfTheRun) {

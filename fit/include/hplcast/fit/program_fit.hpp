@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/program_model.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 
 namespace hplcast::fit {

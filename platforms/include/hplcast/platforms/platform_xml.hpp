@@ -26,7 +26,7 @@ void write_platform_xml(std::ostream& out, const core::ClusterModel& cluster, co
 std::vector<std::string> platform_xml_losses(const core::ClusterModel& cluster);
 
 /// True if platform.xml loses something, so that the platform library should be used instead
-/// (`smpirun -platform libhplcast-platform.so` with HPLCAST_CLUSTER).
+/// (`smpirun -platform libhplcast-platform.so` with a cluster.json in the settings).
 bool needs_platform_library(const core::ClusterModel& cluster);
 
 /// Loss of a scope where messages go through SMPI itself (plain smpirun with platform.xml, `predict --paje`):

@@ -1,8 +1,6 @@
 /* Activities of the ranks of a simulated program: for traces, tables of phases, progress, and the message of a deadlock
- * (docs/use/traces.md). Every function returns at once if no such setting is on; none costs simulated time.
- *
- * Settings from the environment: HPLCAST_TRACE (path of a Chrome trace), HPLCAST_TRACE_RANKS (first-last),
- * HPLCAST_PHASES (on or off), HPLCAST_PROGRESS (path). */
+ * (docs/use/traces.md). Every function returns at once if no such setting is on (`observation` in
+ * docs/formats/simulation-settings.md); none costs simulated time. */
 #ifndef HPLCAST_ACTIVITY_H
 #define HPLCAST_ACTIVITY_H
 

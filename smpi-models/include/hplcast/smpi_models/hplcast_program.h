@@ -59,7 +59,7 @@ void* hplcast_real_routine(const char* name);
 void hplcast_stop(const char* message);
 
 /* `size` bytes that all large allocations of all ranks share, filled with 1.0 at first; null if they are fewer than
- * HPLCAST_SHARE_ABOVE says, or it says nothing. */
+ * share_above_bytes of the settings, or these say nothing. */
 void* hplcast_share(size_t size);
 /* Bytes of what hplcast_share() has given; 0 for any other address. */
 size_t hplcast_shared_size(const void* memory);

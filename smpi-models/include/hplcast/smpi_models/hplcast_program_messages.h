@@ -14,7 +14,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Whether messages are ours: HPLCAST_MESSAGES, and a platform of ours. If not, nothing below is to be called. */
+/* Whether messages are ours: direct_messages of the settings, and a platform of ours. If not, nothing below is to be
+ * called. */
 int hplcast_messages(void);
 
 /* All ranks of `parent` have called a function that made `child`, or MPI_COMM_NULL for this rank. */

@@ -2,8 +2,7 @@
  *
  * Parameters of kernels: a kernel has at most three sizes (m, n, k); what a kernel does not have is 1.
  * Nothing here throws or returns an error: a call that cannot be served ends the simulation with a message on stderr
- * and exit code 3. Settings come from the environment: HPLCAST_CLUSTER, HPLCAST_SEED, HPLCAST_NOISE, HPLCAST_STATS
- * (docs/internals/smpi-runtime.md). */
+ * and exit code 3. Settings come from the file that HPLCAST_SIMULATION names (docs/formats/simulation-settings.md). */
 #ifndef HPLCAST_SMPI_H
 #define HPLCAST_SMPI_H
 
@@ -41,7 +40,8 @@ const char* hplcast_mpi_name(hplcast_mpi operation);
 void hplcast_require_interface(int compiled_with);
 
 /* Hands over the tables of a generated model.h; before the first kernel call, for example from a constructor. Further
- * calls with the same model (one per privatised copy of the program) change nothing. HPLCAST_CLUSTER wins over it. */
+ * calls with the same model (one per privatised copy of the program) change nothing. A cluster.json in the settings wins
+ * over it. */
 void hplcast_register_model(const hplcast_model_table* table);
 
 /* The calling rank spends the time of one call of `kernel`: drawn from the model of its CPU, added to its pending
@@ -146,7 +146,7 @@ typedef struct {
   int count;
 } hplcast_window;
 
-/* The window of a matrix of `panels` panels: all of them, if HPLCAST_WINDOW does not say otherwise. */
+/* The window of a matrix of `panels` panels: all of them, if the settings do not say otherwise. */
 hplcast_window hplcast_panel_window(int panels, int process_columns);
 /* The calling rank begins its factorisation (index -1), panel `index` of the window, counted from 0, or it has done all
  * of them (index = count). It may say so repeatedly; the last time counts. */

@@ -11,6 +11,7 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/study/panel_windows.hpp"
 
 namespace hplcast::study {
@@ -32,12 +33,7 @@ struct Observation {
 /// Whether something is asked for that is only whole in a simulation of all panels.
 bool is_observed(const Observation& observation);
 
-/// How far a simulation is.
-struct SimulationProgress {
-  double fraction = 0;     ///< of its work, 0 to 1
-  double simulated_s = 0;  ///< simulated time
-  double messages = 0;     ///< of a program other than HPL, whose fraction is not known
-};
+using core::SimulationProgress;
 
 /// Time and memory of a simulation of HPL, estimated from the parameters (docs/measurements/scaling.md has the
 /// measurements behind it).
@@ -123,7 +119,8 @@ struct PredictionRequest {
       keep;  ///< folder for HPL.dat, cluster.json, log ...; empty: a temporary one, removed at the end
   SimulatorPrograms programs;
   Observation observation;
-  std::function<void()> while_running;                         ///< called about ten times per second; may be empty
+  core::SimulationDiagnosis diagnosis;  ///< for tests, which compare ways of simulating; no command changes it
+  std::function<void()> while_running;  ///< called about ten times per second; may be empty
   std::function<void(const SimulationProgress&)> on_progress;  ///< the same, once there is something to tell
 };
 
@@ -183,12 +180,13 @@ struct PredictionBatch {
 void predict_many(const PredictionBatch& batch);
 
 /// The files of write_run_folder().
-inline const std::vector<const char*> run_folder_files = {"platform.xml", "hostfile", "model.h", "HPL.dat", "run.sh"};
+inline const std::vector<const char*> run_folder_files = {"platform.xml", "hostfile",      "model.h",
+                                                          "HPL.dat",      "settings.json", "run.sh"};
 
 /// Writes a folder in which `run.sh` runs HPL by plain smpirun, without hplcast: platform.xml with SMPI's settings,
-/// hostfile, model.h, HPL.dat. Of the request cluster, parameters, seed, noise and programs.smpirun count. The time is
-/// that of `predict --mode exact` where platform.xml is its platform, too (docs/formats/platform-xml.md says what that
-/// loses).
+/// hostfile, model.h, HPL.dat, settings.json. Of the request cluster, parameters, seed, noise and programs.smpirun
+/// count. The time is that of `predict --mode exact` where platform.xml is its platform, too
+/// (docs/formats/platform-xml.md says what that loses).
 /// @throws what check() throws; core::Error if a file cannot be written.
 void write_run_folder(const PredictionRequest& request, const std::filesystem::path& folder);
 

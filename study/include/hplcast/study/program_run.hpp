@@ -4,24 +4,19 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/study/predict.hpp"
 
 namespace hplcast::study {
 
-/// How code that is neither BLAS nor MPI nor a region is simulated: it takes no time, a share of the time in routines
-/// as observed, or its CPU time here.
-enum class RestMode { zero, model, bench };
-
-const char* to_string(RestMode mode);
-/// @throws core::DomainError for an unknown name.
-RestMode rest_mode_from_name(const std::string& name);
+using core::RestMode;
+using core::RoutineUse;
 
 /// A program that hplcast-cc has compiled, to be run on the simulator.
 struct ProgramRunRequest {
@@ -45,20 +40,11 @@ struct ProgramRunRequest {
   std::function<void(const SimulationProgress&)> on_progress = {};
 };
 
-/// Calls of a routine or region, summed over ranks.
-struct RoutineUse {
-  double calls = 0;
-  double outside_range = 0;  ///< calls of sizes that were not observed
-  double time_s = 0;         ///< simulated
-  double flop = 0;
-  bool has_model = false;
-};
-
 /// For a program that is to run on real MPI. @throws core::Error if it is linked for the simulator.
 void require_real_program(const std::filesystem::path& program);
 
-/// What a simulated program did.
-struct ProgramRun {
+/// What a simulated program did, and counted.
+struct ProgramRun : core::ProgramCounts {
   std::string command;
   std::string cluster;
   std::string model_sha256;
@@ -69,14 +55,7 @@ struct ProgramRun {
   double time_s = 0;  ///< simulated, from the start of the ranks to the end of the last one
   double wall_s = 0;
   double peak_pss_bytes = 0;
-  std::map<std::string, RoutineUse> routines;
-  std::map<std::string, RoutineUse> regions;
-  double rest_s = 0;     ///< of all ranks
-  double untimed_s = 0;  ///< CPU time of this machine between reads of a clock that show the same simulated time
-  double untimed_intervals = 0;  ///< how often
-  double detours_s = 0;          ///< by which they stretched all of these, of all ranks
-  double messages = 0;
-  double message_bytes = 0;
+  double detours_s = 0;                    ///< by which they stretched all of these, of all ranks
   std::vector<core::PhaseSummary> phases;  ///< by routine, region, MPI function ...; if asked for
   std::optional<core::Energy> energy;      ///< if asked for
   std::string output;                      ///< what it printed

@@ -1,0 +1,222 @@
+#pragma once
+
+// The boundary between hplcast and a program that it simulates, two files of JSON: settings go in, a result comes out.
+// Whoever starts a simulation writes the settings and names them in HPLCAST_SIMULATION (environment.h); the runtime in
+// the program reads them once, and writes the result at the end.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/prediction.hpp"
+
+namespace hplcast::core {
+
+// --- settings --------------------------------------------------------------------------------------------------------
+
+/// Neighbouring panels or ranks, from 0.
+struct IndexRange {
+  int first = 0;
+  int last = 0;  ///< included; at least first
+  bool contains(int index) const { return index >= first && index <= last; }
+};
+
+/// "3-17". @throws DomainError naming `what` it is of
+IndexRange index_range_from(const std::string& what, const std::string& text);
+
+/// Which exchanges of a panel fast mode simulates. In each panel every `panels`-th part is sampled, in rotation: its
+/// first `run` exchanges are simulated. The first `panels` panels sample all parts.
+struct SampledExchanges {
+  int run = 4;      ///< 1 to period - 1: something is noted between two runs
+  int period = 32;  ///< exchanges per part; panels wider than 8 periods have 8 longer parts
+  static constexpr int most_parts = 8;
+  int panels = 4;
+
+  int part_length(int panel_columns) const { return std::max(period, (panel_columns + most_parts - 1) / most_parts); }
+  /// Part of the panel that exchange `index` is in.
+  int part(int index, int panel_columns) const { return index / part_length(panel_columns); }
+  /// Sampled exchanges of a part, if there are any.
+  int run_length(int part, int panel_columns) const {
+    return std::min(run, panel_columns - part * part_length(panel_columns));
+  }
+  /// `panel`: its number, from 0.
+  bool is_sampled(int panel, int panel_columns, int index) const {
+    if (index % part_length(panel_columns) >= run) return false;
+    return panel < panels || (panel - part(index, panel_columns)) % panels == 0;
+  }
+};
+
+/// How a simulation goes about its work: switches of tests and experiments, which compare its ways with each other.
+struct SimulationDiagnosis {
+  bool direct_messages = true;  ///< false: every message takes SMPI's way
+  bool own_flows = true;        ///< who moves direct messages of HPL; those of other programs: SimGrid
+  bool poll_by_waiting = true;  ///< false: every probe of a polling loop is simulated
+  bool load = false;            ///< kernels load the simulated hosts
+  SampledExchanges sampled_exchanges;
+};
+
+/// How code of a program that is neither BLAS nor MPI nor a region is simulated: it takes no time, a share of the time
+/// in routines as observed, or its CPU time here.
+enum class RestMode { zero, model, bench };
+
+const char* to_string(RestMode mode);
+/// @throws DomainError for an unknown name.
+RestMode rest_mode_from_name(const std::string& name);
+
+/// A program other than HPL, all of whose run is timed.
+struct ProgramSettings {
+  RestMode rest = RestMode::zero;
+  bool numerics = false;              ///< routines are executed, too
+  std::string real_blas;              ///< path of the library that executes them; empty: that of the system
+  std::size_t share_above_bytes = 0;  ///< larger allocations share their memory; 0: none
+};
+
+/// What to keep of the power of a run.
+struct EnergySettings {
+  double bin_s = 0;    ///< of the power over time; 0: not kept
+  bool hosts = false;  ///< of every host
+};
+
+/// What to keep beside the result. Empty paths: nothing.
+struct ObservationSettings {
+  std::string trace;                      ///< Chrome's JSON
+  std::optional<IndexRange> trace_ranks;  ///< only these are in it
+  bool phases = false;                    ///< times of each phase of each rank in the result
+  std::string progress;                   ///< see SimulationProgress
+  bool checks = false;  ///< at its end the simulation checks what holds in each (smpi-models/session/invariants.hpp)
+};
+
+/// What is simulated, and how: docs/formats/simulation-settings.md.
+struct SimulationSettings {
+  static constexpr int schema_version = 1;
+  std::string cluster;                     ///< path of cluster.json; empty: the registered model.h, if any
+  std::string result;                      ///< path of the result; empty: none is written
+  std::uint64_t seed = 1;                  ///< of all random streams
+  bool noise = true;                       ///< false: every kernel takes its expected time
+  bool network_noise = true;               ///< false: every message takes its expected time
+  bool detours = true;                     ///< false: the cluster's detours never come
+  bool fast = false;                       ///< meetings in place of the exchanges of a panel factorisation
+  int fast_panels = 0;                     ///< in exact mode: as many panels of the window are factored as in fast mode
+  std::optional<IndexRange> window;        ///< the panels that HPL factors; nothing: all
+  std::optional<ProgramSettings> program;  ///< nothing: HPL
+  std::optional<EnergySettings> energy;    ///< nothing: not counted
+  ObservationSettings observation;
+  SimulationDiagnosis diagnosis;
+};
+
+/// JSON. What is absent when read has its default.
+void write_simulation_settings(std::ostream& out, SimulationSettings settings);
+/// @throws ParseError (JSON pointer as field) for other schema versions, unknown fields and values of the wrong kind or
+/// range.
+SimulationSettings read_simulation_settings(std::istream& in, const std::string& name);
+/// Those of a file; their relative paths are below its folder, and come out absolute. @throws likewise; Error if the
+/// file cannot be read.
+SimulationSettings read_simulation_settings(const std::filesystem::path& path);
+
+// --- progress --------------------------------------------------------------------------------------------------------
+
+/// How far a simulation is.
+struct SimulationProgress {
+  double fraction = 0;     ///< of its work, 0 to 1
+  double simulated_s = 0;  ///< simulated time
+  double messages = 0;     ///< of a program other than HPL, whose fraction is not known
+};
+
+/// One line, always of the same length: written over the old one, no reader sees half of it.
+std::string progress_line(const SimulationProgress& progress);
+/// Nothing if there is no such file, or nothing in it yet.
+std::optional<SimulationProgress> read_progress(const std::filesystem::path& path);
+
+// --- the result ------------------------------------------------------------------------------------------------------
+
+/// The times of every rank in one phase of HPL, or part of a program, in seconds (docs/use/traces.md).
+struct RankPhases {
+  std::string name;
+  std::vector<double> elapsed_s, kernels_s, messages_s, waiting_s;
+  std::vector<double> detours_s = {};  ///< empty: there were none
+};
+
+/// A rank that was in an MPI call when nothing went on any more. A source or destination of -1 is not known.
+struct BlockedRank {
+  int rank = 0;
+  std::string operation;
+  int source = -1, destination = -1, tag = 0;
+  double since_s = 0;
+  std::string phase;  ///< empty: none
+};
+
+/// Counts that all ranks made before each mark of panels: by names as in "kernels/dgemm/calls".
+using CountsAtPanels = std::map<std::string, std::vector<double>>;
+
+/// When the ranks of HPL began each panel that was factored.
+struct SimulatedPanels {
+  int first = 0;  ///< panel of the window
+  /// Simulated times, means over the ranks: of the begin of the factorisation, of each panel, and of the end.
+  std::vector<double> marks_s;
+  CountsAtPanels counts;  ///< of a window, at the same moments
+};
+
+/// The energy that the runtime counted.
+struct SimulatedEnergy {
+  Energy energy;     ///< its parts and their sum; states as sums over the ranks
+  PowerTrace trace;  ///< without bins if not asked for
+};
+
+/// Calls of a routine or region, summed over ranks.
+struct RoutineUse {
+  double calls = 0;
+  double outside_range = 0;  ///< calls of sizes that were not observed
+  double time_s = 0;         ///< simulated
+  double flop = 0;
+  bool has_model = false;
+};
+
+/// What a program that was observed did in a simulation (docs/use/any-program.md).
+struct ProgramCounts {
+  std::map<std::string, RoutineUse> routines;
+  std::map<std::string, RoutineUse> regions;
+  double rest_s = 0;     ///< simulated time of code that is neither routine nor region, of all ranks
+  double untimed_s = 0;  ///< CPU time of this machine between reads of a clock that show the same simulated time
+  double untimed_intervals = 0;  ///< how often
+  double messages = 0;           ///< those of collectives among them; 0 without the platform library
+  double message_bytes = 0;
+  std::vector<int> unfinished;  ///< ranks that have not come to MPI_Finalize
+};
+
+/// What happened in one simulation: docs/internals/smpi-runtime.md.
+struct SimulationResult {
+  static constexpr int schema_version = 2;
+  std::string cluster;         ///< name; empty without a model
+  std::string model_sha256;    ///< empty without a model
+  std::string model_source;    ///< path of cluster.json, or "model.h"
+  std::string simulator;       ///< name and version
+  std::string mode = "exact";  ///< or "fast"
+  double fast_error_95_s = 0;  ///< of fast mode, see Prediction
+  std::uint64_t seed = 0;
+  bool noise = true;
+  int ranks = 0;
+  bool deadlock = false;                         ///< the ranks waited for each other for ever
+  double end_s = 0;                              ///< simulated time at the end
+  std::vector<double> times_s;                   ///< exact simulated time of every HPL run
+  std::map<std::string, KernelCount> kernels;    ///< those that were called
+  std::map<std::string, MessageCount> messages;  ///< likewise
+  std::optional<SimulatedPanels> panels;         ///< of HPL
+  std::optional<ProgramCounts> program;          ///< of other programs
+  std::vector<double> detours_s;                 ///< by rank; empty: there were none
+  std::vector<RankPhases> phases;                ///< if asked for
+  std::optional<SimulatedEnergy> energy;         ///< if asked for
+  std::vector<BlockedRank> blocked;              ///< in a deadlock
+};
+
+void write_simulation_result(std::ostream& out, SimulationResult result);
+/// @throws ParseError (JSON pointer as field) for other schema versions, missing and unknown fields and values of the
+/// wrong kind.
+SimulationResult read_simulation_result(std::istream& in, const std::string& name);
+
+}  // namespace hplcast::core

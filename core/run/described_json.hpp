@@ -1,0 +1,216 @@
+#pragma once
+
+// JSON objects from one description of their fields, for writing and for reading:
+//
+//     template <typename Fields>
+//     static void describe(Fields& fields, Thing& thing) {
+//       fields("count", thing.count);
+//       fields.if_any("names", thing.names);    // left out where there are none
+//       fields.check("count", thing.count > 0, "a count above 0");
+//     }
+//
+// in the namespace of Thing. Members are numbers, texts, enumerations with a spell() of their own, described things,
+// and lists, maps by text and optionals of these.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/base/json_fields.hpp"
+#include "hplcast/core/prediction.hpp"
+
+namespace hplcast::core::detail {
+
+template <typename T>
+constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
+
+/// Makes an object of what is described.
+class FieldWriter {
+ public:
+  template <typename T>
+  void operator()(const char* name, T& value) {
+    json_[name] = json_of(value);
+  }
+  template <typename T>
+  void if_any(const char* name, T& value) {
+    if (has_content(value)) (*this)(name, value);
+  }
+  void check(const char*, bool, const char*) {}
+
+  template <typename T>
+  static Json json_of(T& value) {
+    if constexpr (is_plain<T>) {
+      return value;
+    } else if constexpr (std::is_enum_v<T>) {
+      return to_string(value);
+    } else {
+      FieldWriter fields;
+      describe(fields, value);
+      return std::move(fields.json_);
+    }
+  }
+  template <typename T>
+  static Json json_of(std::vector<T>& list) {
+    Json json = Json::array();
+    for (T& one : list) json.push_back(json_of(one));
+    return json;
+  }
+  template <typename T>
+  static Json json_of(std::map<std::string, T>& map) {
+    Json json = Json::object();
+    for (auto& [name, one] : map) json[name] = json_of(one);
+    return json;
+  }
+  template <typename T>
+  static Json json_of(std::optional<T>& value) {
+    return json_of(*value);
+  }
+
+ private:
+  template <typename T>
+  static bool has_content(const std::optional<T>& value) {
+    return value.has_value();
+  }
+  template <typename T>
+  static bool has_content(const T& list) {
+    return !list.empty();
+  }
+  Json json_ = Json::object();
+};
+
+/// The names of the fields.
+class FieldNames {
+ public:
+  template <typename T>
+  void operator()(const char* name, T&) {
+    names_.emplace_back(name);
+  }
+  template <typename T>
+  void if_any(const char* name, T&) {
+    names_.emplace_back(name);
+  }
+  void check(const char*, bool, const char*) {}
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+/// Takes what is described from an object, which must have nothing else.
+class FieldReader {
+ public:
+  /// `partial`: what is absent stays as it is.
+  FieldReader(const Node& node, bool partial) : node_(node), partial_(partial) {}
+
+  template <typename T>
+  void operator()(const char* name, T& value) {
+    if (!partial_ || node_.has(name)) take(node_.at(name), value);
+  }
+  template <typename T>
+  void if_any(const char* name, T& value) {
+    if (node_.has(name)) take(node_.at(name), value);
+  }
+  void check(const char* name, bool holds, const char* expected) {
+    if (holds) return;
+    const Node wrong = node_.has(name) ? node_.at(name) : node_;
+    wrong.fail("found " + wrong.raw().dump() + "; expected " + expected);
+  }
+
+  template <typename T>
+  void take(const Node& node, T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      value = node.boolean();
+    } else if constexpr (std::is_integral_v<T>) {
+      value = node.template integer<T>();
+    } else if constexpr (std::is_floating_point_v<T>) {
+      value = node.number();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      value = node.text();
+    } else if constexpr (std::is_enum_v<T>) {
+      node.made([&] { spell(node.text(), value); });
+    } else {
+      FieldNames known;
+      describe(known, value);
+      refuse_others(node, known.names());
+      FieldReader fields(node, partial_);
+      describe(fields, value);
+    }
+  }
+  template <typename T>
+  void take(const Node& node, std::vector<T>& list) {
+    list.resize(node.size_of_array());
+    for (std::size_t i = 0; i < list.size(); ++i) take(node.at(i), list[i]);
+  }
+  /// There may be millions: places are made of those that are wrong only.
+  void take(const Node& node, std::vector<double>& list) {
+    list.resize(node.size_of_array());
+    for (std::size_t i = 0; i < list.size(); ++i)
+      list[i] = node.raw()[i].is_number() ? node.raw()[i].get<double>() : node.at(i).number();
+  }
+  template <typename T>
+  void take(const Node& node, std::map<std::string, T>& map) {
+    for (const auto& [name, one] : node.object().items()) take(node.at(name.c_str()), map[name]);
+  }
+  template <typename T>
+  void take(const Node& node, std::optional<T>& value) {
+    take(node, value.emplace());
+  }
+
+  /// What is described at `node`, all of it.
+  template <typename T>
+  static T whole(const Node& node) {
+    T value;
+    FieldReader(node, false).take(node, value);
+    return value;
+  }
+
+ private:
+  const Node node_;
+  bool partial_;
+};
+
+/// The text of a file with `schema_version`, and what is described.
+template <typename T>
+std::string described_text(T& value) {
+  Json json = {{"schema_version", T::schema_version}};
+  json.update(FieldWriter::json_of(value));
+  return json.dump(2) + "\n";
+}
+
+/// Reads described_text(). @throws ParseError for another version, too.
+template <typename T>
+T read_described(std::istream& in, const std::string& name, bool partial) {
+  Json json = parse_json(in, name);
+  check_schema(Node(json, name), T::schema_version);
+  json.erase("schema_version");
+  T value;
+  FieldReader(Node(json, name), partial).take(Node(json, name), value);
+  return value;
+}
+
+}  // namespace hplcast::core::detail
+
+namespace hplcast::core {
+
+// What predictions and results of simulations have in common.
+
+template <typename Fields>
+void describe(Fields& fields, KernelCount& count) {
+  fields("calls", count.calls);
+  fields("outside_range", count.outside_range);
+  fields("time_s", count.time_s);
+  fields("flop", count.flop);
+}
+
+template <typename Fields>
+void describe(Fields& fields, MessageCount& count) {
+  fields("calls", count.calls);
+  fields("outside_range", count.outside_range);
+  fields("bytes", count.bytes);
+}
+
+}  // namespace hplcast::core
