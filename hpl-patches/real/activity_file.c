@@ -4,6 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hplcast/core/environment.h"
+
 #include "activity.h"
 #include "events_and_sums.h"
 
