@@ -402,10 +402,10 @@ void run_compare(CompareOptions options, bool limited) {
 
 }  // namespace
 
-void setup_compare(CLI::App& app) {
+void setup_compare(Command& app) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App& command = add_command(app, "compare", "Compare predictions with real HPL runs",
-                                  "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
+  Command& command = add_command(app, "compare", "Compare predictions with real HPL runs",
+                                 "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
   command
       .add_option(
           "real", options->real,
@@ -418,7 +418,7 @@ void setup_compare(CLI::App& app) {
                   "predictions (JSON of hplcast predict, or database of hplcast sweep)")
       ->required()
       ->type_name("PRED");
-  CLI::Option* time_from =
+  Option* time_from =
       command.add_option("--time-from", options->time_from,
                          "a program other than HPL: where its output has its time, 'time ([0-9.]+) s'; or run: all of "
                          "its time. REAL: outputs, archives of observe; PRED: JSON of hplcast run");
@@ -435,7 +435,7 @@ void setup_compare(CLI::App& app) {
                   "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain")
       ->type_name("FILE")
       ->excludes(time_from);
-  CLI::Option* limit =
+  Option* limit =
       command.add_option("--max-error", options->max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5");
   limit->transform(as_ratio());
   command.callback([options, limit] { run_compare(*options, !limit->empty()); });

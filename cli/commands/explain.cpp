@@ -236,11 +236,11 @@ void run_explain(ExplainOptions& options) {
 
 }  // namespace
 
-void setup_explain(CLI::App& app) {
+void setup_explain(Command& app) {
   auto options = std::make_shared<ExplainOptions>();
   study::ExplainRequest& request = options->request;
-  CLI::App& command = add_command(app, "explain", "Explain why a real HPL run and its prediction differ",
-                                  "hplcast explain observed.csv prediction.json --cluster cluster.json");
+  Command& command = add_command(app, "explain", "Explain why a real HPL run and its prediction differ",
+                                 "hplcast explain observed.csv prediction.json --cluster cluster.json");
   command
       .add_option("real", options->real,
                   "the CSV of `hplcast run-real --phases`, or the folder of one of its runs: observed.csv.d/0001-...")

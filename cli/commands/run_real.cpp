@@ -189,7 +189,7 @@ void run_run_real(RunRealOptions& options) {
   }
 }
 
-void add_observation(CLI::App& command, RunRealOptions& options) {
+void add_observation(Command& command, RunRealOptions& options) {
   study::RealObservation& observation = options.request.observation;
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
     return command.add_option(name, value, description)->type_name(type)->group("Observation");
@@ -205,8 +205,8 @@ void add_observation(CLI::App& command, RunRealOptions& options) {
       ->check(first_to_last());
 }
 
-void add_power(CLI::App& command, RunRealOptions& options) {
-  CLI::Option* const power =
+void add_power(Command& command, RunRealOptions& options) {
+  Option* const power =
       command.add_flag("--power", options.power, "record the sensors of this host while HPL computes: energy, watts");
   command.add_option("--power-period", options.power_period_s, "between two readings of the sensors")
       ->transform(as_seconds())
@@ -215,7 +215,7 @@ void add_power(CLI::App& command, RunRealOptions& options) {
   add_sensor_option(command, options.sensors)->needs(power);
   command.add_option("--power-root", options.power_root, "folder in which sys and dev of the sensors are looked for")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory)
+      ->check(existing_folder())
       ->capture_default_str()
       ->needs(power);
   for (const char* name : {"--power", "--power-period", "--sensors", "--power-root"})
@@ -224,11 +224,11 @@ void add_power(CLI::App& command, RunRealOptions& options) {
 
 }  // namespace
 
-void setup_run_real(CLI::App& app) {
+void setup_run_real(Command& app) {
   auto options = std::make_shared<RunRealOptions>();
   auto& request = options->request;
-  CLI::App& command = add_command(app, "run-real", "Run the real HPL on this machine, for comparison with predictions",
-                                  "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
+  Command& command = add_command(app, "run-real", "Run the real HPL on this machine, for comparison with predictions",
+                                 "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
   command.add_option("configurations", options->configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
       ->required()
       ->type_name("FILE");
@@ -242,7 +242,7 @@ void setup_run_real(CLI::App& app) {
   command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)")
       ->type_name("FILE");
   command.add_option("--check", options->check, "let HPL check its result")
-      ->check(CLI::IsMember({"on", "off"}))
+      ->check(among({"on", "off"}))
       ->capture_default_str();
   command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
       ->transform(as_time_limit());

@@ -227,9 +227,9 @@ void run_fit_detours(FitDetoursOptions options) {
 
 }  // namespace
 
-void setup_fit_detours(CLI::App& fit) {
+void setup_fit_detours(Command& fit) {
   auto options = std::make_shared<FitDetoursOptions>();
-  CLI::App& command =
+  Command& command =
       add_command(fit, "detours", "Find the sources of measured detours: periods, durations, what is hit",
                   "hplcast fit detours examples/detours/gaps.csv -o detours.json");
   command

@@ -133,17 +133,16 @@ void run_check(CheckCommandOptions& options) {
                         "\n  hint: log what explains them: `hplcast history change`, `hplcast history outlier`");
 }
 
-void add_test_options(CLI::App& command, CheckCommandOptions& options) {
+void add_test_options(Command& command, CheckCommandOptions& options) {
   fit::FindingOptions& tests = options.check.tests;
   command.add_option("--confidence", tests.confidence, "of a test, from 0.5 to below 1 (0.9999)");
   command.add_option("--window", tests.windows, "numbers of latest runs whose mean is tested (1,5)")
-      ->check(CLI::Range(1, 1000));
+      ->check(between(1, 1000));
   command
       .add_option("--against", options.against, "own: earlier runs of the CPU; cluster: the other CPUs (own,cluster)")
-      ->check(CLI::IsMember({"own", "cluster"}));
+      ->check(among({"own", "cluster"}));
   command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)")->transform(as_percentage());
-  command.add_option("--least-runs", tests.least_runs, "earlier runs that a test needs (10)")
-      ->check(CLI::Range(2, 10000));
+  command.add_option("--least-runs", tests.least_runs, "earlier runs that a test needs (10)")->check(between(2, 10000));
   add_choice<fit::Correction>(
       command, "--correction", tests.correction,
       {{"holm", fit::Correction::holm}, {"bh", fit::Correction::benjamini_hochberg}, {"none", fit::Correction::none}},
@@ -152,10 +151,10 @@ void add_test_options(CLI::App& command, CheckCommandOptions& options) {
 
 }  // namespace
 
-void setup_check(CLI::App& app) {
+void setup_check(Command& app) {
   const auto options = std::make_shared<CheckCommandOptions>();
-  CLI::App& command = add_command(app, "check", "Tell which hosts have changed since earlier campaigns; 5: some have",
-                                  "hplcast check watch.db --until 2025-04-01 || test $? = 5");
+  Command& command = add_command(app, "check", "Tell which hosts have changed since earlier campaigns; 5: some have",
+                                 "hplcast check watch.db --until 2025-04-01 || test $? = 5");
   command.add_option("history", options->database, "database of `hplcast history`")->required()->type_name("FILE");
   add_test_options(command, *options);
   command.add_option("--cluster", options->check.cluster, "only this one (all)");

@@ -213,7 +213,7 @@ nlohmann::ordered_json scenario_json(const study::Scenario& one) {
 
 }  // namespace
 
-void add_cost_options(CLI::App& command, CheckCostOptions& options) {
+void add_cost_options(Command& command, CheckCostOptions& options) {
   command.add_option("--predict", options.configuration, "what the findings cost this HPL run: HPL.dat, or CSV")
       ->type_name("HPL.dat");
   command
@@ -221,8 +221,7 @@ void add_cost_options(CLI::App& command, CheckCostOptions& options) {
                   "with --predict: cluster.json without the findings (the newest models of the history)")
       ->type_name("FILE");
   add_seeds(command, options.cost.seeds, "with --predict: seeds, the same for all that is compared (1,2,3)");
-  command.add_option("--jobs", options.cost.jobs, "with --predict: simulations at a time (1)")
-      ->check(CLI::Range(1, 1024));
+  command.add_option("--jobs", options.cost.jobs, "with --predict: simulations at a time (1)")->check(between(1, 1024));
   add_simulation_mode(command, options.cost.mode);
 }
 

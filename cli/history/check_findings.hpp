@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <iosfwd>
 #include <memory>
@@ -32,7 +31,7 @@ struct CheckCostOptions {
   study::CostOptions cost;
 };
 
-void add_cost_options(CLI::App& command, CheckCostOptions& options);
+void add_cost_options(Command& command, CheckCostOptions& options);
 
 /// Predicts. @throws core::Error (bad_input) for several configurations, a history without models.
 study::Cost predicted_cost(const study::HistoryDatabase& database, const study::HistoryCheck& check,

@@ -31,7 +31,7 @@ struct LogOptions {
 };
 
 /// Options that `history change` and `history outlier` share.
-void add_log_options(CLI::App& command, LogOptions& options) {
+void add_log_options(Command& command, LogOptions& options) {
   add_history_option(command, options.database);
   command.add_option("--cluster", options.cluster, "names, with / between them (all)");
   command.add_option("--hosts", options.hosts, "names, with / between them (all)");
@@ -80,9 +80,9 @@ void require_past(const std::string& date, std::int64_t time_s) {
   if (time_s > std::time(nullptr)) throw core::UsageError("--date is `" + date + "`, in the future (UTC)");
 }
 
-void setup_change(CLI::App& group) {
+void setup_change(Command& group) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       group, "change", "Log that something was changed or repaired: a new reference begins",
       "hplcast history change --date 2025-04-08 --hosts node-3 --type repair \"new fan\" --database watch.db");
   add_log_options(command, *options);
@@ -101,9 +101,9 @@ void setup_change(CLI::App& group) {
   });
 }
 
-void setup_outlier(CLI::App& group) {
+void setup_outlier(Command& group) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       group, "outlier", "Log runs that are known to be bad: they are no part of any reference",
       "hplcast history outlier --date 2025-01-20 --hosts node-7 \"another job was on the node\" --database watch.db");
   add_log_options(command, *options);
@@ -162,9 +162,9 @@ study::CampaignRecord failed_campaign(const HistoryDatabase& database, const Fai
   return record;
 }
 
-void setup_failed(CLI::App& group) {
+void setup_failed(Command& group) {
   const auto options = std::make_shared<FailedOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       group, "failed", "Log hosts that were to be measured and gave no result: a job that never ended",
       "hplcast history failed --date \"2025-04-09 07:00\" --cluster demo --hosts node-2 --database watch.db");
   add_history_option(command, options->database);
@@ -189,7 +189,7 @@ void setup_failed(CLI::App& group) {
 
 }  // namespace
 
-void add_history_option(CLI::App& command, std::string& database) {
+void add_history_option(Command& command, std::string& database) {
   command.add_option("--database", database, "the history; made if it is missing")->required()->type_name("FILE");
 }
 
@@ -203,7 +203,7 @@ void tell_added(const std::string& name, bool added) {
   std::cerr << name << (added ? ": added\n" : ": is in the history already\n");
 }
 
-void setup_history_logs(CLI::App& group) {
+void setup_history_logs(Command& group) {
   setup_change(group);
   setup_outlier(group);
   setup_failed(group);
@@ -227,9 +227,9 @@ void run_site(const SiteOptions& options) {
 
 }  // namespace
 
-void setup_history_site(CLI::App& group) {
+void setup_history_site(Command& group) {
   const auto options = std::make_shared<SiteOptions>();
-  CLI::App& command =
+  Command& command =
       add_command(group, "site", "Write a history as static pages: what needs attention, all hosts over time",
                   "hplcast history site watch.db -o site");
   command.add_option("history", options->database, "database of `hplcast history`")->required()->type_name("FILE");
@@ -308,10 +308,10 @@ void run_add(const AddOptions& options) {
   }
 }
 
-void setup_add(CLI::App& group) {
+void setup_add(Command& group) {
   const auto options = std::make_shared<AddOptions>();
-  CLI::App& command = add_command(group, "add", "Add the archives of campaigns",
-                                  "hplcast history add laptop.zip --database history.db");
+  Command& command = add_command(group, "add", "Add the archives of campaigns",
+                                 "hplcast history add laptop.zip --database history.db");
   command.add_option("archives", options->archives, "archives, or folders, of `hplcast calibrate`")
       ->required()
       ->type_name("FILE");
@@ -367,9 +367,9 @@ void run_import(const ImportOptions& options) {
   if (!options.outliers.empty()) std::cerr << database.add_outliers(outliers) << " new outliers\n";
 }
 
-void setup_history_import(CLI::App& group) {
+void setup_history_import(Command& group) {
   const auto options = std::make_shared<ImportOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       group, "import", "Add runs, changes and outliers from CSV files",
       "hplcast history import examples/watch/runs.csv --changes examples/watch/changes.csv --database watch.db");
   command.add_option("files", options->files, "one row per CPU and job: node, cpu, jobid, start_time, factors")
@@ -383,9 +383,9 @@ void setup_history_import(CLI::App& group) {
 
 }  // namespace
 
-void setup_history(CLI::App& app) {
-  CLI::App& group = add_command(app, "history", "Keep what repeated campaigns have measured (docs/use/history.md)",
-                                "hplcast history import --help");
+void setup_history(Command& app) {
+  Command& group = add_command(app, "history", "Keep what repeated campaigns have measured (docs/use/history.md)",
+                               "hplcast history import --help");
   group.require_subcommand(1);
   setup_add(group);
   setup_history_import(group);

@@ -289,7 +289,7 @@ std::string measure_collectives(Options& options, const cli::MeasuringRank& rank
   return csv.str();
 }
 
-void add_gap_options(CLI::App& app, Options& options) {
+void add_gap_options(cli::Command& app, Options& options) {
   app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch")
       ->transform(cli::as_seconds())
       ->capture_default_str();
@@ -304,7 +304,7 @@ void add_gap_options(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
-void add_collective_options(CLI::App& app, Options& options) {
+void add_collective_options(cli::Command& app, Options& options) {
   using namespace calibration;
   CollectiveOptions& collectives = options.collectives;
   cli::add_choice<Collective>(
@@ -316,7 +316,7 @@ void add_collective_options(CLI::App& app, Options& options) {
       ->transform(cli::as_bytes())
       ->capture_default_str();
   app.add_option("--count", collectives.count, "collectives: calls of a series (default: as many as --run-time holds)")
-      ->check(CLI::Range(1L, 1000000000000L));
+      ->check(cli::between(1L, 1000000000000L));
   app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source")
       ->transform(cli::as_seconds())
       ->capture_default_str();
@@ -327,10 +327,10 @@ void add_collective_options(CLI::App& app, Options& options) {
       ->delimiter(',')
       ->default_str("1%");
   app.add_option("--runs", collectives.series.runs, "collectives: series of each level, between clean ones")
-      ->check(CLI::Range(2, 100000))
+      ->check(cli::between(2, 100000))
       ->capture_default_str();
   app.add_option("--warm-up", collectives.series.warm_up, "collectives: series at the beginning that are set aside")
-      ->check(CLI::Range(0, 1000))
+      ->check(cli::between(0, 1000))
       ->capture_default_str();
   app.add_option("--period", collectives.period_s, "collectives: of the source")
       ->transform(cli::as_seconds())
@@ -348,8 +348,8 @@ void add_collective_options(CLI::App& app, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures detours: times in which the operating system or an agent takes a core away.",
-               "hplcast-measure-detours");
+  cli::Command app("Measures detours: times in which the operating system or an agent takes a core away.",
+                   "hplcast-measure-detours");
   cli::set_example(app, "hplcast-measure-detours --method gaps --for 2s -o gaps.csv");
   Options options;
   options.common.takes_design = false;

@@ -200,7 +200,7 @@ std::string measure(Options& options, const cli::MeasuringRank& rank) {
   return csv;
 }
 
-void add_design_options(CLI::App& app, Options& options) {
+void add_design_options(cli::Command& app, Options& options) {
   app.add_option("--states", options.design.states,
                  "what active cores do besides being idle: " + core::comma_separated(calibration::power_states()))
       ->delimiter(',')
@@ -223,14 +223,14 @@ void add_design_options(CLI::App& app, Options& options) {
   cli::add_seed(app, options.design.seed, "of the random order");
   app.add_flag("--dry-run", options.dry_run, "print the pieces and their time, measure nothing");
   app.add_option("--cores", options.cores, "with --dry-run: cores of a host (default: of this machine)")
-      ->check(CLI::Range(1, 100000));
+      ->check(cli::between(1, 100000));
 }
 
-void add_meter_options(CLI::App& app, Options& options) {
+void add_meter_options(cli::Command& app, Options& options) {
   cli::add_sensor_option(app, options.sensors);
   app.add_option("--root", options.root, "folder in which sys and dev are looked for")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory)
+      ->check(cli::existing_folder())
       ->capture_default_str();
   app.add_option("--period", options.measure.period_s, "between two readings")
       ->transform(cli::as_seconds())
@@ -253,7 +253,7 @@ void add_meter_options(CLI::App& app, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures what hosts draw while their cores compute, poll, wait and sleep.", program_name);
+  cli::Command app("Measures what hosts draw while their cores compute, poll, wait and sleep.", program_name);
   cli::set_example(app, "hplcast-measure-power --dry-run --cores 4");
   Options options;
   options.common.takes_design = false;

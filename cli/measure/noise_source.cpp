@@ -77,8 +77,8 @@ void run(Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Takes cores away now and then, as an agent or a daemon does: to test detectors of detours.",
-               "hplcast-noise-source");
+  cli::Command app("Takes cores away now and then, as an agent or a daemon does: to test detectors of detours.",
+                   "hplcast-noise-source");
   cli::set_example(app, "hplcast-noise-source --period 1s --duration 10ms --cores 0 --for 2s");
   Options options;
   app.add_option("--period", options.source.period_s, "from one beginning to the next")

@@ -26,7 +26,7 @@ void warn_about_quality(const std::string& command, const core::ClusterModel& cl
     std::cerr << who << " is " << core::to_string(verdict) << "; see provenance.quality_flags in it\n";
 }
 
-void add_capacity_options(CLI::App& command, CapacityOptions& options, const std::string& who) {
+void add_capacity_options(Command& command, CapacityOptions& options, const std::string& who) {
   command
       .add_option("--capacity", options.remote_bytes_per_s,
                   "total bandwidth of several messages through the link of a host, per direction: 100Gbps (default: "

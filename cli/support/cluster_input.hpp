@@ -1,8 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/support/command.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/network_model.hpp"
 
@@ -22,7 +22,7 @@ struct CapacityOptions {
 };
 
 /// Adds --capacity and --local-capacity. `who`: the command, for warnings: "hplcast assemble".
-void add_capacity_options(CLI::App& command, CapacityOptions& options, const std::string& who);
+void add_capacity_options(Command& command, CapacityOptions& options, const std::string& who);
 
 /// The network with these capacities (origin given) in place of its own.
 /// @throws core::UsageError for --capacity if the network has no messages between hosts.

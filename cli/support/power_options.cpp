@@ -12,13 +12,13 @@ namespace hplcast::cli {
 
 using calibration::MeterKind;
 
-CLI::Option* add_sensor_option(CLI::App& app, std::vector<std::string>& kinds) {
+Option* add_sensor_option(Command& app, std::vector<std::string>& kinds) {
   std::vector<std::string> names;
   for (const auto& [name, kind] : calibration::meter_kinds_by_name) names.push_back(name);
   return app
       .add_option("--sensors", kinds, "kinds of sensors to read: " + core::comma_separated(names) + " (default: all)")
       ->delimiter(',')
-      ->check(CLI::IsMember(names));
+      ->check(among(names));
 }
 
 std::vector<MeterKind> meter_kinds(const std::vector<std::string>& names) {

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/support/command.hpp"
 #include "hplcast/calibration/power_meter.hpp"
 
 namespace hplcast::cli {
 
 /// Adds --sensors: kinds of meters of power.
-CLI::Option* add_sensor_option(CLI::App& app, std::vector<std::string>& kinds);
+Option* add_sensor_option(Command& app, std::vector<std::string>& kinds);
 
 /// The kinds by name; all if there are none. Each must be one of add_sensor_option().
 std::vector<calibration::MeterKind> meter_kinds(const std::vector<std::string>& names);
