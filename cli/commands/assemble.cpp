@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/cluster_model.hpp"
@@ -16,9 +16,6 @@
 namespace hplcast::cli {
 
 namespace {
-
-const std::map<std::string, core::KernelSet> kernel_sets = {{"full_model", core::KernelSet::full},
-                                                            {"simple_model", core::KernelSet::simple}};
 
 /// Coefficients that somebody published: which files, and which lines of them.
 struct PublishedParts {
@@ -90,7 +87,8 @@ std::map<std::string, core::KernelModel> read_kernels(const AssembleOptions& opt
   }
   if (!published.kernels.empty()) {
     core::read_file(published.kernels, [&](std::istream& in, const std::string& name) {
-      const core::KernelSet set = kernel_sets.at(published.kernel_set);
+      const core::KernelSet set =
+          published.kernel_set == "full_model" ? core::KernelSet::full : core::KernelSet::simple;
       for (auto& [kernel, model] : core::read_kernel_table(in, name, set))
         add_kernel(all, name, kernel, std::move(model));
     });
@@ -178,12 +176,12 @@ void add_published(Command& command, PublishedParts& parts) {
   Option* kernels =
       add("--kernels", parts.kernels, "the other kernels: CSV with kernel, duration, size, mu, sigma", "FILE");
   add("--kernel-set", parts.kernel_set, "full_model: all, with scatter; simple_model: expected times, no copies", "SET")
-      ->check(among(kernel_sets))
+      ->check(among({"full_model", "simple_model"}))
       ->capture_default_str()
       ->needs(kernels);
   Option* network = add("--network", parts.network, "JSON list of SMPI calibrations", "FILE");
   Option* network_id = add("--network-id", parts.network_id, "which network of --network", "ID")->needs(network);
-  network->needs(network_id)->excludes("--network-fit");
+  network->needs(network_id)->excludes(command.get_option("--network-fit"));
   add("--mixtures", parts.mixtures, "JSON of mixtures: the noise of sends and receives", "FILE");
 }
 

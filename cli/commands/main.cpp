@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   spell_out_np(argc, argv);
   core::settle_in();
   core::remove_leftovers_when_we_die();
-  Command app(
+  cli::Command app(
       "Predicts High-Performance Linpack (HPL) on a cluster by running HPL itself on the SimGrid/SMPI simulator.",
       "hplcast");
   app.set_version_flag("--version", "hplcast " HPLCAST_VERSION);

@@ -8,9 +8,8 @@
 #include <set>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
-#include "cli/support/configuration_file.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/prediction_results.hpp"
@@ -20,6 +19,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/configurations.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/transform.hpp"
 
@@ -40,19 +40,6 @@ struct PredictOptions {
   study::PredictionRequest request;  ///< what the options above do not say
 };
 
-/// Each once: CSV files of runs that were repeated, or of several seeds, have some in several rows.
-std::vector<core::HplParameters> without_repetitions(const std::vector<core::HplParameters>& all,
-                                                     const std::string& file) {
-  std::set<std::string> known;
-  std::vector<core::HplParameters> once;
-  for (const core::HplParameters& one : all)
-    if (known.insert(core::to_string(one)).second) once.push_back(one);
-  if (once.size() < all.size())
-    std::cerr << "hplcast predict: note: " << file << " has " << all.size() << " configurations, of which "
-              << once.size() << " differ: each is predicted once\n";
-  return once;
-}
-
 /// One request for every configuration and seed.
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
   study::PredictionRequest base = options.request;
@@ -64,9 +51,12 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
                  "published with (docs/measurements/dahu.md); --growing-probes off switches that off\n";
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
-    configurations = without_repetitions(
-        read_configuration_file("hplcast predict", options.configurations, options.request.parameters),
-        options.configurations);
+    configurations = read_configuration_file("hplcast predict", options.configurations, options.request.parameters);
+    // CSV files of runs that were repeated, or of several seeds, have some in several rows.
+    const std::size_t repeated = study::take_repeated(configurations).size();
+    if (repeated > 0)
+      std::cerr << "hplcast predict: note: " << options.configurations << " has " << configurations.size() + repeated
+                << " configurations, of which " << configurations.size() << " differ: each is predicted once\n";
   }
   std::vector<study::PredictionRequest> requests;
   for (const auto& parameters : configurations) {

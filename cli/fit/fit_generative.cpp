@@ -15,11 +15,6 @@
 
 namespace hplcast::cli {
 
-/// Picture for judging a generative model: the first coefficient of every CPU and day with the mean of its kind;
-/// means of CPUs with the ellipse that holds 95 percent of the CPUs to be drawn; how CPUs and days scatter against the
-/// normal law that is drawn from. `fit` is ok and was made of `rows`.
-Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit);
-
 namespace {
 
 using Style = PlotSeries::Style;
@@ -119,8 +114,9 @@ PlotPanel normal_panel(const std::string& title, const std::string& x_name, cons
   return {title, x_name, "density", false, false, {std::move(histogram), std::move(density)}, {}};
 }
 
-}  // namespace
-
+/// Picture for judging a generative model: the first coefficient of every CPU and day with the mean of its kind;
+/// means of CPUs with the ellipse that holds 95 percent of the CPUs to be drawn; how CPUs and days scatter against the
+/// normal law that is drawn from. `fit` is ok and was made of `rows`.
 Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit) {
   const core::GenerativeModel& model = fit.model;
   const std::vector<CpuDays> cpus = cpus_of(rows, fit);
@@ -143,8 +139,6 @@ Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const 
                                           what + ": (day - CPU) / standard deviation", between_days));
   return picture;
 }
-
-namespace {
 
 struct FitGenerativeOptions {
   std::vector<std::string> files;

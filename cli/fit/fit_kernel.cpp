@@ -283,10 +283,11 @@ void setup_fit_kernel(Command& fit) {
   command.add_option("--kernel", options->csv.only_kernel,
                      "only this kernel (default: all in the file, each with the formula that suits it)");
   command.add_option("--default-kernel", options->csv.default_kernel, "kernel of files without that column (dgemm)");
-  command.add_option("--by", options->csv.by, "one fit for each value of these columns: node,cpu")->delimiter(',');
+  Option* by = command.add_option("--by", options->csv.by, "one fit for each value of these columns: node,cpu");
+  by->delimiter(',');
   Option* per_cpu = command.add_option(
       "--per-cpu", options->hosts, "one model with a law for each CPU (columns host, cpu) of these hosts: node-[1-32]");
-  per_cpu->type_name("HOSTS")->excludes("--by");
+  per_cpu->type_name("HOSTS")->excludes(by);
   command.add_flag("--all-contents", options->csv.all_contents,
                    "keep calls whose matrices hold other than random numbers, as those of HPL do");
   command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)")

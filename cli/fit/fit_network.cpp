@@ -8,8 +8,8 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/cluster_model.hpp"
@@ -357,7 +357,7 @@ void setup_fit_network(Command& app) {
       .add_option("--thresholds", options->thresholds,
                   "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)")
       ->type_name("FILE");
-  const between int_bytes(0.0, 2147483647.0);  // SMPI's thresholds
+  const Check int_bytes = between(0.0, 2147483647.0);  // SMPI's thresholds
   command.add_option("--async-small", options->async_small_bytes, "messages below are eager")
       ->transform(as_bytes())
       ->check(int_bytes);

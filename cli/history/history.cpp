@@ -1,4 +1,3 @@
-#include "cli/history/history.hpp"
 #include "hplcast/study/history.hpp"
 
 #include <algorithm>
@@ -25,6 +24,17 @@ namespace hplcast::cli {
 namespace {
 
 using study::HistoryDatabase;
+namespace fs = std::filesystem;
+
+/// --database of the commands that write a history.
+void add_history_option(Command& command, std::string& database) {
+  command.add_option("--database", database, "the history; made if it is missing")->required()->type_name("FILE");
+}
+
+/// Says on stderr whether something was new.
+void tell_added(const std::string& name, bool added) {
+  std::cerr << name << (added ? ": added\n" : ": is in the history already\n");
+}
 
 struct LogOptions {
   std::string database, date, cluster = "all", hosts = "all", type = "change", job, description;
@@ -50,7 +60,7 @@ std::vector<std::string> listed(const char* option, const std::string& list) {
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   throw core::Error(core::ExitCode::bad_input, "no campaign has measured " + what + " `" + name + "`; there are " +
-                                                   (known.empty() ? "none" : named(known)));
+                                                   (known.empty() ? "none" : study::names_text(known)));
 }
 
 std::vector<std::string> hosts_of(const HistoryDatabase& database, const std::string& cluster) {
@@ -132,7 +142,8 @@ struct FailedOptions {
 std::string one_cluster(const HistoryDatabase& database, const std::string& name) {
   const auto known = database.clusters();
   if (name.empty() && known.size() > 1)
-    throw core::UsageError("the history is of several clusters: expected --cluster, one of " + named(known));
+    throw core::UsageError("the history is of several clusters: expected --cluster, one of " +
+                           study::names_text(known));
   if (name.empty()) return known.empty() ? name : known.front();
   require_known("cluster", name, known);
   return name;
@@ -187,47 +198,21 @@ void setup_failed(Command& group) {
   });
 }
 
-}  // namespace
-
-void add_history_option(Command& command, std::string& database) {
-  command.add_option("--database", database, "the history; made if it is missing")->required()->type_name("FILE");
-}
-
-std::string named(const std::vector<std::string>& names) {
-  std::vector<std::string> texts;
-  for (const std::string& name : names) texts.push_back(name.empty() ? "''" : name);
-  return core::comma_separated(texts);
-}
-
-void tell_added(const std::string& name, bool added) {
-  std::cerr << name << (added ? ": added\n" : ": is in the history already\n");
-}
-
-void setup_history_logs(Command& group) {
-  setup_change(group);
-  setup_outlier(group);
-  setup_failed(group);
-}
-
-namespace {
-
 struct SiteOptions {
   std::string database, folder;
   study::CheckOptions check;
 };
 
 void run_site(const SiteOptions& options) {
-  if (std::filesystem::exists(options.folder) && !std::filesystem::is_directory(options.folder))
+  if (fs::exists(options.folder) && !fs::is_directory(options.folder))
     throw core::Error(core::ExitCode::bad_input, options.folder + " is a file; expected a folder for the pages");
   const study::HistoryDatabase database(options.database, study::HistoryDatabase::Access::read);
   const study::SiteSize size = write_site(database, options.check, options.folder);
   std::cerr << size.pages << " pages, the largest of " << (size.largest_bytes + 1023) / 1024 << " KiB; begin with "
-            << (std::filesystem::path(options.folder) / "index.html").string() << '\n';
+            << (fs::path(options.folder) / "index.html").string() << '\n';
 }
 
-}  // namespace
-
-void setup_history_site(Command& group) {
+void setup_site(Command& group) {
   const auto options = std::make_shared<SiteOptions>();
   Command& command =
       add_command(group, "site", "Write a history as static pages: what needs attention, all hosts over time",
@@ -240,10 +225,6 @@ void setup_history_site(Command& group) {
   command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
   command.callback([options] { run_site(*options); });
 }
-
-namespace {
-
-namespace fs = std::filesystem;
 
 /// SHA-256 of an archive, or of all files of a campaign's folder.
 std::string hash_of(const fs::path& path, const calibration::CampaignArchive& archive) {
@@ -367,7 +348,7 @@ void run_import(const ImportOptions& options) {
   if (!options.outliers.empty()) std::cerr << database.add_outliers(outliers) << " new outliers\n";
 }
 
-void setup_history_import(Command& group) {
+void setup_import_of_runs(Command& group) {
   const auto options = std::make_shared<ImportOptions>();
   Command& command = add_command(
       group, "import", "Add runs, changes and outliers from CSV files",
@@ -388,9 +369,11 @@ void setup_history(Command& app) {
                                "hplcast history import --help");
   group.require_subcommand(1);
   setup_add(group);
-  setup_history_import(group);
-  setup_history_logs(group);
-  setup_history_site(group);
+  setup_import_of_runs(group);
+  setup_change(group);
+  setup_outlier(group);
+  setup_failed(group);
+  setup_site(group);
 }
 
 }  // namespace hplcast::cli

@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "cli/support/command_line.hpp"
-#include "cli/support/configuration_file.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cli/measure/core_list.hpp"
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
+#include "hplcast/calibration/topology.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace {
@@ -64,7 +64,7 @@ void print_json(std::ostream& out, const Options& options, const std::vector<cal
 }
 
 void run(Options& options) {
-  options.source.cores = cli::parse_cores(options.cores, calibration::Topology::of_this_machine().cores());
+  options.source.cores = calibration::parse_cores(options.cores, calibration::Topology::of_this_machine().cores());
   options.source.seed = options.seed != 0 ? options.seed : std::random_device{}();
   cli::of_options([&] { calibration::validate(options.source); });
   stop_at_signals();

@@ -11,6 +11,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <tuple>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -257,6 +258,11 @@ Check first_to_last() {
             return "found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31";
           },
           ""};
+}
+
+Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help) {
+  const auto set = [&first, &last](const std::string& text) { std::tie(first, last) = first_and_last(text); };
+  return command.add_option_function<std::string>(name, set, help)->type_name("FIRST-LAST")->check(first_to_last());
 }
 
 std::pair<int, int> first_and_last(const std::string& text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #include "cli/support/command.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -32,6 +34,24 @@ Option* add_choice(Command& command, const std::string& option, Value& value, co
       if (name == text) value = meaning;
   };
   return command.add_option_function<std::string>(option, set, help)->check(among(texts))->default_str(otherwise);
+}
+
+/// An option for several of some names, of which the help says that the default is all.
+template <typename Value>
+Option* add_choices(Command& command, const std::string& option, std::vector<Value>& values, const Names<Value>& names,
+                    const std::string& help) {
+  std::vector<std::string> texts;
+  for (const auto& [name, meaning] : names) texts.push_back(name);
+  const auto set = [&values, names](const std::vector<std::string>& given) {
+    values.clear();
+    for (const auto& [name, meaning] : names)
+      if (std::find(given.begin(), given.end(), name) != given.end()) values.push_back(meaning);
+  };
+  return command
+      .add_option_function<std::vector<std::string>>(option, set,
+                                                     help + ": " + core::comma_separated(texts) + " (default: all)")
+      ->delimiter(',')
+      ->check(among(texts));
 }
 
 /// Quantities with units (core/units.hpp) for options of CLI11:
@@ -107,19 +127,20 @@ void require_rereadable(const std::filesystem::path& path);
 /// and devices are fine.
 void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs);
 
-/// For options of CLI11: a finite number of at least 0.
+/// A finite number of at least 0.
 Check at_least_zero();
 
-/// For options of CLI11: two whole numbers, both inclusive, such as 0-31.
+/// An option for two whole numbers, both inclusive, such as 0-31.
+Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help);
+/// The same for a text, and what is in it.
 Check first_to_last();
-/// Of a text that it has passed.
 std::pair<int, int> first_and_last(const std::string& text);
 /// @throws core::UsageError if `run` does not have what a value of `option` begins with: it has the `things` 0 to
 /// `count` - 1.
 void require_begins_below(const std::string& option, int first, long long count, const std::string& run,
                           const std::string& things);
 
-/// For options of CLI11: names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
+/// Names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
 Check host_names();
 
 }  // namespace hplcast::cli

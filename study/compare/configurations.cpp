@@ -4,6 +4,7 @@
 #include <cctype>
 #include <istream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
@@ -73,6 +74,14 @@ std::vector<core::HplParameters> read_configurations(std::istream& in, const std
                                                          : core::read_hpl_dat(text, name, warnings);
   if (configurations.empty()) throw core::ParseError({name, 0, ""}, "no configuration in it; expected at least one");
   return configurations;
+}
+
+std::vector<core::HplParameters> take_repeated(std::vector<core::HplParameters>& configurations) {
+  std::set<core::HplParameters> known;
+  std::vector<core::HplParameters> once, repeated;
+  for (const core::HplParameters& one : configurations) (known.insert(one).second ? once : repeated).push_back(one);
+  configurations = std::move(once);
+  return repeated;
 }
 
 std::vector<core::HplRun> read_real_runs(std::istream& in, const std::string& name,

@@ -21,6 +21,9 @@ std::vector<core::HplParameters> read_configurations(std::istream& in, const std
                                                      const core::HplParameters& defaults = {},
                                                      std::vector<std::string>* warnings = nullptr);
 
+/// Leaves each configuration once, where it comes first. Returns the others.
+std::vector<core::HplParameters> take_repeated(std::vector<core::HplParameters>& configurations);
+
 /// Runs of the real HPL from its own output or from a CSV (core::read_hpl_csv), told apart in the same way.
 /// @throws core::ParseError, also for a file without runs.
 std::vector<core::HplRun> read_real_runs(std::istream& in, const std::string& name,

@@ -1,4 +1,4 @@
-#include "cli/support/cluster_input.hpp"
+#include "cli/support/input_files.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -8,6 +8,7 @@
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/study/configurations.hpp"
 
 namespace hplcast::cli {
 
@@ -15,6 +16,17 @@ core::ClusterModel read_cluster_file(const std::string& path) {
   core::ClusterModel cluster;
   core::read_file(path, [&](std::istream& in, const std::string& name) { cluster = core::read_cluster(in, name); });
   return cluster;
+}
+
+std::vector<core::HplParameters> read_configuration_file(const std::string& program, const std::string& path,
+                                                         const core::HplParameters& defaults) {
+  std::vector<core::HplParameters> configurations;
+  std::vector<std::string> warnings;
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    configurations = study::read_configurations(in, name, defaults, &warnings);
+  });
+  for (const std::string& warning : warnings) std::cerr << program << ": warning: " << warning << '\n';
+  return configurations;
 }
 
 void warn_about_quality(const std::string& command, const core::ClusterModel& cluster) {
