@@ -10,6 +10,7 @@
 namespace hplcast::cli {
 
 /// A mapping of a YAML file whose keys are asked for one by one; what nobody asks for is an error.
+/// Defined in campaign_yaml.cpp.
 class Section {
  public:
   Section(const YAML::Node& node, std::string file, std::string name);

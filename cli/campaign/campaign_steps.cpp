@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "cli/campaign/campaign_section.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/hpl_design.hpp"
@@ -203,7 +204,7 @@ calibration::CampaignStep detours_step(Section& section, const CampaignCommon& c
   section.read_quantity("size", size_bytes, core::parse_bytes);
   for (const std::string& level : levels) {
     std::string share = level;
-    const std::string problem = as_percentage()(share);
+    const std::string problem = as_percentage().problem(share);
     if (!problem.empty()) section.fail("levels", problem);
     series.levels.push_back(std::stod(share));
   }

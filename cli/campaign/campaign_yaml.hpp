@@ -4,8 +4,11 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/campaign/campaign_section.hpp"
 #include "hplcast/calibration/campaign.hpp"
+
+namespace YAML {
+class Node;
+}
 
 namespace hplcast::cli {
 

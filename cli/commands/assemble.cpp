@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/cluster_model.hpp"
@@ -16,9 +16,6 @@
 namespace hplcast::cli {
 
 namespace {
-
-const std::map<std::string, core::KernelSet> kernel_sets = {{"full_model", core::KernelSet::full},
-                                                            {"simple_model", core::KernelSet::simple}};
 
 /// Coefficients that somebody published: which files, and which lines of them.
 struct PublishedParts {
@@ -49,9 +46,10 @@ core::RankToCpu parse_rank_to_cpu(const std::string& text) {
     return result;
   }
   result.kind = core::RankToCpu::Kind::list;
-  for (const std::string& cpu : CLI::detail::split(text, ',')) {
+  std::istringstream cpus(text);
+  for (std::string cpu; std::getline(cpus, cpu, ',');) {
     int number = 0;
-    if (!CLI::detail::lexical_cast(cpu, number)) {
+    if (!parse_whole(cpu, number)) {
       throw core::UsageError("--rank-to-cpu is `" + text + "`; expected block, cyclic, or CPU numbers like 0,0,1,1");
     }
     result.list.push_back(number);
@@ -89,7 +87,8 @@ std::map<std::string, core::KernelModel> read_kernels(const AssembleOptions& opt
   }
   if (!published.kernels.empty()) {
     core::read_file(published.kernels, [&](std::istream& in, const std::string& name) {
-      const core::KernelSet set = kernel_sets.at(published.kernel_set);
+      const core::KernelSet set =
+          published.kernel_set == "full_model" ? core::KernelSet::full : core::KernelSet::simple;
       for (auto& [kernel, model] : core::read_kernel_table(in, name, set))
         add_kernel(all, name, kernel, std::move(model));
     });
@@ -167,33 +166,32 @@ void run_assemble(const AssembleOptions& options) {
 }
 
 /// The options of published coefficients. A file with many models needs to be told which.
-void add_published(CLI::App& command, PublishedParts& parts) {
+void add_published(Command& command, PublishedParts& parts) {
   const auto add = [&](const char* name, std::string& value, const char* description, const char* type) {
     return command.add_option(name, value, description)->type_name(type)->group("Published coefficients");
   };
-  CLI::Option* dgemm =
-      add("--dgemm", parts.dgemm, "dgemm of each CPU: CSV with model_id, node, cpu, mu_*, sigma_*", "FILE");
-  CLI::Option* model_id = add("--model-id", parts.model_id, "which model of --dgemm", "ID")->needs(dgemm);
+  Option* dgemm = add("--dgemm", parts.dgemm, "dgemm of each CPU: CSV with model_id, node, cpu, mu_*, sigma_*", "FILE");
+  Option* model_id = add("--model-id", parts.model_id, "which model of --dgemm", "ID")->needs(dgemm);
   dgemm->needs(model_id);
-  CLI::Option* kernels =
+  Option* kernels =
       add("--kernels", parts.kernels, "the other kernels: CSV with kernel, duration, size, mu, sigma", "FILE");
   add("--kernel-set", parts.kernel_set, "full_model: all, with scatter; simple_model: expected times, no copies", "SET")
-      ->check(CLI::IsMember(kernel_sets))
+      ->check(among({"full_model", "simple_model"}))
       ->capture_default_str()
       ->needs(kernels);
-  CLI::Option* network = add("--network", parts.network, "JSON list of SMPI calibrations", "FILE");
-  CLI::Option* network_id = add("--network-id", parts.network_id, "which network of --network", "ID")->needs(network);
-  network->needs(network_id)->excludes("--network-fit");
+  Option* network = add("--network", parts.network, "JSON list of SMPI calibrations", "FILE");
+  Option* network_id = add("--network-id", parts.network_id, "which network of --network", "ID")->needs(network);
+  network->needs(network_id)->excludes(command.get_option("--network-fit"));
   add("--mixtures", parts.mixtures, "JSON of mixtures: the noise of sends and receives", "FILE");
 }
 
 }  // namespace
 
-void setup_assemble(CLI::App& app) {
+void setup_assemble(Command& app) {
   auto options = std::make_shared<AssembleOptions>();
-  CLI::App& command = add_command(app, "assemble", "Join fitted models or published coefficients to a cluster.json",
-                                  "hplcast assemble --name mine --hosts localhost --cores 2 --kernel-fits kernels.json "
-                                  "--network-fit network.json -o cluster.json");
+  Command& command = add_command(app, "assemble", "Join fitted models or published coefficients to a cluster.json",
+                                 "hplcast assemble --name mine --hosts localhost --cores 2 --kernel-fits kernels.json "
+                                 "--network-fit network.json -o cluster.json");
   command.add_option("--name", options->name, "of the cluster (default: the first host's name up to its number)");
   command.add_option("--hosts", options->hosts.names, "names of the hosts: node-[1-32]")
       ->check(host_names())

@@ -54,9 +54,9 @@ void run_calibrate(const CalibrateOptions& options) {
 
 }  // namespace
 
-void setup_calibrate(CLI::App& app) {
+void setup_calibrate(Command& app) {
   const auto options = std::make_shared<CalibrateOptions>();
-  CLI::App& command =
+  Command& command =
       add_command(app, "calibrate", "Make the measurements of a campaign file, and pack them into one archive",
                   "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
   command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/formats/campaign.md)")

@@ -1,42 +1,42 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/support/command.hpp"
 
 /// The subcommands of `hplcast`. Each has a file of its own with a struct of options, a setup function that adds the
 /// command with its options to `app`, and a run function that the command's callback calls. A command ends by throwing
 /// one of core::Error (main turns it into a message and an exit code), or by returning.
 namespace hplcast::cli {
 
-void setup_assemble(CLI::App& app);
-void setup_calibrate(CLI::App& app);
-void setup_check(CLI::App& app);
-void setup_check_cluster(CLI::App& app);
-void setup_compare(CLI::App& app);
-void setup_completion(CLI::App& app);  ///< the group `completion`; it describes the commands of `app`
-void setup_design(CLI::App& app);      ///< the group `design`
-void setup_doctor(CLI::App& app);
-void setup_emit(CLI::App& app);
-void setup_explain(CLI::App& app);
-void setup_fit(CLI::App& app);  ///< the group `fit`; its subcommands are below
-void setup_fit_cluster(CLI::App& fit);
-void setup_fit_detours(CLI::App& fit);
-void setup_fit_generative(CLI::App& fit);
-void setup_fit_kernel(CLI::App& fit);
-void setup_generate(CLI::App& app);
-void setup_history(CLI::App& app);  ///< the group `history`
-void setup_fit_network(CLI::App& fit);
-void setup_fit_power(CLI::App& fit);
-void setup_fit_program(CLI::App& fit);
-void setup_fit_segmented(CLI::App& fit);
-void setup_observe(CLI::App& app);
-void setup_predict(CLI::App& app);
-void setup_import(CLI::App& app);
-void setup_quick(CLI::App& app);
-void setup_report(CLI::App& app);
-void setup_run(CLI::App& app);
-void setup_run_real(CLI::App& app);
-void setup_sweep(CLI::App& app);
-void setup_transform(CLI::App& app);
-void setup_tune(CLI::App& app);
+void setup_assemble(Command& app);
+void setup_calibrate(Command& app);
+void setup_check(Command& app);
+void setup_check_cluster(Command& app);
+void setup_compare(Command& app);
+void setup_completion(Command& app);  ///< the group `completion`; it describes the commands of `app`
+void setup_design(Command& app);      ///< the group `design`
+void setup_doctor(Command& app);
+void setup_emit(Command& app);
+void setup_explain(Command& app);
+void setup_fit(Command& app);  ///< the group `fit`; its subcommands are below
+void setup_fit_cluster(Command& fit);
+void setup_fit_detours(Command& fit);
+void setup_fit_generative(Command& fit);
+void setup_fit_kernel(Command& fit);
+void setup_generate(Command& app);
+void setup_history(Command& app);  ///< the group `history`
+void setup_fit_network(Command& fit);
+void setup_fit_power(Command& fit);
+void setup_fit_program(Command& fit);
+void setup_fit_segmented(Command& fit);
+void setup_observe(Command& app);
+void setup_predict(Command& app);
+void setup_import(Command& app);
+void setup_quick(Command& app);
+void setup_report(Command& app);
+void setup_run(Command& app);
+void setup_run_real(Command& app);
+void setup_sweep(Command& app);
+void setup_transform(Command& app);
+void setup_tune(Command& app);
 
 }  // namespace hplcast::cli

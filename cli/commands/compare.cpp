@@ -1,7 +1,6 @@
 #include "hplcast/study/compare.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -22,9 +21,10 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/sweep_database.hpp"
 
 namespace hplcast::cli {
+
+namespace {
 
 /// `hplcast compare` of programs other than HPL: with --time-from.
 struct ProgramCompareOptions {
@@ -35,11 +35,6 @@ struct ProgramCompareOptions {
   std::string output;
   double max_error = -1;  ///< negative: no limit
 };
-
-/// @throws core::Error, also for an error above the limit.
-void compare_program_runs(const ProgramCompareOptions& options);
-
-namespace {
 
 /// Of an archive of `hplcast observe`: the rank that took longest, from its start to its end.
 std::optional<double> longest_wall_s(const std::map<std::string, std::string>& files, const std::string& path) {
@@ -80,7 +75,7 @@ study::ProgramOutput real_output(const std::string& path) {
   return observed;
 }
 
-void write_table(std::ostream& out, const study::ProgramComparison& comparison) {
+void write_program_table(std::ostream& out, const study::ProgramComparison& comparison) {
   TextTable table({"configuration", "runs", "real [s]", "spread", "predicted [s]", "error of the time"});
   for (const study::ComparedProgram& row : comparison.rows)
     table.add({row.configuration.empty() ? "all" : row.configuration, std::to_string(row.real_s.size()),
@@ -92,21 +87,22 @@ void write_table(std::ostream& out, const study::ProgramComparison& comparison) 
       << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
 }
 
+void warn(const std::string& text) {
+  std::cerr << "hplcast compare: warning: " << text << '\n';
+}
+
 /// The same file again would count as another run.
 void warn_of_repeated(std::vector<std::string> paths) {
   std::sort(paths.begin(), paths.end());
   for (std::size_t i = 1; i < paths.size(); ++i)
-    if (paths[i] == paths[i - 1])
-      std::cerr << "hplcast compare: warning: " << paths[i] << " is given twice, and counts twice\n";
+    if (paths[i] == paths[i - 1]) warn(paths[i] + " is given twice, and counts twice");
 }
 
 void tell(const char* what, const std::vector<std::string>& configurations) {
-  for (const std::string& one : configurations)
-    std::cerr << "hplcast compare: warning: " << what << ": " << one << '\n';
+  for (const std::string& one : configurations) warn(std::string(what) + ": " + one);
 }
 
-}  // namespace
-
+/// @throws core::Error, also for an error above the limit.
 void compare_program_runs(const ProgramCompareOptions& options) {
   study::OutputPatterns patterns{options.time_from == "run" ? "" : options.time_from, options.match_from};
   std::vector<study::ProgramOutput> real, predicted;
@@ -118,21 +114,17 @@ void compare_program_runs(const ProgramCompareOptions& options) {
       predicted.push_back(study::read_program_output(in, name));
     });
   const study::ProgramComparison comparison = study::compare_programs(real, predicted, patterns);
-  for (const std::string& warning : comparison.warnings) std::cerr << "hplcast compare: warning: " << warning << '\n';
+  for (const std::string& warning : comparison.warnings) warn(warning);
   tell("run but not predicted", comparison.unmatched_real);
   tell("predicted but not run", comparison.unmatched_predicted);
   if (options.json || !options.output.empty())
     write_result(options.output, [&](std::ostream& out) { study::write_program_comparison(out, comparison); });
-  if (!options.json) write_table(std::cout, comparison);
+  if (!options.json) write_program_table(std::cout, comparison);
   if (options.max_error < 0 || comparison.max_abs_error <= options.max_error) return;
   std::cout.flush();
   throw core::Error(core::ExitCode::limit_exceeded, "the worst error is " + percent(comparison.max_abs_error) +
                                                         ", more than --max-error " + percent(options.max_error));
 }
-
-namespace fs = std::filesystem;
-
-namespace {
 
 struct CompareOptions {
   std::vector<std::string> real;
@@ -144,111 +136,22 @@ struct CompareOptions {
   double max_error = 0;
 };
 
-/// Tells what a file of real runs does not say.
-void warn_of_assumptions(const std::string& file, const std::vector<core::HplRun>& runs) {
-  std::map<std::string, std::size_t> assumed;  // the list to the number of runs
-  for (const core::HplRun& run : runs) {
-    std::string list;
-    for (const core::HplField& field : core::hpl_fields()) {
-      if (std::find(run.assumed.begin(), run.assumed.end(), field.name) == run.assumed.end()) continue;
-      list += (list.empty() ? "" : " ") + std::string(field.name) + "=" + std::to_string(field.get(run.parameters));
-    }
-    if (!list.empty()) ++assumed[list];
-  }
-  for (const auto& [list, count] : assumed) {
-    std::cerr << "hplcast compare: warning: " << file << " does not say all parameters of " << count
-              << (count == 1 ? " run" : " runs") << "; assumed: " << list
-              << "\n  (HPL's output says them in its header, a CSV in columns)\n";
-  }
-}
-
-/// Whether a file is HPL's output, whatever its name.
-bool has_hpl_results(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    if (line.size() > 2 && line[0] == 'W' && (line[1] == 'R' || line[1] == 'C') && std::isdigit(line[2]) != 0)
-      return true;
-  return false;
-}
-
-/// Runs of all outputs of HPL in an archive or a folder; what else is in there does not matter.
-std::vector<core::HplRun> runs_of_archive(const std::string& path) {
-  const auto files = fs::is_directory(path) ? calibration::read_folder(path) : calibration::read_archive(path);
+/// Of outputs and CSV files, of archives and folders with outputs.
+std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
   std::vector<core::HplRun> all;
-  for (const auto& [file, text] : files) {
-    if (!has_hpl_results(text)) continue;
-    std::istringstream in(text);
-    const auto runs = core::read_real_runs(in, path + ":" + file);
-    warn_of_assumptions(path + ":" + file, runs);
+  for (const std::string& path : paths) {
+    std::vector<core::HplRun> runs;
+    if (std::filesystem::is_directory(path)) {
+      runs = study::runs_of_files(calibration::read_folder(path), path, warn);
+    } else if (calibration::has_archive_name(path)) {
+      runs = study::runs_of_files(calibration::read_archive(path), path, warn);
+    } else {
+      core::read_file(path,
+                      [&](std::istream& in, const std::string& name) { runs = study::runs_of_file(in, name, warn); });
+    }
     all.insert(all.end(), runs.begin(), runs.end());
   }
-  if (all.empty()) {
-    const bool observed = files.count("program.out") != 0;
-    throw core::ParseError(
-        {path, 0, ""}, "no output of HPL in it (lines like `WR11C2R4 ...`)",
-        observed ? "an archive of `hplcast observe`: --time-from compares programs other than HPL" : "");
-  }
   return all;
-}
-
-bool has_several_files(const std::string& path) {
-  return calibration::has_archive_name(path) || fs::is_directory(path);
-}
-
-/// @throws core::Error if predictions of several models would be taken for several seeds of one.
-void refuse_several_models(const std::vector<core::Prediction>& predicted) {
-  const std::vector<std::string> models = study::models_of(predicted);
-  if (models.size() < 2) return;
-  std::string list;
-  for (const std::string& model : models) list += (list.empty() ? "" : ", ") + model;
-  if (const auto mixed = study::mixed_models(predicted)) {
-    throw core::Error(core::ExitCode::bad_input, core::to_string(*mixed) + " is predicted with several models: " +
-                                                     list + "\n  hint: compare each of them on its own");
-  }
-  std::cerr << "hplcast compare: warning: the predictions are of several models: " << list << '\n';
-}
-
-/// @throws core::ParseError that says how programs other than HPL are compared, if it is a prediction of one.
-std::vector<core::Prediction> read_hpl_predictions(std::istream& in, const std::string& name) {
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  std::istringstream again(text);
-  try {
-    return core::read_predictions(again, name);
-  } catch (const core::Error&) {
-    if (!study::is_program_run(text)) throw;
-    throw core::ParseError({name, 0, ""}, "JSON of `hplcast run`; expected predictions of HPL",
-                           "--time-from compares programs other than HPL");
-  }
-}
-
-study::Comparison compare_files(const CompareOptions& options) {
-  std::vector<core::HplRun> real;
-  for (const std::string& path : options.real) {
-    if (has_several_files(path)) {
-      const auto runs = runs_of_archive(path);
-      real.insert(real.end(), runs.begin(), runs.end());
-      continue;
-    }
-    core::read_file(path, [&](std::istream& in, const std::string& name) {
-      const auto runs = core::read_real_runs(in, name);
-      warn_of_assumptions(name, runs);
-      real.insert(real.end(), runs.begin(), runs.end());
-    });
-  }
-  std::vector<core::Prediction> predicted;
-  for (const std::string& path : options.predicted) {
-    if (study::is_sqlite_file(path)) {
-      const auto predictions = study::predictions_of_one_cluster(path);
-      predicted.insert(predicted.end(), predictions.begin(), predictions.end());
-      continue;
-    }
-    core::read_file(path, [&](std::istream& in, const std::string& name) {
-      const auto predictions = read_hpl_predictions(in, name);
-      predicted.insert(predicted.end(), predictions.begin(), predictions.end());
-    });
-  }
-  refuse_several_models(predicted);
-  return study::compare(real, predicted);
 }
 
 /// The first columns of a table: order, block size, grid, and all else in which the configurations differ.
@@ -377,7 +280,8 @@ void run_compare(CompareOptions options, bool limited) {
                           options.output, limited ? options.max_error : -1});
     return;
   }
-  const study::Comparison comparison = compare_files(options);
+  const std::vector<core::HplRun> real = read_runs(options.real);
+  const study::Comparison comparison = study::compare(real, study::read_compared_predictions(options.predicted, warn));
   report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
                    all_of(comparison, comparison.unmatched_predicted));
   if (comparison.rows.empty()) {
@@ -401,10 +305,10 @@ void run_compare(CompareOptions options, bool limited) {
 
 }  // namespace
 
-void setup_compare(CLI::App& app) {
+void setup_compare(Command& app) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App& command = add_command(app, "compare", "Compare predictions with real HPL runs",
-                                  "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
+  Command& command = add_command(app, "compare", "Compare predictions with real HPL runs",
+                                 "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
   command
       .add_option(
           "real", options->real,
@@ -417,7 +321,7 @@ void setup_compare(CLI::App& app) {
                   "predictions (JSON of hplcast predict, or database of hplcast sweep)")
       ->required()
       ->type_name("PRED");
-  CLI::Option* time_from =
+  Option* time_from =
       command.add_option("--time-from", options->time_from,
                          "a program other than HPL: where its output has its time, 'time ([0-9.]+) s'; or run: all of "
                          "its time. REAL: outputs, archives of observe; PRED: JSON of hplcast run");
@@ -434,7 +338,7 @@ void setup_compare(CLI::App& app) {
                   "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain")
       ->type_name("FILE")
       ->excludes(time_from);
-  CLI::Option* limit =
+  Option* limit =
       command.add_option("--max-error", options->max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5");
   limit->transform(as_ratio());
   command.callback([options, limit] { run_compare(*options, !limit->empty()); });

@@ -44,13 +44,13 @@ calibration::HplGrid grid_of(const std::vector<long>& values) {
   return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
 }
 
-void add_for_hpl_option(CLI::App& command, std::vector<long>& values) {
+void add_for_hpl_option(Command& command, std::vector<long>& values) {
   command
       .add_option("--for-hpl", values,
                   "N,NB,P,Q: choose among the sizes that this run has, so that nothing is extrapolated")
       ->delimiter(',')
       ->expected(4)
-      ->check(CLI::Range(1L, 2147483647L));
+      ->check(between(1L, 2147483647L));
 }
 
 void run_dgemm(DgemmOptions options) {
@@ -91,12 +91,11 @@ void run_mpi(MpiOptions options) {
             << " where messages move at 1 GB/s\n";
 }
 
-void setup_dgemm(CLI::App& parent) {
+void setup_dgemm(Command& parent) {
   const auto options = std::make_shared<DgemmOptions>();
   calibration::DgemmDesignOptions& design = options->design;
-  CLI::App& command =
-      add_command(parent, "dgemm", "Choose the dgemm calls of a calibration",
-                  "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
+  Command& command = add_command(parent, "dgemm", "Choose the dgemm calls of a calibration",
+                                 "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
   add_for_hpl_option(command, options->for_hpl);
   command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free")
       ->capture_default_str();
@@ -135,11 +134,11 @@ void setup_dgemm(CLI::App& parent) {
   command.callback([options] { run_dgemm(*options); });
 }
 
-void setup_mpi(CLI::App& parent) {
+void setup_mpi(Command& parent) {
   const auto options = std::make_shared<MpiOptions>();
   calibration::MpiDesignOptions& design = options->design;
-  CLI::App& command = add_command(parent, "mpi", "Choose the MPI calls of a calibration",
-                                  "hplcast design mpi --max-bytes 8MiB --count 100 -o mpi.csv");
+  Command& command = add_command(parent, "mpi", "Choose the MPI calls of a calibration",
+                                 "hplcast design mpi --max-bytes 8MiB --count 100 -o mpi.csv");
   add_for_hpl_option(command, options->for_hpl);
   command.add_option("--min-bytes", options->min_bytes, "smallest message")
       ->transform(as_bytes())
@@ -167,7 +166,7 @@ struct SaturationOptions {
 };
 
 /// `min_bytes`: the option, whose default gives way to a small --max-bytes.
-void run_saturation(SaturationOptions options, const CLI::Option& min_bytes) {
+void run_saturation(SaturationOptions options, const Option& min_bytes) {
   if (min_bytes.empty()) options.min_bytes = std::min(options.min_bytes, options.max_bytes);
   options.design.max_bytes = static_cast<long>(options.max_bytes);
   options.design.min_bytes = static_cast<long>(options.min_bytes);
@@ -177,17 +176,17 @@ void run_saturation(SaturationOptions options, const CLI::Option& min_bytes) {
             << " where all pairs together move 1 GB/s\n";
 }
 
-void setup_saturation(CLI::App& parent) {
+void setup_saturation(Command& parent) {
   const auto options = std::make_shared<SaturationOptions>();
   calibration::SaturationDesignOptions& design = options->design;
-  CLI::App& command = add_command(parent, "saturation", "Choose long messages of 1, 2, 4 ... pairs of ranks at once",
-                                  "hplcast design saturation --pairs 1,2,4 --max-bytes 8MiB -o saturation.csv");
+  Command& command = add_command(parent, "saturation", "Choose long messages of 1, 2, 4 ... pairs of ranks at once",
+                                 "hplcast design saturation --pairs 1,2,4 --max-bytes 8MiB -o saturation.csv");
   command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8")
       ->delimiter(',')
       ->required();
-  CLI::Option* min_bytes = command.add_option("--min-bytes", options->min_bytes, "smallest message")
-                               ->transform(as_bytes())
-                               ->default_str("1MiB");
+  Option* min_bytes = command.add_option("--min-bytes", options->min_bytes, "smallest message")
+                          ->transform(as_bytes())
+                          ->default_str("1MiB");
   command.add_option("--max-bytes", options->max_bytes, "largest message")->transform(as_bytes())->default_str("8MiB");
   command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
   command.add_option("--repetitions", design.repetitions, "of each size and number of pairs")->capture_default_str();
@@ -208,11 +207,11 @@ void run_kernels(const KernelOptions& options) {
             << " at " << assumed_flop_per_s / 1e9 << " Gflop/s per core\n";
 }
 
-void setup_kernels(CLI::App& parent) {
+void setup_kernels(Command& parent) {
   const auto options = std::make_shared<KernelOptions>();
   calibration::KernelDesignOptions& design = options->design;
-  CLI::App& command = add_command(parent, "kernels", "Choose the runs of HPL that show its kernels",
-                                  "hplcast design kernels --nb 128 --max-size 5000 --ranks 2 -o runs.csv");
+  Command& command = add_command(parent, "kernels", "Choose the runs of HPL that show its kernels",
+                                 "hplcast design kernels --nb 128 --max-size 5000 --ranks 2 -o runs.csv");
   command.add_option("--nb", design.nb, "HPL's block size")->capture_default_str();
   command.add_option("--max-size", design.max_size, "largest N")->capture_default_str();
   command.add_option("--sizes", design.sizes, "number of values of N, at equal distances")->capture_default_str();
@@ -225,9 +224,9 @@ void setup_kernels(CLI::App& parent) {
 
 }  // namespace
 
-void setup_design(CLI::App& app) {
-  CLI::App& design = add_command(app, "design", "Choose the calls that a calibration measures, in random order",
-                                 "hplcast design dgemm --nb 128 --max-size 4000 -o dgemm.csv");
+void setup_design(Command& app) {
+  Command& design = add_command(app, "design", "Choose the calls that a calibration measures, in random order",
+                                "hplcast design dgemm --nb 128 --max-size 4000 -o dgemm.csv");
   design.require_subcommand(1);
   setup_dgemm(design);
   setup_kernels(design);

@@ -67,10 +67,10 @@ void run_doctor(const DoctorOptions& options) {
 
 }  // namespace
 
-void setup_doctor(CLI::App& app) {
+void setup_doctor(Command& app) {
   const auto options = std::make_shared<DoctorOptions>();
-  CLI::App& command = add_command(app, "doctor", "Check this machine for disturbances of measurements or simulations",
-                                  "hplcast doctor --json");
+  Command& command = add_command(app, "doctor", "Check this machine for disturbances of measurements or simulations",
+                                 "hplcast doctor --json");
   command.add_flag("--json", options->json, "write JSON with the whole description of the machine");
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");
   command.callback([options] { run_doctor(*options); });

@@ -2,9 +2,8 @@
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
-#include "cli/support/configuration_file.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/simulation_options.hpp"
@@ -110,29 +109,29 @@ void run_emit(EmitOptions options) {
 
 }  // namespace
 
-void setup_emit(CLI::App& app) {
+void setup_emit(Command& app) {
   auto options = std::make_shared<EmitOptions>();
-  CLI::App& command = add_command(app, "emit", "Export a cluster for plain smpirun",
-                                  "hplcast emit examples/dahu-like.json --run run -N 1000 -P 2 -Q 2 && run/run.sh\n  "
-                                  "hplcast emit examples/dahu-like.json --platform platform.xml --hostfile hostfile "
-                                  "--model-h model.h --ranks 64");
+  Command& command = add_command(app, "emit", "Export a cluster for plain smpirun",
+                                 "hplcast emit examples/dahu-like.json --run run -N 1000 -P 2 -Q 2 && run/run.sh\n  "
+                                 "hplcast emit examples/dahu-like.json --platform platform.xml --hostfile hostfile "
+                                 "--model-h model.h --ranks 64");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   command.add_option("--platform", options->platform, "SimGrid's platform")->type_name("platform.xml");
   command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun")
       ->type_name("hostfile");
   command.add_option("--model-h", options->model_h, "kernel models as C99 tables")->type_name("model.h");
   command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)")
-      ->check(CLI::PositiveNumber);
-  CLI::Option* run =
+      ->check(positive());
+  Option* run =
       command
           .add_option("--run", options->run,
                       "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or --hpl-dat")
           ->type_name("DIR");
-  CLI::Option* configurations =
+  Option* configurations =
       command.add_option("--hpl-dat,--configurations", options->configurations,
                          "HPL of --run: an HPL.dat, or a CSV with columns N, NB, P ...; several: in DIR/1, DIR/2 ...");
   configurations->type_name("FILE")->needs(run);
-  CLI::Option* N = add_hpl_options(command, options->request.parameters, configurations);
+  Option* N = add_hpl_options(command, options->request.parameters, configurations);
   N->description("HPL's N, for --run");
   add_seed(command, options->request.seed, "of the random streams of --run");
   command.add_flag("--force", options->request.force, "also runs that `predict` refuses without --force")->needs(run);

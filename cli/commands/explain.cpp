@@ -2,27 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iosfwd>
 #include <iostream>
 #include <memory>
 #include <ostream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/study/compare.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::cli {
-
-/// For people: verdict, causes, phases, kernels, messages.
-void write_explanation_table(std::ostream& out, const study::Explanation& explanation);
 
 namespace {
 
@@ -135,8 +129,7 @@ void write_messages(std::ostream& out, const Explanation& e) {
   table.write(out);
 }
 
-}  // namespace
-
+/// For people: verdict, causes, phases, kernels, messages.
 void write_explanation_table(std::ostream& out, const Explanation& explanation) {
   for (const std::string& line : study::verdict(explanation)) out << line << '\n';
   write_causes(out, explanation);
@@ -145,56 +138,14 @@ void write_explanation_table(std::ostream& out, const Explanation& explanation) 
   write_messages(out, explanation);
 }
 
-namespace {
-
 enum class Counterfactuals { automatic, on, off };
 
 struct ExplainOptions {
-  std::string real, prediction, cluster, output, ranks, panels;
+  std::string real, prediction, cluster, output;
   Counterfactuals counterfactuals = Counterfactuals::automatic;
   bool json = false;
   study::ExplainRequest request;
 };
-
-/// The prediction of a configuration that was run; of several seeds that with the middle time.
-core::Prediction prediction_of_runs(const std::string& path, const std::vector<study::ObservedRun>& runs) {
-  std::vector<core::Prediction> all;
-  core::read_file(path, [&](std::istream& in, const std::string& name) { all = core::read_predictions(in, name); });
-  std::vector<core::Prediction> fitting;
-  std::vector<core::HplParameters> real, predicted;
-  for (const study::ObservedRun& one : runs) real.push_back(core::without_unused(one.run.parameters));
-  for (const core::Prediction& one : all) {
-    predicted.push_back(core::without_unused(one.parameters));
-    if (std::find(real.begin(), real.end(), predicted.back()) == real.end()) continue;
-    if (!fitting.empty() && !(core::without_unused(fitting.front().parameters) == predicted.back())) {
-      throw core::Error(core::ExitCode::bad_input, path + " predicts several configurations that were run, such as " +
-                                                       core::to_string(fitting.front().parameters) + " and " +
-                                                       core::to_string(one.parameters) +
-                                                       "\n  hint: give the folder of one run");
-    }
-    fitting.push_back(one);
-  }
-  if (fitting.empty()) {
-    throw core::Error(core::ExitCode::bad_input,
-                      path + " has no prediction of the run " + core::to_string(runs.front().run.parameters) +
-                          "; the nearest one differs: " + study::nearest_difference(real.front(), predicted) +
-                          " as there\n  hint: predict with the same HPL.dat as `run-real`");
-  }
-  if (const auto mixed = study::mixed_models(fitting))
-    throw core::Error(core::ExitCode::bad_input, path + " has predictions of " + core::to_string(*mixed) +
-                                                     " with several models\n  hint: explain one of them");
-  std::sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
-  return fitting[(fitting.size() - 1) / 2];
-}
-
-void keep_runs_of(const core::Prediction& prediction, std::vector<study::ObservedRun>& runs) {
-  const core::HplParameters predicted = core::without_unused(prediction.parameters);
-  runs.erase(std::remove_if(runs.begin(), runs.end(),
-                            [&](const study::ObservedRun& one) {
-                              return !(core::without_unused(one.run.parameters) == predicted);
-                            }),
-             runs.end());
-}
 
 void check_outputs(const ExplainOptions& options) {
   const study::ExplainRequest& request = options.request;
@@ -212,11 +163,8 @@ void run_explain(ExplainOptions& options) {
   check_outputs(options);
   core::catch_interrupts();
   study::ExplainRequest& request = options.request;
-  if (!options.ranks.empty()) std::tie(request.first_rank, request.last_rank) = first_and_last(options.ranks);
-  if (!options.panels.empty()) std::tie(request.first_panel, request.last_panel) = first_and_last(options.panels);
   request.runs = study::observed_runs(options.real);
-  request.prediction = prediction_of_runs(options.prediction, request.runs);
-  keep_runs_of(request.prediction, request.runs);
+  request.prediction = study::prediction_of_runs(options.prediction, request.runs);
   const core::HplParameters& p = request.prediction.parameters;
   require_begins_below("--ranks", request.first_rank, p.P * p.Q, core::to_string(p), "ranks");
   require_begins_below("--panels", request.first_panel, (p.N + p.NB - 1) / p.NB, core::to_string(p), "panels");
@@ -236,11 +184,11 @@ void run_explain(ExplainOptions& options) {
 
 }  // namespace
 
-void setup_explain(CLI::App& app) {
+void setup_explain(Command& app) {
   auto options = std::make_shared<ExplainOptions>();
   study::ExplainRequest& request = options->request;
-  CLI::App& command = add_command(app, "explain", "Explain why a real HPL run and its prediction differ",
-                                  "hplcast explain observed.csv prediction.json --cluster cluster.json");
+  Command& command = add_command(app, "explain", "Explain why a real HPL run and its prediction differ",
+                                 "hplcast explain observed.csv prediction.json --cluster cluster.json");
   command
       .add_option("real", options->real,
                   "the CSV of `hplcast run-real --phases`, or the folder of one of its runs: observed.csv.d/0001-...")
@@ -262,12 +210,9 @@ void setup_explain(CLI::App& app) {
   command.add_option("--trace", request.trace, "both runs for Perfetto (Chrome's JSON), rank below rank")
       ->type_name("FILE");
   command.add_option("--picture", request.picture, "both runs as a picture (SVG)")->type_name("FILE");
-  command.add_option("--ranks", options->ranks, "ranks in trace and picture (default 0-7)")
-      ->type_name("FIRST-LAST")
-      ->check(first_to_last());
-  command.add_option("--panels", options->panels, "panels of the real run that the picture shows (default: all)")
-      ->type_name("FIRST-LAST")
-      ->check(first_to_last())
+  add_range(command, "--ranks", request.first_rank, request.last_rank, "ranks in trace and picture (default 0-7)");
+  add_range(command, "--panels", request.first_panel, request.last_panel,
+            "panels of the real run that the picture shows (default: all)")
       ->needs("--picture");
   command
       .add_option("--xhpl", request.programs.xhpl,

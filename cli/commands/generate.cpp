@@ -1,8 +1,8 @@
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/cluster_model.hpp"
@@ -28,8 +28,7 @@ struct GenerateCommandOptions {
 std::pair<std::string, int> parse_count(const std::string& text) {
   const std::size_t equal = text.find('=');
   int count = 0;
-  if (equal == 0 || equal == std::string::npos || !CLI::detail::lexical_cast(text.substr(equal + 1), count) ||
-      count < 0)
+  if (equal == 0 || equal == std::string::npos || !parse_whole(text.substr(equal + 1), count) || count < 0)
     throw core::UsageError("--kind is `" + text + "`; expected NAME=HOSTS such as slow=4");
   return {text.substr(0, equal), count};
 }
@@ -65,12 +64,12 @@ void run_generate(GenerateCommandOptions options) {
 
 }  // namespace
 
-void setup_generate(CLI::App& app) {
+void setup_generate(Command& app) {
   auto options = std::make_shared<GenerateCommandOptions>();
-  CLI::App& command = add_command(app, "generate", "Draw a cluster of any size from a generative model",
-                                  "hplcast generate examples/generative/generative.json --base examples/dahu-like.json "
-                                  "--hosts 'node-[1-256]' --seed 7 "
-                                  "-o cluster.json");
+  Command& command = add_command(app, "generate", "Draw a cluster of any size from a generative model",
+                                 "hplcast generate examples/generative/generative.json --base examples/dahu-like.json "
+                                 "--hosts 'node-[1-256]' --seed 7 "
+                                 "-o cluster.json");
   command.add_option("model", options->model, "generative model (hplcast fit generative)")
       ->required()
       ->type_name("GENERATIVE.json");

@@ -45,9 +45,9 @@ void run_import(const ImportOptions& options) {
 
 }  // namespace
 
-void setup_import(CLI::App& app) {
+void setup_import(Command& app) {
   auto options = std::make_shared<ImportOptions>();
-  CLI::App& command =
+  Command& command =
       add_command(app, "import", "Measurements of messages from the output of OSU or Intel MPI Benchmarks",
                   "hplcast import examples/import/osu_latency.txt --scope remote -o imported.csv\n"
                   "  hplcast fit network imported.csv --detached 64KiB -o imported-network.json");
@@ -56,7 +56,7 @@ void setup_import(CLI::App& app) {
       ->type_name("FILE");
   command.add_option("--scope", options->scope, "where the two ranks were: local (one host) or remote (two)")
       ->required()
-      ->check(CLI::IsMember({"local", "remote"}));
+      ->check(among({"local", "remote"}));
   command.add_option("-o,--output", options->output, "CSV for `fit network` (default: the standard output)")
       ->type_name("FILE");
   command.callback([options] { run_import(*options); });

@@ -7,8 +7,8 @@
 
 namespace hplcast::cli {
 
-void setup_fit(CLI::App& app) {
-  CLI::App& fit = add_command(app, "fit", "Fit performance models to measurements", "hplcast fit --help");
+void setup_fit(Command& app) {
+  Command& fit = add_command(app, "fit", "Fit performance models to measurements", "hplcast fit --help");
   fit.require_subcommand(1);
   setup_fit_cluster(fit);
   setup_fit_detours(fit);
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   spell_out_np(argc, argv);
   core::settle_in();
   core::remove_leftovers_when_we_die();
-  CLI::App app(
+  cli::Command app(
       "Predicts High-Performance Linpack (HPL) on a cluster by running HPL itself on the SimGrid/SMPI simulator.",
       "hplcast");
   app.set_version_flag("--version", "hplcast " HPLCAST_VERSION);

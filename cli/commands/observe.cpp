@@ -51,23 +51,22 @@ void run_observe(ObserveOptions& options) {
 
 }  // namespace
 
-void setup_observe(CLI::App& app) {
+void setup_observe(Command& app) {
   const auto options = std::make_shared<ObserveOptions>();
   calibration::ObserveRequest& request = options->request;
-  CLI::App& command =
-      add_command(app, "observe", "Run a real program of BLAS and MPI, and note what its time goes into",
-                  "hplcast observe -np 1 -o solver.zip -- ./solver 1000");
+  Command& command = add_command(app, "observe", "Run a real program of BLAS and MPI, and note what its time goes into",
+                                 "hplcast observe -np 1 -o solver.zip -- ./solver 1000");
   command.add_option("command", options->command, "the program and its arguments, after --")
       ->required()
       ->type_name("PROGRAM");
   command.add_option("--np", request.launch.ranks, "ranks (also -np)")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(between(1, 1 << 20))
       ->capture_default_str();
   command.add_option("-o,--output", request.archive, "archive to write: .zip, .tar.gz or .tar.zst")
       ->required()
       ->type_name("FILE");
   command.add_option("--hostfile", request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)")
-      ->check(CLI::ExistingFile)
+      ->check(existing_file())
       ->type_name("FILE");
   command.add_option("--mpirun", request.launch.mpirun, "Open MPI's mpirun, or srun")->type_name("PATH");
   command.add_flag("!--no-bind", request.launch.bind, "do not bind the ranks to cores");

@@ -8,9 +8,8 @@
 #include <set>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
-#include "cli/support/configuration_file.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/prediction_results.hpp"
@@ -40,19 +39,6 @@ struct PredictOptions {
   study::PredictionRequest request;  ///< what the options above do not say
 };
 
-/// Each once: CSV files of runs that were repeated, or of several seeds, have some in several rows.
-std::vector<core::HplParameters> without_repetitions(const std::vector<core::HplParameters>& all,
-                                                     const std::string& file) {
-  std::set<std::string> known;
-  std::vector<core::HplParameters> once;
-  for (const core::HplParameters& one : all)
-    if (known.insert(core::to_string(one)).second) once.push_back(one);
-  if (once.size() < all.size())
-    std::cerr << "hplcast predict: note: " << file << " has " << all.size() << " configurations, of which "
-              << once.size() << " differ: each is predicted once\n";
-  return once;
-}
-
 /// One request for every configuration and seed.
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
   study::PredictionRequest base = options.request;
@@ -64,9 +50,12 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
                  "published with (docs/measurements/dahu.md); --growing-probes off switches that off\n";
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
-    configurations = without_repetitions(
-        read_configuration_file("hplcast predict", options.configurations, options.request.parameters),
-        options.configurations);
+    configurations = read_configuration_file("hplcast predict", options.configurations, options.request.parameters);
+    // CSV files of runs that were repeated, or of several seeds, have some in several rows.
+    const std::size_t repeated = core::take_repeated(configurations).size();
+    if (repeated > 0)
+      std::cerr << "hplcast predict: note: " << options.configurations << " has " << configurations.size() + repeated
+                << " configurations, of which " << configurations.size() << " differ: each is predicted once\n";
   }
   std::vector<study::PredictionRequest> requests;
   for (const auto& parameters : configurations) {
@@ -302,7 +291,7 @@ void run_predict(PredictOptions options) {
   if (predictions.size() == 1 && predictions.front().energy) write_energy(std::cout, predictions.front());
 }
 
-void add_observation(CLI::App& command, study::Observation& observation) {
+void add_observation(Command& command, study::Observation& observation) {
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
     return command.add_option(name, value, description)->type_name(type)->group("Observation");
   };
@@ -321,7 +310,7 @@ void add_observation(CLI::App& command, study::Observation& observation) {
 }
 
 /// The switches of model levels: they show what each part of the models contributes.
-void add_levels(CLI::App& command, study::ModelLevels& levels) {
+void add_levels(Command& command, study::ModelLevels& levels) {
   const auto add = [&](const char* name, bool& value, const char* description) {
     add_choice<bool>(command, name, value, {{"on", true}, {"off", false}}, description)->group("Model levels");
   };
@@ -334,22 +323,21 @@ void add_levels(CLI::App& command, study::ModelLevels& levels) {
   command
       .add_option("--kernel-model", levels.kernel_model,
                   "M1: one product of the sizes per kernel; M2: the fitted polynomial of dgemm (default: unchanged)")
-      ->check(CLI::IsMember({"M1", "M2"}))
+      ->check(among({"M1", "M2"}))
       ->group("Model levels");
 }
 
 }  // namespace
 
-void setup_predict(CLI::App& app) {
+void setup_predict(Command& app) {
   auto options = std::make_shared<PredictOptions>();
-  CLI::App& command =
+  Command& command =
       add_command(app, "predict", "Predict HPL on a cluster by simulating it",
                   "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 -o predictions.json");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
-  CLI::Option* configurations =
-      command.add_option("--hpl-dat,--configurations", options->configurations,
-                         "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
-  CLI::Option* N = add_hpl_options(command, options->request.parameters, configurations);
+  Option* configurations = command.add_option("--hpl-dat,--configurations", options->configurations,
+                                              "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
+  Option* N = add_hpl_options(command, options->request.parameters, configurations);
   N->description("HPL's N; this or --hpl-dat must be given");
   configurations->type_name("FILE");
   add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
@@ -379,7 +367,7 @@ void setup_predict(CLI::App& app) {
       "library, runs that platform.xml gets wrong");
   command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
   command.add_option("--jobs", options->jobs, "simulations at a time; results do not depend on it (default 1)")
-      ->check(CLI::Range(1, 4096));
+      ->check(between(1, 4096));
   command.add_flag("--resume", options->resume,
                    "go on with the file of -o: predictions that it has are not made again");
   command.callback([options, N, configurations] {

@@ -113,17 +113,15 @@ void run_quick(const QuickOptions& options) {
 
 }  // namespace
 
-void setup_quick(CLI::App& app) {
+void setup_quick(Command& app) {
   auto options = std::make_shared<QuickOptions>();
   study::QuickMachine& machine = options->request.machine;
   const std::string warning = "hplcast quick: warning: ";
-  CLI::App& command = add_command(app, "quick", "Estimate HPL on a machine of which a few numbers are known",
-                                  "hplcast quick --nodes 32 --cores 32 --gflops-per-core 30 --bandwidth 100Gb/s "
-                                  "--latency 1us --memory 192GiB -o cluster.json");
-  command.add_option("--nodes", machine.nodes, "number of nodes")->required()->check(CLI::Range(1, 1000000));
-  command.add_option("--cores", machine.cores, "of each node; a rank on each")
-      ->required()
-      ->check(CLI::Range(1, 100000));
+  Command& command = add_command(app, "quick", "Estimate HPL on a machine of which a few numbers are known",
+                                 "hplcast quick --nodes 32 --cores 32 --gflops-per-core 30 --bandwidth 100Gb/s "
+                                 "--latency 1us --memory 192GiB -o cluster.json");
+  command.add_option("--nodes", machine.nodes, "number of nodes")->required()->check(between(1, 1000000));
+  command.add_option("--cores", machine.cores, "of each node; a rank on each")->required()->check(between(1, 100000));
   command
       .add_option("--gflops-per-core", options->request.gflops_per_core,
                   "what dgemm reaches on a core while all are busy (80 to 90 % of the nominal peak, if not measured); "
@@ -141,7 +139,7 @@ void setup_quick(CLI::App& app) {
       .add_option("--memory-fraction", options->request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%")
       ->transform(as_ratio())
       ->capture_default_str();
-  command.add_option("--nb", options->request.NB, "HPL's NB")->check(CLI::Range(1, 10000))->capture_default_str();
+  command.add_option("--nb", options->request.NB, "HPL's NB")->check(between(1, 10000))->capture_default_str();
   command.add_flag("--json", options->json, "write JSON (docs/use/quick.md) instead of a table");
   command.add_option("-o,--output", options->output, "cluster.json to begin with: what is given, and what was assumed")
       ->type_name("CLUSTER.json");

@@ -124,10 +124,10 @@ void run_report(const ReportOptions& options) {
 
 }  // namespace
 
-void setup_report(CLI::App& app) {
+void setup_report(Command& app) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App& command = add_command(app, "report", "Show predictions and real runs as one HTML page",
-                                  "hplcast report predictions.json real.csv -o report.html");
+  Command& command = add_command(app, "report", "Show predictions and real runs as one HTML page",
+                                 "hplcast report predictions.json real.csv -o report.html");
   command
       .add_option("inputs", options->inputs,
                   "predictions, databases of sweeps, real runs, explanations, or folders with such files")

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/prediction_results.hpp"
@@ -117,7 +117,7 @@ void run_run(RunOptions& options) {
   write_table(std::cout, run);
 }
 
-void add_observation(CLI::App& command, study::ProgramRunRequest& request) {
+void add_observation(Command& command, study::ProgramRunRequest& request) {
   study::Observation& observation = request.observation;
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
     return command.add_option(name, value, description)->type_name(type)->group("Observation");
@@ -136,11 +136,11 @@ void add_observation(CLI::App& command, study::ProgramRunRequest& request) {
 
 }  // namespace
 
-void setup_run(CLI::App& app) {
+void setup_run(Command& app) {
   const auto options = std::make_shared<RunOptions>();
   study::ProgramRunRequest& request = options->request;
-  CLI::App& command = add_command(app, "run", "Predict a program of BLAS and MPI that hplcast-cc has compiled",
-                                  "hplcast run ./solver-smpi --cluster solver.json -np 16 -- 4000");
+  Command& command = add_command(app, "run", "Predict a program of BLAS and MPI that hplcast-cc has compiled",
+                                 "hplcast run ./solver-smpi --cluster solver.json -np 16 -- 4000");
   command.add_option("program", request.program, "the program, compiled with hplcast-cc, hplcast-cxx or hplcast-fc")
       ->required()
       ->type_name("PROGRAM");
@@ -148,17 +148,17 @@ void setup_run(CLI::App& app) {
   command.add_option("--cluster", options->cluster, "cluster.json, of `hplcast fit program`")
       ->required()
       ->type_name("FILE");
-  command.add_option("--np", request.ranks, "ranks (also -np)")->check(CLI::Range(1, 1 << 24))->capture_default_str();
+  command.add_option("--np", request.ranks, "ranks (also -np)")->check(between(1, 1 << 24))->capture_default_str();
   command
       .add_option(
           "--rest", options->rest,
           "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here")
-      ->check(CLI::IsMember({"zero", "model", "bench"}))
+      ->check(among({"zero", "model", "bench"}))
       ->capture_default_str();
   command
       .add_option("--numerics", options->numerics,
                   "run: routines and regions are executed, too, and take the same time")
-      ->check(CLI::IsMember({"model", "run"}))
+      ->check(among({"model", "run"}))
       ->capture_default_str();
   command.add_flag("--bench-regions", options->bench_regions,
                    "execute all regions and bench them, for `fit program --factors-from`");
@@ -166,21 +166,21 @@ void setup_run(CLI::App& app) {
       ->transform(as_bytes())
       ->type_name("BYTES");
   command.add_option("--noise", options->noise, "off: everything takes its expected time")
-      ->check(CLI::IsMember({"on", "off"}))
+      ->check(among({"on", "off"}))
       ->capture_default_str();
   command
       .add_option("--messages", options->messages,
                   "sends and receives: hplcast's own (the same times for less work), or all by SMPI")
-      ->check(CLI::IsMember({"direct", "smpi"}))
+      ->check(among({"direct", "smpi"}))
       ->capture_default_str();
   command
       .add_option("--collectives", request.collectives,
                   "algorithms of collective operations: those of Open MPI, MPICH, Intel MPI, MVAPICH2")
-      ->check(CLI::IsMember({"ompi", "mpich", "impi", "mvapich2"}))
+      ->check(among({"ompi", "mpich", "impi", "mvapich2"}))
       ->capture_default_str();
   command
       .add_option("--detours", options->detours, "off: nothing takes the cores away, even if cluster.json has detours")
-      ->check(CLI::IsMember({"on", "off"}))
+      ->check(among({"on", "off"}))
       ->capture_default_str();
   add_observation(command, request);
   add_energy(command, request.observation);

@@ -8,10 +8,9 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/command_line.hpp"
-#include "cli/support/configuration_file.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
-#include "cli/support/power_options.hpp"
 #include "cli/support/prediction_results.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/sensors.hpp"
@@ -21,6 +20,8 @@
 #include "hplcast/study/real_runs.hpp"
 
 namespace hplcast::cli {
+
+namespace {
 
 /// The sensors of this host as a recorder of real runs.
 class SensorRecorder : public study::PowerRecorder {
@@ -71,31 +72,15 @@ std::vector<std::string> SensorRecorder::take_troubles() {
   return std::exchange(troubles_, {});
 }
 
-namespace {
-
 struct RunRealOptions {
   std::string configurations;
   std::string check = "on";
-  std::string trace_ranks, trace_panels;
   bool power = false;
   double power_period_s = 0.5;
   std::string power_root = "/";
-  std::vector<std::string> sensors;
+  std::vector<calibration::MeterKind> sensors = calibration::all_meters;
   study::RealRunRequest request;
 };
-
-/// Sorted out of a list where it stands twice: a repetition is asked for with --repetitions.
-std::vector<core::HplParameters> without_repeats(const std::vector<core::HplParameters>& all) {
-  std::vector<core::HplParameters> once;
-  for (const auto& parameters : all) {
-    if (std::find(once.begin(), once.end(), parameters) == once.end()) {
-      once.push_back(parameters);
-    } else {
-      std::cerr << "hplcast run-real: warning: given twice, run once: " << core::to_string(parameters) << '\n';
-    }
-  }
-  return once;
-}
 
 /// @throws core::UsageError for chosen ranks that no configuration has: the trace would be empty.
 void check_ranges(const study::RealRunRequest& request) {
@@ -141,7 +126,7 @@ std::unique_ptr<SensorRecorder> recorder_of(const RunRealOptions& options) {
     throw core::UsageError(
         "--power reads the sensors of this host only; runs on the hosts of --hostfile need a meter of theirs");
   if (!(options.power_period_s >= 0.01)) throw core::UsageError("--power-period: expected at least 10 ms");
-  return std::make_unique<SensorRecorder>(options.power_root, meter_kinds(options.sensors), options.power_period_s);
+  return std::make_unique<SensorRecorder>(options.power_root, options.sensors, options.power_period_s);
 }
 
 void run_run_real(RunRealOptions& options) {
@@ -151,11 +136,10 @@ void run_run_real(RunRealOptions& options) {
   require_other_file(options.request.results, {options.configurations});
   core::catch_interrupts();
   options.request.check = options.check == "on";
-  options.request.configurations = without_repeats(read_configuration_file("hplcast run-real", options.configurations));
+  options.request.configurations = read_configuration_file("hplcast run-real", options.configurations);
+  for (const core::HplParameters& one : core::take_repeated(options.request.configurations))
+    std::cerr << "hplcast run-real: warning: given twice, run once: " << core::to_string(one) << '\n';
   study::RealObservation& observation = options.request.observation;
-  study::Range &ranks = observation.ranks, &panels = observation.panels;
-  if (!options.trace_ranks.empty()) std::tie(ranks.first, ranks.last) = first_and_last(options.trace_ranks);
-  if (!options.trace_panels.empty()) std::tie(panels.first, panels.last) = first_and_last(options.trace_panels);
   require_place_of(observation.traces);
   if (std::error_code error;
       std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))
@@ -189,33 +173,36 @@ void run_run_real(RunRealOptions& options) {
   }
 }
 
-void add_observation(CLI::App& command, RunRealOptions& options) {
-  study::RealObservation& observation = options.request.observation;
-  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
-    return command.add_option(name, value, description)->type_name(type)->group("Observation");
-  };
+void add_observation(Command& command, study::RealObservation& observation) {
+  const std::string group = "Observation";
   command.add_flag("--phases", observation.phases, "print the time per phase of HPL, as predict --phases does")
-      ->group("Observation");
-  add("--trace", observation.traces, "a trace of every run, for Perfetto (Chrome's JSON), in this folder", "DIR");
-  add("--trace-ranks", options.trace_ranks, "only these ranks in the traces: 0-31", "FIRST-LAST")
+      ->group(group);
+  command
+      .add_option("--trace", observation.traces, "a trace of every run, for Perfetto (Chrome's JSON), in this folder")
+      ->type_name("DIR")
+      ->group(group);
+  add_range(command, "--trace-ranks", observation.ranks.first, observation.ranks.last,
+            "only these ranks in the traces: 0-31")
       ->needs("--trace")
-      ->check(first_to_last());
-  add("--trace-panels", options.trace_panels, "only these panels in the traces, counted from 0: 0-9", "FIRST-LAST")
+      ->group(group);
+  add_range(command, "--trace-panels", observation.panels.first, observation.panels.last,
+            "only these panels in the traces, counted from 0: 0-9")
       ->needs("--trace")
-      ->check(first_to_last());
+      ->group(group);
 }
 
-void add_power(CLI::App& command, RunRealOptions& options) {
-  CLI::Option* const power =
+void add_power(Command& command, RunRealOptions& options) {
+  Option* const power =
       command.add_flag("--power", options.power, "record the sensors of this host while HPL computes: energy, watts");
   command.add_option("--power-period", options.power_period_s, "between two readings of the sensors")
       ->transform(as_seconds())
       ->capture_default_str()
       ->needs(power);
-  add_sensor_option(command, options.sensors)->needs(power);
+  add_choices(command, "--sensors", options.sensors, calibration::meter_kinds_by_name, "kinds of sensors to read")
+      ->needs(power);
   command.add_option("--power-root", options.power_root, "folder in which sys and dev of the sensors are looked for")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory)
+      ->check(existing_folder())
       ->capture_default_str()
       ->needs(power);
   for (const char* name : {"--power", "--power-period", "--sensors", "--power-root"})
@@ -224,11 +211,11 @@ void add_power(CLI::App& command, RunRealOptions& options) {
 
 }  // namespace
 
-void setup_run_real(CLI::App& app) {
+void setup_run_real(Command& app) {
   auto options = std::make_shared<RunRealOptions>();
   auto& request = options->request;
-  CLI::App& command = add_command(app, "run-real", "Run the real HPL on this machine, for comparison with predictions",
-                                  "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
+  Command& command = add_command(app, "run-real", "Run the real HPL on this machine, for comparison with predictions",
+                                 "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
   command.add_option("configurations", options->configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
       ->required()
       ->type_name("FILE");
@@ -242,7 +229,7 @@ void setup_run_real(CLI::App& app) {
   command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)")
       ->type_name("FILE");
   command.add_option("--check", options->check, "let HPL check its result")
-      ->check(CLI::IsMember({"on", "off"}))
+      ->check(among({"on", "off"}))
       ->capture_default_str();
   command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
       ->transform(as_time_limit());
@@ -254,7 +241,7 @@ void setup_run_real(CLI::App& app) {
   command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun")->type_name("PATH");
   command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
-  add_observation(command, *options);
+  add_observation(command, request.observation);
   add_power(command, *options);
   command.callback([options] { run_run_real(*options); });
 }

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
@@ -198,13 +198,13 @@ void run_cancel(const SweepOptions& options) {
   study::cancel_slurm_jobs_of(database);
 }
 
-void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) {
-  CLI::App& status = add_command(command, "status", "Show the progress of a sweep", "hplcast sweep status study.db");
-  CLI::App& export_csv =
+void add_parts(Command& command, const std::shared_ptr<SweepOptions>& options) {
+  Command& status = add_command(command, "status", "Show the progress of a sweep", "hplcast sweep status study.db");
+  Command& export_csv =
       add_command(command, "export", "The results of a sweep as CSV", "hplcast sweep export study.db -o study.csv");
-  CLI::App& cancel = add_command(command, "cancel", "Cancel the Slurm jobs of a sweep that was killed",
-                                 "hplcast sweep cancel study.db");
-  for (CLI::App* part : {&status, &export_csv, &cancel}) {
+  Command& cancel = add_command(command, "cancel", "Cancel the Slurm jobs of a sweep that was killed",
+                                "hplcast sweep cancel study.db");
+  for (Command* part : {&status, &export_csv, &cancel}) {
     part->add_option("database", options->input, "the database, or its plan")->required()->type_name("DATABASE");
   }
   export_csv.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
@@ -212,8 +212,8 @@ void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) 
   status.callback([options] { run_status(*options); });
   export_csv.callback([options] { run_export(*options); });
   cancel.callback([options] { run_cancel(*options); });
-  CLI::App& worker = add_command(command, "worker", "What a Slurm task of a sweep runs",
-                                 "hplcast sweep worker study.db.slurm --chunk 0");
+  Command& worker = add_command(command, "worker", "What a Slurm task of a sweep runs",
+                                "hplcast sweep worker study.db.slurm --chunk 0");
   worker.add_option("folder", options->input, "folder that the sweep made")->required()->type_name("DIR");
   worker.add_option("--chunk", options->chunk, "number of the chunk")->required();
   worker.group("");
@@ -225,28 +225,28 @@ void add_parts(CLI::App& command, const std::shared_ptr<SweepOptions>& options) 
 
 }  // namespace
 
-void setup_sweep(CLI::App& app) {
+void setup_sweep(Command& app) {
   auto options = std::make_shared<SweepOptions>();
-  CLI::App& command = add_command(app, "sweep", "Predict all configurations of a plan",
-                                  "hplcast sweep examples/sweep/plan.yaml --database study.db --jobs 2");
-  CLI::Option* plan =
+  Command& command = add_command(app, "sweep", "Predict all configurations of a plan",
+                                 "hplcast sweep examples/sweep/plan.yaml --database study.db --jobs 2");
+  Option* plan =
       command.add_option("plan", options->plan, "plan.yaml (docs/formats/plan-yaml.md)")->type_name("PLAN.yaml");
   command.add_option("--database", options->request.database, "results (default: beside the plan, .db)")
       ->type_name("FILE");
   command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_seeds(command, options->seeds, "other seeds than those of the plan: 4,5,6");
   command.add_option("--executor", options->executor, "local, or slurm: job arrays")
-      ->check(CLI::IsMember({"local", "slurm"}))
+      ->check(among({"local", "slurm"}))
       ->capture_default_str();
   command
       .add_option("--chunk", options->request.slurm_options.chunk, "runs in one task of an array (default: by --jobs)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x")
       ->allow_extra_args(false);
   command.add_option("--poll", options->request.slurm_options.poll_s, "time between two looks at the queue")
       ->transform(as_seconds())
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->default_str("5s");
   command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)")
       ->type_name("PATH");
@@ -260,7 +260,7 @@ void setup_sweep(CLI::App& app) {
   add_parts(command, options);
   command.require_subcommand(0, 1);
   command.callback([options, plan, &command] {
-    if (!command.get_subcommands().empty()) return;
+    if (command.has_parsed_subcommand()) return;
     if (plan->empty()) throw core::UsageError("give a plan, or one of status, export, cancel");
     run_sweep(*options);
   });

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
@@ -30,8 +30,8 @@ struct TuneOptions {
 std::pair<int, int> parse_grid(const std::string& text) {
   int P = 0, Q = 0;
   const std::size_t x = text.find('x');
-  if (x == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, x), P) ||
-      !CLI::detail::lexical_cast(text.substr(x + 1), Q) || P < 1 || Q < 1) {
+  if (x == std::string::npos || !parse_whole(text.substr(0, x), P) || !parse_whole(text.substr(x + 1), Q) || P < 1 ||
+      Q < 1) {
     throw core::UsageError("--grid is `" + text + "`; expected PxQ such as 30x32");
   }
   return {P, Q};
@@ -185,24 +185,24 @@ void run_tune(TuneOptions options) {
   if (!options.json && !prints_hpl_dat) write_summary(std::cout, result);
 }
 
-void add_objective(CLI::App& command, study::Objective& objective) {
+void add_objective(Command& command, study::Objective& objective) {
   command
       .add_option_function<std::string>(
           "--objective", [&objective](const std::string& name) { objective = *study::objective_from_name(name); },
           "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first need "
           "power in cluster.json")
-      ->check(CLI::IsMember(study::objective_names()))
+      ->check(among(study::objective_names()))
       ->default_str("gflops");
 }
 
 }  // namespace
 
-void setup_tune(CLI::App& app) {
+void setup_tune(Command& app) {
   auto options = std::make_shared<TuneOptions>();
   study::TuneRequest& request = options->request;
   request.defaults.N = 0;
-  CLI::App& command = add_command(app, "tune", "Search for the best HPL.dat of a cluster",
-                                  "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
+  Command& command = add_command(app, "tune", "Search for the best HPL.dat of a cluster",
+                                 "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
   command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
   command.add_option("--budget", request.budget_s, "time for all predictions together")
       ->transform(as_time_limit())
@@ -211,8 +211,8 @@ void setup_tune(CLI::App& app) {
       ->transform(as_ratio())
       ->capture_default_str();
   command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--ranks", request.ranks, "(default: all cores)")->check(CLI::PositiveNumber);
+      ->check(positive());
+  command.add_option("--ranks", request.ranks, "(default: all cores)")->check(positive());
   command.add_option("--grid", options->grids, "PxQ, or several (default: the nearest to square)")->delimiter(',');
   add_hpl_levels(command, "NB", request.NB);
   add_hpl_levels(command, "DEPTH", request.DEPTH);
@@ -223,7 +223,7 @@ void setup_tune(CLI::App& app) {
   add_hpl_levels(command, "NBMIN", request.NBMIN);
   add_hpl_levels(command, "NDIV", request.NDIV);
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_objective(command, request.objective);
   add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");

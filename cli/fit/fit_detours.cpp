@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/picture.hpp"
@@ -18,9 +18,6 @@
 #include "hplcast/fit/detours.hpp"
 
 namespace hplcast::cli {
-
-/// Events over time, what detours of each length cost, and the events folded with each period that was found.
-Picture detours_picture(const core::DetourTrace& trace, const fit::DetourFit& fit);
 
 namespace {
 
@@ -100,8 +97,7 @@ PlotPanel folded_panel(const core::DetourTrace& trace, const core::DetourSource:
   return panel;
 }
 
-}  // namespace
-
+/// Events over time, what detours of each length cost, and the events folded with each period that was found.
 Picture detours_picture(const core::DetourTrace& trace, const fit::DetourFit& fit) {
   constexpr std::size_t most_panels = 8;
   Picture picture{"Detours", {events_panel(trace), cost_panel(trace, fit)}};
@@ -111,8 +107,6 @@ Picture detours_picture(const core::DetourTrace& trace, const fit::DetourFit& fi
       picture.panels.push_back(folded_panel(trace, found.source.values()));
   return picture;
 }
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -227,9 +221,9 @@ void run_fit_detours(FitDetoursOptions options) {
 
 }  // namespace
 
-void setup_fit_detours(CLI::App& fit) {
+void setup_fit_detours(Command& fit) {
   auto options = std::make_shared<FitDetoursOptions>();
-  CLI::App& command =
+  Command& command =
       add_command(fit, "detours", "Find the sources of measured detours: periods, durations, what is hit",
                   "hplcast fit detours examples/detours/gaps.csv -o detours.json");
   command

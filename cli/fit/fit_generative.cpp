@@ -15,11 +15,6 @@
 
 namespace hplcast::cli {
 
-/// Picture for judging a generative model: the first coefficient of every CPU and day with the mean of its kind;
-/// means of CPUs with the ellipse that holds 95 percent of the CPUs to be drawn; how CPUs and days scatter against the
-/// normal law that is drawn from. `fit` is ok and was made of `rows`.
-Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit);
-
 namespace {
 
 using Style = PlotSeries::Style;
@@ -119,8 +114,9 @@ PlotPanel normal_panel(const std::string& title, const std::string& x_name, cons
   return {title, x_name, "density", false, false, {std::move(histogram), std::move(density)}, {}};
 }
 
-}  // namespace
-
+/// Picture for judging a generative model: the first coefficient of every CPU and day with the mean of its kind;
+/// means of CPUs with the ellipse that holds 95 percent of the CPUs to be drawn; how CPUs and days scatter against the
+/// normal law that is drawn from. `fit` is ok and was made of `rows`.
 Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit) {
   const core::GenerativeModel& model = fit.model;
   const std::vector<CpuDays> cpus = cpus_of(rows, fit);
@@ -143,8 +139,6 @@ Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const 
                                           what + ": (day - CPU) / standard deviation", between_days));
   return picture;
 }
-
-namespace {
 
 struct FitGenerativeOptions {
   std::vector<std::string> files;
@@ -237,10 +231,10 @@ void run_fit_generative(FitGenerativeOptions options) {
 
 }  // namespace
 
-void setup_fit_generative(CLI::App& fit) {
+void setup_fit_generative(Command& fit) {
   auto options = std::make_shared<FitGenerativeOptions>();
-  CLI::App& command = add_command(fit, "generative", "Fit the differences between CPUs and days, to generate clusters",
-                                  "hplcast fit generative examples/generative/daily.csv -o generative.json");
+  Command& command = add_command(fit, "generative", "Fit the differences between CPUs and days, to generate clusters",
+                                 "hplcast fit generative examples/generative/daily.csv -o generative.json");
   command.add_option("files", options->files, "CSV of one regression per CPU and day: node, cpu and the parameters")
       ->required()
       ->type_name("FILE.csv");
@@ -250,9 +244,9 @@ void setup_fit_generative(CLI::App& fit) {
                   "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)")
       ->delimiter(',');
   command.add_option("--noise", options->noise, "half-normal, normal, log-normal or none")
-      ->check(CLI::IsMember({"half-normal", "normal", "log-normal", "none"}))
+      ->check(among({"half-normal", "normal", "log-normal", "none"}))
       ->capture_default_str();
-  CLI::Option* kinds =
+  Option* kinds =
       command.add_option("--kind", options->kinds, "nodes of another kind: slow=[13-16]; may be given again")
           ->allow_extra_args(false);
   command
@@ -261,7 +255,7 @@ void setup_fit_generative(CLI::App& fit) {
       ->excludes(kinds);
   command.add_option("--leave-out", options->left_out, "CPUs to leave out: 15:1,3:0")->delimiter(',');
   command.add_option("--days", options->days, "covariance between days: mean (of those of the CPUs) or pooled")
-      ->check(CLI::IsMember({"mean", "pooled"}))
+      ->check(among({"mean", "pooled"}))
       ->capture_default_str();
   command.add_option("--plot", options->plot, "picture of the fit (gnuplot), .png or .svg")->type_name("FILE.png");
   accept_json(command);

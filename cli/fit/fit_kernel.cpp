@@ -166,7 +166,7 @@ std::pair<int, int> place_of(const std::vector<std::string>& group, const std::v
   const auto host = std::find(hosts.begin(), hosts.end(), group[0]);
   if (host == hosts.end()) throw core::DomainError("host", group[0], "one of the hosts of --per-cpu");
   int cpu = 0;
-  if (!CLI::detail::lexical_cast(group[1], cpu) || cpu < 0) throw core::DomainError("cpu", group[1], "a number from 0");
+  if (!parse_whole(group[1], cpu) || cpu < 0) throw core::DomainError("cpu", group[1], "a number from 0");
   return {static_cast<int>(host - hosts.begin()), cpu};
 }
 
@@ -232,11 +232,11 @@ std::vector<std::string> family_choices() {
 }
 
 /// Options that say which formula to fit.
-std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOptions& options) {
-  std::vector<CLI::Option*> all;
+std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& options) {
+  std::vector<Option*> all;
   all.push_back(
       command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise")
-          ->check(CLI::IsMember({"M0", "M1", "M2", "M'"})));
+          ->check(among({"M0", "M1", "M2", "M'"})));
   all.push_back(
       command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)")
           ->delimiter(','));
@@ -252,7 +252,7 @@ std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOption
   all.push_back(
       add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
   all.push_back(command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best")
-                    ->check(CLI::IsMember(family_choices())));
+                    ->check(among(family_choices())));
   all.push_back(
       command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1")->delimiter(','));
   all.push_back(command.add_flag("--published", options.published,
@@ -264,15 +264,15 @@ std::vector<CLI::Option*> add_formula_options(CLI::App& command, FitKernelOption
           .add_option("--breakpoints", options.fit.breakpoints, "M': starts of the pieces after the first (searched)")
           ->delimiter(','));
   all.push_back(command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)")
-                    ->check(CLI::Range(1, 16)));
+                    ->check(between(1, 16)));
   return all;
 }
 
 }  // namespace
 
-void setup_fit_kernel(CLI::App& fit) {
+void setup_fit_kernel(Command& fit) {
   auto options = std::make_shared<FitKernelOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       fit, "kernel", "Fit the durations of kernels to their sizes",
       "hplcast fit kernel examples/fit-library/dgemm.csv --kernel dgemm --level M2 --noise N2 -o kernels.json");
   command
@@ -283,15 +283,16 @@ void setup_fit_kernel(CLI::App& fit) {
   command.add_option("--kernel", options->csv.only_kernel,
                      "only this kernel (default: all in the file, each with the formula that suits it)");
   command.add_option("--default-kernel", options->csv.default_kernel, "kernel of files without that column (dgemm)");
-  command.add_option("--by", options->csv.by, "one fit for each value of these columns: node,cpu")->delimiter(',');
-  CLI::Option* per_cpu = command.add_option(
+  Option* by = command.add_option("--by", options->csv.by, "one fit for each value of these columns: node,cpu");
+  by->delimiter(',');
+  Option* per_cpu = command.add_option(
       "--per-cpu", options->hosts, "one model with a law for each CPU (columns host, cpu) of these hosts: node-[1-32]");
-  per_cpu->type_name("HOSTS")->excludes("--by");
+  per_cpu->type_name("HOSTS")->excludes(by);
   command.add_flag("--all-contents", options->csv.all_contents,
                    "keep calls whose matrices hold other than random numbers, as those of HPL do");
   command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)")
       ->check(at_least_zero());
-  const std::vector<CLI::Option*> formula = add_formula_options(command, *options);
+  const std::vector<Option*> formula = add_formula_options(command, *options);
   command
       .add_option("--plot", options->plot,
                   "picture of the fit (gnuplot), .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
@@ -300,7 +301,7 @@ void setup_fit_kernel(CLI::App& fit) {
   command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")
       ->type_name("FILE");
   command.callback([options, formula] {
-    for (const CLI::Option* option : formula) options->formula_given = options->formula_given || !option->empty();
+    for (const Option* option : formula) options->formula_given = options->formula_given || !option->empty();
     run_fit_kernel(*options);
   });
 }

@@ -8,8 +8,8 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/cluster_model.hpp"
@@ -288,7 +288,7 @@ void run_fit_network(const FitNetworkOptions& given) {
   write_result(given.output, [&](std::ostream& out) { out << to_json(fit).dump(2) << '\n'; });
 }
 
-void add_inputs(CLI::App& command, const std::shared_ptr<FitNetworkOptions>& options) {
+void add_inputs(Command& command, const std::shared_ptr<FitNetworkOptions>& options) {
   command
       .add_option(
           "input", options->inputs,
@@ -305,11 +305,11 @@ void add_inputs(CLI::App& command, const std::shared_ptr<FitNetworkOptions>& opt
         ->type_name("FILE");
   }
   command.add_option("--scope", options->scope, "of rows in files without that column")
-      ->check(CLI::IsMember({"local", "remote"}))
+      ->check(among({"local", "remote"}))
       ->capture_default_str();
 }
 
-void add_method(CLI::App& command, const std::shared_ptr<FitNetworkOptions>& options) {
+void add_method(Command& command, const std::shared_ptr<FitNetworkOptions>& options) {
   // Before the options that it stands for: callbacks run in this order, so that one of those given as well prevails.
   command.add_flag_callback(
       "--published",
@@ -347,17 +347,17 @@ void add_method(CLI::App& command, const std::shared_ptr<FitNetworkOptions>& opt
 
 }  // namespace
 
-void setup_fit_network(CLI::App& app) {
+void setup_fit_network(Command& app) {
   auto options = std::make_shared<FitNetworkOptions>();
-  CLI::App& command = add_command(app, "network", "The network model from MPI measurements",
-                                  "hplcast fit network examples/fit-library/mpi.csv -o network.json");
+  Command& command = add_command(app, "network", "The network model from MPI measurements",
+                                 "hplcast fit network examples/fit-library/mpi.csv -o network.json");
   add_inputs(command, options);
   add_method(command, options);
   command
       .add_option("--thresholds", options->thresholds,
                   "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)")
       ->type_name("FILE");
-  const CLI::Range int_bytes(0.0, 2147483647.0);  // SMPI's thresholds
+  const Check int_bytes = between(0.0, 2147483647.0);  // SMPI's thresholds
   command.add_option("--async-small", options->async_small_bytes, "messages below are eager")
       ->transform(as_bytes())
       ->check(int_bytes);

@@ -6,8 +6,8 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/picture.hpp"
@@ -163,10 +163,10 @@ void run_fit_power(FitPowerOptions options) {
 
 }  // namespace
 
-void setup_fit_power(CLI::App& fit) {
+void setup_fit_power(Command& fit) {
   auto options = std::make_shared<FitPowerOptions>();
-  CLI::App& command = add_command(fit, "power", "Fit what hosts draw by what their cores do, to measured samples",
-                                  "hplcast fit power examples/power/samples.csv -o power.json");
+  Command& command = add_command(fit, "power", "Fit what hosts draw by what their cores do, to measured samples",
+                                 "hplcast fit power examples/power/samples.csv -o power.json");
   command
       .add_option("files", options->files,
                   "of hplcast-measure-power, or a published table (watt_idle, watt_one_core, watt_all_cores)")
@@ -178,7 +178,7 @@ void setup_fit_power(CLI::App& fit) {
                   "memories)")
       ->delimiter(',');
   command.add_option("--degree", options->fit.degree, "of the polynomials in the frequency")
-      ->check(CLI::Range(0, 2))
+      ->check(between(0, 2))
       ->capture_default_str();
   command
       .add_option("--frequency", options->frequency,

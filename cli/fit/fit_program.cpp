@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/cluster_input.hpp"
 #include "cli/support/command_line.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/archive.hpp"
@@ -154,10 +154,10 @@ void run_fit_program(const FitProgramOptions& options) {
 
 }  // namespace
 
-void setup_fit_program(CLI::App& fit) {
+void setup_fit_program(Command& fit) {
   const auto options = std::make_shared<FitProgramOptions>();
-  CLI::App& command = add_command(fit, "program", "Models of what an observed program calls, added to a cluster.json",
-                                  "hplcast fit program solver.zip --cluster examples/dahu-like.json -o solver.json");
+  Command& command = add_command(fit, "program", "Models of what an observed program calls, added to a cluster.json",
+                                 "hplcast fit program solver.zip --cluster examples/dahu-like.json -o solver.json");
   command.add_option("archives", options->archives, "archives of `hplcast observe`, of one program")
       ->required()
       ->type_name("FILE");

@@ -239,9 +239,9 @@ void run_fit_segmented(FitSegmentedOptions options) {
 
 }  // namespace
 
-void setup_fit_segmented(CLI::App& app) {
+void setup_fit_segmented(Command& app) {
   auto options = std::make_shared<FitSegmentedOptions>();
-  CLI::App& command =
+  Command& command =
       add_command(app, "segmented", "Segmented linear regression of durations over sizes",
                   "hplcast fit segmented examples/fit-library/mpi.csv --where operation=pingpong --where scope=remote");
   command.add_option("input", options->input, "CSV with a header; - is the standard input")
@@ -249,7 +249,7 @@ void setup_fit_segmented(CLI::App& app) {
       ->type_name("FILE");
   command.add_option("--objective", options->objective, "ols, weighted (residuals^2 / x) or log (relative errors)")
       ->capture_default_str();
-  CLI::Option* breakpoints =
+  Option* breakpoints =
       command.add_option("--breakpoints", options->breakpoints, "starts of the segments after the first: no search")
           ->delimiter(',')
           ->allow_extra_args(false);

@@ -1,4 +1,3 @@
-#include "cli/history/history.hpp"
 #include "hplcast/study/history.hpp"
 
 #include <algorithm>
@@ -25,13 +24,24 @@ namespace hplcast::cli {
 namespace {
 
 using study::HistoryDatabase;
+namespace fs = std::filesystem;
+
+/// --database of the commands that write a history.
+void add_history_option(Command& command, std::string& database) {
+  command.add_option("--database", database, "the history; made if it is missing")->required()->type_name("FILE");
+}
+
+/// Says on stderr whether something was new.
+void tell_added(const std::string& name, bool added) {
+  std::cerr << name << (added ? ": added\n" : ": is in the history already\n");
+}
 
 struct LogOptions {
   std::string database, date, cluster = "all", hosts = "all", type = "change", job, description;
 };
 
 /// Options that `history change` and `history outlier` share.
-void add_log_options(CLI::App& command, LogOptions& options) {
+void add_log_options(Command& command, LogOptions& options) {
   add_history_option(command, options.database);
   command.add_option("--cluster", options.cluster, "names, with / between them (all)");
   command.add_option("--hosts", options.hosts, "names, with / between them (all)");
@@ -50,7 +60,7 @@ std::vector<std::string> listed(const char* option, const std::string& list) {
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   throw core::Error(core::ExitCode::bad_input, "no campaign has measured " + what + " `" + name + "`; there are " +
-                                                   (known.empty() ? "none" : named(known)));
+                                                   (known.empty() ? "none" : study::names_text(known)));
 }
 
 std::vector<std::string> hosts_of(const HistoryDatabase& database, const std::string& cluster) {
@@ -80,9 +90,9 @@ void require_past(const std::string& date, std::int64_t time_s) {
   if (time_s > std::time(nullptr)) throw core::UsageError("--date is `" + date + "`, in the future (UTC)");
 }
 
-void setup_change(CLI::App& group) {
+void setup_change(Command& group) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       group, "change", "Log that something was changed or repaired: a new reference begins",
       "hplcast history change --date 2025-04-08 --hosts node-3 --type repair \"new fan\" --database watch.db");
   add_log_options(command, *options);
@@ -101,9 +111,9 @@ void setup_change(CLI::App& group) {
   });
 }
 
-void setup_outlier(CLI::App& group) {
+void setup_outlier(Command& group) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       group, "outlier", "Log runs that are known to be bad: they are no part of any reference",
       "hplcast history outlier --date 2025-01-20 --hosts node-7 \"another job was on the node\" --database watch.db");
   add_log_options(command, *options);
@@ -132,7 +142,8 @@ struct FailedOptions {
 std::string one_cluster(const HistoryDatabase& database, const std::string& name) {
   const auto known = database.clusters();
   if (name.empty() && known.size() > 1)
-    throw core::UsageError("the history is of several clusters: expected --cluster, one of " + named(known));
+    throw core::UsageError("the history is of several clusters: expected --cluster, one of " +
+                           study::names_text(known));
   if (name.empty()) return known.empty() ? name : known.front();
   require_known("cluster", name, known);
   return name;
@@ -162,9 +173,9 @@ study::CampaignRecord failed_campaign(const HistoryDatabase& database, const Fai
   return record;
 }
 
-void setup_failed(CLI::App& group) {
+void setup_failed(Command& group) {
   const auto options = std::make_shared<FailedOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       group, "failed", "Log hosts that were to be measured and gave no result: a job that never ended",
       "hplcast history failed --date \"2025-04-09 07:00\" --cluster demo --hosts node-2 --database watch.db");
   add_history_option(command, options->database);
@@ -187,49 +198,23 @@ void setup_failed(CLI::App& group) {
   });
 }
 
-}  // namespace
-
-void add_history_option(CLI::App& command, std::string& database) {
-  command.add_option("--database", database, "the history; made if it is missing")->required()->type_name("FILE");
-}
-
-std::string named(const std::vector<std::string>& names) {
-  std::vector<std::string> texts;
-  for (const std::string& name : names) texts.push_back(name.empty() ? "''" : name);
-  return core::comma_separated(texts);
-}
-
-void tell_added(const std::string& name, bool added) {
-  std::cerr << name << (added ? ": added\n" : ": is in the history already\n");
-}
-
-void setup_history_logs(CLI::App& group) {
-  setup_change(group);
-  setup_outlier(group);
-  setup_failed(group);
-}
-
-namespace {
-
 struct SiteOptions {
   std::string database, folder;
   study::CheckOptions check;
 };
 
 void run_site(const SiteOptions& options) {
-  if (std::filesystem::exists(options.folder) && !std::filesystem::is_directory(options.folder))
+  if (fs::exists(options.folder) && !fs::is_directory(options.folder))
     throw core::Error(core::ExitCode::bad_input, options.folder + " is a file; expected a folder for the pages");
   const study::HistoryDatabase database(options.database, study::HistoryDatabase::Access::read);
   const study::SiteSize size = write_site(database, options.check, options.folder);
   std::cerr << size.pages << " pages, the largest of " << (size.largest_bytes + 1023) / 1024 << " KiB; begin with "
-            << (std::filesystem::path(options.folder) / "index.html").string() << '\n';
+            << (fs::path(options.folder) / "index.html").string() << '\n';
 }
 
-}  // namespace
-
-void setup_history_site(CLI::App& group) {
+void setup_site(Command& group) {
   const auto options = std::make_shared<SiteOptions>();
-  CLI::App& command =
+  Command& command =
       add_command(group, "site", "Write a history as static pages: what needs attention, all hosts over time",
                   "hplcast history site watch.db -o site");
   command.add_option("history", options->database, "database of `hplcast history`")->required()->type_name("FILE");
@@ -240,10 +225,6 @@ void setup_history_site(CLI::App& group) {
   command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
   command.callback([options] { run_site(*options); });
 }
-
-namespace {
-
-namespace fs = std::filesystem;
 
 /// SHA-256 of an archive, or of all files of a campaign's folder.
 std::string hash_of(const fs::path& path, const core::CampaignArchive& archive) {
@@ -308,10 +289,10 @@ void run_add(const AddOptions& options) {
   }
 }
 
-void setup_add(CLI::App& group) {
+void setup_add(Command& group) {
   const auto options = std::make_shared<AddOptions>();
-  CLI::App& command = add_command(group, "add", "Add the archives of campaigns",
-                                  "hplcast history add laptop.zip --database history.db");
+  Command& command = add_command(group, "add", "Add the archives of campaigns",
+                                 "hplcast history add laptop.zip --database history.db");
   command.add_option("archives", options->archives, "archives, or folders, of `hplcast calibrate`")
       ->required()
       ->type_name("FILE");
@@ -367,9 +348,9 @@ void run_import(const ImportOptions& options) {
   if (!options.outliers.empty()) std::cerr << database.add_outliers(outliers) << " new outliers\n";
 }
 
-void setup_history_import(CLI::App& group) {
+void setup_import_of_runs(Command& group) {
   const auto options = std::make_shared<ImportOptions>();
-  CLI::App& command = add_command(
+  Command& command = add_command(
       group, "import", "Add runs, changes and outliers from CSV files",
       "hplcast history import examples/watch/runs.csv --changes examples/watch/changes.csv --database watch.db");
   command.add_option("files", options->files, "one row per CPU and job: node, cpu, jobid, start_time, factors")
@@ -383,14 +364,16 @@ void setup_history_import(CLI::App& group) {
 
 }  // namespace
 
-void setup_history(CLI::App& app) {
-  CLI::App& group = add_command(app, "history", "Keep what repeated campaigns have measured (docs/use/history.md)",
-                                "hplcast history import --help");
+void setup_history(Command& app) {
+  Command& group = add_command(app, "history", "Keep what repeated campaigns have measured (docs/use/history.md)",
+                               "hplcast history import --help");
   group.require_subcommand(1);
   setup_add(group);
-  setup_history_import(group);
-  setup_history_logs(group);
-  setup_history_site(group);
+  setup_import_of_runs(group);
+  setup_change(group);
+  setup_outlier(group);
+  setup_failed(group);
+  setup_site(group);
 }
 
 }  // namespace hplcast::cli

@@ -1,16 +1,12 @@
 #include "hplcast/calibration/measure_detours.hpp"
 
 #include <cmath>
-#include <iosfwd>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
-#include <tuple>
 #include <vector>
 
-#include "cli/measure/core_list.hpp"
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
@@ -24,62 +20,9 @@
 
 namespace hplcast::cli {
 
-/// Prints a table of each detector (operation, size, count, ranks) among the runs: clean runs, levels, their 99 %
-/// intervals, Welch's p, and the lowest level that is seen; then warnings: levels that the source did not reach, clean
-/// runs that changed meanwhile, runs with few periods.
-/// @throws core::Error (bad_input) if a detector has fewer than 2 clean runs, or no level.
-void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>& runs);
-
-/// The same as JSON.
-void write_sensitivity_json(std::ostream& out, const std::vector<core::CollectiveRun>& runs);
-
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Runs of one kind of series.
-struct Detector {
-  core::CollectiveRun kind;
-  std::vector<double> clean;
-  std::map<double, std::vector<double>> noisy;
-  std::map<double, double> duty_sums;
-  double shortest_periods = INFINITY;  ///< of the source in a run
-};
-
-std::vector<Detector> detectors_of(const std::vector<core::CollectiveRun>& runs) {
-  std::map<std::tuple<std::string, double, long, long, long>, Detector> found;
-  // A source of level 0 does not run: such runs are clean ones.
-  for (const core::CollectiveRun& run : runs) {
-    if (run.warm_up) continue;
-    Detector& detector = found[{run.operation, run.size_bytes, run.count, run.ranks, run.hosts}];
-    detector.kind = run;
-    if (run.level == 0) {
-      detector.clean.push_back(run.duration_s);
-      continue;
-    }
-    detector.noisy[run.level].push_back(run.duration_s);
-    detector.duty_sums[run.level] += run.duty;
-    if (run.period_s > 0)
-      detector.shortest_periods = std::min(detector.shortest_periods, run.duration_s / run.period_s);
-  }
-  std::vector<Detector> detectors;
-  for (auto& [key, detector] : found) detectors.push_back(std::move(detector));
-  return detectors;
-}
-
-fit::Sensitivity sensitivity_of(const Detector& detector) {
-  if (detector.clean.size() < 2 || detector.noisy.empty())
-    throw core::Error(core::ExitCode::bad_input, "found " + std::to_string(detector.clean.size()) + " clean runs and " +
-                                                     std::to_string(detector.noisy.size()) +
-                                                     " levels; expected at least 2 clean runs and a level above 0");
-  std::vector<fit::NoisyRuns> noisy;
-  for (const auto& [level, durations] : detector.noisy) {
-    if (durations.size() < 2)
-      throw core::Error(core::ExitCode::bad_input, "level " + percent(level) + " has one run; expected at least 2");
-    noisy.push_back({level, fit::summarize(durations)});
-  }
-  return fit::detector_sensitivity(fit::summarize(detector.clean), std::move(noisy));
-}
 
 std::string title_of(const core::CollectiveRun& kind) {
   std::string text = std::to_string(kind.count) + " x " + (kind.operation.empty() ? "series" : kind.operation);
@@ -88,7 +31,7 @@ std::string title_of(const core::CollectiveRun& kind) {
          (kind.hosts == 1 ? " host" : " hosts");
 }
 
-std::vector<std::string> warnings_of(const Detector& detector, const fit::Sensitivity& result) {
+std::vector<std::string> warnings_of(const fit::DetectorRuns& detector, const fit::Sensitivity& result) {
   std::vector<std::string> warnings;
   for (const auto& [level, sum] : detector.duty_sums) {
     const double duty = sum / static_cast<double>(detector.noisy.at(level).size());
@@ -120,8 +63,8 @@ std::string verdict_of(const fit::LevelResult& level) {
   return text;
 }
 
-void print_one(std::ostream& out, const Detector& detector) {
-  const fit::Sensitivity result = sensitivity_of(detector);
+void print_one(std::ostream& out, const fit::DetectorRuns& detector) {
+  const fit::Sensitivity result = fit::detector_sensitivity(detector);
   out << title_of(detector.kind) << '\n';
   TextTable table({"level", "runs", "mean [s]", "sd [s]", "99 % interval [s]", "increase", "gap [s]", "p", "verdict"});
   const auto interval = [](const fit::Bounds& b) { return significant(b.lower, 6) + " to " + significant(b.upper, 6); };
@@ -142,8 +85,8 @@ void print_one(std::ostream& out, const Detector& detector) {
   for (const std::string& warning : warnings_of(detector, result)) out << "warning: " << warning << '\n';
 }
 
-Json json_of(const Detector& detector) {
-  const fit::Sensitivity result = sensitivity_of(detector);
+Json json_of(const fit::DetectorRuns& detector) {
+  const fit::Sensitivity result = fit::detector_sensitivity(detector);
   Json json = {{"operation", detector.kind.operation}, {"size_bytes", detector.kind.size_bytes},
                {"count", detector.kind.count},         {"ranks", detector.kind.ranks},
                {"hosts", detector.kind.hosts},         {"confidence", result.confidence},
@@ -164,31 +107,28 @@ Json json_of(const Detector& detector) {
   return json;
 }
 
-}  // namespace
-
+/// Prints a table of each detector (operation, size, count, ranks) among the runs: clean runs, levels, their 99 %
+/// intervals, Welch's p, and the lowest level that is seen; then warnings: levels that the source did not reach, clean
+/// runs that changed meanwhile, runs with few periods.
+/// @throws core::Error (bad_input) if a detector has fewer than 2 clean runs, or no level.
 void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
-  const auto detectors = detectors_of(runs);
+  const auto detectors = fit::detector_runs(runs);
   if (detectors.empty()) throw core::Error(core::ExitCode::bad_input, "there are no runs but those of the warm-up");
-  for (const Detector& detector : detectors) print_one(out, detector);
+  for (const fit::DetectorRuns& detector : detectors) print_one(out, detector);
 }
 
+/// The same as JSON.
 void write_sensitivity_json(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
   Json json = {{"detectors", Json::array()}};
-  for (const Detector& detector : detectors_of(runs)) json["detectors"].push_back(json_of(detector));
+  for (const fit::DetectorRuns& detector : fit::detector_runs(runs)) json["detectors"].push_back(json_of(detector));
   out << json.dump(2) << '\n';
 }
-
-}  // namespace hplcast::cli
-
-namespace {
-
-using namespace hplcast;
 
 enum class Method { gaps, fwq, ftq, collectives };
 
 struct Options {
   Method method = Method::gaps;
-  cli::MeasuringOptions common;
+  MeasuringOptions common;
   std::string cores = "all";
   calibration::GapOptions gaps;
   double size_bytes = 2048;
@@ -216,12 +156,11 @@ void warn_about_hardware_threads(const calibration::Topology& topology) {
 }
 
 void print_gaps(std::ostream& out, bool gaps, const calibration::GapReport& report) {
-  cli::TextTable table({"core", "watched [s]", gaps ? "detours" : "quanta", "per s", "longest", "lost"});
+  TextTable table({"core", "watched [s]", gaps ? "detours" : "quanta", "per s", "longest", "lost"});
   for (const calibration::GapRow& row : report.rows)
-    table.add({std::to_string(row.core), cli::significant(row.watched_s), std::to_string(row.events),
-               cli::significant(static_cast<double>(row.events) / row.watched_s, 3),
-               cli::significant(1e6 * row.longest_s, 3) + " us",
-               cli::significant(100 * row.lost_s / row.watched_s, 3) + " %"});
+    table.add({std::to_string(row.core), significant(row.watched_s), std::to_string(row.events),
+               significant(static_cast<double>(row.events) / row.watched_s, 3),
+               significant(1e6 * row.longest_s, 3) + " us", significant(100 * row.lost_s / row.watched_s, 3) + " %"});
   table.write(out);
   for (const std::string& warning : report.warnings) warn(warning);
 }
@@ -229,20 +168,20 @@ void print_gaps(std::ostream& out, bool gaps, const calibration::GapReport& repo
 void measure_gaps(Options& options) {
   const calibration::Topology topology = calibration::Topology::of_this_machine();
   options.gaps.host = core::host_name();
-  options.gaps.cores = cli::parse_cores(options.cores, topology.cores());
+  options.gaps.cores = calibration::parse_cores(options.cores, topology.cores());
   options.gaps.method = options.method == Method::fwq   ? calibration::GapMethod::fwq
                         : options.method == Method::ftq ? calibration::GapMethod::ftq
                                                         : calibration::GapMethod::gaps;
-  cli::of_options([&] { calibration::validate(options.gaps); });
+  of_options([&] { calibration::validate(options.gaps); });
   const std::string output = with_host(options.common.output, options.gaps.host);
-  cli::require_writable(output);
+  require_writable(output);
   if (options.common.check) return;
   warn_about_hardware_threads(topology);
   core::remove_leftovers_when_we_die();  // no rank of MPI here, and no thread yet
-  cli::Progress progress;
+  Progress progress;
   options.gaps.progress = [&](double fraction) { progress.update(fraction, "watching"); };
   calibration::GapReport report;
-  cli::write_result(output, [&](std::ostream& out) { report = calibration::measure_gaps(options.gaps, out); });
+  write_result(output, [&](std::ostream& out) { report = calibration::measure_gaps(options.gaps, out); });
   progress.clear();
   print_gaps(std::cerr, options.method == Method::gaps, report);
 }
@@ -252,8 +191,8 @@ void evaluate(const Options& options) {
   core::read_file(options.evaluate, [&](std::istream& in, const std::string& name) {
     core::read_collective_csv(in, name, [&](const core::CollectiveRun& run) { runs.push_back(run); });
   });
-  cli::write_result(options.common.output, [&](std::ostream& out) {
-    options.json ? cli::write_sensitivity_json(out, runs) : cli::print_sensitivity(out, runs);
+  write_result(options.common.output, [&](std::ostream& out) {
+    options.json ? write_sensitivity_json(out, runs) : print_sensitivity(out, runs);
   });
 }
 
@@ -269,14 +208,14 @@ bool without_mpi(Options& options) {
   return true;
 }
 
-std::string measure_collectives(Options& options, const cli::MeasuringRank& rank) {
+std::string measure_collectives(Options& options, const MeasuringRank& rank) {
   options.collectives.size_bytes = static_cast<long>(options.size_bytes);
   options.collectives.epoch_s = rank.epoch_s;
-  cli::of_options([&] { calibration::validate(options.collectives, rank.world); });
+  of_options([&] { calibration::validate(options.collectives, rank.world); });
   if (options.common.check) return "";
   const bool root = rank.world.rank() == 0;
   if (root) warn_about_hardware_threads(rank.topology);
-  cli::Progress progress;
+  Progress progress;
   if (root) options.collectives.progress = [&](double fraction) { progress.update(fraction, "series"); };
   const auto runs = calibration::measure_collectives(rank.world, rank.place, options.collectives);
   progress.clear();
@@ -285,60 +224,60 @@ std::string measure_collectives(Options& options, const cli::MeasuringRank& rank
   csv << core::collective_csv_header << '\n';
   for (const core::CollectiveRun& run : runs) core::write_row(csv, run);
   const bool is_noisy = options.collectives.series.levels != std::vector<double>{0};
-  if (is_noisy) cli::print_sensitivity(std::cerr, runs);
+  if (is_noisy) print_sensitivity(std::cerr, runs);
   return csv.str();
 }
 
-void add_gap_options(CLI::App& app, Options& options) {
+void add_gap_options(Command& app, Options& options) {
   app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch")
-      ->transform(cli::as_seconds())
+      ->transform(as_seconds())
       ->capture_default_str();
   app.add_option("--threshold", options.gaps.threshold_s,
                  "gaps: what is longer than the shortest loop and this, counts")
-      ->transform(cli::as_seconds())
+      ->transform(as_seconds())
       ->capture_default_str();
   app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum")
-      ->transform(cli::as_seconds())
+      ->transform(as_seconds())
       ->capture_default_str();
   app.add_option("--cores", options.cores, "gaps, fwq, ftq: cores to watch at once, such as 0-3,8, or all")
       ->capture_default_str();
 }
 
-void add_collective_options(CLI::App& app, Options& options) {
+void add_collective_options(Command& app, Options& options) {
   using namespace calibration;
   CollectiveOptions& collectives = options.collectives;
-  cli::add_choice<Collective>(
+  add_choice<Collective>(
       app, "--operation", collectives.operation,
       {{"barrier", Collective::barrier}, {"allreduce", Collective::allreduce}, {"alltoall", Collective::alltoall}},
       "collectives: which one");
   app.add_option("--size", options.size_bytes,
                  "collectives: bytes of the vector (allreduce), or to each rank (alltoall)")
-      ->transform(cli::as_bytes())
+      ->transform(as_bytes())
       ->capture_default_str();
   app.add_option("--count", collectives.count, "collectives: calls of a series (default: as many as --run-time holds)")
-      ->check(CLI::Range(1L, 1000000000000L));
+      ->check(between(1L, 1000000000000L));
   app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source")
-      ->transform(cli::as_seconds())
+      ->transform(as_seconds())
       ->capture_default_str();
   collectives.series.levels = {0.01};
   app.add_option("--levels", collectives.series.levels,
                  "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%")
-      ->transform(cli::as_percentage())
+      ->transform(as_percentage())
       ->delimiter(',')
       ->default_str("1%");
   app.add_option("--runs", collectives.series.runs, "collectives: series of each level, between clean ones")
-      ->check(CLI::Range(2, 100000))
+      ->check(between(2, 100000))
       ->capture_default_str();
   app.add_option("--warm-up", collectives.series.warm_up, "collectives: series at the beginning that are set aside")
-      ->check(CLI::Range(0, 1000))
+      ->check(between(0, 1000))
       ->capture_default_str();
   app.add_option("--period", collectives.period_s, "collectives: of the source")
-      ->transform(cli::as_seconds())
+      ->transform(as_seconds())
       ->capture_default_str();
   app.add_flag("--synchronous", collectives.synchronous, "collectives: sources begin at multiples of the period");
-  cli::add_choice<SourcePlace>(app, "--source-on", collectives.place,
-                               {{"host", SourcePlace::host}, {"core", SourcePlace::core}},
-                               "collectives: a source beside one rank of each host, or beside every rank");
+  add_choice<SourcePlace>(app, "--source-on", collectives.place,
+                          {{"host", SourcePlace::host}, {"core", SourcePlace::core}},
+                          "collectives: a source beside one rank of each host, or beside every rank");
   app.add_option("--seed", collectives.series.seed, "collectives: of the order of the series")->capture_default_str();
   app.add_option("--evaluate", options.evaluate, "measure nothing: the table of these runs (CSV of collectives)")
       ->type_name("RUNS.csv");
@@ -347,22 +286,26 @@ void add_collective_options(CLI::App& app, Options& options) {
 
 }  // namespace
 
+}  // namespace hplcast::cli
+
 int main(int argc, char** argv) {
-  CLI::App app("Measures detours: times in which the operating system or an agent takes a core away.",
-               "hplcast-measure-detours");
-  cli::set_example(app, "hplcast-measure-detours --method gaps --for 2s -o gaps.csv");
+  using namespace hplcast;
+  using namespace hplcast::cli;
+  Command app("Measures detours: times in which the operating system or an agent takes a core away.",
+              "hplcast-measure-detours");
+  set_example(app, "hplcast-measure-detours --method gaps --for 2s -o gaps.csv");
   Options options;
   options.common.takes_design = false;
-  cli::add_choice<Method>(
+  add_choice<Method>(
       app, "--method", options.method,
       {{"gaps", Method::gaps}, {"fwq", Method::fwq}, {"ftq", Method::ftq}, {"collectives", Method::collectives}},
       "gaps in a loop that reads the clock; fixed work or fixed time quanta; under mpirun: series of "
       "a collective operation, beside a source of detours and without one");
   add_gap_options(app, options);
   add_collective_options(app, options);
-  cli::add_measuring_options(app, options.common);
+  add_measuring_options(app, options.common);
   options.common.without_mpi = [&] { return without_mpi(options); };
-  return cli::run_measuring_program(
-      app, options.common, argc, argv,
-      [&](const cli::MeasuringRank& rank, const std::string&) { return measure_collectives(options, rank); });
+  return run_measuring_program(app, options.common, argc, argv, [&](const MeasuringRank& rank, const std::string&) {
+    return measure_collectives(options, rank);
+  });
 }

@@ -46,13 +46,13 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures dgemm on all ranks at once.", "hplcast-measure-dgemm");
+  cli::Command app("Measures dgemm on all ranks at once.", "hplcast-measure-dgemm");
   cli::set_example(app, "mpirun -np 2 hplcast-measure-dgemm --design dgemm.csv -o dgemm_measurements.csv");
   cli::MeasuringOptions common;
   calibration::DgemmMeasureOptions options;
   cli::add_measuring_options(app, common);
   app.add_option("--threads", options.threads, "threads of the BLAS in each rank")
-      ->check(CLI::Range(1, 4096))
+      ->check(cli::between(1, 4096))
       ->capture_default_str();
   app.add_option("--warm-up", options.warm_up_s, "calls before the first recorded one")
       ->transform(cli::as_seconds())

@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "cli/support/command_line.hpp"
-#include "cli/support/configuration_file.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
@@ -44,7 +44,7 @@ void run(Options& options) {
 
 int main(int argc, char** argv) {
   core::remove_leftovers_when_we_die();
-  CLI::App app(
+  cli::Command app(
       "Measures HPL's kernels as HPL calls them: runs an HPL that times every call, and keeps a sample of the calls.",
       "hplcast-measure-kernels");
   cli::set_example(app, "hplcast-measure-kernels --configurations runs.csv -o kernels.csv");
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
                "only look whether the program is on all hosts and the configurations are right");
   app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration")
       ->capture_default_str()
-      ->check(CLI::Range(1L, 1000000L));
+      ->check(cli::between(1L, 1000000L));
   app.add_option("--rows", options.rows, "FIRST:END, the configurations to run, END not included");
   app.add_option("--folder", options.request.folder, "where HPL runs; all hosts must see it (default: below $TMPDIR)")
       ->type_name("DIR");

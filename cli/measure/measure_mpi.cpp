@@ -54,7 +54,8 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures MPI calls between ranks of one host or of two, idle or under load.", "hplcast-measure-mpi");
+  cli::Command app("Measures MPI calls between ranks of one host or of two, idle or under load.",
+                   "hplcast-measure-mpi");
   cli::set_example(app, "mpirun -np 2 hplcast-measure-mpi --design mpi.csv -o mpi_measurements.csv");
   cli::MeasuringOptions common;
   calibration::MpiMeasureOptions options;
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
                                             {"dgemm+iprobe", calibration::Background::dgemm_iprobe}},
                                            "activity of the ranks between messages");
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say")
-      ->check(CLI::IsMember({"local", "remote"}));
+      ->check(cli::among({"local", "remote"}));
   app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call")
       ->check(cli::at_least_zero())
       ->capture_default_str();

@@ -3,19 +3,20 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
-#include "cli/support/power_options.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_power.hpp"
 #include "hplcast/calibration/power_meter.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/units.hpp"
 
 namespace {
 
@@ -27,7 +28,6 @@ struct Options {
   cli::MeasuringOptions common;
   calibration::PowerDesignOptions design;
   calibration::PowerMeasureOptions measure;
-  std::vector<std::string> sensors;
   std::vector<std::string> frequencies;
   std::string root = "/";
   std::string meter;   ///< CSV of a wattmeter
@@ -107,12 +107,33 @@ void join(const Options& options) {
   cli::write_result(options.common.output, [&](std::ostream& out) { out << csv_of(samples); });
 }
 
+/// Frequencies in Hz from "1.2GHz", "2300MHz"; "all" or "three" (the least, a middle one, the most) of those that can
+/// be set below `root`. @throws core::UsageError for other texts and frequencies there twice, core::Error (bad_input)
+/// if this host does not say which it can.
+std::vector<double> frequencies_of(const std::vector<std::string>& texts, const std::string& root) {
+  if (texts.empty()) return {};
+  if (texts.size() == 1 && (texts.front() == "all" || texts.front() == "three")) {
+    const calibration::FrequencyControl control(root);
+    const std::vector<double>& states = control.states_hz();
+    if (states.empty())
+      throw core::Error(core::ExitCode::bad_input,
+                        "this host does not say which frequencies it has: no "
+                        "/sys/devices/system/cpu/cpu*/cpufreq\n  hint: without --frequencies they are left alone");
+    if (texts.front() == "all" || states.size() <= 3) return states;
+    return {states.back(), states[states.size() / 2], states.front()};
+  }
+  std::vector<double> frequencies;
+  for (const std::string& text : texts) frequencies.push_back(core::parse_hertz(text));
+  if (std::set<double>(frequencies.begin(), frequencies.end()).size() != frequencies.size())
+    throw core::UsageError("--frequencies has one twice");
+  return frequencies;
+}
+
 void complete(Options& options) {
   options.measure.root = options.root;
-  options.measure.kinds = cli::meter_kinds(options.sensors);
   options.measure.needs_sensors = options.meter.empty();
   options.measure.seed = options.design.seed;
-  options.design.frequencies_hz = cli::frequencies_of(options.frequencies, options.root);
+  options.design.frequencies_hz = frequencies_of(options.frequencies, options.root);
   if (!(options.measure.period_s >= 0.01))
     throw core::UsageError("--period is " + cli::significant(options.measure.period_s) + " s; expected at least 10 ms");
   const calibration::SetAside& aside = options.measure.aside;
@@ -200,7 +221,7 @@ std::string measure(Options& options, const cli::MeasuringRank& rank) {
   return csv;
 }
 
-void add_design_options(CLI::App& app, Options& options) {
+void add_design_options(cli::Command& app, Options& options) {
   app.add_option("--states", options.design.states,
                  "what active cores do besides being idle: " + core::comma_separated(calibration::power_states()))
       ->delimiter(',')
@@ -223,14 +244,15 @@ void add_design_options(CLI::App& app, Options& options) {
   cli::add_seed(app, options.design.seed, "of the random order");
   app.add_flag("--dry-run", options.dry_run, "print the pieces and their time, measure nothing");
   app.add_option("--cores", options.cores, "with --dry-run: cores of a host (default: of this machine)")
-      ->check(CLI::Range(1, 100000));
+      ->check(cli::between(1, 100000));
 }
 
-void add_meter_options(CLI::App& app, Options& options) {
-  cli::add_sensor_option(app, options.sensors);
+void add_meter_options(cli::Command& app, Options& options) {
+  cli::add_choices(app, "--sensors", options.measure.kinds, calibration::meter_kinds_by_name,
+                   "kinds of sensors to read");
   app.add_option("--root", options.root, "folder in which sys and dev are looked for")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory)
+      ->check(cli::existing_folder())
       ->capture_default_str();
   app.add_option("--period", options.measure.period_s, "between two readings")
       ->transform(cli::as_seconds())
@@ -253,7 +275,7 @@ void add_meter_options(CLI::App& app, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures what hosts draw while their cores compute, poll, wait and sleep.", program_name);
+  cli::Command app("Measures what hosts draw while their cores compute, poll, wait and sleep.", program_name);
   cli::set_example(app, "hplcast-measure-power --dry-run --cores 4");
   Options options;
   options.common.takes_design = false;

@@ -8,8 +8,8 @@
 
 int main(int argc, char** argv) {
   using namespace hplcast;
-  CLI::App app("Finds where MPI_Send stops being eager, and where it begins to wait for the receiver.",
-               "hplcast-measure-thresholds");
+  cli::Command app("Finds where MPI_Send stops being eager, and where it begins to wait for the receiver.",
+                   "hplcast-measure-thresholds");
   cli::set_example(app, "mpirun -np 2 hplcast-measure-thresholds -o thresholds.json");
   cli::MeasuringOptions common;
   common.takes_design = false;

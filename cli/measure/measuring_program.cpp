@@ -194,7 +194,7 @@ void run_with_mpi(const std::string& program, const MeasuringOptions& options, i
 
 }  // namespace
 
-void add_measuring_options(CLI::App& app, MeasuringOptions& options) {
+void add_measuring_options(Command& app, MeasuringOptions& options) {
   if (options.takes_design) {
     app.add_option("--design", options.design, "CSV of the calls to make, from `hplcast design`");
     app.add_option("--rows", options.rows, "FIRST:END, the part of the design to measure, END not included");
@@ -233,7 +233,7 @@ void note_position(std::size_t first, std::size_t count, double fraction) {
   std::memcpy(mapped_position, text, position_digits);
 }
 
-void add_scope_option(CLI::App& app, calibration::PeerChoice& choice) {
+void add_scope_option(Command& app, calibration::PeerChoice& choice) {
   add_choice<calibration::PeerChoice>(
       app, "--scope", choice,
       {{"any", calibration::PeerChoice::any},
@@ -243,12 +243,12 @@ void add_scope_option(CLI::App& app, calibration::PeerChoice& choice) {
       "measure with a rank of the same host (local), of another (remote), both, or any");
 }
 
-int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure) {
+int run_measuring_program(Command& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure) {
   app.callback([&] {
     if (options.takes_design && options.design.empty() && !options.describe)
       throw core::UsageError("--design is required");
     if (options.without_mpi && options.without_mpi()) return;
-    run_with_mpi(app.get_name(), options, argc, argv, measure);
+    run_with_mpi(app.name(), options, argc, argv, measure);
   });
   if (rank_before_mpi() == 0) return run_program(app, argc, argv);
   std::ostringstream unheard;  // the same words from every rank help nobody

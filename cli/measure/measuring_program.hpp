@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
+#include "cli/support/command.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
 #include "hplcast/calibration/world.hpp"
 
@@ -30,10 +30,10 @@ struct MeasuringOptions {
 };
 
 /// Adds those options; --design only if the program takes one.
-void add_measuring_options(CLI::App& app, MeasuringOptions& options);
+void add_measuring_options(Command& app, MeasuringOptions& options);
 
 /// Adds --scope: the peers of rank 0.
-void add_scope_option(CLI::App& app, calibration::PeerChoice& choice);
+void add_scope_option(Command& app, calibration::PeerChoice& choice);
 
 /// A rank that is ready to measure.
 struct MeasuringRank {
@@ -54,6 +54,6 @@ using Measure = std::function<std::string(const MeasuringRank& rank, const std::
 /// main() of a measuring program: parses the options without MPI, so that --help needs no mpirun; starts MPI, binds the
 /// rank, gives it the design that rank 0 has read, and writes the output of rank 0 whole or not at all. An error on any
 /// rank is printed, and ends all ranks with its exit code; so does the time limit.
-int run_measuring_program(CLI::App& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure);
+int run_measuring_program(Command& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure);
 
 }  // namespace hplcast::cli

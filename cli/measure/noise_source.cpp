@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cli/measure/core_list.hpp"
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
+#include "hplcast/calibration/machine.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace {
@@ -64,7 +64,7 @@ void print_json(std::ostream& out, const Options& options, const std::vector<cal
 }
 
 void run(Options& options) {
-  options.source.cores = cli::parse_cores(options.cores, calibration::Topology::of_this_machine().cores());
+  options.source.cores = calibration::parse_cores(options.cores, calibration::Topology::of_this_machine().cores());
   options.source.seed = options.seed != 0 ? options.seed : std::random_device{}();
   cli::of_options([&] { calibration::validate(options.source); });
   stop_at_signals();
@@ -77,8 +77,8 @@ void run(Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Takes cores away now and then, as an agent or a daemon does: to test detectors of detours.",
-               "hplcast-noise-source");
+  cli::Command app("Takes cores away now and then, as an agent or a daemon does: to test detectors of detours.",
+                   "hplcast-noise-source");
   cli::set_example(app, "hplcast-noise-source --period 1s --duration 10ms --cores 0 --for 2s");
   Options options;
   app.add_option("--period", options.source.period_s, "from one beginning to the next")

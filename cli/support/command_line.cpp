@@ -1,5 +1,6 @@
 #include "cli/support/command_line.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -22,8 +23,8 @@ bool is_list(const CLI::Option& option) {
          option.get_type_size_max() > 0 && (option.get_allow_extra_args() || option.get_delimiter() != '\0');
 }
 
-}  // namespace
-
+/// Makes all options with several values alike, in a command and those below it: `--nb 64,128`, or the option again,
+/// `--nb 64 --nb 128`. In commands that take names of files, a word after the first value is one of them.
 void unify_list_options(CLI::App& app) {
   const std::vector<CLI::Option*> options = app.get_options();
   const bool takes_files =
@@ -35,8 +36,6 @@ void unify_list_options(CLI::App& app) {
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) unify_list_options(*command);
 }
-
-namespace {
 
 /// Hands on lines with "warning:", and those after them that begin with a blank, to another buffer; no others.
 class WarningsOnly : public std::streambuf {
@@ -79,7 +78,7 @@ bool verbose = false;
 
 }  // namespace
 
-void add_talk_options(CLI::App& command) {
+void add_talk_options(Command& command) {
   const auto be_quiet = [](std::int64_t) {
     if (quiet == nullptr) quiet = std::make_unique<Quiet>();
   };
@@ -87,9 +86,10 @@ void add_talk_options(CLI::App& command) {
     verbose = true;
     core::show_output(&std::cerr);
   };
-  CLI::Option* less = command.add_flag_function("--quiet", be_quiet, "results, warnings and errors only");
+  CLI::App& parser = command.parser();
+  CLI::Option* less = parser.add_flag_function("--quiet", be_quiet, "results, warnings and errors only");
   CLI::Option* more =
-      command.add_flag_function("--verbose", be_verbose, "show the programs that are run, and what they print");
+      parser.add_flag_function("--verbose", be_verbose, "show the programs that are run, and what they print");
   for (CLI::Option* option : {less, more}) option->group("Messages");
   less->excludes(more);
 }
@@ -216,19 +216,20 @@ void refuse_empty_items(const CLI::App& app, int argc, const char* const* argv) 
 
 }  // namespace
 
-CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
-                      const std::string& example) {
-  CLI::App* command = parent.add_subcommand(name, description);
-  set_example(*command, example);
-  add_talk_options(*command);
-  return *command;
+Command& add_command(Command& parent, const std::string& name, const std::string& description,
+                     const std::string& example) {
+  Command& command = parent.add_subcommand(name, description);
+  set_example(command, example);
+  add_talk_options(command);
+  return command;
 }
 
-void set_example(CLI::App& app, const std::string& example) {
-  app.footer("Example:\n  " + example + "\n");
+void set_example(Command& program, const std::string& example) {
+  program.footer("Example:\n  " + example + "\n");
 }
 
-int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+int run_program(Command& program, int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+  CLI::App& app = program.parser();
   const auto fail = [&](core::ExitCode code, const std::string& message) {
     talk_normally();
     err << command_name(app) << ": " << message << std::endl;
@@ -261,9 +262,9 @@ int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& 
   }
 }
 
-int run_program(CLI::App& app, int argc, const char* const* argv) {
+int run_program(Command& program, int argc, const char* const* argv) {
   core::settle_in();
-  return run_program(app, argc, argv, std::cout, std::cerr);
+  return run_program(program, argc, argv, std::cout, std::cerr);
 }
 
 }  // namespace hplcast::cli

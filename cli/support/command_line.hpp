@@ -1,20 +1,17 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <iosfwd>
 #include <string>
 
-namespace hplcast::cli {
+#include "cli/support/command.hpp"
 
-/// Makes all options with several values alike, in a command and those below it: `--nb 64,128`, or the option again,
-/// `--nb 64 --nb 128`. In commands that take names of files, a word after the first value is one of them.
-void unify_list_options(CLI::App& app);
+namespace hplcast::cli {
 
 /// The options --quiet and --verbose of a command, which mean the same everywhere. They take effect when they are
 /// parsed, before the command runs:
 /// --quiet: of the standard error only warnings and errors are left; no remarks beside a result (is_quiet());
 /// --verbose: what programs print that the command runs (core::show_output()), in place of the progress bar.
-void add_talk_options(CLI::App& command);
+void add_talk_options(Command& command);
 
 bool is_quiet();
 bool is_verbose();
@@ -24,17 +21,17 @@ void talk_normally();
 
 /// Adds a subcommand whose --help ends with `example`: one or more command lines that work as they stand. It has
 /// --quiet and --verbose.
-CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
-                      const std::string& example);
+Command& add_command(Command& parent, const std::string& name, const std::string& description,
+                     const std::string& example);
 
 /// The same ending for a program without subcommands (the measuring programs).
-void set_example(CLI::App& app, const std::string& example);
+void set_example(Command& program, const std::string& example);
 
 /// Parses the command line, which runs the callback of the command given, and turns whatever it throws into a message
 /// on `err` ("hplcast predict: ...") and an exit code of core::ExitCode. Help and version go to `out`.
-int run_program(CLI::App& app, int argc, const char* const* argv, std::ostream& out, std::ostream& err);
+int run_program(Command& program, int argc, const char* const* argv, std::ostream& out, std::ostream& err);
 
 /// run_program() on the standard streams, for main().
-int run_program(CLI::App& app, int argc, const char* const* argv);
+int run_program(Command& program, int argc, const char* const* argv);
 
 }  // namespace hplcast::cli

@@ -1,6 +1,5 @@
 #include "cli/support/options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <tuple>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -30,19 +30,18 @@ std::string digits(double value) {
 }
 
 /// CLI11 hands texts from one step to the next: the number goes on with all its digits.
-CLI::Validator validator(const std::function<double(const std::string&)>& parse_quantity, const std::string& kind) {
-  return CLI::Validator(
-      [parse_quantity](std::string& text) {
-        try {
-          char digits[40];
-          std::snprintf(digits, sizeof digits, "%.17g", parse_quantity(text));
-          text = digits;
-          return std::string();
-        } catch (const core::UsageError& error) {
-          return std::string(error.what());
-        }
-      },
-      kind);
+Check validator(const std::function<double(const std::string&)>& parse_quantity, const std::string& kind) {
+  return {[parse_quantity](std::string& text) {
+            try {
+              char digits[40];
+              std::snprintf(digits, sizeof digits, "%.17g", parse_quantity(text));
+              text = digits;
+              return std::string();
+            } catch (const core::UsageError& error) {
+              return std::string(error.what());
+            }
+          },
+          kind};
 }
 
 /// The number before a percent sign over 100; nothing if there is none, or no number.
@@ -93,8 +92,8 @@ struct Plausible {
   const char* meant;  ///< the unit that was meant if the value is plausible with it
 };
 
-CLI::Validator plausible(double (*parse_quantity)(const std::string&), const std::string& kind, const Plausible& usual,
-                         const std::string& who) {
+Check plausible(double (*parse_quantity)(const std::string&), const std::string& kind, const Plausible& usual,
+                const std::string& who) {
   return validator(
       [=](const std::string& text) {
         const double value = parse_quantity(text);
@@ -115,19 +114,19 @@ CLI::Validator plausible(double (*parse_quantity)(const std::string&), const std
 
 }  // namespace
 
-CLI::Validator as_bytes() {
+Check as_bytes() {
   return validator(parse_whole_bytes, "SIZE");
 }
-CLI::Validator as_bytes_per_s() {
+Check as_bytes_per_s() {
   return validator(core::parse_bytes_per_s, "BANDWIDTH");
 }
-CLI::Validator as_flop_per_s() {
+Check as_flop_per_s() {
   return validator(core::parse_flop_per_s, "RATE");
 }
-CLI::Validator as_seconds() {
+Check as_seconds() {
   return validator(core::parse_seconds, "DURATION");
 }
-CLI::Validator as_time_limit() {
+Check as_time_limit() {
   return validator(
       [](const std::string& text) {
         const double seconds = core::parse_seconds(text);
@@ -136,24 +135,24 @@ CLI::Validator as_time_limit() {
       },
       "DURATION");
 }
-CLI::Validator as_percentage() {
+Check as_percentage() {
   return validator(parse_percentage, "PERCENT");
 }
-CLI::Validator as_ratio() {
+Check as_ratio() {
   return validator(parse_ratio, "RATIO");
 }
 
-CLI::Validator as_link_bandwidth(const std::string& who) {
+Check as_link_bandwidth(const std::string& who) {
   return plausible(core::parse_bytes_per_s, "BANDWIDTH", {10e6 / 8, 10e12 / 8, "10Mb/s to 10Tb/s", "B/s", "Gb/s"}, who);
 }
-CLI::Validator as_latency(const std::string& who) {
+Check as_latency(const std::string& who) {
   return plausible(core::parse_seconds, "DURATION", {1e-7, 1e-2, "0.1us to 10ms", "s", "us"}, who);
 }
-CLI::Validator as_memory(const std::string& who) {
+Check as_memory(const std::string& who) {
   constexpr double mib = 1024.0 * 1024.0;
   return plausible(core::parse_bytes, "SIZE", {16 * mib, 128 * mib * mib, "16MiB to 128TiB", "B", "GiB"}, who);
 }
-CLI::Validator as_core_rate(const std::string& who) {
+Check as_core_rate(const std::string& who) {
   const auto parse_gflop_per_s = [](const std::string& text) {
     double plain = 0;
     const bool is_plain = core::parse_double(text, plain) && std::isfinite(plain) && plain >= 0;
@@ -165,17 +164,16 @@ CLI::Validator as_core_rate(const std::string& who) {
 namespace {
 
 /// CLI11 reads -1 as 2^64 - 1.
-CLI::Validator as_seed() {
-  return CLI::Validator(
-      [](std::string& text) {
-        try {
-          (void)parse_seed(text);
-          return std::string();
-        } catch (const core::UsageError& error) {
-          return std::string(error.what());
-        }
-      },
-      "SEED");
+Check as_seed() {
+  return {[](std::string& text) {
+            try {
+              (void)parse_seed(text);
+              return std::string();
+            } catch (const core::UsageError& error) {
+              return std::string(error.what());
+            }
+          },
+          "SEED"};
 }
 
 }  // namespace
@@ -187,11 +185,11 @@ std::uint64_t parse_seed(const std::string& text) {
   throw core::UsageError("`" + text + "` is not a seed; expected a whole number from 0 to 2^64 - 1");
 }
 
-CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed, const std::string& help) {
+Option* add_seed(Command& command, std::uint64_t& seed, const std::string& help) {
   return command.add_option("--seed", seed, help)->check(as_seed())->capture_default_str();
 }
 
-CLI::Option* add_seeds(CLI::App& command, std::vector<std::uint64_t>& seeds, const std::string& help) {
+Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std::string& help) {
   return command.add_option("--seed", seeds, help)->check(as_seed())->delimiter(',')->allow_extra_args(false);
 }
 
@@ -199,8 +197,8 @@ RowRange parse_rows(const std::string& text, std::size_t rows_of_design) {
   if (text.empty()) return {0, rows_of_design};
   RowRange rows;
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, colon), rows.first) ||
-      !CLI::detail::lexical_cast(text.substr(colon + 1), rows.end) || rows.first >= rows.end) {
+  if (colon == std::string::npos || !parse_whole(text.substr(0, colon), rows.first) ||
+      !parse_whole(text.substr(colon + 1), rows.end) || rows.first >= rows.end) {
     throw core::UsageError("--rows is `" + text + "`; expected FIRST:END with FIRST < END, such as 0:100");
   }
   if (rows.end > rows_of_design) {
@@ -243,25 +241,28 @@ void require_other_file(const std::filesystem::path& output, const std::vector<s
   }
 }
 
-CLI::Validator at_least_zero() {
-  return CLI::Validator(
-      [](std::string& text) {
-        double value = 0;
-        if (core::parse_double(text, value) && value >= 0) return std::string();
-        return "`" + text + "` is not a number of at least 0";
-      },
-      "NUMBER");
+Check at_least_zero() {
+  return {[](std::string& text) {
+            double value = 0;
+            if (core::parse_double(text, value) && value >= 0) return std::string();
+            return "`" + text + "` is not a number of at least 0";
+          },
+          "NUMBER"};
 }
 
-CLI::Validator first_to_last() {
-  return CLI::Validator(
-      [](std::string& text) {
-        static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
-        std::smatch parts;
-        if (std::regex_match(text, parts, form) && std::stol(parts[1]) <= std::stol(parts[2])) return std::string();
-        return "found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31";
-      },
-      "");
+Check first_to_last() {
+  return {[](std::string& text) {
+            static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
+            std::smatch parts;
+            if (std::regex_match(text, parts, form) && std::stol(parts[1]) <= std::stol(parts[2])) return std::string();
+            return "found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31";
+          },
+          ""};
+}
+
+Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help) {
+  const auto set = [&first, &last](const std::string& text) { std::tie(first, last) = first_and_last(text); };
+  return command.add_option_function<std::string>(name, set, help)->type_name("FIRST-LAST")->check(first_to_last());
 }
 
 std::pair<int, int> first_and_last(const std::string& text) {
@@ -275,14 +276,13 @@ void require_begins_below(const std::string& option, int first, long long count,
                          std::to_string(count - 1));
 }
 
-CLI::Validator host_names() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
-        if (std::any_of(text.begin(), text.end(), is_letter)) return std::string();
-        return "found `" + text + "`; expected names such as node-[1-32]";
-      },
-      "");
+Check host_names() {
+  return {[](std::string& text) {
+            const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+            if (std::any_of(text.begin(), text.end(), is_letter)) return std::string();
+            return "found `" + text + "`; expected names such as node-[1-32]";
+          },
+          ""};
 }
 
 }  // namespace hplcast::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "cli/support/command.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -19,8 +21,8 @@ using Names = std::vector<std::pair<std::string, Value>>;
 /// An option whose value is one of some names: the help and the message of a wrong one list them. The value that it has
 /// is the default. `value` must live until the options are parsed.
 template <typename Value>
-CLI::Option* add_choice(CLI::App& command, const std::string& option, Value& value, const Names<Value>& names,
-                        const std::string& help) {
+Option* add_choice(Command& command, const std::string& option, Value& value, const Names<Value>& names,
+                   const std::string& help) {
   std::vector<std::string> texts;
   std::string otherwise;
   for (const auto& [name, meaning] : names) {
@@ -31,38 +33,54 @@ CLI::Option* add_choice(CLI::App& command, const std::string& option, Value& val
     for (const auto& [name, meaning] : names)
       if (name == text) value = meaning;
   };
-  return command.add_option_function<std::string>(option, set, help)
-      ->check(CLI::IsMember(texts))
-      ->default_str(otherwise);
+  return command.add_option_function<std::string>(option, set, help)->check(among(texts))->default_str(otherwise);
+}
+
+/// An option for several of some names, of which the help says that the default is all.
+template <typename Value>
+Option* add_choices(Command& command, const std::string& option, std::vector<Value>& values, const Names<Value>& names,
+                    const std::string& help) {
+  std::vector<std::string> texts;
+  for (const auto& [name, meaning] : names) texts.push_back(name);
+  const auto set = [&values, names](const std::vector<std::string>& given) {
+    values.clear();
+    for (const auto& [name, meaning] : names)
+      if (std::find(given.begin(), given.end(), name) != given.end()) values.push_back(meaning);
+  };
+  return command
+      .add_option_function<std::vector<std::string>>(option, set,
+                                                     help + ": " + core::comma_separated(texts) + " (default: all)")
+      ->delimiter(',')
+      ->check(among(texts));
 }
 
 /// Quantities with units (core/units.hpp) for options of CLI11:
 /// `command.add_option("--timeout", timeout_s, "...")->transform(as_seconds())`.
-CLI::Validator as_bytes();  ///< whole ones
-CLI::Validator as_bytes_per_s();
-CLI::Validator as_flop_per_s();
-CLI::Validator as_seconds();
-CLI::Validator as_time_limit();  ///< seconds, above 0
+Check as_bytes();  ///< whole ones
+Check as_bytes_per_s();
+Check as_flop_per_s();
+Check as_seconds();
+Check as_time_limit();  ///< seconds, above 0
 
 /// 0 to 1, as "0.5%". Without the sign it is refused: 0.5 could be meant either way.
-CLI::Validator as_percentage();
+Check as_percentage();
 
 /// 0 and more, as "0.2" or "20%". A number above 1 needs the sign.
-CLI::Validator as_ratio();
+Check as_ratio();
 
 /// As those above; a value that no machine has is told on stderr after `who` ("hplcast quick: warning: --bandwidth"),
 /// with the unit that was understood: 100 is 100 B/s. Zero is refused.
-CLI::Validator as_link_bandwidth(const std::string& who);
-CLI::Validator as_latency(const std::string& who);    ///< between two nodes
-CLI::Validator as_memory(const std::string& who);     ///< of a node
-CLI::Validator as_core_rate(const std::string& who);  ///< to Gflop/s, which is also the unit of a bare number
+Check as_link_bandwidth(const std::string& who);
+Check as_latency(const std::string& who);    ///< between two nodes
+Check as_memory(const std::string& who);     ///< of a node
+Check as_core_rate(const std::string& who);  ///< to Gflop/s, which is also the unit of a bare number
 
 /// A whole number from 0 to 2^64 - 1, every digit of it. @throws core::UsageError for anything else.
 std::uint64_t parse_seed(const std::string& text);
 
 /// The option --seed: of one seed, whose default is the value that it has, or of several.
-CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed, const std::string& help);
-CLI::Option* add_seeds(CLI::App& command, std::vector<std::uint64_t>& seeds, const std::string& help);
+Option* add_seed(Command& command, std::uint64_t& seed, const std::string& help);
+Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std::string& help);
 
 /// The part of a list that is to be done: [first, end).
 struct RowRange {
@@ -84,10 +102,10 @@ std::size_t cut(Rows& rows, const std::string& text) {
 
 /// The result of `check()`. A value outside its domain came from an option: wrong usage, not bad input.
 /// @throws core::UsageError in place of core::DomainError.
-template <typename Check>
-auto of_options(Check&& check) -> decltype(check()) {
+template <typename Function>
+auto of_options(Function&& check) -> decltype(check()) {
   try {
-    return std::forward<Check>(check)();
+    return std::forward<Function>(check)();
   } catch (const core::DomainError& error) {
     throw core::UsageError(error.what());
   }
@@ -109,19 +127,20 @@ void require_rereadable(const std::filesystem::path& path);
 /// and devices are fine.
 void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs);
 
-/// For options of CLI11: a finite number of at least 0.
-CLI::Validator at_least_zero();
+/// A finite number of at least 0.
+Check at_least_zero();
 
-/// For options of CLI11: two whole numbers, both inclusive, such as 0-31.
-CLI::Validator first_to_last();
-/// Of a text that it has passed.
+/// An option for two whole numbers, both inclusive, such as 0-31.
+Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help);
+/// The same for a text, and what is in it.
+Check first_to_last();
 std::pair<int, int> first_and_last(const std::string& text);
 /// @throws core::UsageError if `run` does not have what a value of `option` begins with: it has the `things` 0 to
 /// `count` - 1.
 void require_begins_below(const std::string& option, int first, long long count, const std::string& run,
                           const std::string& things);
 
-/// For options of CLI11: names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
-CLI::Validator host_names();
+/// Names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
+Check host_names();
 
 }  // namespace hplcast::cli

@@ -50,7 +50,7 @@ void require_writable(const fs::path& path) {
   }
 }
 
-void accept_json(CLI::App& command) {
+void accept_json(Command& command) {
   command.add_flag("--json", "accepted as in other commands: the result always is JSON");
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
+
+#include "cli/support/command.hpp"
 
 namespace hplcast::cli {
 
@@ -17,7 +18,7 @@ void write_result(const std::filesystem::path& path, const std::function<void(st
 void require_writable(const std::filesystem::path& path);
 
 /// --json of a command whose result always is JSON: scripts may give it everywhere.
-void accept_json(CLI::App& command);
+void accept_json(Command& command);
 
 /// The same for a folder that a command makes: the one that it would be in must be there.
 void require_place_of(const std::filesystem::path& folder);

@@ -27,23 +27,22 @@ std::string description(const core::HplField& field, const core::HplParameters& 
          std::to_string(field.get(defaults)) + ")";
 }
 
-/// @throws CLI::ValidationError
+/// @throws as refuse_value()
 long long value_of(const std::string& field, const std::string& text) {
   if (const auto value = core::hpl_value(field, text)) return *value;
-  throw CLI::ValidationError(option_name(field),
-                             "cannot read `" + text + "`; expected " + core::hpl_value_expected(field));
+  refuse_value(option_name(field), "cannot read `" + text + "`; expected " + core::hpl_value_expected(field));
 }
 
 }  // namespace
 
-CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters, CLI::Option* file) {
-  CLI::Option* first = nullptr;
+Option* add_hpl_options(Command& command, core::HplParameters& parameters, Option* file) {
+  Option* first = nullptr;
   for (const core::HplField& field : core::hpl_fields()) {
-    const auto set = [&parameters, &field](const CLI::results_t& texts) {
-      field.set(parameters, value_of(field.name, texts.front()));
-      return true;
+    const auto set = [&parameters, &field](const std::string& text) {
+      field.set(parameters, value_of(field.name, text));
     };
-    CLI::Option* option = command.add_option(option_name(field.name), set, description(field, parameters));
+    Option* option =
+        command.add_option_function<std::string>(option_name(field.name), set, description(field, parameters));
     option->type_name(core::hpl_value_names(field.name).empty() ? "INT" : "INT|NAME")->group("HPL parameters");
     if (file != nullptr) option->excludes(file);
     if (first == nullptr) first = option;
@@ -51,7 +50,7 @@ CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters,
   return first;
 }
 
-void add_hpl_levels(CLI::App& command, const std::string& field, std::vector<int>& levels, const std::string& help) {
+void add_hpl_levels(Command& command, const std::string& field, std::vector<int>& levels, const std::string& help) {
   const auto set = [&levels, field](const std::vector<std::string>& texts) {
     levels.clear();
     for (const std::string& text : texts) levels.push_back(static_cast<int>(value_of(field, text)));
@@ -67,12 +66,12 @@ void add_hpl_levels(CLI::App& command, const std::string& field, std::vector<int
       ->default_str(otherwise);
 }
 
-void add_windows(CLI::App& command, study::PredictionRequest& request) {
+void add_windows(Command& command, study::PredictionRequest& request) {
   const auto take_rule = [&request](const std::string& text) {
     try {
       request.windows = study::WindowRule::from(text);
     } catch (const core::DomainError& error) {
-      throw CLI::ValidationError("--windows", error.what());
+      refuse_value("--windows", error.what());
     }
   };
   command
@@ -90,26 +89,26 @@ void add_windows(CLI::App& command, study::PredictionRequest& request) {
   command
       .add_option("--windows-jobs", request.window_jobs,
                   "windows at a time, each in a process of its own; the result does not depend on it (default 1)")
-      ->check(CLI::Range(1, 4096))
+      ->check(between(1, 4096))
       ->group("Sampled prediction");
   command
       .add_option(
           "--only-window", request.only_window,
           "simulate this window alone, counted from 0, into the folder of --keep: for job arrays (docs/use/sampled.md)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->group("Sampled prediction");
 }
 
-void add_energy(CLI::App& command, study::Observation& observation) {
+void add_energy(Command& command, study::Observation& observation) {
   command
       .add_flag("--energy", observation.energy,
                 "energy, mean power and Gflop/s per W; the cluster must have `power` (docs/use/energy.md)")
       ->group("Energy");
-  CLI::Option* trace = command
-                           .add_option("--power-trace", observation.power_trace,
-                                       "power over time: CSV, or a picture (.svg, .png); turns on --energy")
-                           ->type_name("FILE")
-                           ->group("Energy");
+  Option* trace = command
+                      .add_option("--power-trace", observation.power_trace,
+                                  "power over time: CSV, or a picture (.svg, .png); turns on --energy")
+                      ->type_name("FILE")
+                      ->group("Energy");
   command.add_option("--bin", observation.bin_s, "time that a row of --power-trace is the mean of (default 1s)")
       ->transform(as_time_limit())
       ->needs(trace)

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,15 +15,14 @@ namespace hplcast::cli {
 /// Adds one option for every HPL parameter (-N, --nb, -P, -Q, --pmap ... --align) that sets `parameters`. Values are
 /// HPL's numbers or names (core::hpl_value). Returns the option -N.
 /// `file`: an option for a file of configurations, which excludes them all.
-CLI::Option* add_hpl_options(CLI::App& command, core::HplParameters& parameters, CLI::Option* file = nullptr);
+Option* add_hpl_options(Command& command, core::HplParameters& parameters, Option* file = nullptr);
 
 /// Adds --nb, --bcast ... for a list of values of a parameter, which are its default. `levels` must live until the
 /// options are parsed.
-void add_hpl_levels(CLI::App& command, const std::string& field, std::vector<int>& levels,
-                    const std::string& help = "");
+void add_hpl_levels(Command& command, const std::string& field, std::vector<int>& levels, const std::string& help = "");
 
 /// --mode. `note` is put at the end of its help.
-inline void add_simulation_mode(CLI::App& command, study::SimulationMode& mode, const std::string& note = "") {
+inline void add_simulation_mode(Command& command, study::SimulationMode& mode, const std::string& note = "") {
   add_choice<study::SimulationMode>(
       command, "--mode", mode,
       {{"auto", study::SimulationMode::automatic},
@@ -36,10 +34,10 @@ inline void add_simulation_mode(CLI::App& command, study::SimulationMode& mode, 
 }
 
 /// --windows, --target-error, --windows-jobs, --only-window.
-void add_windows(CLI::App& command, study::PredictionRequest& request);
+void add_windows(Command& command, study::PredictionRequest& request);
 
 /// --energy, --power-trace, --bin, --power-hosts.
-void add_energy(CLI::App& command, study::Observation& observation);
+void add_energy(Command& command, study::Observation& observation);
 
 /// The file of --power-trace: where its name ends in .svg or .png, the CSV goes elsewhere, and is drawn at the end.
 class PowerTraceFile {

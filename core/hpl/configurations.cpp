@@ -4,6 +4,7 @@
 #include <cctype>
 #include <istream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
@@ -71,6 +72,14 @@ std::vector<HplParameters> read_configurations(std::istream& in, const std::stri
                                                          : read_hpl_dat(text, name, warnings);
   if (configurations.empty()) throw ParseError({name, 0, ""}, "no configuration in it; expected at least one");
   return configurations;
+}
+
+std::vector<HplParameters> take_repeated(std::vector<HplParameters>& configurations) {
+  std::set<HplParameters> known;
+  std::vector<HplParameters> once, repeated;
+  for (const HplParameters& one : configurations) (known.insert(one).second ? once : repeated).push_back(one);
+  configurations = std::move(once);
+  return repeated;
 }
 
 std::vector<HplRun> read_real_runs(std::istream& in, const std::string& name, const HplParameters& defaults) {

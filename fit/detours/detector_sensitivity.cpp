@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <tuple>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 
@@ -63,6 +65,42 @@ Sensitivity detector_sensitivity(const SampleSummary& clean, std::vector<NoisyRu
     if (all_seen) result.limit = runs.level;
   }
   return result;
+}
+
+std::vector<DetectorRuns> detector_runs(const std::vector<core::CollectiveRun>& runs) {
+  std::map<std::tuple<std::string, double, long, long, long>, DetectorRuns> found;
+  // A source of level 0 does not run: such runs are clean ones.
+  for (const core::CollectiveRun& run : runs) {
+    if (run.warm_up) continue;
+    DetectorRuns& detector = found[{run.operation, run.size_bytes, run.count, run.ranks, run.hosts}];
+    detector.kind = run;
+    if (run.level == 0) {
+      detector.clean.push_back(run.duration_s);
+      continue;
+    }
+    detector.noisy[run.level].push_back(run.duration_s);
+    detector.duty_sums[run.level] += run.duty;
+    if (run.period_s > 0)
+      detector.shortest_periods = std::min(detector.shortest_periods, run.duration_s / run.period_s);
+  }
+  std::vector<DetectorRuns> detectors;
+  for (auto& [key, detector] : found) detectors.push_back(std::move(detector));
+  return detectors;
+}
+
+Sensitivity detector_sensitivity(const DetectorRuns& detector) {
+  if (detector.clean.size() < 2 || detector.noisy.empty())
+    throw core::Error(core::ExitCode::bad_input, "found " + std::to_string(detector.clean.size()) + " clean runs and " +
+                                                     std::to_string(detector.noisy.size()) +
+                                                     " levels; expected at least 2 clean runs and a level above 0");
+  std::vector<NoisyRuns> noisy;
+  for (const auto& [level, durations] : detector.noisy) {
+    if (durations.size() < 2)
+      throw core::Error(core::ExitCode::bad_input,
+                        core::printed("level %.1f %%", 100 * level) + " has one run; expected at least 2");
+    noisy.push_back({level, summarize(durations)});
+  }
+  return detector_sensitivity(summarize(detector.clean), std::move(noisy));
 }
 
 const char* to_string(Detection detection) {

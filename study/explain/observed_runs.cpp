@@ -7,6 +7,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/study/compare.hpp"
 #include "hplcast/study/explain.hpp"
 
 namespace hplcast::study {
@@ -92,6 +93,40 @@ std::vector<ObservedRun> observed_runs(const fs::path& real) {
   std::error_code error;
   if (fs::is_directory(real, error)) return {run_of_folder(real)};
   return runs_of_csv(real);
+}
+
+core::Prediction prediction_of_runs(const std::string& path, std::vector<ObservedRun>& runs) {
+  std::vector<core::Prediction> all;
+  core::read_file(path, [&](std::istream& in, const std::string& name) { all = core::read_predictions(in, name); });
+  std::vector<core::Prediction> fitting;
+  std::vector<core::HplParameters> real, predicted;
+  for (const ObservedRun& one : runs) real.push_back(core::without_unused(one.run.parameters));
+  for (const core::Prediction& one : all) {
+    predicted.push_back(core::without_unused(one.parameters));
+    if (std::find(real.begin(), real.end(), predicted.back()) == real.end()) continue;
+    if (!fitting.empty() && !(core::without_unused(fitting.front().parameters) == predicted.back())) {
+      throw core::Error(core::ExitCode::bad_input, path + " predicts several configurations that were run, such as " +
+                                                       core::to_string(fitting.front().parameters) + " and " +
+                                                       core::to_string(one.parameters) +
+                                                       "\n  hint: give the folder of one run");
+    }
+    fitting.push_back(one);
+  }
+  if (fitting.empty()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      path + " has no prediction of the run " + core::to_string(runs.front().run.parameters) +
+                          "; the nearest one differs: " + nearest_difference(real.front(), predicted) +
+                          " as there\n  hint: predict with the same HPL.dat as `run-real`");
+  }
+  if (const auto mixed = mixed_models(fitting))
+    throw core::Error(core::ExitCode::bad_input, path + " has predictions of " + core::to_string(*mixed) +
+                                                     " with several models\n  hint: explain one of them");
+  std::sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
+  core::Prediction prediction = fitting[(fitting.size() - 1) / 2];
+  const core::HplParameters wanted = core::without_unused(prediction.parameters);
+  const auto is_other = [&](const ObservedRun& one) { return !(core::without_unused(one.run.parameters) == wanted); };
+  runs.erase(std::remove_if(runs.begin(), runs.end(), is_other), runs.end());
+  return prediction;
 }
 
 }  // namespace hplcast::study

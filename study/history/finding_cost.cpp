@@ -2,6 +2,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <map>
+#include <sstream>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/history_check.hpp"
@@ -208,6 +209,18 @@ bool has_cost(const HistoryCheck& check) {
 core::ClusterModel without_findings(const HistoryCheck& check, const core::ClusterModel& now) {
   std::string factor;
   return changed(now, speed_findings(check, factor), true);
+}
+
+core::ClusterModel normal_cluster(const HistoryDatabase& database, const HistoryCheck& check,
+                                  const std::string& cluster) {
+  const std::string json = database.latest_cluster_json(cluster.empty() ? database.clusters().front() : cluster);
+  if (json.empty()) {
+    throw core::Error(core::ExitCode::bad_input,
+                      "the history has no models of the cluster\n  hint: give some with --normal; `history add` keeps "
+                      "those of archives");
+  }
+  std::istringstream in(json);
+  return without_findings(check, core::read_cluster(in, database.path().string()));
 }
 
 Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const CostOptions& options) {

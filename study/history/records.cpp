@@ -76,6 +76,12 @@ bool list_names(const std::string& list, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+std::string names_text(const std::vector<std::string>& names) {
+  std::vector<std::string> texts;
+  for (const std::string& name : names) texts.push_back(name.empty() ? "''" : name);
+  return core::comma_separated(texts);
+}
+
 std::int64_t parse_date(const std::string& text) {
   std::tm parts{};
   int hour = 0, minute = 0, second = 0, used = 0;

@@ -18,7 +18,7 @@ struct Outcome {
 };
 
 Outcome run_with(const std::vector<const char*>& arguments, const std::function<void()>& callback) {
-  CLI::App app("test", "hplcast");
+  Command app("test", "hplcast");
   app.require_subcommand(1);
   add_command(app, "predict", "d", "hplcast predict x.json").callback(callback);
   std::vector<const char*> argv = {"hplcast"};
@@ -56,8 +56,8 @@ TEST(Program, AnUnknownCommandIsNamed) {
 
 TEST(Program, OptionsNeedAValueAndFlagsTakeNone) {
   const auto status_and_words = [](const char* word, const char* value) {
-    CLI::App app("test", "hplcast");
-    CLI::App& command = add_command(app, "predict", "d", "hplcast predict x.json");
+    Command app("test", "hplcast");
+    Command& command = add_command(app, "predict", "d", "hplcast predict x.json");
     std::string output;
     bool force = false;
     command.add_option("-o,--output", output, "file");

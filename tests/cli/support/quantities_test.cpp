@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <utility>
 
+#include "cli/support/command_line.hpp"
 #include "hplcast/core/units.hpp"
 
 namespace hplcast::cli {
@@ -13,36 +15,25 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Quantities, OptionsKeepAllDigits) {
-  CLI::App app;
-  double seconds = 0;
-  app.add_option("--budget", seconds)->transform(as_seconds());
-  const char* arguments[] = {"program", "--budget", "0.1us"};
-  app.parse(3, arguments);
-  EXPECT_EQ(seconds, core::parse_seconds("0.1us"));
-}
-
-TEST(Quantities, AWrongOptionIsAnErrorOfTheParser) {
-  CLI::App app;
-  double seconds = 0;
-  app.add_option("--budget", seconds)->transform(as_seconds());
-  const char* arguments[] = {"program", "--budget", "soon"};
-  EXPECT_THROW(app.parse(3, arguments), CLI::ValidationError);
-}
-
 /// The value of an option given as `text`, and what was said on stderr.
-std::pair<double, std::string> parsed(const CLI::Validator& kind, const std::string& text) {
-  CLI::App app;
+std::pair<double, std::string> parsed(const Check& kind, const std::string& text) {
+  Command program("test", "program");
   double value = -1;
-  app.add_option("--value", value)->transform(kind);
+  program.add_option("--value", value)->transform(kind);
   const char* arguments[] = {"program", "--value", text.c_str()};
+  std::ostringstream out, err;
   ::testing::internal::CaptureStderr();
-  try {
-    app.parse(3, arguments);
-  } catch (const CLI::ValidationError& error) {
-    return {-1, ::testing::internal::GetCapturedStderr() + error.what()};
-  }
-  return {value, ::testing::internal::GetCapturedStderr()};
+  const int status = run_program(program, 3, arguments, out, err);
+  const std::string told = ::testing::internal::GetCapturedStderr() + err.str();
+  return {status == 0 ? value : -1, told};
+}
+
+TEST(Quantities, OptionsKeepAllDigits) {
+  EXPECT_EQ(parsed(as_seconds(), "0.1us").first, core::parse_seconds("0.1us"));
+}
+
+TEST(Quantities, AWrongOptionIsWrongUsage) {
+  EXPECT_THAT(parsed(as_seconds(), "soon").second, HasSubstr("hint: program --help"));
 }
 
 TEST(Quantities, APercentageNeedsItsSign) {

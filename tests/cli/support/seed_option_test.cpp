@@ -15,35 +15,36 @@ TEST(Seed, IsAnyWholeNumberBelow2To64) {
     EXPECT_THROW(parse_seed(text), core::UsageError) << text;
 }
 
-struct Command {
-  CLI::App app;
+struct Lists {
   std::vector<std::string> by, one_each;
   std::vector<int> nb;
   std::vector<std::string> files;
-  Command() {
-    app.add_option("--by", by);
-    app.add_option("--nb", nb)->delimiter(',');
-    app.add_option("--sbatch", one_each)->allow_extra_args(false);
-    app.add_option("files", files);
-    unify_list_options(app);
-  }
 };
 
+Lists parsed(const std::vector<const char*>& arguments) {
+  Command program("test", "program");
+  Lists lists;
+  program.add_option("--by", lists.by);
+  program.add_option("--nb", lists.nb)->delimiter(',');
+  program.add_option("--sbatch", lists.one_each)->allow_extra_args(false);
+  program.add_option("files", lists.files);
+  std::vector<const char*> argv = {"program"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  EXPECT_EQ(run_program(program, static_cast<int>(argv.size()), argv.data()), 0);
+  return lists;
+}
+
 TEST(ListOptions, TakeCommasOrAreGivenAgainAndLeaveFileNamesAlone) {
-  Command command;
-  command.app.parse("--by node,cpu --nb 64 --nb 128,256 a.csv b.csv");
-  EXPECT_EQ(command.by, (std::vector<std::string>{"node", "cpu"}));
-  EXPECT_EQ(command.nb, (std::vector<int>{64, 128, 256}));
-  EXPECT_EQ(command.files, (std::vector<std::string>{"a.csv", "b.csv"}));
-  Command other;
-  other.app.parse("--by node a.csv");
-  EXPECT_EQ(other.files, (std::vector<std::string>{"a.csv"}));
+  const Lists lists = parsed({"--by", "node,cpu", "--nb", "64", "--nb", "128,256", "a.csv", "b.csv"});
+  EXPECT_EQ(lists.by, (std::vector<std::string>{"node", "cpu"}));
+  EXPECT_EQ(lists.nb, (std::vector<int>{64, 128, 256}));
+  EXPECT_EQ(lists.files, (std::vector<std::string>{"a.csv", "b.csv"}));
+  EXPECT_EQ(parsed({"--by", "node", "a.csv"}).files, (std::vector<std::string>{"a.csv"}));
 }
 
 TEST(ListOptions, ThatTakeOneValueEachTimeKeepTheirCommas) {
-  Command command;
-  command.app.parse("--sbatch=--nodes=1,2 --sbatch=--exclusive");
-  EXPECT_EQ(command.one_each, (std::vector<std::string>{"--nodes=1,2", "--exclusive"}));
+  EXPECT_EQ(parsed({"--sbatch=--nodes=1,2", "--sbatch=--exclusive"}).one_each,
+            (std::vector<std::string>{"--nodes=1,2", "--exclusive"}));
 }
 
 }  // namespace

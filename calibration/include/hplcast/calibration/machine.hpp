@@ -60,6 +60,10 @@ class Topology {
 std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const std::vector<CorePlace>& bound,
                                     int local_rank, int threads);
 
+/// Cores from "0-3,8" (as hplcast and hwloc number them, from 0), or "all". @throws core::UsageError for another text,
+/// or a core that is there twice; core::Error (bad_input) for one that this machine does not have, or does not give us.
+std::vector<CorePlace> parse_cores(const std::string& text, const std::vector<CorePlace>& cores);
+
 /// Binds the calling thread to a hardware thread (as the operating system numbers them); false if it may not run there.
 bool pin_this_thread(int pu) noexcept;
 

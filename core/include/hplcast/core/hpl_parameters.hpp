@@ -129,6 +129,9 @@ std::vector<HplParameters> read_configurations(std::istream& in, const std::stri
                                                const HplParameters& defaults = {},
                                                std::vector<std::string>* warnings = nullptr);
 
+/// Leaves each configuration once, where it comes first. Returns the others.
+std::vector<HplParameters> take_repeated(std::vector<HplParameters>& configurations);
+
 /// Runs of the real HPL from its own output or from a CSV (read_hpl_csv), told apart in the same way.
 /// @throws ParseError, also for a file without runs.
 std::vector<HplRun> read_real_runs(std::istream& in, const std::string& name, const HplParameters& defaults = {});

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/detours.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/fit/comparison.hpp"
 
 namespace hplcast::fit {
@@ -88,6 +91,21 @@ struct Sensitivity {
 
 /// @throws core::DomainError for fewer than 2 runs of a kind, no scatter at all, levels outside [0, 1).
 Sensitivity detector_sensitivity(const SampleSummary& clean, std::vector<NoisyRuns> noisy, double confidence = 0.99);
+
+/// Collective runs of one kind: operation, size, count, ranks and hosts.
+struct DetectorRuns {
+  core::CollectiveRun kind;
+  std::vector<double> clean;                    ///< durations
+  std::map<double, std::vector<double>> noisy;  ///< by level
+  std::map<double, double> duty_sums;           ///< of the source, by level
+  double shortest_periods = HUGE_VAL;           ///< of the source in a run
+};
+
+/// Without those of the warm-up.
+std::vector<DetectorRuns> detector_runs(const std::vector<core::CollectiveRun>& runs);
+
+/// @throws core::Error (bad_input) for fewer than 2 clean runs, no level, a level with one run.
+Sensitivity detector_sensitivity(const DetectorRuns& runs);
 
 const char* to_string(Detection detection);
 

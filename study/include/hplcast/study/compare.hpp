@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <optional>
@@ -84,6 +85,22 @@ struct Comparison {
   std::vector<core::HplParameters> unmatched_predicted;  ///< predicted, but not run
   std::size_t failed_residuals = 0;  ///< real runs left out: HPL itself says that their result is wrong
 };
+
+using Warn = std::function<void(const std::string& text)>;
+
+/// Real runs of an output of HPL, or of a CSV; told in `warn`: parameters that it does not say. @throws
+/// core::ParseError
+std::vector<core::HplRun> runs_of_file(std::istream& in, const std::string& name, const Warn& warn);
+
+/// The same of all outputs of HPL in an archive or a folder: texts by path. What else is in there does not matter.
+/// @throws core::ParseError if there is none.
+std::vector<core::HplRun> runs_of_files(const std::map<std::string, std::string>& files, const std::string& path,
+                                        const Warn& warn);
+
+/// Predictions of `predict` and databases of `sweep`; told in `warn`: that they are of several models.
+/// @throws core::Error for other files, and if a configuration is predicted with several models: their predictions
+/// would be taken for several seeds of one.
+std::vector<core::Prediction> read_compared_predictions(const std::vector<std::string>& paths, const Warn& warn);
 
 /// Matches real and predicted runs that agree in all HPL parameters (the threshold of SWAP counts where SWAP is mix).
 /// @throws core::DomainError if a rate is not positive.

@@ -26,6 +26,11 @@ struct ObservedRun {
 /// observation; core::ParseError for files that cannot be read.
 std::vector<ObservedRun> observed_runs(const std::filesystem::path& real);
 
+/// The prediction, among those of a file, of a configuration that was run; of several seeds that with the middle time.
+/// Runs of other configurations are taken out of `runs`. @throws core::Error (bad_input) if none of the runs is
+/// predicted, several are, or one with several models.
+core::Prediction prediction_of_runs(const std::string& path, std::vector<ObservedRun>& runs);
+
 /// What to compare, and how far to go.
 struct ExplainRequest {
   std::vector<ObservedRun> runs;  ///< of the configuration of `prediction`; not empty

@@ -94,6 +94,9 @@ std::vector<std::string> names_in(const std::string& list);
 /// Whether a list, or "all", names something.
 bool list_names(const std::string& list, const std::string& name);
 
+/// For messages: "a, b"; '' for a cluster without a name.
+std::string names_text(const std::vector<std::string>& names);
+
 /// Unix time of "2020-04-02", "2020-04-02 13:05" or "2020-04-02 13:05:30" (UTC; also with a T). @throws
 /// core::DomainError for anything else.
 std::int64_t parse_date(const std::string& text);

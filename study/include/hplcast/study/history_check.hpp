@@ -147,6 +147,11 @@ Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const 
 /// Models as they were without the open findings, from models that were fitted while they lasted.
 core::ClusterModel without_findings(const HistoryCheck& check, const core::ClusterModel& now);
 
+/// The newest models that the history has of a cluster (empty: its only one), without the open findings.
+/// @throws core::Error (bad_input) if it has none.
+core::ClusterModel normal_cluster(const HistoryDatabase& database, const HistoryCheck& check,
+                                  const std::string& cluster);
+
 /// How many pages a site has, and how large the largest is.
 struct SiteSize {
   std::size_t pages = 0;

@@ -1,4 +1,4 @@
-#include "cli/support/cluster_input.hpp"
+#include "cli/support/input_files.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -8,6 +8,7 @@
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 
 namespace hplcast::cli {
 
@@ -15,6 +16,17 @@ core::ClusterModel read_cluster_file(const std::string& path) {
   core::ClusterModel cluster;
   core::read_file(path, [&](std::istream& in, const std::string& name) { cluster = core::read_cluster(in, name); });
   return cluster;
+}
+
+std::vector<core::HplParameters> read_configuration_file(const std::string& program, const std::string& path,
+                                                         const core::HplParameters& defaults) {
+  std::vector<core::HplParameters> configurations;
+  std::vector<std::string> warnings;
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    configurations = core::read_configurations(in, name, defaults, &warnings);
+  });
+  for (const std::string& warning : warnings) std::cerr << program << ": warning: " << warning << '\n';
+  return configurations;
 }
 
 void warn_about_quality(const std::string& command, const core::ClusterModel& cluster) {
@@ -26,7 +38,7 @@ void warn_about_quality(const std::string& command, const core::ClusterModel& cl
     std::cerr << who << " is " << core::to_string(verdict) << "; see provenance.quality_flags in it\n";
 }
 
-void add_capacity_options(CLI::App& command, CapacityOptions& options, const std::string& who) {
+void add_capacity_options(Command& command, CapacityOptions& options, const std::string& who) {
   command
       .add_option("--capacity", options.remote_bytes_per_s,
                   "total bandwidth of several messages through the link of a host, per direction: 100Gbps (default: "

@@ -1,15 +1,22 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
+#include "cli/support/command.hpp"
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/network_model.hpp"
 
 namespace hplcast::cli {
 
 /// Reads a cluster.json. @throws core::Error if it cannot be opened or read.
 core::ClusterModel read_cluster_file(const std::string& path);
+
+/// Reads configurations (core::read_configurations) and tells on stderr, as `program`, where HPL reads its HPL.dat in
+/// another way than people would. @throws core::Error if the file cannot be opened or read.
+std::vector<core::HplParameters> read_configuration_file(const std::string& program, const std::string& path,
+                                                         const core::HplParameters& defaults = {});
 
 /// Tells on stderr what a model probably does not mean (core::doubts), and how many doubts `fit cluster` has noted
 /// about the measurements of a model (docs/use/fit-cluster.md), and of which kinds.
@@ -22,7 +29,7 @@ struct CapacityOptions {
 };
 
 /// Adds --capacity and --local-capacity. `who`: the command, for warnings: "hplcast assemble".
-void add_capacity_options(CLI::App& command, CapacityOptions& options, const std::string& who);
+void add_capacity_options(Command& command, CapacityOptions& options, const std::string& who);
 
 /// The network with these capacities (origin given) in place of its own.
 /// @throws core::UsageError for --capacity if the network has no messages between hosts.

@@ -1,0 +1,271 @@
+#include "cli/support/command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace hplcast::cli {
+
+namespace {
+
+Check known(const CLI::Validator& validator) {
+  return {[validator](std::string& text) { return validator(text); }, validator.get_description()};
+}
+
+CLI::Validator validator(const Check& check) {
+  return CLI::Validator(check.problem, check.type);
+}
+
+}  // namespace
+
+Check between(int low, int high) {
+  return known(CLI::Range(low, high));
+}
+Check between(long low, long high) {
+  return known(CLI::Range(low, high));
+}
+Check between(double low, double high) {
+  return known(CLI::Range(low, high));
+}
+Check positive() {
+  return known(CLI::PositiveNumber);
+}
+Check not_negative() {
+  return known(CLI::NonNegativeNumber);
+}
+Check among(const std::vector<std::string>& names) {
+  return known(CLI::IsMember(names));
+}
+Check existing_file() {
+  return known(CLI::ExistingFile);
+}
+Check existing_folder() {
+  return known(CLI::ExistingDirectory);
+}
+
+void refuse_value(const std::string& option, const std::string& message) {
+  throw CLI::ValidationError(option, message);
+}
+
+bool parse_whole(const std::string& text, int& value) {
+  return CLI::detail::lexical_cast(text, value);
+}
+bool parse_whole(const std::string& text, std::size_t& value) {
+  return CLI::detail::lexical_cast(text, value);
+}
+
+Option* Option::allow_extra_args(bool allowed) {
+  parsed_.allow_extra_args(allowed);
+  return this;
+}
+Option* Option::capture_default_str() {
+  parsed_.capture_default_str();
+  return this;
+}
+Option* Option::check(const Check& check) {
+  parsed_.check(validator(check));
+  return this;
+}
+Option* Option::default_str(const std::string& text) {
+  parsed_.default_str(text);
+  return this;
+}
+Option* Option::delimiter(char separator) {
+  parsed_.delimiter(separator);
+  return this;
+}
+Option* Option::description(const std::string& text) {
+  parsed_.description(text);
+  return this;
+}
+Option* Option::excludes(Option* other) {
+  parsed_.excludes(&other->parsed_);
+  return this;
+}
+Option* Option::expected(int count) {
+  parsed_.expected(count);
+  return this;
+}
+Option* Option::group(const std::string& name) {
+  parsed_.group(name);
+  return this;
+}
+Option* Option::needs(Option* other) {
+  parsed_.needs(&other->parsed_);
+  return this;
+}
+Option* Option::needs(const std::string& other) {
+  parsed_.needs(other);
+  return this;
+}
+Option* Option::required() {
+  parsed_.required();
+  return this;
+}
+Option* Option::take_all() {
+  parsed_.take_all();
+  return this;
+}
+Option* Option::transform(const Check& check) {
+  parsed_.transform(validator(check));
+  return this;
+}
+Option* Option::type_name(const std::string& name) {
+  parsed_.type_name(name);
+  return this;
+}
+
+std::size_t Option::count() const {
+  return parsed_.count();
+}
+const std::vector<std::string>& Option::results() const {
+  return parsed_.results();
+}
+
+Command::Command(const std::string& description, const std::string& name)
+    : program_(std::make_unique<CLI::App>(description, name)), parser_(*program_) {}
+
+Command::Command(CLI::App& parser) : parser_(parser) {}
+
+Command::~Command() = default;
+
+Command& Command::add_subcommand(const std::string& name, const std::string& description) {
+  return *subcommands_.emplace_back(new Command(*parser_.add_subcommand(name, description)));
+}
+
+Option* Command::own(CLI::Option* parsed) {
+  return options_.emplace_back(std::make_unique<Option>(*parsed)).get();
+}
+
+template <typename Value>
+Option* Command::add_option(const std::string& name, Value& value, const std::string& help) {
+  return own(parser_.add_option(name, value, help));
+}
+
+using Name = const std::string&;
+template Option* Command::add_option(Name, std::string&, Name);
+template Option* Command::add_option(Name, std::filesystem::path&, Name);
+template Option* Command::add_option(Name, int&, Name);
+template Option* Command::add_option(Name, unsigned&, Name);
+template Option* Command::add_option(Name, long&, Name);
+template Option* Command::add_option(Name, long long&, Name);
+template Option* Command::add_option(Name, std::size_t&, Name);
+template Option* Command::add_option(Name, double&, Name);
+template Option* Command::add_option(Name, std::optional<std::string>&, Name);
+template Option* Command::add_option(Name, std::optional<int>&, Name);
+template Option* Command::add_option(Name, std::optional<double>&, Name);
+template Option* Command::add_option(Name, std::vector<std::string>&, Name);
+template Option* Command::add_option(Name, std::vector<int>&, Name);
+template Option* Command::add_option(Name, std::vector<long>&, Name);
+template Option* Command::add_option(Name, std::vector<std::size_t>&, Name);
+template Option* Command::add_option(Name, std::vector<double>&, Name);
+
+template <typename Value>
+Option* Command::add_option_function(const std::string& name, const std::function<void(const Value&)>& take,
+                                     const std::string& help) {
+  return own(parser_.add_option_function(name, take, help));
+}
+
+template Option* Command::add_option_function(Name, const std::function<void(const std::string&)>&, Name);
+template Option* Command::add_option_function(Name, const std::function<void(const std::vector<std::string>&)>&, Name);
+
+Option* Command::add_flag(const std::string& name, bool& value, const std::string& help) {
+  return own(parser_.add_flag(name, value, help));
+}
+Option* Command::add_flag(const std::string& name, const std::string& help) {
+  return own(parser_.add_flag(name, help));
+}
+Option* Command::add_flag_callback(const std::string& name, const std::function<void()>& given,
+                                   const std::string& help) {
+  return own(parser_.add_flag_callback(name, given, help));
+}
+void Command::set_version_flag(const std::string& name, const std::string& version) {
+  parser_.set_version_flag(name, version);
+}
+
+void Command::callback(const std::function<void()>& run) {
+  parser_.callback(run);
+}
+void Command::footer(const std::string& text) {
+  parser_.footer(text);
+}
+void Command::group(const std::string& name) {
+  parser_.group(name);
+}
+void Command::require_subcommand(int count) {
+  parser_.require_subcommand(count);
+}
+void Command::require_subcommand(int least, int most) {
+  parser_.require_subcommand(static_cast<std::size_t>(least), static_cast<std::size_t>(most));
+}
+
+Option* Command::get_option(const std::string& name) {
+  const CLI::Option* parsed = parser_.get_option(name);
+  for (const auto& option : options_)
+    if (&option->parsed_ == parsed) return option.get();
+  return nullptr;
+}
+
+std::string Command::name() const {
+  return parser_.get_name();
+}
+
+bool Command::has_parsed_subcommand() const {
+  return !parser_.get_subcommands().empty();
+}
+
+std::vector<const Option*> Command::parse_order() const {
+  std::vector<const Option*> order;
+  for (const CLI::Option* parsed : parser_.parse_order())
+    for (const auto& option : options_)
+      if (&option->parsed_ == parsed) order.push_back(option.get());
+  return order;
+}
+
+namespace {
+
+/// CLI11 lists the values of an option that takes one of a few in its type, "TEXT:{auto,exact,fast}".
+std::string choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{'), close = type.find('}', open);
+  if (open == std::string::npos || close == std::string::npos) return "";
+  std::string choices = type.substr(open + 1, close - open - 1);
+  for (char& c : choices)
+    if (c == ',') c = ' ';
+  return choices.find("->") == std::string::npos ? choices : "";
+}
+
+std::vector<OptionPage> options_of(const CLI::App& command) {
+  std::vector<OptionPage> pages;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;
+    OptionPage& page = pages.emplace_back();
+    for (const std::string& name : option->get_lnames()) page.names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) page.names.push_back("-" + name);
+    page.choices = choices_of(*option);
+  }
+  return pages;
+}
+
+/// `before`: the program and the words before its own.
+void collect(const CLI::App& command, const std::string& before, const std::string& words,
+             std::vector<CommandPage>& pages) {
+  const auto parts = command.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+  // Not App::help(), which shows the subcommand that is running.
+  const std::string help = command.get_formatter()->make_help(&command, before, CLI::AppFormatMode::Normal);
+  CommandPage& page = pages.emplace_back(CommandPage{words, command.get_description(), help, options_of(command), {}});
+  for (const CLI::App* part : parts) page.parts.push_back(part->get_name());
+  const std::string all = (before.empty() ? "" : before + " ") + command.get_name();
+  for (const CLI::App* part : parts) collect(*part, all, (words.empty() ? "" : words + " ") + part->get_name(), pages);
+}
+
+}  // namespace
+
+std::vector<CommandPage> pages_of(const Command& program) {
+  std::vector<CommandPage> pages;
+  collect(program.parser(), "", "", pages);
+  return pages;
+}
+
+}  // namespace hplcast::cli

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+/// CLI11 behind a few types: its header costs seconds in each file that includes it, so command.cpp and
+/// command_line.cpp alone do. Functions are called as in CLI11, and do the same.
+namespace hplcast::cli {
+
+/// A test of a value of an option.
+struct Check {
+  /// Says what is wrong with a text; empty: nothing. Given to Option::transform(), it may also put another in its
+  /// place.
+  std::function<std::string(std::string&)> problem;
+  std::string type;  ///< put after the type of the option in the help; may be empty
+};
+
+Check between(int low, int high);  ///< both inclusive
+Check between(long low, long high);
+Check between(double low, double high);
+Check positive();
+Check not_negative();
+Check among(const std::vector<std::string>& names);
+Check existing_file();
+Check existing_folder();
+
+/// For functions that take a value. @throws what makes the program end as after a failed check
+[[noreturn]] void refuse_value(const std::string& option, const std::string& message);
+
+/// Reads a whole text as options do; false if it is no whole number.
+bool parse_whole(const std::string& text, int& value);
+bool parse_whole(const std::string& text, std::size_t& value);
+
+/// An option of a command, which owns it.
+class Option {
+ public:
+  explicit Option(CLI::Option& parsed) : parsed_(parsed) {}
+
+  Option* allow_extra_args(bool allowed);
+  Option* capture_default_str();
+  Option* check(const Check& check);
+  Option* default_str(const std::string& text);
+  Option* delimiter(char separator);
+  Option* description(const std::string& text);
+  Option* excludes(Option* other);
+  Option* expected(int count);
+  Option* group(const std::string& name);
+  Option* needs(Option* other);
+  Option* needs(const std::string& other);
+  Option* required();
+  Option* take_all();  ///< the option may be given several times
+  Option* transform(const Check& check);
+  Option* type_name(const std::string& name);
+
+  std::size_t count() const;
+  bool empty() const { return count() == 0; }
+  const std::vector<std::string>& results() const;
+
+ private:
+  friend class Command;
+  CLI::Option& parsed_;
+};
+
+/// A program, or a command of it. Values of options must live until the command line is parsed.
+class Command {
+ public:
+  Command(const std::string& description, const std::string& name);
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  ~Command();
+
+  Command& add_subcommand(const std::string& name, const std::string& description);
+
+  /// command.cpp lists the types of values.
+  template <typename Value>
+  Option* add_option(const std::string& name, Value& value, const std::string& help = "");
+
+  /// `take` gets the value, or all values; Value: std::string or std::vector<std::string>.
+  template <typename Value>
+  Option* add_option_function(const std::string& name, const std::function<void(const Value&)>& take,
+                              const std::string& help);
+
+  Option* add_flag(const std::string& name, bool& value, const std::string& help);
+  Option* add_flag(const std::string& name, const std::string& help);  ///< one that changes nothing
+  Option* add_flag_callback(const std::string& name, const std::function<void()>& given, const std::string& help);
+  void set_version_flag(const std::string& name, const std::string& version);
+
+  void callback(const std::function<void()>& run);
+  void footer(const std::string& text);
+  void group(const std::string& name);
+  void require_subcommand(int count);
+  void require_subcommand(int least, int most);
+
+  Option* get_option(const std::string& name);
+  std::string name() const;
+  bool has_parsed_subcommand() const;
+  std::vector<const Option*> parse_order() const;  ///< an option once for every time that it was given
+
+  CLI::App& parser() const { return parser_; }  ///< for command_line.cpp
+
+ private:
+  explicit Command(CLI::App& parser);
+  Option* own(CLI::Option* parsed);
+
+  std::unique_ptr<CLI::App> program_;  ///< empty for a command
+  CLI::App& parser_;
+  std::vector<std::unique_ptr<Option>> options_;
+  std::vector<std::unique_ptr<Command>> subcommands_;
+};
+
+/// An option as a user sees it.
+struct OptionPage {
+  std::vector<std::string> names;  ///< "--output", "-o"
+  std::string choices;             ///< "auto exact fast", if it takes one of a few names
+};
+
+/// A command as a user sees it.
+struct CommandPage {
+  std::string words;  ///< those that lead to it: "fit kernel"; empty: the program
+  std::string description;
+  std::string help;                 ///< as --help prints it
+  std::vector<OptionPage> options;  ///< without hidden ones
+  std::vector<std::string> parts;   ///< names of its commands
+};
+
+/// Of all commands that --help lists, outer ones first.
+std::vector<CommandPage> pages_of(const Command& program);
+
+}  // namespace hplcast::cli
