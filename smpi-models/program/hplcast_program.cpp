@@ -117,7 +117,8 @@ void hplcast_numerics_end(void) {
 
 void* hplcast_real_routine(const char* name) {
   return guarded([&] {
-    static const auto* const blas = new hplcast::smpi_models::RealBlas(hplcast::smpi_models::read_settings().real_blas);
+    static const auto* const blas =
+        new hplcast::smpi_models::RealBlas(hplcast::smpi_models::session().settings().real_blas);
     return blas->routine(name);
   });
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/session.hpp"
@@ -107,7 +108,8 @@ void SharedMemory::release(void* memory) {
 }
 
 SharedMemory& shared_memory() {
-  static auto* const memory = new SharedMemory(guarded([] { return read_settings().share_above_bytes; }));
+  std::optional<SharedMemory>& memory = session().shared_memory;
+  if (!memory) memory.emplace(guarded([] { return session().settings().share_above_bytes; }));
   return *memory;
 }
 

@@ -53,7 +53,7 @@ const char* hplcast_mpi_name(hplcast_mpi operation) {
 }
 
 void hplcast_register_model(const hplcast_model_table* table) {
-  guarded([&] { Runtime::register_model(*table); });
+  guarded([&] { hplcast::smpi_models::session().register_model(*table); });
 }
 
 void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k) {

@@ -10,31 +10,11 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "smpi-models/platform/platform.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/invariants.hpp"
 #include "smpi-models/session/session.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
-
-namespace hplcast::smpi_models {
-
-namespace {
-
-Session open_session() {
-  Session session{read_settings(), std::nullopt};
-  if (!session.settings.cluster_path.empty()) session.file_model = model_from_file(session.settings.cluster_path);
-  return session;
-}
-
-}  // namespace
-
-const Session& session() {
-  static const Session* const opened = new Session(open_session());  // outlives the actors
-  return *opened;
-}
-
-}  // namespace hplcast::smpi_models
 
 XBT_LOG_NEW_CATEGORY(hplcast, "What the ranks of a simulation do");
 
@@ -44,14 +24,6 @@ namespace s4u = simgrid::s4u;
 
 namespace {
 
-const hplcast_model_table* registered_table = nullptr;
-
-std::optional<Model> load_model() {
-  if (session().file_model) return session().file_model;
-  if (registered_table != nullptr) return model_from_table(*registered_table);
-  return std::nullopt;
-}
-
 /// Actors carry the rank that they run.
 simgrid::xbt::Extension<s4u::Actor, Rank> rank_extension() {
   static const auto extension = s4u::Actor::extension_create<Rank>([](void*) {});
@@ -60,22 +32,15 @@ simgrid::xbt::Extension<s4u::Actor, Rank> rank_extension() {
 
 }  // namespace
 
-void Runtime::register_model(const hplcast_model_table& table) {
-  if (registered_table == nullptr) registered_table = &table;
-  if (std::string(registered_table->sha256) != table.sha256) {
-    throw core::DomainError("second registered model", table.sha256,
-                            std::string("the model registered first, ") + registered_table->sha256);
-  }
-}
-
 Runtime& Runtime::instance() {
-  static Runtime* const runtime = new Runtime();  // never destroyed: actors may outlive static objects
+  Runtime*& runtime = session().runtime;
+  if (runtime == nullptr) runtime = new Runtime();
   return *runtime;
 }
 
 Runtime::Runtime()
-    : settings_(session().settings),
-      kernels_(settings_, load_model(), counts_),
+    : settings_(session().settings()),
+      kernels_(settings_, session().model(), counts_),
       activity_(read_activity_settings(std::getenv)),
       program_(settings_, kernels_.model(), activity_),
       progress_(activity_.settings().progress_path) {
@@ -117,11 +82,11 @@ void Runtime::add_ranks() {
   std::vector<int> numbers(ranks_.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   world_.emplace(std::move(numbers));
-  const bool direct = platform_costs() != nullptr && settings_.direct_messages;
+  const bool direct = session().platform && settings_.direct_messages;
   // Where probes grow, those that fail are counted as they come: SMPI must see them all.
   polling_.emplace(settings_.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
   if (!direct) return;
-  const NetworkCosts& costs = *platform_costs();
+  const NetworkCosts& costs = session().platform->costs;
   messages_.emplace(costs, ranks_, settings_.own_flows);
   probes_.emplace(kernels_, *messages_, settings_.poll_by_waiting);
   statistics_.fast = settings_.fast;
@@ -132,7 +97,7 @@ void Runtime::add_ranks() {
 
 void Runtime::begin_account() {
   if (!kernels_.model()) throw core::DomainError("HPLCAST_ENERGY", "on", "a model with power (HPLCAST_CLUSTER)");
-  if (!settings_.program && (platform_costs() == nullptr || !settings_.direct_messages))
+  if (!settings_.program && (!session().platform || !settings_.direct_messages))
     throw core::DomainError("HPLCAST_ENERGY", "on", "the platform library, and HPLCAST_MESSAGES=direct");
   energy_.emplace(kernels_.model()->cluster, settings_.energy);
 }
@@ -220,7 +185,7 @@ void Runtime::tell_progress() {
 }
 
 MessageTotals Runtime::program_totals() const {
-  MessageTotals totals = smpi_messages();
+  MessageTotals totals = session().platform ? session().platform->smpi_messages : MessageTotals();
   if (program_messages_) totals += program_messages_->sent();
   return totals;
 }

@@ -233,4 +233,36 @@ Model model_from_file(const std::string& path) {
   return model;
 }
 
+const Settings& Session::settings() {
+  if (!settings_) settings_ = read_settings();
+  return *settings_;
+}
+
+const std::optional<Model>& Session::file_model() {
+  if (!file_model_) {
+    const std::string& path = settings().cluster_path;
+    file_model_ = path.empty() ? std::nullopt : std::optional(model_from_file(path));
+  }
+  return *file_model_;
+}
+
+std::optional<Model> Session::model() {
+  if (file_model()) return file_model();
+  if (registered_ != nullptr) return model_from_table(*registered_);
+  return std::nullopt;
+}
+
+void Session::register_model(const hplcast_model_table& table) {
+  if (registered_ == nullptr) registered_ = &table;
+  if (std::string(registered_->sha256) != table.sha256) {
+    throw core::DomainError("second registered model", table.sha256,
+                            std::string("the model registered first, ") + registered_->sha256);
+  }
+}
+
+Session& session() {
+  static auto* const opened = new Session();
+  return *opened;
+}
+
 }  // namespace hplcast::smpi_models

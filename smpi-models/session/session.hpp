@@ -9,7 +9,11 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/smpi_models/hplcast_model_table.h"
+#include "smpi-models/flows/flow_shape.hpp"
 #include "smpi-models/observe/energy_meters.hpp"
+#include "smpi-models/observe/statistics.hpp"
+#include "smpi-models/platform/network_costs.hpp"
+#include "smpi-models/program/shared_memory.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -85,13 +89,39 @@ Model model_from_table(const hplcast_model_table& table);
 /// Reads a cluster.json. @throws Error, ParseError
 Model model_from_file(const std::string& path);
 
-/// What is the same for the platform and for the runtime of one simulation.
-struct Session {
-  Settings settings;
-  std::optional<Model> file_model;  ///< of HPLCAST_CLUSTER, if it is set
+class Runtime;
+
+/// What hplcast_build_platform() leaves to SimGrid's callbacks and to the runtime.
+struct PlatformCosts {
+  NetworkCosts costs;
+  MessageTotals smpi_messages;  ///< what went through SMPI itself until now, messages of collectives among them
 };
 
-/// Reads the environment and the cluster.json at the first call; later calls give the same. @throws Error
-const Session& session();
+/// All that belongs to the simulation of this process. Who comes first opens it, without SimGrid: model.h registers
+/// itself before main(), the program may allocate before there are ranks, and the platform is built before the runtime.
+class Session {
+ public:
+  /// Those of the environment. @throws core::Error
+  const Settings& settings();
+  /// Of HPLCAST_CLUSTER, if it is set. @throws core::Error
+  const std::optional<Model>& file_model();
+  /// Likewise, or else of the registered model.h. @throws core::Error
+  std::optional<Model> model();
+  /// Hands over the tables of model.h. @throws core::DomainError for a second, different model.
+  void register_model(const hplcast_model_table& table);
+
+  std::optional<PlatformCosts> platform;      ///< only with the platform library
+  AnnouncedFlows announced_flows;             ///< of SimGrid's network
+  std::optional<SharedMemory> shared_memory;  ///< shared_memory() makes it
+  Runtime* runtime = nullptr;                 ///< Runtime::instance() makes it
+
+ private:
+  std::optional<Settings> settings_;
+  std::optional<std::optional<Model>> file_model_;
+  const hplcast_model_table* registered_ = nullptr;
+};
+
+/// The one of this process, never destroyed: actors may outlive static objects.
+Session& session();
 
 }  // namespace hplcast::smpi_models
