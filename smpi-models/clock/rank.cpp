@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -14,13 +13,10 @@ HPLCAST_LOG_CATEGORY(rank, "Own times of ranks, sleeping and catching up");
 
 namespace hplcast::smpi_models {
 
-bool Mail::has(const hplcast_channel& channel) const {
-  return has(channel, std::numeric_limits<double>::infinity());
-}
-
 bool Mail::has(const hplcast_channel& channel, double until_s) const {
+  const auto& sent = open.messages();
   return std::any_of(sent.begin(), sent.end(), [&](const std::shared_ptr<SentMessage>& message) {
-    return matches(message->message.channel, channel) && message->sent_s <= until_s;
+    return matches(channel_of(*message), channel) && message->sent_s <= until_s;
   });
 }
 
@@ -51,14 +47,14 @@ double RankClock::after(Work what, double begin_s, double work_s) {
   const double end_s = detours_.after(what, begin_s, work_s);
   constexpr double rounding_s = 1e-11;  // of dates up to 10^4 s
   const double taken_s = end_s - begin_s - work_s;
+  if (taken_s > rounding_s) taken_s_ += taken_s;
+  return end_s;
+}
+
 void RankClock::enter(State from, State to) {
   require(state_ == from, rank_, "it cannot change its state so: states are",
           10 * static_cast<int>(state_) + static_cast<int>(to));
   state_ = to;
-}
-
-  if (taken_s > rounding_s) taken_s_ += taken_s;
-  return end_s;
 }
 
 void RankClock::resume() {

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "smpi-models/session/c_boundary.hpp"
+#include "smpi-models/session/invariants.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
@@ -76,6 +77,11 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
     if (!is_there && may_sleep_ && loop.kind == HPLCAST_LOOP_WORKS_BETWEEN) work_later(rank, channel);
   } else {
     rank.let_in_s = rank.clock.now_s();
+  }
+  if (found && messages_.checks()) {
+    const double now_s = rank.clock.now_s();
+    require(rank.mail.has(channel, now_s + rounding_of_dates_s(now_s)), rank.number, "a probe finds what is sent after",
+            now_s);
   }
   loop.piece.clear();
   rank.clock.is_between_kernels(core::CoreState::messages);

@@ -87,7 +87,7 @@ void Runtime::add_ranks() {
   polling_.emplace(settings_.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
   if (!direct) return;
   const NetworkCosts& costs = session().platform->costs;
-  messages_.emplace(costs, ranks_, settings_.own_flows);
+  messages_.emplace(costs, ranks_, settings_.own_flows, activity_.settings().checks);
   probes_.emplace(kernels_, *messages_, settings_.poll_by_waiting);
   statistics_.fast = settings_.fast;
   if (settings_.fast || settings_.fast_panels > 0) {
@@ -201,7 +201,15 @@ double Runtime::pivot(Rank& rank, int rows, int& row) const {
 }
 
 void Runtime::check() const {
-  for (const Rank& rank : ranks_) check_end(rank);
+  for (const Rank& rank : ranks_) {
+    const Mail& mail = rank.mail;
+    const auto count =
+        static_cast<double>(mail.open.messages().size() + mail.open.receives().size() + mail.receiving.size());
+    require(count == 0 && mail.probed == nullptr, rank.number, "it has ended before its last message", count);
+    require(rank.clock.state() == RankClock::State::running, rank.number, "it has ended in its own past",
+            rank.clock.ahead_s());
+  }
+  if (messages_) messages_->check_end();
   if (energy_) check_states(*energy_);
   if (messages_ && !columns_) check_phases(activity_.phase_times(), s4u::Engine::get_clock());
 }
