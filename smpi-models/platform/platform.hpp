@@ -2,6 +2,8 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "smpi-models/observe/statistics.hpp"
+#include "smpi-models/platform/network_costs.hpp"
 
 namespace simgrid::s4u {
 class Engine;
@@ -25,6 +27,12 @@ simgrid::s4u::NetZone* build_zone(const core::ClusterModel& cluster);
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept;
 /// What a delay before the flow adds to that factor, whatever the number of links.
 double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept;
+
+/// What hplcast_build_platform() leaves to SimGrid's callbacks and to the runtime.
+struct PlatformCosts {
+  NetworkCosts costs;
+  MessageTotals smpi_messages;  ///< what went through SMPI itself until now, messages of collectives among them
+};
 
 }  // namespace hplcast::smpi_models
 

@@ -7,6 +7,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/smpi_models/hplcast_program_messages.h"
+#include "smpi-models/program/program.hpp"
 #include "smpi-models/program/program_messages.hpp"
 #include "smpi-models/program/shared_memory.hpp"
 #include "smpi-models/session/c_boundary.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hplcast/smpi_models/hplcast_activity.h"
+#include "smpi-models/fast/column_meeting.hpp"
 #include "smpi-models/observe/activity.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/runtime.hpp"

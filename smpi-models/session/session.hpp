@@ -11,8 +11,7 @@
 #include "hplcast/smpi_models/hplcast_model_table.h"
 #include "smpi-models/flows/flow_shape.hpp"
 #include "smpi-models/observe/energy_meters.hpp"
-#include "smpi-models/observe/statistics.hpp"
-#include "smpi-models/platform/network_costs.hpp"
+#include "smpi-models/platform/platform.hpp"
 #include "smpi-models/program/shared_memory.hpp"
 
 namespace hplcast::smpi_models {
@@ -90,12 +89,6 @@ Model model_from_table(const hplcast_model_table& table);
 Model model_from_file(const std::string& path);
 
 class Runtime;
-
-/// What hplcast_build_platform() leaves to SimGrid's callbacks and to the runtime.
-struct PlatformCosts {
-  NetworkCosts costs;
-  MessageTotals smpi_messages;  ///< what went through SMPI itself until now, messages of collectives among them
-};
 
 /// All that belongs to the simulation of this process. Who comes first opens it, without SimGrid: model.h registers
 /// itself before main(), the program may allocate before there are ranks, and the platform is built before the runtime.
