@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -14,13 +13,10 @@ HPLCAST_LOG_CATEGORY(rank, "Own times of ranks, sleeping and catching up");
 
 namespace hplcast::smpi_models {
 
-bool Mail::has(const hplcast_channel& channel) const {
-  return has(channel, std::numeric_limits<double>::infinity());
-}
-
 bool Mail::has(const hplcast_channel& channel, double until_s) const {
+  const auto& sent = open.messages();
   return std::any_of(sent.begin(), sent.end(), [&](const std::shared_ptr<SentMessage>& message) {
-    return matches(message->message.channel, channel) && message->sent_s <= until_s;
+    return matches(channel_of(*message), channel) && message->sent_s <= until_s;
   });
 }
 
@@ -34,16 +30,16 @@ void RankClock::add(Work what, double duration_s, core::CoreState state) {
   require(duration_s >= 0, rank_, "it spends a negative time [s]", duration_s);
   tell(between_kernels_);
   const double ahead_s = ahead_s_;
-  if (detours_.any() && !replays_ && !notes_) {
+  if (detours_.any() && (state_ == State::running || state_ == State::catching_up)) {
     ahead_s_ = after(what, now_s(), duration_s) - simgrid::s4u::Engine::get_clock();
   } else {
     ahead_s_ += duration_s;
   }
-  if (loads_host_) pieces_.push_back({what, ahead_s_ - ahead_s});
-  if (notes_) (what == Work::kernel ? noted_.kernels_s : noted_.other_s) += duration_s;
-  if (watches_) told_s_ = now_s();
+  if (pieces_) pieces_->push_back({what, ahead_s_ - ahead_s});
+  if (state_ == State::noting) (what == Work::kernel ? noted_.kernels_s : noted_.other_s) += duration_s;
+  if (is_watched()) told_s_ = now_s();
   if (meter_ != nullptr) meter_->spent(state, duration_s, now_s());
-  if (state_ == State::catching_up && !replays_ && ahead_s_ >= 0) state_ = State::running;
+  if (state_ == State::catching_up && ahead_s_ >= 0) state_ = State::running;
 }
 
 double RankClock::after(Work what, double begin_s, double work_s) {
@@ -55,6 +51,12 @@ double RankClock::after(Work what, double begin_s, double work_s) {
   return end_s;
 }
 
+void RankClock::enter(State from, State to) {
+  require(state_ == from, rank_, "it cannot change its state so: states are",
+          10 * static_cast<int>(state_) + static_cast<int>(to));
+  state_ = to;
+}
+
 void RankClock::resume() {
   if (detours_.any()) add(Work::other, 0, between_kernels_);
 }
@@ -64,7 +66,7 @@ RankClock::Noted RankClock::take_note() {
   noted_ = {};
   if (meter_ != nullptr) meter_->note();
   note.elapsed_s = take_ahead_s();
-  if (detours_.any()) notes_ = true;
+  if (detours_.any() && state_ != State::noting) enter(State::running, State::noting);
   return note;
 }
 
@@ -78,13 +80,13 @@ void RankClock::go_on_noted(double date_s) {
 
 void RankClock::spend_noted(double date_s) {
   const double left_s = std::max(0.0, date_s - simgrid::s4u::Engine::get_clock());
-  if (!notes_) {
+  if (state_ != State::noting) {
     spend(left_s);
     return;
   }
   const Noted since = noted_;
   noted_ = {};
-  notes_ = false;
+  enter(State::noting, State::running);
   ahead_s_ = left_s;
   add(Work::kernel, since.kernels_s, between_kernels_);
   add(Work::other, since.other_s, between_kernels_);
@@ -101,7 +103,7 @@ void RankClock::catch_up_probing(double probe_s) {
 }
 
 void RankClock::flush() {
-  if (state_ != State::running) {
+  if (!is_on_time()) {
     const std::string text = "rank " + std::to_string(rank_) +
                              " sends or receives in its own past; expected that it leaves a loop with work between its "
                              "probes (hplcast_polling_loop) only when it has found a message";
@@ -110,7 +112,7 @@ void RankClock::flush() {
   if (ahead_s_ <= 0) return;
   worked_ = false;
   LOG("spends %g s", ahead_s_);
-  if (loads_host_) return spend_pieces();
+  if (pieces_) return spend_pieces();
   waits_for_.date_s = now_s();
   ahead_s_ += port::spend(take_ahead_s(), *bell_);
 }
@@ -118,7 +120,7 @@ void RankClock::flush() {
 /// In their order: when a host has work matters to its power.
 void RankClock::spend_pieces() {
   ahead_s_ = 0;
-  for (const Piece& piece : std::exchange(pieces_, {})) {
+  for (const Piece& piece : std::exchange(*pieces_, {})) {
     if (piece.what == Work::kernel && piece.duration_s > 0)
       port::work(piece.duration_s);
     else
@@ -129,7 +131,7 @@ void RankClock::spend_pieces() {
 double RankClock::take_ahead_s() {
   const double ahead_s = ahead_s_;
   ahead_s_ = 0;
-  pieces_.clear();
+  if (pieces_) pieces_->clear();
   return ahead_s;
 }
 
@@ -150,14 +152,14 @@ void RankClock::wait_for(NetworkFlow& flow) {
 }
 
 void RankClock::sleep(int other) {
-  state_ = State::asleep;
+  enter(State::running, State::asleep);
   slept_at_s_ = now_s();
   LOG("falls asleep at %.12g s", slept_at_s_);
   waits_for_.other = other;
   bell_->acquire();
   waits_for_.other = -1;
   LOG("wakes up after %g s", now_s() - slept_at_s_);
-  state_ = State::running;
+  enter(State::asleep, State::running);
 }
 
 void RankClock::go_on_from(double date_s) {
@@ -175,15 +177,13 @@ void RankClock::fall_behind(double ahead_s, bool replays) {
   const double younger_s = slept_at_s_ - now_s();
   constexpr double rounding_s = 1e-9;  // of dates
   require(younger_s <= rounding_s, rank_, "it goes on before it fell asleep [s]", younger_s);
-  replays_ = replays;
-  if (replays || ahead_s < 0) state_ = State::catching_up;
+  if (replays || ahead_s < 0) enter(State::running, replays ? State::replaying : State::catching_up);
   LOG("goes on %g s before the clock", -ahead_s);
 }
 
 void RankClock::catch_up(double ahead_s) {
   ahead_s_ = ahead_s;
-  replays_ = false;
-  state_ = State::running;
+  enter(State::replaying, State::running);
 }
 
 void PollingLoop::announce(hplcast_loop loop, std::size_t pieces_left) {

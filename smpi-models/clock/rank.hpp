@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,17 +12,23 @@
 #include "smpi-models/messages/message.hpp"
 #include "smpi-models/messages/probe_series.hpp"
 #include "smpi-models/observe/energy_meters.hpp"
-#include "smpi-models/session/session.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 
-/// The own time of a rank, which is not always that of the simulated clock.
+/// The own time of a rank: local virtual time, as in conservative parallel discrete event simulation (Bryant 1977,
+/// Chandy and Misra 1979). It may be ahead of the simulated clock, or behind it. Causality holds all the same:
+///  - What a rank does is dated by its own time, which only falls while it sleeps, to not before it fell asleep.
+///  - The clock follows (flush()) before what a third rank may notice, such as a message that somebody may probe for.
+///    Only the two ends know of other messages: the flow carries its date, and a receive ends no earlier than the
+///    message was sent, plus what it takes alone (Messages::check_receive()).
+///  - A rank behind the clock tells nobody anything: flush() ends the simulation.
+/// Lookahead, until when a blocked rank is known to send nothing, is read from what it waits for (Wait): where Chandy
+/// and Misra send null messages, all ranks are here in one process.
 ///
 /// Running ahead: kernels and MPI calls take time, but others notice it only when the rank sends something that they
 /// may probe for, or probes for what may still be sent. So they move the own time only, and flush() lets the clock
-/// follow in one step before such a call. Other messages are begun and waited for ahead of the clock: only the two ends
-/// notice when, and the network is told that the flow begins later.
+/// follow in one step before such a call. Other messages are begun and waited for ahead of the clock.
 ///
 /// Catching up: a rank that probes between pieces of work sleeps until there is something to find, and does its work
 /// of that time afterwards, in its own past (the drawing has probes that fail as "p", those that find it as "P"):
@@ -35,20 +42,25 @@ namespace hplcast::smpi_models {
 ///     running      asleep       sleep()          it waits in MPI_Wait or a send for the other side, which has not come
 ///     asleep       running      wake()           the other side has begun the flow, or
 ///                                                it does nothing but probe: go_on_at() the end of the probe that finds
-///     asleep       catching up  fall_behind()    it works between its probes: its own time is that before the sleep
+///     running      catching up  fall_behind()    awake again, it works between its probes: its own time is that before
+///                                                the sleep
 ///     catching up  running      spend(), work(), the own time has reached the clock
-///                               catch_up()
+///                               catch_up_probing()
+///     running      replaying    fall_behind()    likewise, where others must know when it probed
+///     replaying    running      catch_up()       it has made again what was computed while it slept
+///     running      noting       take_note()      detours, in fast mode: when what it spends begins is not known yet
+///     noting       running      go_on_noted()    it is
 ///
-/// A rank that catches up cannot flush(): there is nothing of the past that it could tell others.
+/// Every other change of state ends the simulation as a bug of ours.
 ///
 /// Detours (RankDetours) stretch what the rank spends. They take nothing while it waits; of one that runs when it stops
-/// waiting it pays the rest (resume()). What it spends while it replays or notes (fast mode) is not stretched: the time
-/// of it is not known yet.
+/// waiting it pays the rest (resume()). What it spends while it replays or notes is not stretched: the time of it is
+/// not known yet.
 class RankClock {
  public:
   explicit RankClock(std::uint32_t rank) : rank_(rank) {}
 
-  enum class State { running, asleep, catching_up };
+  enum class State { running, noting, asleep, catching_up, replaying };
   State state() const { return state_; }
 
   double now_s() const { return simgrid::s4u::Engine::get_clock() + ahead_s_; }
@@ -72,7 +84,7 @@ class RankClock {
   double take_ahead_s();
 
   /// What only the other end of a message can notice may begin at the own time, ahead of the clock.
-  bool may_run_ahead() const { return state_ == State::running && !loads_host_; }
+  bool may_run_ahead() const { return is_on_time() && !pieces_; }
   /// Before a wait for others, after which the rank goes on from its own time of now, if the clock has not passed it.
   void pause() { ahead_s_ = 0; }
   void go_on_from(double date_s);
@@ -120,7 +132,7 @@ class RankClock {
   double detours_s() const { return taken_s_; }
 
   /// From now on kernels load the host while they run. Not for ranks that catch up or note.
-  void load_host() { loads_host_ = true; }
+  void load_host() { pieces_.emplace(); }
 
   /// Tells a meter what the rank does. It must outlive this.
   void set_meter(StateMeter* meter) { meter_ = meter; }
@@ -128,18 +140,18 @@ class RankClock {
   StateMeter* meter() const { return meter_; }
   /// All its time since it was told last was `state`.
   void tell(core::CoreState state) {
-    if (meter_ != nullptr || watches_) tell(state, now_s());
+    if (meter_ != nullptr || is_watched()) tell(state, now_s());
   }
   /// Likewise until a date that is not after its own time.
   void tell(core::CoreState state, double date_s) {
-    if (state == core::CoreState::blocked) blocked_s_ += date_s - told_s_;
+    if (is_watched() && state == core::CoreState::blocked) *blocked_s_ += date_s - told_s_;
     told_s_ = date_s;
     if (meter_ != nullptr) meter_->until(state, date_s);
   }
   /// From now on it counts how long it is blocked, also without a meter.
-  void watch() { watches_ = true; }
-  bool is_watched() const { return watches_; }
-  double blocked_s() const { return blocked_s_; }
+  void watch() { blocked_s_ = 0; }
+  bool is_watched() const { return blocked_s_.has_value(); }
+  double blocked_s() const { return blocked_s_.value_or(0); }
   /// When it was told last, or has spent something.
   double told_s() const { return told_s_; }
   /// From here on, what it does between kernels.
@@ -152,26 +164,25 @@ class RankClock {
   void add(Work what, double duration_s, core::CoreState state);
   void spend_noted(double date_s);
   void spend_pieces();
+  void enter(State from, State to);
+  bool is_on_time() const { return state_ == State::running || state_ == State::noting; }
 
   std::uint32_t rank_;
   State state_ = State::running;
   double ahead_s_ = 0;
   double slept_at_s_ = 0;
   bool worked_ = false;
-  bool replays_ = false;
-  bool notes_ = false;
-  Noted noted_;
+  Noted noted_;  // noting: since the last note
   RankDetours detours_;
   double taken_s_ = 0;
   struct Piece {
     Work what;
     double duration_s;
   };
-  bool loads_host_ = false;
-  std::vector<Piece> pieces_;  // of what it is ahead, if kernels load the host
+  std::optional<std::vector<Piece>> pieces_;  // of what it is ahead, if kernels load the host
   StateMeter* meter_ = nullptr;
-  bool watches_ = false;
-  double told_s_ = 0, blocked_s_ = 0;
+  double told_s_ = 0;
+  std::optional<double> blocked_s_;  // if it is watched
   core::CoreState between_kernels_ = core::CoreState::messages;
   Wait waits_for_;
   simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
@@ -223,9 +234,8 @@ struct PollingLoop {
   bool only_probes() const { return kind == HPLCAST_LOOP_ONLY_PROBES; }
 };
 
-/// Work and probes that a rank replays after sleeping, where others must know when it probed.
+/// Work and probes that a rank makes again after sleeping (State::replaying).
 struct Replay {
-  bool active = false;
   std::size_t failed_probes = 0;  ///< after a piece of work each
   double done_s = 0;              ///< when these are over, and the work after them
   bool probes = false;            ///< then it is at the end of a probe, not at the begin of one

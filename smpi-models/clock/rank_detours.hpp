@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "hplcast/core/detours.hpp"
@@ -20,7 +21,12 @@ class RankDetours {
   /// None at all: a rank then adds up its work as it is.
   RankDetours() = default;
   /// `sources` must outlive this and its copies.
-  RankDetours(const std::vector<core::DetourSource>& sources, const core::DetourPlace& place);
+  RankDetours(const std::vector<core::DetourSource>& sources, const core::DetourPlace& place)
+      : kernels_differ_(
+            std::any_of(sources.begin(), sources.end(), [](const auto& one) { return one.values().in_kernels; })),
+        all_(sources, place) {
+    if (kernels_differ_) kernels_ = core::DetourClock(sources, place, core::DetourClock::Which::not_in_kernels);
+  }
 
   bool any() const { return all_.any(); }
   /// When work of `work_s` that begins at `begin_s` ends.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hplcast/core/errors.hpp"
+#include "smpi-models/fast/column_exchange.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 
 HPLCAST_LOG_CATEGORY(columns, "Meetings of process columns in fast mode");

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "smpi-models/session/invariants.hpp"
+
 namespace hplcast::smpi_models {
 
 namespace {
@@ -73,6 +75,7 @@ void FairFlows::advance(double date_s, std::vector<std::uint32_t>& ended) {
     const double event_s = next_s();
     if (event_s > date_s) break;
     now_s_ = std::max(now_s_, event_s);
+    if (checks_) count_moved();
     const double until_s = now_s_ + resolution_s_;
     while (!ends_.empty() && ends_.top().date_s <= until_s) {
       const EndNote first = ends_.top();
@@ -85,6 +88,7 @@ void FairFlows::advance(double date_s, std::vector<std::uint32_t>& ended) {
       start(flow);
     }
     share_out();
+    if (checks_) check_rates();
   }
   now_s_ = std::max(now_s_, date_s);
 }
@@ -96,6 +100,7 @@ void FairFlows::end_flows(ClassIndex index, std::vector<std::uint32_t>& ended) {
   const std::size_t before = of.flows.size();
   while (!of.flows.empty() && end_s(of) <= now_s_ + resolution_s_) {
     ended.push_back(of.flows.front().name);
+    if (checks_) check_ended(of.flows.front().name);
     std::pop_heap(of.flows.begin(), of.flows.end());
     of.flows.pop_back();
   }
@@ -116,6 +121,11 @@ void FairFlows::start(const Flow& flow) {
   std::push_heap(of.flows.begin(), of.flows.end());
   change_links(of);
   if (of.places.empty()) note_end(index);
+  if (checks_) {
+    bytes_.resize(places_.size());
+    bytes_[flow.name] = {flow.bytes, 0};
+    begun_bytes_ += flow.bytes;
+  }
 }
 
 FairFlows::ClassIndex FairFlows::class_of(const Kind& kind) {
@@ -303,6 +313,12 @@ void FairFlows::take_disturbed(Link link) {
 /// Rates are fair if each class has reached its limit, or is held up by a link that is full and gives no other class
 /// more. So a part of the classes can have new rates while all others keep theirs, if that is still true for all:
 /// begins and ends of flows seldom matter beyond the classes on the links that they cross.
+///
+/// Proof that the last try is one: it takes whole connected components, all classes on all links of its classes. Then
+/// no other class is on a link of the part. So take_disturbed() takes nobody; every link binds, and every class has a
+/// stop in fill(), its limit or (is_limited false) one of its links, that fixes it at a finite level. fill() is then
+/// progressive filling of these classes, which is fair. An earlier try ends only with a finite level for all, too: the
+/// links of a class that fill() leaves are full by others, of which take_disturbed() takes some.
 void FairFlows::share_out() {
   ++round_;
   part_.clear();
@@ -318,6 +334,7 @@ void FairFlows::share_out() {
     const std::size_t before = part_.size();
     for (const Link link : part_links_) take_disturbed(link);
     if (part_.size() == before) break;
+    if (tries == most_tries) end_for("try", most_tries, "flows share links with a connected component", 0);
   }
   for (const ClassIndex index : part_) set_level(index);
 }

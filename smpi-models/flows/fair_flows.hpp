@@ -10,18 +10,32 @@
 
 namespace hplcast::smpi_models {
 
-/// Flows over links that they share by max-min fairness, from event to event, an event being the begin or the end of a
-/// flow: the rates of all flows rise together, until a flow has reached its own limit or crosses a link that is full.
-/// That is the rule of SimGrid's network model (CM02), with less work for it: flows of one route and limit have one
-/// rate, so that they are one class, and an event gives new rates only to classes on its links, and to those that would
-/// not be fair beside them any more (share_out()).
+/// Flows of one kind, all at one rate, as max-min fairness sees them.
+struct FairShare {
+  const std::vector<std::uint32_t>* links;  ///< that they cross
+  double weight;                            ///< what they take of each link, over `level`, in bytes/s
+  double level;                             ///< of a flow: what it takes of its links, times its penalty
+  double level_limit;                       ///< at which it has reached its own limit
+};
+/// Ends the simulation unless the shares are max-min fair: no link carries more than its capacity, in bytes/s, and each
+/// flow is at its own limit or has a bottleneck, a link of its route that is full and on which no flow has a higher
+/// level. There is just one such set of rates (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
+void require_max_min(const std::vector<double>& capacities, const std::vector<FairShare>& shares);
+
+/// Flows over links that they share by max-min fairness (require_max_min()), from event to event, an event being the
+/// begin or the end of a flow: the rates of all flows rise together, until a flow has reached its own limit or crosses
+/// a link that is full (progressive filling). That is the rule of SimGrid's network model (CM02), with less work for
+/// it: flows of one route and limit have one rate, so that they are one class, and an event gives new rates only to
+/// classes on its links, and to those that would not be fair beside them any more (share_out()). A flow ends when it
+/// has moved its bytes, to the resolution.
 class FairFlows {
  public:
   using Link = std::uint32_t;
   using Route = std::uint32_t;
 
-  /// Begins and ends that are no further apart are one event, in s.
-  explicit FairFlows(double resolution_s) : resolution_s_(resolution_s) {}
+  /// Begins and ends that are no further apart than `resolution_s` are one event. `checks`: the simulation ends where
+  /// rates are not fair, or bytes are lost.
+  explicit FairFlows(double resolution_s, bool checks = false) : resolution_s_(resolution_s), checks_(checks) {}
 
   Link add_link(double bytes_per_s);
   /// Flows share a link in proportion to 1 / `penalty` > 0 of their routes. `links`: each once; none: what moves there
@@ -45,6 +59,8 @@ class FairFlows {
   double earliest_end_s(std::uint32_t name, double now_s) const;
   /// Lets what happens until `date_s` happen. Adds the names of the flows that end to `ended`, in order.
   void advance(double date_s, std::vector<std::uint32_t>& ended);
+  /// With checks: the bytes of flows that have begun are those of flows that have ended or are on their way.
+  void check_end() const;
 
  private:
   using ClassIndex = std::uint32_t;
@@ -157,10 +173,14 @@ class FairFlows {
   void fix(ClassIndex index, double level, Link held_up_by);
   void share_out();
   void set_level(ClassIndex index);
+  void check_rates() const;
+  void count_moved();
+  void check_ended(std::uint32_t name);
 
   static constexpr double never_s = std::numeric_limits<double>::infinity();
 
   double resolution_s_;
+  bool checks_;
   double now_s_ = 0;
   std::uint64_t starts_made_ = 0;
   std::vector<LinkState> links_;
@@ -178,6 +198,12 @@ class FairFlows {
   std::vector<ClassIndex> part_;
   std::vector<Link> part_links_;
   std::priority_queue<Stop> stops_;
+  // With checks, of each flow by its name: begun, and moved by its rates until counted_s_.
+  struct Bytes {
+    double begun = 0, moved = 0;
+  };
+  std::vector<Bytes> bytes_;
+  double counted_s_ = 0, begun_bytes_ = 0, ended_bytes_ = 0;
 };
 
 }  // namespace hplcast::smpi_models

@@ -26,13 +26,14 @@ struct NetworkFlow {
 /// of them to one.
 class NetworkFlows {
  public:
-  /// It must outlive this.
-  explicit NetworkFlows(const NetworkCosts& costs) : costs_(costs) {}
+  /// It must outlive this. `checks`: as FairFlows.
+  NetworkFlows(const NetworkCosts& costs, bool checks) : costs_(costs), flows_(port::resolution_s, checks) {}
 
   /// Does not block, nor let others run.
   std::shared_ptr<NetworkFlow> begin(const FlowShape& shape);
   /// Of one that has not ended: whatever others do, it does not before.
   double earliest_end_s(const NetworkFlow& flow) const;
+  void check_end() const { flows_.check_end(); }
 
  private:
   struct Route {
@@ -54,7 +55,7 @@ class NetworkFlows {
   void ring(double date_s);
 
   const NetworkCosts& costs_;
-  FairFlows flows_{port::resolution_s};
+  FairFlows flows_;
   std::unordered_map<Ends, Route, EndsHash> routes_;
   std::unordered_map<const simgrid::s4u::Link*, FairFlows::Link> links_;
   std::vector<std::shared_ptr<NetworkFlow>> moving_;  // by name

@@ -7,7 +7,7 @@
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "smpi-models/flows/network_flows.hpp"
-#include "smpi-models/messages/channel_key.hpp"
+#include "smpi-models/messages/matching.hpp"
 #include "smpi-models/platform/network_costs.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
@@ -48,6 +48,13 @@ struct MessageRequest {
   simgrid::s4u::SemaphorePtr alarm;      ///< of a rank that waits for any of several: its transfer has begun
 };
 
+inline const hplcast_channel& channel_of(const SentMessage& sent) {
+  return sent.message.channel;
+}
+inline const hplcast_channel& channel_of(const MessageRequest& receive) {
+  return receive.wanted.channel;
+}
+
 /// How Messages moves contents of which it knows only the ends.
 class ContentMover {
  public:
@@ -60,14 +67,13 @@ class ContentMover {
 
 /// The messages of one rank that are not over yet.
 struct Mail {
-  std::vector<std::shared_ptr<SentMessage>> sent;  ///< to this rank, not matched
-  std::vector<MessageRequest*> posted;             ///< by this rank, not matched
-  std::vector<MessageRequest*> receiving;          ///< by this rank, not waited for
-  const hplcast_channel* probed = nullptr;         ///< the rank sleeps until something is sent here
-  SendingNumbers sendings;                         ///< only if names matter
+  Matching<std::shared_ptr<SentMessage>, MessageRequest*> open;  ///< sent to this rank, or posted by it
+  std::vector<MessageRequest*> receiving;                        ///< by this rank, not waited for
+  const hplcast_channel* probed = nullptr;                       ///< the rank sleeps until something is sent here
+  SendingNumbers sendings;                                       ///< only if names matter
 
   /// Whether a probe of this channel finds something.
-  bool has(const hplcast_channel& channel) const;
+  bool has(const hplcast_channel& channel) const { return open.find(channel) != nullptr; }
   /// Whether it was sent until then.
   bool has(const hplcast_channel& channel, double until_s) const;
 };

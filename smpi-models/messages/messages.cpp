@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "smpi-models/messages/probes.hpp"
+#include "smpi-models/session/invariants.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 
 HPLCAST_LOG_CATEGORY(messages, "Messages that do not go through SMPI");
@@ -64,12 +65,13 @@ std::vector<MessageRequest*>::iterator let_begin(std::vector<MessageRequest*>& r
 
 }  // namespace
 
-Messages::Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows)
+Messages::Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows, bool checks)
     : costs_(costs),
       ranks_(ranks),
       async_small_bytes_(port::setting<int>("smpi/async-small-thresh")),
-      detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")) {
-  if (own_flows) flows_.emplace(costs);
+      detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")),
+      checks_(checks) {
+  if (own_flows) flows_.emplace(costs, checks);
 }
 
 core::Scope Messages::scope(int source, int destination) const {
@@ -158,15 +160,8 @@ void Messages::load_links(const FlowShape& shape) {
     port::begin_flow(shape, true);
 }
 
-/// If somebody wants it already, its transfer begins.
-bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
-  std::vector<MessageRequest*>& posted = at(sent->message.channel.destination).mail.posted;
-  const auto found = std::find_if(posted.begin(), posted.end(), [&](const MessageRequest* request) {
-    return matches(sent->message.channel, request->wanted.channel);
-  });
-  if (found == posted.end()) return false;
-  MessageRequest& request = **found;
-  posted.erase(found);
+/// Somebody wants it already: its transfer begins.
+void Messages::meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& request) {
   request.message = sent;
   if (sent->from != nullptr) mover_->move(*sent, request);
   // The receiver may be done with its request before this goes on.
@@ -176,14 +171,13 @@ bool Messages::match_posted(const std::shared_ptr<SentMessage>& sent) {
                  at(sent->message.channel.source).clock);
   if (sleeps) at(sent->message.channel.destination).clock.wake();
   ring(alarm);
-  return true;
 }
 
 void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   const hplcast_message& message = sent->message;
-  if (sent->from != nullptr && sent->detached) mover_->keep(*sent);
   Rank& destination = at(message.channel.destination);
-  destination.mail.sent.push_back(sent);
+  if (MessageRequest* const request = destination.mail.open.arrive(sent)) return meet(sent, *request);
+  if (sent->from != nullptr && sent->detached) mover_->keep(*sent);
   if (sent->starts_alone) begin_transfer(*sent, sent->sent_s, at(message.channel.source).clock);
   Probes::wake(destination, message.channel);
 }
@@ -204,7 +198,7 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
 void Messages::send(const hplcast_message& message, bool synchronous, const hplcast_end* from) {
   const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send, from);
   if (!sent->detached) let_opposite_pass(message.channel);
-  if (!match_posted(sent)) publish(sent);
+  publish(sent);
   wait_for_end(sent);
 }
 
@@ -239,7 +233,7 @@ std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, 
                                                 const hplcast_end* from) {
   auto request = std::make_unique<MessageRequest>();
   request->message = prepare(message, synchronous, core::MessageCost::isend, from);
-  if (!match_posted(request->message)) publish(request->message);
+  publish(request->message);
   return request;
 }
 
@@ -253,15 +247,8 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   LOG("wants a message of rank %d, tag %d", wanted.channel.source, wanted.channel.tag);
   Mail& mail = rank.mail;
   mail.receiving.push_back(request.get());
-  const auto found = std::find_if(mail.sent.begin(), mail.sent.end(), [&](const std::shared_ptr<SentMessage>& sent) {
-    return matches(sent->message.channel, wanted.channel);
-  });
-  if (found == mail.sent.end()) {
-    mail.posted.push_back(request.get());
-    return request;
-  }
-  request->message = *found;
-  mail.sent.erase(found);
+  request->message = mail.open.post(request.get());
+  if (request->message == nullptr) return request;
   SentMessage& sent = *request->message;
   if (into != nullptr) mover_->move(sent, *request);
   if (sent.starts_alone) return request;
@@ -271,7 +258,8 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   return request;
 }
 
-/// Follows ranks that wait for each other a few steps only.
+/// The lookahead of a rank that waits for a rank that waits for ... Only so many are asked, which needs no proof: to
+/// give up says that the lookahead is not known, and the probe becomes an event like any other, at the same time.
 bool Messages::sends_nothing_until(int rank, double date_s) const {
   constexpr int most_steps = 8;
   for (int steps = 0; rank >= 0 && steps < most_steps; ++steps) {
@@ -358,10 +346,27 @@ void Messages::finish_receive(MessageRequest& request) {
   std::vector<MessageRequest*>& receiving = rank.mail.receiving;
   receiving.erase(std::find(receiving.begin(), receiving.end(), &request));
   const SentMessage& sent = *request.message;
+  if (checks_) check_receive(sent, rank.clock.now_s());
   copy_content(sent, request.wanted);
   rank.clock.resume();
   rank.let_in_s = rank.clock.now_s();
   if (sent.detached) rank.clock.spend(overhead_s(core::MessageCost::recv, sent));
+}
+
+/// Causality: nobody receives from the future. The bytes of a message move when it was sent and no faster than alone,
+/// after its latency, of which a neighbour on a torus has half.
+void Messages::check_receive(const SentMessage& sent, double received_s) const {
+  const auto receiver = static_cast<std::uint32_t>(sent.message.channel.destination);
+  const double rounding_s = rounding_of_dates_s(received_s);
+  const double early_s = sent.sent_s - sent.begins_s;
+  require(early_s <= rounding_s, receiver, "a message to it moves before it was sent [s]", early_s);
+  const double alone_s = sent.as.latency_s / 2 + static_cast<double>(wire_bytes(sent)) / sent.as.bandwidth_bytes_per_s;
+  const double ahead_s = sent.begins_s + alone_s * (1 - 1e-9) - received_s;  // 1e-9: maxmin/precision of SimGrid
+  require(ahead_s <= rounding_s, receiver, "it receives a message of its future [s]", ahead_s);
+}
+
+void Messages::check_end() const {
+  if (flows_) flows_->check_end();
 }
 
 }  // namespace hplcast::smpi_models

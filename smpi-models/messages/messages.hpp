@@ -17,13 +17,13 @@ namespace hplcast::smpi_models {
 /// Simulated times are those of SMPI to rounding (a test compares). What a call costs (os, ois, or) joins the delay of
 /// the rank and is spent with it.
 ///
-/// Messages match by source, destination, tag and context, in order. Only bytes that both sides declare as content are
-/// copied, or what a ContentMover moves.
+/// Messages match by source, destination, tag and context, in order (Matching). Only bytes that both sides declare as
+/// content are copied, or what a ContentMover moves.
 class Messages {
  public:
   /// Reads thresholds from SMPI's settings. `ranks`: of MPI_COMM_WORLD, by number. Both must outlive this.
-  /// `own_flows`: NetworkFlows moves them, else SimGrid.
-  Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows);
+  /// `own_flows`: NetworkFlows moves them, else SimGrid. `checks`: invariants are checked as it goes on.
+  Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows, bool checks);
 
   /// Blocks as MPI_Send does, or MPI_Ssend.
   void send(const hplcast_message& message, bool synchronous, const hplcast_end* from = nullptr);
@@ -52,14 +52,17 @@ class Messages {
   void leave_flows_to_simgrid() { flows_.reset(); }
   /// Takes its part of the links; nobody waits for it.
   void load_links(const FlowShape& shape);
+  bool checks() const { return checks_; }
+  /// At the end of the simulation: bytes that began to move have arrived, but for those that nobody waits for.
+  void check_end() const;
   /// Names the next message of the rank `channel.source` there.
   MessageName next_name(const hplcast_channel& channel);
 
  private:
   std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
                                        const hplcast_end* from);
-  bool match_posted(const std::shared_ptr<SentMessage>& sent);
   void publish(const std::shared_ptr<SentMessage>& sent);
+  void meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& request);
   FlowShape shape_of(const SentMessage& sent) const;
   static double on_the_clock_s(RankClock& clock);
   double own_time_s(RankClock& clock, const hplcast_channel& channel);
@@ -68,6 +71,7 @@ class Messages {
   void wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent, const Sleep& sleep_until_there);
   void wait_for_end(const std::shared_ptr<SentMessage>& sent);
   void finish_receive(MessageRequest& request);
+  void check_receive(const SentMessage& sent, double received_s) const;
   void let_opposite_pass(const hplcast_channel& channel);
   double overhead_s(core::MessageCost which, const SentMessage& sent) const;
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -78,6 +82,7 @@ class Messages {
   std::deque<Rank>& ranks_;
   double async_small_bytes_;
   double detached_bytes_;
+  bool checks_;
   std::optional<NetworkFlows> flows_;
   ContentMover* mover_ = nullptr;
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "smpi-models/session/invariants.hpp"
+
 namespace hplcast::smpi_models {
 
 void ProbeSeries::Prober::begin_piece() {
@@ -40,6 +42,9 @@ void ProbeSeries::fail_until(double now_s) {
       ends_.pop_back();
       continue;
     }
+    if (first.end_s < visited_s_)
+      end_for("rank", prober.number_, "its probe ends before one that was computed [s]", first.end_s - visited_s_);
+    visited_s_ = first.end_s;
     go_on(prober);
     replace_first({prober.end_s_, &prober});
   }

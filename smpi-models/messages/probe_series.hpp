@@ -93,6 +93,7 @@ class ProbeSeries {
   double probe_s_;
   bool grow_;
   double factor_ = 1;
+  double visited_s_ = 0;   // the last end that was worked off: they never fall, or the simulation ends as a bug of ours
   std::vector<End> ends_;  // where probes grow: a heap, the next to end first; of those that stopped, too
 };
 

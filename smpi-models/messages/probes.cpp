@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "smpi-models/session/c_boundary.hpp"
+#include "smpi-models/session/invariants.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
@@ -77,6 +78,11 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
   } else {
     rank.let_in_s = rank.clock.now_s();
   }
+  if (found && messages_.checks()) {
+    const double now_s = rank.clock.now_s();
+    require(rank.mail.has(channel, now_s + rounding_of_dates_s(now_s)), rank.number, "a probe finds what is sent after",
+            now_s);
+  }
   loop.piece.clear();
   rank.clock.is_between_kernels(core::CoreState::messages);
   LOG("probes rank %d, tag %d: %s", channel.source, channel.tag, found ? "found" : "nothing");
@@ -104,7 +110,7 @@ bool Probes::is_let_in(const Rank& rank, const hplcast_channel& channel) const {
 bool Probes::spend_if_known(Rank& rank, const hplcast_channel& channel) {
   RankClock& clock = rank.clock;
   const PollingLoop& loop = rank.loop;
-  if (grow_ || !may_sleep_ || rank.replay.active || !clock.may_run_ahead()) return false;
+  if (grow_ || !may_sleep_ || !clock.may_run_ahead()) return false;
   const double cost_s = series_.cost_s(clock_s());
   if (!rank.mail.has(channel)) {
     // Then it would sleep.
@@ -118,7 +124,7 @@ bool Probes::spend_if_known(Rank& rank, const hplcast_channel& channel) {
 /// Goes on to the end of this probe. False: that is in the past, and it failed.
 bool Probes::reach_end(Rank& rank, const hplcast_channel& channel) {
   RankClock& clock = rank.clock;
-  if (rank.replay.active) {
+  if (clock.state() == RankClock::State::replaying) {
     if (end_replayed(rank)) return false;
     if (rank.replay.probes) {
       clock.flush();
@@ -171,7 +177,6 @@ bool Probes::end_replayed(Rank& rank) {
     end_simulation(text.str().c_str(), core::ExitCode::bad_input);
   }
   rank.clock.catch_up(std::max(0.0, left_s));
-  replay.active = false;
   return false;
 }
 
@@ -200,7 +205,7 @@ void Probes::work_later(Rank& rank, const hplcast_channel& channel) {
   sleep_until_sent(rank, channel);
   const double now_s = clock_s();
   const ProbeSeries::Stop stop = series_.stop(rank.prober, now_s);
-  rank.replay = {true, stop.failed, stop.end_s, stop.probes};
+  rank.replay = {stop.failed, stop.end_s, stop.probes};
   rank.clock.fall_behind(stop.end_s - now_s - stop.work_s, true);
 }
 

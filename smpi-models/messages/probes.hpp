@@ -5,7 +5,7 @@
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "smpi-models/clock/kernels.hpp"
 #include "smpi-models/clock/rank.hpp"
-#include "smpi-models/messages/channel_key.hpp"
+#include "smpi-models/messages/matching.hpp"
 #include "smpi-models/messages/messages.hpp"
 #include "smpi-models/messages/probe_series.hpp"
 

@@ -13,7 +13,7 @@
 #include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/simulation.hpp"
 #include "hplcast/smpi_models/hplcast_activity.h"
-#include "smpi-models/messages/channel_key.hpp"
+#include "smpi-models/messages/matching.hpp"
 
 namespace hplcast::smpi_models {
 

@@ -11,7 +11,6 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/network_model.hpp"
-#include "smpi-models/flows/flow_shape.hpp"
 #include "smpi-models/platform/network_costs.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/session.hpp"
@@ -169,15 +168,12 @@ namespace s4u = simgrid::s4u;
 /// names by the order in which they are asked for.
 class Callbacks {
  public:
-  Callbacks(const Model& model, const Settings& settings)
-      : costs_(model.cluster.network, settings.seed, settings.network_noise) {
-    for (const std::string& name : model.cluster.hosts.names()) {
+  Callbacks(const core::Hosts& hosts, PlatformCosts& platform)
+      : costs_(platform.costs), smpi_messages_(platform.smpi_messages) {
+    for (const std::string& name : hosts.names()) {
       hosts_.emplace(s4u::Host::by_name(name), Counts{static_cast<std::uint32_t>(hosts_.size()), {}});
     }
   }
-
-  NetworkCosts& costs() { return costs_; }
-  const MessageTotals& smpi_messages() const { return smpi_messages_; }
 
   /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
   /// another one.
@@ -188,7 +184,7 @@ class Callbacks {
 
   double latency_factor(const port::FactorQuestion& asked) {
     const core::Topology& topology = costs_.topology();
-    if (const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes)) {
+    if (const auto announced = session().announced_flows.answer(asked.source, asked.destination, asked.wire_bytes)) {
       return smpi_models::latency_factor(topology, announced->as, asked.links) +
              delay_factor(topology, announced->delay_s, scope_of(asked.source, asked.destination), asked.links);
     }
@@ -198,7 +194,7 @@ class Callbacks {
 
   double bandwidth_factor(const port::FactorQuestion& asked) {
     const core::Scope scope = scope_of(asked.source, asked.destination);
-    if (const auto announced = announced_flow(asked.source, asked.destination, asked.wire_bytes)) {
+    if (const auto announced = session().announced_flows.answer(asked.source, asked.destination, asked.wire_bytes)) {
       return costs_.bandwidth_factor(scope, announced->as);
     }
     return costs_.smpi_bandwidth_factor(scope, smpi_flow(asked, bandwidth_count));
@@ -227,8 +223,8 @@ class Callbacks {
                        std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), next(asked.source, count));
   }
 
-  NetworkCosts costs_;
-  MessageTotals smpi_messages_;
+  const NetworkCosts& costs_;
+  MessageTotals& smpi_messages_;
   std::unordered_map<const s4u::Host*, Counts> hosts_;
 };
 
@@ -248,9 +244,6 @@ void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
       [callbacks](const port::FactorQuestion& asked) { return callbacks->bandwidth_factor(asked); });
 }
 
-NetworkCosts* built_costs = nullptr;
-const Callbacks* built_callbacks = nullptr;
-
 /// Before any zone exists: SimGrid refuses settings afterwards. What the user set on the command line stays.
 void apply_settings(const core::NetworkModel& network) {
   for (const auto& [name, value] : core::smpi_settings(network)) {
@@ -260,30 +253,21 @@ void apply_settings(const core::NetworkModel& network) {
 }
 
 void build() {
-  const Session& opened = session();
-  if (!opened.file_model) {
+  Session& simulation = session();
+  if (!simulation.file_model()) {
     throw core::Error(
         core::ExitCode::bad_input,
         "the platform library needs a cluster.json; expected its path in the settings that HPLCAST_SIMULATION names");
   }
-  const Model& model = *opened.file_model;
-  apply_settings(model.cluster.network);
-  s4u::NetZone* zone = build_zone(model.cluster);
-  const auto callbacks = std::make_shared<Callbacks>(model, opened.settings);
-  install(zone, callbacks);
-  built_callbacks = callbacks.get();
-  built_costs = &callbacks->costs();  // SimGrid keeps the callbacks as long as the simulation lasts
+  const core::ClusterModel& cluster = simulation.file_model()->cluster;
+  apply_settings(cluster.network);
+  s4u::NetZone* zone = build_zone(cluster);
+  const Settings& settings = simulation.settings();
+  simulation.platform.emplace(PlatformCosts{{cluster.network, settings.seed, settings.network_noise}, {}});
+  install(zone, std::make_shared<Callbacks>(cluster.hosts, *simulation.platform));
 }
 
 }  // namespace
-
-NetworkCosts* platform_costs() {
-  return built_costs;
-}
-
-MessageTotals smpi_messages() {
-  return built_callbacks != nullptr ? built_callbacks->smpi_messages() : MessageTotals();
-}
 
 }  // namespace hplcast::smpi_models
 

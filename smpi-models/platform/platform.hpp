@@ -3,10 +3,12 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "smpi-models/observe/statistics.hpp"
+#include "smpi-models/platform/network_costs.hpp"
 
 namespace simgrid::s4u {
+class Engine;
 class NetZone;
-}
+}  // namespace simgrid::s4u
 
 namespace hplcast::smpi_models {
 
@@ -26,20 +28,12 @@ double latency_factor(const core::Topology& topology, const core::MessageFlow& f
 /// What a delay before the flow adds to that factor, whatever the number of links.
 double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept;
 
-}  // namespace hplcast::smpi_models
+/// What hplcast_build_platform() leaves to SimGrid's callbacks and to the runtime.
+struct PlatformCosts {
+  NetworkCosts costs;
+  MessageTotals smpi_messages;  ///< what went through SMPI itself until now, messages of collectives among them
+};
 
-namespace simgrid::s4u {
-class Engine;
-}
-
-namespace hplcast::smpi_models {
-class NetworkCosts;
-
-/// The message costs of the platform that hplcast_build_platform() built; null if it did not.
-NetworkCosts* platform_costs();
-
-/// What went through SMPI itself until now, messages of collectives among them. None without the platform library.
-MessageTotals smpi_messages();
 }  // namespace hplcast::smpi_models
 
 /// Builds the platform of the cluster.json and installs its message costs as callbacks; for load_platform() of the

@@ -7,6 +7,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/smpi_models/hplcast_program_messages.h"
+#include "smpi-models/program/program.hpp"
 #include "smpi-models/program/program_messages.hpp"
 #include "smpi-models/program/shared_memory.hpp"
 #include "smpi-models/session/c_boundary.hpp"
@@ -118,7 +119,7 @@ void hplcast_numerics_end(void) {
 void* hplcast_real_routine(const char* name) {
   return guarded([&] {
     static const auto* const blas = new hplcast::smpi_models::RealBlas(
-        hplcast::smpi_models::session().settings.program.value_or(hplcast::core::ProgramSettings()).real_blas);
+        hplcast::smpi_models::session().settings().program.value_or(hplcast::core::ProgramSettings()).real_blas);
     return blas->routine(name);
   });
 }

@@ -156,26 +156,24 @@ bool ProgramMessages::probe(Rank& rank, const hplcast_end& end, bool waits, MPI_
   }
   const hplcast_channel wanted = message(rank, request).channel;
   rank.clock.is_between_kernels(core::CoreState::polling);
-  const auto finds = [&](const std::shared_ptr<SentMessage>& sent) { return matches(sent->message.channel, wanted); };
   rank.clock.spend(polling_cost_s(rank, iprobe_s_));
   rank.clock.flush();
-  auto& sent = rank.mail.sent;
-  auto found = std::find_if(sent.begin(), sent.end(), finds);
-  if (found != sent.end() && late_ && !waits && !rank.mail.has(wanted, rank.let_in_s)) found = sent.end();
+  std::shared_ptr<SentMessage> found = rank.mail.open.find(wanted);
+  if (late_ && !waits && !rank.mail.has(wanted, rank.let_in_s)) found = nullptr;
   rank.let_in_s = rank.clock.now_s();
-  if (found == sent.end() && waits) {
+  if (found == nullptr && waits) {
     Probes::sleep_until_sent(rank, wanted);
     rank.clock.tell(core::CoreState::blocked);
     rank.clock.resume();
-    found = std::find_if(sent.begin(), sent.end(), finds);
+    found = rank.mail.open.find(wanted);
   }
   rank.clock.is_between_kernels(core::CoreState::messages);
-  if (found == sent.end()) {
+  if (found == nullptr) {
     ++failed_[rank.number];
     return false;
   }
   failed_[rank.number] = 0;
-  const hplcast_message& what = (*found)->message;
+  const hplcast_message& what = found->message;
   set_status(status, request.communicator->ranks.number_of(what.channel.source), what.channel.tag,
              static_cast<std::size_t>(what.bytes));
   return true;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/session.hpp"
@@ -107,10 +108,13 @@ void SharedMemory::release(void* memory) {
 }
 
 SharedMemory& shared_memory() {
-  static auto* const memory = new SharedMemory(guarded([] {
-    const std::optional<core::ProgramSettings>& program = session().settings.program;
-    return program ? program->share_above_bytes : 0;
-  }));
+  std::optional<SharedMemory>& memory = session().shared_memory;
+  if (!memory) {
+    memory.emplace(guarded([] {
+      const std::optional<core::ProgramSettings>& program = session().settings().program;
+      return program ? program->share_above_bytes : 0;
+    }));
+  }
   return *memory;
 }
 

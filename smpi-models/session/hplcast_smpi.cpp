@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hplcast/smpi_models/hplcast_activity.h"
+#include "smpi-models/fast/column_meeting.hpp"
 #include "smpi-models/observe/activity.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/runtime.hpp"
@@ -53,7 +54,7 @@ const char* hplcast_mpi_name(hplcast_mpi operation) {
 }
 
 void hplcast_register_model(const hplcast_model_table* table) {
-  guarded([&] { Runtime::register_model(*table); });
+  guarded([&] { hplcast::smpi_models::session().register_model(*table); });
 }
 
 void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k) {

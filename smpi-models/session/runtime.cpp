@@ -9,7 +9,6 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "smpi-models/platform/platform.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/invariants.hpp"
 #include "smpi-models/session/session.hpp"
@@ -24,14 +23,6 @@ namespace s4u = simgrid::s4u;
 
 namespace {
 
-const hplcast_model_table* registered_table = nullptr;
-
-std::optional<Model> load_model() {
-  if (session().file_model) return session().file_model;
-  if (registered_table != nullptr) return model_from_table(*registered_table);
-  return std::nullopt;
-}
-
 /// Actors carry the rank that they run.
 simgrid::xbt::Extension<s4u::Actor, Rank> rank_extension() {
   static const auto extension = s4u::Actor::extension_create<Rank>([](void*) {});
@@ -40,22 +31,15 @@ simgrid::xbt::Extension<s4u::Actor, Rank> rank_extension() {
 
 }  // namespace
 
-void Runtime::register_model(const hplcast_model_table& table) {
-  if (registered_table == nullptr) registered_table = &table;
-  if (std::string(registered_table->sha256) != table.sha256) {
-    throw core::DomainError("second registered model", table.sha256,
-                            std::string("the model registered first, ") + registered_table->sha256);
-  }
-}
-
 Runtime& Runtime::instance() {
-  static Runtime* const runtime = new Runtime();  // never destroyed: actors may outlive static objects
+  Runtime*& runtime = session().runtime;
+  if (runtime == nullptr) runtime = new Runtime();
   return *runtime;
 }
 
 Runtime::Runtime()
-    : settings_(session().settings),
-      kernels_(settings_, load_model(), counts_),
+    : settings_(session().settings()),
+      kernels_(settings_, session().model(), counts_),
       activity_(settings_.observation),
       program_(settings_, kernels_.model(), activity_),
       progress_(settings_.observation.progress) {
@@ -97,12 +81,12 @@ void Runtime::add_ranks() {
   std::vector<int> numbers(ranks_.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   world_.emplace(std::move(numbers));
-  const bool direct = platform_costs() != nullptr && diagnosis.direct_messages;
+  const bool direct = session().platform && diagnosis.direct_messages;
   // Where probes grow, those that fail are counted as they come: SMPI must see them all.
   polling_.emplace(diagnosis.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
   if (!direct) return;
-  const NetworkCosts& costs = *platform_costs();
-  messages_.emplace(costs, ranks_, diagnosis.own_flows);
+  const NetworkCosts& costs = session().platform->costs;
+  messages_.emplace(costs, ranks_, diagnosis.own_flows, settings_.observation.checks);
   probes_.emplace(kernels_, *messages_, diagnosis.poll_by_waiting);
   if (settings_.fast) result_.mode = "fast";
   if (settings_.fast || settings_.fast_panels > 0) {
@@ -112,7 +96,7 @@ void Runtime::add_ranks() {
 
 void Runtime::begin_account() {
   if (!kernels_.model()) throw core::DomainError("energy", "counted", "a cluster.json with power");
-  if (!settings_.program && (platform_costs() == nullptr || !settings_.diagnosis.direct_messages))
+  if (!settings_.program && (!session().platform || !settings_.diagnosis.direct_messages))
     throw core::DomainError("energy", "counted", "the platform library, and direct_messages");
   energy_.emplace(kernels_.model()->cluster, *settings_.energy);
 }
@@ -200,7 +184,7 @@ void Runtime::tell_progress() {
 }
 
 MessageTotals Runtime::program_totals() const {
-  MessageTotals totals = smpi_messages();
+  MessageTotals totals = session().platform ? session().platform->smpi_messages : MessageTotals();
   if (program_messages_) totals += program_messages_->sent();
   return totals;
 }
@@ -215,7 +199,15 @@ double Runtime::pivot(Rank& rank, int rows, int& row) const {
 }
 
 void Runtime::check() const {
-  for (const Rank& rank : ranks_) check_end(rank);
+  for (const Rank& rank : ranks_) {
+    const Mail& mail = rank.mail;
+    const auto count =
+        static_cast<double>(mail.open.messages().size() + mail.open.receives().size() + mail.receiving.size());
+    require(count == 0 && mail.probed == nullptr, rank.number, "it has ended before its last message", count);
+    require(rank.clock.state() == RankClock::State::running, rank.number, "it has ended in its own past",
+            rank.clock.ahead_s());
+  }
+  if (messages_) messages_->check_end();
   if (energy_) check_states(*energy_);
   if (messages_ && !columns_) check_phases(activity_.phase_times(), s4u::Engine::get_clock());
 }

@@ -21,9 +21,6 @@ namespace hplcast::smpi_models {
 /// SimGrid runs actors one at a time, so nothing is locked.
 class Runtime {
  public:
-  /// Hands over the tables of model.h before the runtime exists. @throws DomainError for a second, different model.
-  static void register_model(const hplcast_model_table& table);
-
   /// The runtime; made on the first call. @throws Error for bad settings, an unreadable model, hosts that the model
   /// does not have.
   static Runtime& instance();

@@ -123,20 +123,45 @@ Model model_from_file(const std::string& path) {
 
 namespace {
 
-Session open_session() {
-  Session session;
+Settings read_settings() {
   const char* const file = std::getenv(HPLCAST_VARIABLE_SIMULATION);
-  if (file != nullptr && *file != '\0') session.settings = core::read_simulation_settings(file);
+  Settings settings = file != nullptr && *file != '\0' ? core::read_simulation_settings(file) : Settings();
   const char* const checks = std::getenv(HPLCAST_VARIABLE_CHECKS);
-  if (checks != nullptr && std::string_view(checks) == "on") session.settings.observation.checks = true;
-  if (!session.settings.cluster.empty()) session.file_model = model_from_file(session.settings.cluster);
-  return session;
+  if (checks != nullptr && std::string_view(checks) == "on") settings.observation.checks = true;
+  return settings;
 }
 
 }  // namespace
 
-const Session& session() {
-  static const Session* const opened = new Session(open_session());  // outlives the actors
+const Settings& Session::settings() {
+  if (!settings_) settings_ = read_settings();
+  return *settings_;
+}
+
+const std::optional<Model>& Session::file_model() {
+  if (!file_model_) {
+    const std::string& path = settings().cluster;
+    file_model_ = path.empty() ? std::nullopt : std::optional(model_from_file(path));
+  }
+  return *file_model_;
+}
+
+std::optional<Model> Session::model() {
+  if (file_model()) return file_model();
+  if (registered_ != nullptr) return model_from_table(*registered_);
+  return std::nullopt;
+}
+
+void Session::register_model(const hplcast_model_table& table) {
+  if (registered_ == nullptr) registered_ = &table;
+  if (std::string(registered_->sha256) != table.sha256) {
+    throw core::DomainError("second registered model", table.sha256,
+                            std::string("the model registered first, ") + registered_->sha256);
+  }
+}
+
+Session& session() {
+  static auto* const opened = new Session();
   return *opened;
 }
 

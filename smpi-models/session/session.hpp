@@ -6,6 +6,9 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/simulation.hpp"
 #include "hplcast/smpi_models/hplcast_model_table.h"
+#include "smpi-models/flows/flow_shape.hpp"
+#include "smpi-models/platform/platform.hpp"
+#include "smpi-models/program/shared_memory.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -27,13 +30,33 @@ Model model_from_table(const hplcast_model_table& table);
 /// Reads a cluster.json. @throws Error, ParseError
 Model model_from_file(const std::string& path);
 
-/// What is the same for the platform and for the runtime of one simulation.
-struct Session {
-  Settings settings;                ///< of the file that HPLCAST_SIMULATION names; without it the defaults
-  std::optional<Model> file_model;  ///< of their cluster.json, if they name one
+class Runtime;
+
+/// All that belongs to the simulation of this process. Who comes first opens it, without SimGrid: model.h registers
+/// itself before main(), the program may allocate before there are ranks, and the platform is built before the runtime.
+class Session {
+ public:
+  /// Those of the file that HPLCAST_SIMULATION names; without it the defaults. @throws core::Error
+  const Settings& settings();
+  /// The cluster.json that they name, if they do. @throws core::Error
+  const std::optional<Model>& file_model();
+  /// That cluster.json, or else the registered model.h. @throws core::Error
+  std::optional<Model> model();
+  /// Hands over the tables of model.h. @throws core::DomainError for a second, different model.
+  void register_model(const hplcast_model_table& table);
+
+  std::optional<PlatformCosts> platform;      ///< only with the platform library
+  AnnouncedFlows announced_flows;             ///< of SimGrid's network
+  std::optional<SharedMemory> shared_memory;  ///< shared_memory() makes it
+  Runtime* runtime = nullptr;                 ///< Runtime::instance() makes it
+
+ private:
+  std::optional<Settings> settings_;
+  std::optional<std::optional<Model>> file_model_;
+  const hplcast_model_table* registered_ = nullptr;
 };
 
-/// Reads the settings and the cluster.json at the first call; later calls give the same. @throws Error
-const Session& session();
+/// The one of this process, never destroyed: actors may outlive static objects.
+Session& session();
 
 }  // namespace hplcast::smpi_models

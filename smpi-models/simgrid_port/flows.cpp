@@ -7,12 +7,17 @@
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #endif
 
+#include "smpi-models/session/session.hpp"
+
+static_assert(HPLCAST_ANY_SIMGRID || (SIMGRID_VERSION >= 33200 && SIMGRID_VERSION < 40200), "has another CommImpl");
+
 namespace simgrid::kernel::activity {
 
-/// What is declared of it is exported by libsimgrid, from 3.32 to 4.1 at least, but its header is not installed.
+/// Exported by libsimgrid from 3.32 to 4.1, but its header is not installed. Nothing that is installed limits the rate
+/// of a flow from host to host: s4u::Comm::do_start() gives that of its set_rate() only to put and get (3.32, 4.0),
+/// which need a mailbox, and a call by an actor at each end: more events, and other digits.
 class CommImpl {
  public:
-  /// s4u::Comm::set_rate() does nothing for a flow from host to host.
   CommImpl& set_rate(double rate);
   /// Of one that has not begun: takes it from a list of all flows from host to host.
   void finish();
@@ -32,17 +37,12 @@ Flow begin_flow(const FlowShape& shape, bool nobody_waits) {
   flow->set_payload_size(shape.wire_bytes)->set_source(shape.source);
   inside->set_rate(shape.as.bandwidth_bytes_per_s);
   if (nobody_waits) flow->detach();
-  announce(shape, [&] { flow->set_destination(shape.destination); });  // with both ends known it begins
+  session().announced_flows.announce(shape, [&] { flow->set_destination(shape.destination); });  // then it begins
   return nobody_waits ? Flow() : flow;
 }
 
 void wait_for_end(const Flow& flow) {
-  // flow->wait() would also make an action of the CPU to watch for a failure of the host.
-#if SIMGRID_VERSION >= 40000
-  s4u::ActivitySet({flow}).wait_any();
-#else
-  s4u::Activity::wait_any_for({flow}, -1);
-#endif
+  wait_for_any({flow});  // flow->wait() would also make an action of the CPU to watch for a failure of the host
 }
 
 void wait_for_any(const std::vector<Flow>& flows) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "tests/smpi-models/flows/fluid.hpp"
 
@@ -26,14 +27,14 @@ class Pair {
   }
 
   FairFlows::Route add_route(const std::vector<std::size_t>& links, double penalty = 1) {
-    routes_.push_back(links);
+    routes_.push_back({links, penalty});
     return flows_.add_route(std::vector<FairFlows::Link>(links.begin(), links.end()), penalty);
   }
 
-  void add(double begin_s, double bytes, FairFlows::Route route, double limit = 1e30) {
+  void add(double begin_s, double bytes, FairFlows::Route route, double limit = 1e30, double gain = 1) {
     const auto name = static_cast<std::uint32_t>(expected_.size());
-    flows_.begin(begin_s, {route, bytes, limit, 1, name});
-    expected_.push_back({begin_s, bytes, limit, routes_[route]});
+    flows_.begin(begin_s, {route, bytes, limit, gain, name});
+    expected_.push_back({begin_s, bytes, limit, routes_[route].links, routes_[route].penalty, gain});
   }
 
   /// From event to event.
@@ -48,6 +49,7 @@ class Pair {
       flows_.advance(now, ended);
       for (const std::uint32_t name : ended) ends.at(name) = now;
     }
+    flows_.check_end();
     return ends;
   }
 
@@ -62,8 +64,12 @@ class Pair {
 
  private:
   std::vector<double> capacities_;
-  FairFlows flows_{resolution_s};
-  std::vector<std::vector<std::size_t>> routes_;
+  struct Route {
+    std::vector<std::size_t> links;
+    double penalty;
+  };
+  FairFlows flows_{resolution_s, true};
+  std::vector<Route> routes_;
   std::vector<FluidFlow> expected_;
   std::vector<double> earliest_s_;  // the largest of what was said of each
 };
@@ -114,6 +120,59 @@ TEST(FairFlows, EndWhenEachFlowForItselfWouldBetweenManyHosts) {
     }
     pair.expect_equal_ends();
   }
+}
+
+/// Few links, routes over any of them, and every penalty, gain and limit: what no platform of ours has, either.
+TEST(FairFlows, EndWhenEachFlowForItselfWouldOnRandomRoutes) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE(seed);
+    core::RandomStream random({seed, core::stream_message, 2, 0});
+    const auto one_of = [&](const std::vector<double>& values) { return values[random.below(values.size())]; };
+    std::vector<double> capacities(3 + random.below(8));
+    for (double& capacity : capacities) capacity = one_of({1e9, 2e9, 1e10});
+    Pair pair(capacities);
+    std::vector<FairFlows::Route> routes;
+    for (std::size_t i = 0; i < 8; ++i) {
+      std::vector<std::size_t> links;
+      for (std::size_t link = 0; link < capacities.size(); ++link)
+        if (random.uniform() < 0.3) links.push_back(link);
+      if (links.empty()) links.push_back(random.below(capacities.size()));
+      routes.push_back(pair.add_route(links, one_of({1, 1, 2, 0.3})));
+    }
+    for (int i = 0; i < 40; ++i)
+      pair.add(one_of({0, 1e-3, 2e-3 * random.uniform()}), one_of({1e5, 1e6, 1e6 * random.uniform()}),
+               routes[random.below(routes.size())], one_of({1e30, 5e9, 1e9, 3e8}), one_of({1, 1, 1.5}));
+    pair.expect_equal_ends();
+  }
+}
+
+/// Each flow crosses the link that holds it up, and the one that holds up the next: what the first loses the second
+/// gains, the third loses ... one more at each try, until the last try takes all of them.
+TEST(FairFlows, AreSharedOutAnewByTheLastTryWhereOneChangeGoesThroughAllOfThem) {
+  constexpr std::size_t length = 24;
+  std::vector<double> rates;
+  for (std::size_t i = 0; i < length; ++i) rates.push_back(20e8 * static_cast<double>(i + 1));
+  std::vector<double> capacities{rates.front()};
+  for (std::size_t i = 1; i < length; ++i) capacities.push_back(rates[i] + rates[i - 1]);
+  capacities.push_back(2 * rates.back());
+  Pair pair(capacities);
+  for (std::size_t i = 0; i < length; ++i) pair.add(0, 1e-2 * rates[i], pair.add_route({i, i + 1}));
+  pair.add(5e-3, 1e6, pair.add_route({0}), 5e8);
+  pair.expect_equal_ends();
+}
+
+TEST(FairFlowsDeathTest, EndTheSimulationWhereRatesAreNotFair) {
+  const std::vector<std::uint32_t> first{0}, both{0, 1};
+  const std::vector<double> capacities{10, 4};
+  require_max_min(capacities, {{&first, 1, 6, 100}, {&both, 1, 4, 100}});
+  require_max_min(capacities, {{&first, 1, 2, 2}, {&both, 1, 4, 100}});
+  const auto bug = ::testing::ExitedWithCode(static_cast<int>(core::ExitCode::bad_input));
+  EXPECT_EXIT(require_max_min(capacities, {{&first, 1, 7, 100}, {&both, 1, 4, 100}}), bug, "link 0: it carries more");
+  EXPECT_EXIT(require_max_min(capacities, {{&first, 1, 5, 4}, {&both, 1, 4, 100}}), bug,
+              "flows 0: it exceeds its limit");
+  EXPECT_EXIT(require_max_min(capacities, {{&first, 1, 5, 100}, {&both, 1, 4, 100}}), bug, "flows 0: without a bottle");
+  // Its link is full, but gives another more.
+  EXPECT_EXIT(require_max_min(capacities, {{&first, 1, 7, 100}, {&both, 1, 3, 100}}), bug, "flows 1: without a bottle");
 }
 
 TEST(FairFlows, ShareALinkByTheirPenalties) {

@@ -34,19 +34,21 @@ struct FluidFlow {
   double bytes;
   double rate_limit;
   std::vector<std::size_t> links;
+  double penalty = 1;  ///< its share of a link is in proportion to 1 / this
+  double gain = 1;     ///< bytes that it moves per byte that links carry for it
 };
 
-/// Max-min fair rates of the flows `active` (indices): all rise together; those that reach their own limit, or cross a
-/// link that is full, stay there.
+/// Max-min fair rates of the flows `active` (indices): all rise together in level, which is what links carry for them
+/// times their penalty; those that reach their own limit, or cross a link that is full, stay there.
 inline std::vector<double> fair_rates(const std::vector<FluidFlow>& flows, std::vector<std::size_t> active,
                                       std::vector<double> capacities) {
   std::vector<double> rates(flows.size(), 0);
   while (!active.empty()) {
     std::vector<double> crossing(capacities.size(), 0);
     for (const std::size_t flow : active)
-      for (const std::size_t link : flows[flow].links) ++crossing[link];
+      for (const std::size_t link : flows[flow].links) crossing[link] += 1 / flows[flow].penalty;
     const auto level_of = [&](std::size_t flow) {
-      double level = flows[flow].rate_limit;
+      double level = flows[flow].rate_limit / flows[flow].gain * flows[flow].penalty;
       for (const std::size_t link : flows[flow].links) level = std::min(level, capacities[link] / crossing[link]);
       return level;
     };
@@ -56,8 +58,9 @@ inline std::vector<double> fair_rates(const std::vector<FluidFlow>& flows, std::
     std::vector<std::size_t> fixed;
     for (const std::size_t flow : active) (level_of(flow) <= level * (1 + 1e-12) ? fixed : rest).push_back(flow);
     for (const std::size_t flow : fixed) {
-      rates[flow] = level;
-      for (const std::size_t link : flows[flow].links) capacities[link] = std::max(0.0, capacities[link] - level);
+      const double carried = level / flows[flow].penalty;
+      rates[flow] = flows[flow].gain * carried;
+      for (const std::size_t link : flows[flow].links) capacities[link] = std::max(0.0, capacities[link] - carried);
     }
     active = rest;
   }

@@ -332,5 +332,28 @@ TEST(MessageEngine, TakesTheTimesOfSmpiForAllAtOnceOnEveryTopology) {
   }
 }
 
+/// The first probes a rank that waits for a rank that waits for a rank ... which sends much later: whether that is
+/// known (Messages::sends_nothing_until()) or given up makes no difference to when the probe ends.
+TEST(MessageEngine, TakesTheTimesOfSmpiForProbesOfRanksInLongChainsOfWaiting) {
+  MessageSchedule schedule;
+  schedule.ranks.resize(hosts * ranks_per_host);
+  double start_s = 0;
+  for (const int length : {1, 7, 8, 9, 20}) {
+    start_s += batches_apart_s;
+    schedule.parts.push_back("a chain of " + std::to_string(length));
+    const auto add = [&](int rank, const char* what, int peer, double at_s) {
+      schedule.add(rank, {start_s + at_s, what, peer, length, 100, 0, schedule.parts.size() - 1, start_s});
+    };
+    for (int rank = 1; rank <= length; ++rank) {
+      add(rank, "recv", rank + 1, 0);
+      add(rank, "send", rank - 1, 0);
+    }
+    add(length + 1, "send", length, 3e-4);
+    for (int probe = 0; probe < 3; ++probe) add(0, "probe", 1, 1e-4);
+    add(0, "recv", 1, 2e-4);
+  }
+  expect_same_times(schedule, {full_link_cluster()}, tolerance, "engine_chains");
+}
+
 }  // namespace
 }  // namespace hplcast::smpi_models
