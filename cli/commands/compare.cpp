@@ -82,9 +82,9 @@ void write_program_table(std::ostream& out, const study::ProgramComparison& comp
                significant(row.real_median_s), percent(row.real_spread), significant(row.predicted_median_s),
                signed_percent(row.error)});
   table.write(out);
-  out << "\n|error|: median " << percent(comparison.median_abs_error) << ", worst " << percent(comparison.max_abs_error)
-      << "; bias " << signed_percent(comparison.bias) << "; " << comparison.rows.size()
-      << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
+  out << "\n|error|: median " << percent(comparison.summary.median_abs_error) << ", worst "
+      << percent(comparison.summary.max_abs_error) << "; bias " << signed_percent(comparison.summary.bias) << "; "
+      << comparison.rows.size() << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
 }
 
 void warn(const std::string& text) {
@@ -120,9 +120,9 @@ void compare_program_runs(const ProgramCompareOptions& options) {
   if (options.json || !options.output.empty())
     write_result(options.output, [&](std::ostream& out) { study::write_program_comparison(out, comparison); });
   if (!options.json) write_program_table(std::cout, comparison);
-  if (options.max_error < 0 || comparison.max_abs_error <= options.max_error) return;
+  if (options.max_error < 0 || comparison.summary.max_abs_error <= options.max_error) return;
   std::cout.flush();
-  throw core::Error(core::ExitCode::limit_exceeded, "the worst error is " + percent(comparison.max_abs_error) +
+  throw core::Error(core::ExitCode::limit_exceeded, "the worst error is " + percent(comparison.summary.max_abs_error) +
                                                         ", more than --max-error " + percent(options.max_error));
 }
 

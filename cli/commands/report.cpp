@@ -8,9 +8,9 @@
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/picture.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/process.hpp"
 #include "hplcast/study/compare.hpp"
 
 namespace hplcast::cli {
@@ -75,20 +75,11 @@ void write_pictures(const fs::path& folder, const std::vector<study::ReportPictu
   if (error) {
     throw core::Error(core::ExitCode::bad_input, "cannot make " + folder.string() + ": " + error.message());
   }
-  const bool png = !core::find_program("rsvg-convert").empty();
+  const bool png = can_draw_png();
   for (const study::ReportPicture& picture : pictures) {
     const fs::path svg = folder / (picture.name + ".svg");
     core::write_file(svg, [&](std::ostream& out) { out << picture.svg; });
-    if (!png) continue;
-    core::replace_file(folder / (picture.name + ".png"), [&](const fs::path& drawn) {
-      core::Command command;
-      command.program = "rsvg-convert";
-      constexpr const char* pixels_per_unit = "2";
-      command.arguments = {"--zoom", pixels_per_unit, "-o", drawn.string(), svg.string()};
-      command.timeout_s = 60;
-      command.purpose = "drawing " + svg.string() + " as PNG";
-      core::run_checked(command);
-    });
+    if (png) draw_png(svg, folder / (picture.name + ".png"));
   }
   if (!png) {
     std::cerr << "hplcast report: warning: SVG only: rsvg-convert is not installed; apt-get install librsvg2-bin\n";

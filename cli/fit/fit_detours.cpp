@@ -21,86 +21,63 @@ namespace hplcast::cli {
 
 namespace {
 
-using Style = PlotSeries::Style;
-
-constexpr std::size_t most_points = 4000;  // more only make the file larger
-
-std::size_t stride_of(const core::DetourTrace& trace) {
-  std::size_t events = 0;
-  for (const core::CoreDetours& core : trace.cores) events += core.events.size();
-  return events / most_points + 1;
-}
+using study::PlotPanel;
+using study::PlotScale;
+using study::PlotSeries;
 
 PlotPanel events_panel(const core::DetourTrace& trace) {
-  PlotPanel panel{"Detours as measured", "time [s]", "duration [s]", false, true, {}, {}};
-  const std::size_t stride = stride_of(trace);
+  PlotPanel panel{"Detours as measured", "time [s]", "duration [s]", PlotScale::log_y};
   for (const core::CoreDetours& core : trace.cores) {
-    PlotSeries series{
-        trace.cores.size() <= 4 ? core.host + ", core " + std::to_string(core.core) : "", Style::points, {}};
-    for (std::size_t i = 0; i < core.events.size(); i += stride)
-      series.values.emplace_back(core.events[i].start_s - core.windows.front().start_s, core.events[i].duration_s);
-    panel.series.push_back(std::move(series));
+    PlotSeries& series = panel.points(trace.cores.size() <= 4 ? core.host + ", core " + std::to_string(core.core) : "");
+    for (const core::DetourEvent& event : core.events)
+      series.add(event.start_s - core.windows.front().start_s, event.duration_s);
   }
   return panel;
 }
 
+/// Adds the shares of the time [%] that pieces of each duration take, from the longest on.
+void add_up(std::vector<std::pair<double, double>> pieces, PlotSeries& series) {
+  std::sort(pieces.rbegin(), pieces.rend());
+  double share = 0;
+  for (const auto& [duration_s, part] : pieces) series.add(duration_s, 100 * (share += part));
+}
+
 /// Share of the time that detours take which last at least x.
 PlotPanel cost_panel(const core::DetourTrace& trace, const fit::DetourFit& fit) {
-  std::vector<double> durations;
+  PlotPanel panel{"What detours of at least this duration take", "duration [s]", "time [%]", PlotScale::log_x};
+  std::vector<std::pair<double, double>> measured, fitted;
   for (const core::CoreDetours& core : trace.cores)
-    for (const core::DetourEvent& event : core.events) durations.push_back(event.duration_s);
-  std::sort(durations.rbegin(), durations.rend());
-  PlotSeries measured{"measured", Style::steps, {}}, fitted{"fitted", Style::line, {}};
-  const std::size_t stride = durations.size() / most_points + 1;
-  double lost_s = 0;
-  for (std::size_t i = 0; i < durations.size(); ++i) {
-    lost_s += durations[i];
-    if (i % stride == 0) measured.values.emplace_back(durations[i], 100 * lost_s / fit.watched_s);
-  }
+    for (const core::DetourEvent& event : core.events)
+      measured.emplace_back(event.duration_s, event.duration_s / fit.watched_s);
   // Of each source the durations at equal steps of probability.
-  std::vector<std::pair<double, double>> parts;
   constexpr int steps = 200;
   for (const fit::FoundDetours& found : fit.sources)
     for (int i = 0; i < steps; ++i) {
       const auto& values = found.source.values();
       const double duration_s = core::sample_s(values.duration, (i + 0.5) / steps);
-      parts.emplace_back(duration_s, duration_s / values.period_s / steps);
+      fitted.emplace_back(duration_s, duration_s / values.period_s / steps);
     }
-  std::sort(parts.rbegin(), parts.rend());
-  double share = 0;
-  for (const auto& [duration_s, part] : parts) fitted.values.emplace_back(duration_s, 100 * (share += part));
-  return {"What detours of at least this duration take",
-          "duration [s]",
-          "time [%]",
-          true,
-          false,
-          {std::move(measured), std::move(fitted)},
-          {}};
+  add_up(std::move(measured), panel.steps("measured"));
+  add_up(std::move(fitted), panel.line("fitted"));
+  return panel;
 }
 
 PlotPanel folded_panel(const core::DetourTrace& trace, const core::DetourSource::Values& source) {
-  PlotPanel panel{source.name + ": folded with " + significant(source.period_s, 6) + " s",
-                  "phase",
-                  "duration [s]",
-                  false,
-                  true,
-                  {},
-                  {}};
-  const std::size_t stride = stride_of(trace);
-  PlotSeries series{"", Style::points, {}};
+  PlotPanel panel{source.name + ": folded with " + significant(source.period_s, 6) + " s", "phase", "duration [s]",
+                  PlotScale::log_y};
+  PlotSeries& series = panel.points("");
   for (const core::CoreDetours& core : trace.cores)
-    for (std::size_t i = 0; i < core.events.size(); i += stride) {
-      const double turns = core.events[i].start_s / source.period_s;
-      series.values.emplace_back(turns - std::floor(turns), core.events[i].duration_s);
+    for (const core::DetourEvent& event : core.events) {
+      const double turns = event.start_s / source.period_s;
+      series.add(turns - std::floor(turns), event.duration_s);
     }
-  panel.series.push_back(std::move(series));
   return panel;
 }
 
 /// Events over time, what detours of each length cost, and the events folded with each period that was found.
-Picture detours_picture(const core::DetourTrace& trace, const fit::DetourFit& fit) {
+study::Picture detours_picture(const core::DetourTrace& trace, const fit::DetourFit& fit) {
   constexpr std::size_t most_panels = 8;
-  Picture picture{"Detours", {events_panel(trace), cost_panel(trace, fit)}};
+  study::Picture picture{"Detours", {events_panel(trace), cost_panel(trace, fit)}};
   for (const fit::FoundDetours& found : fit.sources)
     if (std::holds_alternative<core::PeriodicDetours>(found.source.values().times) &&
         picture.panels.size() < most_panels)
@@ -254,8 +231,7 @@ void setup_fit_detours(Command& fit) {
       .add_option("--cluster", options->cluster,
                   "write this cluster.json with the sources in it, not the sources alone")
       ->type_name("CLUSTER.json");
-  command.add_option("--plot,--picture", options->plot, "picture of the fit (gnuplot), .png or .svg")
-      ->type_name("FILE.svg");
+  command.add_option("--plot,--picture", options->plot, "picture of the fit, .png or .svg")->type_name("FILE.svg");
   accept_json(command);
   command.add_option("-o,--output", options->output, "sources as JSON (default: the standard output)")
       ->type_name("FILE");

@@ -17,7 +17,8 @@ namespace hplcast::cli {
 
 namespace {
 
-using Style = PlotSeries::Style;
+using study::PlotPanel;
+using study::PlotSeries;
 
 constexpr double pi = 3.14159265358979323846;
 
@@ -47,51 +48,41 @@ std::vector<CpuDays> cpus_of(const std::vector<fit::DailyRegression>& rows, cons
 }
 
 PlotPanel days_panel(const std::vector<CpuDays>& cpus, const core::GenerativeModel& model) {
-  PlotPanel panel{"Every CPU (column) and day (point)", "CPU", to_string(model.parameters()[0]), false, false, {}, {}};
+  PlotPanel panel{"Every CPU (column) and day (point)", "CPU", to_string(model.parameters()[0])};
   const auto last = static_cast<double>(cpus.size());
   for (std::size_t kind = 0; kind < model.kinds().size(); ++kind) {
     const core::NodeKind& one = model.kinds()[kind];
-    PlotSeries points{one.name, Style::points, {}};
+    PlotSeries& points = panel.points(one.name);
     for (std::size_t i = 0; i < cpus.size(); ++i)
       if (cpus[i].kind == kind)
-        for (const std::vector<double>* day : cpus[i].days)
-          points.values.emplace_back(static_cast<double>(i + 1), day->front());
-    panel.series.push_back(std::move(points));
-    panel.series.push_back({"mean of " + one.name, Style::line, {{1, one.mean[0]}, {last, one.mean[0]}}});
+        for (const std::vector<double>* day : cpus[i].days) points.add(static_cast<double>(i + 1), day->front());
+    panel.line("mean of " + one.name).values = {{1, one.mean[0]}, {last, one.mean[0]}};
   }
   return panel;
 }
 
 /// Holds 95 percent of a normal law in two dimensions: points mean + r (a cos t, b cos t + c sin t) with the Cholesky
 /// factor (a 0; b c) of the covariance and r^2 = -2 log(0.05), the quantile of chi-squared with two degrees of freedom.
-PlotSeries ellipse(const core::NodeKind& kind) {
+void add_ellipse(const core::NodeKind& kind, PlotSeries& line) {
   constexpr int steps = 120;
-  PlotSeries line{"95 % of " + kind.name, Style::line, {}};
   const core::SquareMatrix& s = kind.between_cpus;
   const double a = std::sqrt(s[0][0]), b = a > 0 ? s[0][1] / a : 0, c = std::sqrt(std::max(0.0, s[1][1] - b * b));
   const double r = std::sqrt(-2 * std::log(0.05));
   for (int i = 0; i <= steps; ++i) {
     const double t = 2 * pi * i / steps;
-    line.values.emplace_back(kind.mean[0] + r * a * std::cos(t),
-                             kind.mean[1] + r * (b * std::cos(t) + c * std::sin(t)));
+    line.add(kind.mean[0] + r * a * std::cos(t), kind.mean[1] + r * (b * std::cos(t) + c * std::sin(t)));
   }
-  return line;
 }
 
 PlotPanel cpus_panel(const std::vector<CpuDays>& cpus, const core::GenerativeModel& model) {
-  PlotPanel panel{"Means of CPUs: good if 95 % are in the ellipse",
-                  to_string(model.parameters()[0]),
-                  to_string(model.parameters()[1]),
-                  false,
-                  false,
-                  {},
-                  {}};
+  PlotPanel panel{"Means of CPUs: good if 95 % are in the ellipse", to_string(model.parameters()[0]),
+                  to_string(model.parameters()[1])};
   for (std::size_t kind = 0; kind < model.kinds().size(); ++kind) {
-    PlotSeries points{model.kinds()[kind].name, Style::points, {}};
+    const core::NodeKind& one = model.kinds()[kind];
+    PlotSeries& points = panel.points(one.name);
     for (const CpuDays& cpu : cpus)
-      if (cpu.kind == kind) points.values.emplace_back(cpu.mean[0], cpu.mean[1]);
-    panel.series.push_back(std::move(points));
-    panel.series.push_back(ellipse(model.kinds()[kind]));
+      if (cpu.kind == kind) points.add(cpu.mean[0], cpu.mean[1]);
+    add_ellipse(one, panel.line("95 % of " + one.name));
   }
   return panel;
 }
@@ -100,27 +91,19 @@ PlotPanel cpus_panel(const std::vector<CpuDays>& cpus, const core::GenerativeMod
 PlotPanel normal_panel(const std::string& title, const std::string& x_name, const std::vector<double>& values) {
   constexpr double from = -4, to = 4;
   const int bins = std::clamp(static_cast<int>(2 * std::cbrt(values.size())), 8, 48);  // Rice's rule
-  const double width = (to - from) / bins;
-  std::vector<double> counts(static_cast<std::size_t>(bins), 0.0);
-  for (const double z : values)
-    if (z >= from && z < to) counts[static_cast<std::size_t>((z - from) / width)] += 1;
-  PlotSeries histogram{"measured", Style::steps, {}}, density{"normal", Style::line, {}};
-  for (int bin = 0; bin < bins; ++bin) {
-    const double z = from + (bin + 0.5) * width;
-    histogram.values.emplace_back(z,
-                                  counts[static_cast<std::size_t>(bin)] / (static_cast<double>(values.size()) * width));
-    density.values.emplace_back(z, std::exp(-z * z / 2) / std::sqrt(2 * pi));
-  }
-  return {title, x_name, "density", false, false, {std::move(histogram), std::move(density)}, {}};
+  PlotPanel panel{title, x_name, "density"};
+  panel.add_histogram("measured", values, from, to, bins);
+  panel.add_curve("normal", from, to, 161, [](double z) { return std::exp(-z * z / 2) / std::sqrt(2 * pi); });
+  return panel;
 }
 
 /// Picture for judging a generative model: the first coefficient of every CPU and day with the mean of its kind;
 /// means of CPUs with the ellipse that holds 95 percent of the CPUs to be drawn; how CPUs and days scatter against the
 /// normal law that is drawn from. `fit` is ok and was made of `rows`.
-Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit) {
+study::Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit) {
   const core::GenerativeModel& model = fit.model;
   const std::vector<CpuDays> cpus = cpus_of(rows, fit);
-  Picture picture{"Variability of " + model.kernel(), {days_panel(cpus, model)}};
+  study::Picture picture{"Variability of " + model.kernel(), {days_panel(cpus, model)}};
   if (model.parameters().size() > 1) picture.panels.push_back(cpus_panel(cpus, model));
   std::vector<double> between_cpus, between_days;
   for (const CpuDays& cpu : cpus) {
@@ -257,7 +240,7 @@ void setup_fit_generative(Command& fit) {
   command.add_option("--days", options->days, "covariance between days: mean (of those of the CPUs) or pooled")
       ->check(among({"mean", "pooled"}))
       ->capture_default_str();
-  command.add_option("--plot", options->plot, "picture of the fit (gnuplot), .png or .svg")->type_name("FILE.png");
+  command.add_option("--plot", options->plot, "picture of the fit, .png or .svg")->type_name("FILE.png");
   accept_json(command);
   command.add_option("-o,--output", options->output, "generative model as JSON (default: the standard output)")
       ->type_name("FILE");

@@ -8,6 +8,7 @@
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/picture.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -294,8 +295,7 @@ void setup_fit_kernel(Command& fit) {
       ->check(at_least_zero());
   const std::vector<Option*> formula = add_formula_options(command, *options);
   command
-      .add_option("--plot", options->plot,
-                  "picture of the fit (gnuplot), .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
+      .add_option("--plot", options->plot, "picture of the fit, .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
       ->type_name("FILE.png");
   accept_json(command);
   command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")

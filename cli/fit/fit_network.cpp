@@ -12,6 +12,7 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/picture.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
@@ -379,8 +380,7 @@ void setup_fit_network(Command& app) {
                    "keep all messages, also if some were measured with the background dgemm+iprobe, as in HPL");
   command.add_option("--wtime-calls", options->wtime_calls, "calls that one row of wtime covers")
       ->capture_default_str();
-  command.add_option("--plot", options->plot, "pictures (gnuplot), .png or .svg: FILE-SCOPE-OPERATION.png")
-      ->type_name("FILE");
+  command.add_option("--plot", options->plot, "pictures, .png or .svg: FILE-SCOPE-OPERATION.png")->type_name("FILE");
   accept_json(command);
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
       ->type_name("FILE");

@@ -4,17 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "cli/support/picture.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/power_fit.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
 /// Picture for judging a kernel model: measured over expected durations, relative residuals along the main
 /// product with the breaks of pieces, the scatter of single calls against the noise of the model, and, where there is a
 /// sigma, that of each shape against it. `fit` is ok.
-Picture kernel_picture(const std::string& title, const fit::KernelTable& table, const fit::KernelFit& fit);
+study::Picture kernel_picture(const std::string& title, const fit::KernelTable& table, const fit::KernelFit& fit);
 
 /// Data of the picture of a segmented fit. `noise` is empty or has one entry per segment.
 struct SegmentsToDraw {
@@ -28,7 +28,7 @@ struct SegmentsToDraw {
 
 /// Data with the fit and its breakpoints, relative residuals, and the scatter of up to six segments with what was
 /// fitted to it.
-Picture segments_picture(const SegmentsToDraw& drawn);
+study::Picture segments_picture(const SegmentsToDraw& drawn);
 
 /// The sensors that were added up, and tables of watts with their errors: all hosts, and each if there are several.
 void print_power_fit(std::ostream& out, const fit::PowerFit& fit, const fit::PowerRows& rows);

@@ -23,51 +23,45 @@ namespace hplcast::cli {
 
 namespace {
 
-using Style = PlotSeries::Style;
+using study::PlotPanel;
+using study::PlotSeries;
 
-double fitted_w(const fit::HostPowerFit& fit, std::size_t row) {
-  return fit.used_rows[row].power_w - fit.residuals_w[row];
+/// A series for each state.
+template <typename IsShown, typename Place>
+void add_states(const fit::HostPowerFit& fit, PlotPanel& panel, IsShown is_shown, Place place) {
+  std::map<std::string, std::vector<std::pair<double, double>>> states;
+  for (const fit::PowerRow& row : fit.used_rows)
+    if (is_shown(row)) states[row.state].emplace_back(place(row), row.power_w);
+  for (auto& [state, values] : states) panel.points(state).values = std::move(values);
 }
 
 PlotPanel states_panel(const fit::HostPowerFit& fit) {
-  PlotPanel panel{"Power of a host", "active cores", "power [W]", false, false, {}, {}};
-  std::map<std::string, PlotSeries> states;
-  for (const fit::PowerRow& row : fit.used_rows) {
-    PlotSeries& series = states[row.state];
-    series.title = row.state;
-    series.values.emplace_back(row.active_cores, row.power_w);
-  }
-  for (auto& [state, series] : states) panel.series.push_back(std::move(series));
+  PlotPanel panel{"Power of a host", "active cores", "power [W]"};
+  add_states(
+      fit, panel, [](const auto&) { return true; }, [](const auto& row) { return row.active_cores; });
   return panel;
 }
 
 PlotPanel residuals_panel(const fit::HostPowerFit& fit) {
-  PlotPanel panel{"Measured over fitted power", "fitted [W]", "measured [W]", false, false, {}, {}};
-  PlotSeries points{"pieces", Style::points, {}}, line{"equal", Style::line, {}};
-  for (std::size_t i = 0; i < fit.used_rows.size(); ++i) {
-    points.values.emplace_back(fitted_w(fit, i), fit.used_rows[i].power_w);
-    line.values.emplace_back(fitted_w(fit, i), fitted_w(fit, i));
-  }
-  panel.series = {std::move(points), std::move(line)};
+  PlotPanel panel{"Measured over fitted power", "fitted [W]", "measured [W]"};
+  PlotSeries& pieces = panel.points("pieces");
+  for (std::size_t i = 0; i < fit.used_rows.size(); ++i)
+    pieces.add(fit.used_rows[i].power_w - fit.residuals_w[i], fit.used_rows[i].power_w);
+  panel.add_diagonal("equal");
   return panel;
 }
 
 PlotPanel frequency_panel(const fit::HostPowerFit& fit) {
-  PlotPanel panel{"Power over the frequency, all cores active", "frequency [GHz]", "power [W]", false, false, {}, {}};
-  std::map<std::string, PlotSeries> states;
-  for (const fit::PowerRow& row : fit.used_rows) {
-    if (row.active_cores != row.cores || !(row.frequency_hz > 0)) continue;
-    PlotSeries& series = states[row.state];
-    series.title = row.state;
-    series.values.emplace_back(row.frequency_hz / 1e9, row.power_w);
-  }
-  for (auto& [state, series] : states) panel.series.push_back(std::move(series));
+  PlotPanel panel{"Power over the frequency, all cores active", "frequency [GHz]", "power [W]"};
+  add_states(
+      fit, panel, [](const auto& row) { return row.active_cores == row.cores && row.frequency_hz > 0; },
+      [](const auto& row) { return row.frequency_hz / 1e9; });
   return panel;
 }
 
 /// Power over the active cores of each state, as measured and as fitted, and the residuals.
-Picture power_picture(const fit::PowerFit& fit) {
-  Picture picture{"Power", {states_panel(fit.all), residuals_panel(fit.all)}};
+study::Picture power_picture(const fit::PowerFit& fit) {
+  study::Picture picture{"Power", {states_panel(fit.all), residuals_panel(fit.all)}};
   if (fit.model.values().frequency) picture.panels.push_back(frequency_panel(fit.all));
   return picture;
 }
@@ -191,8 +185,7 @@ void setup_fit_power(Command& fit) {
   command
       .add_option("--cluster", options->cluster, "write this cluster.json with the power in it, not the power alone")
       ->type_name("CLUSTER.json");
-  command.add_option("--plot,--picture", options->plot, "picture of the fit (gnuplot), .png or .svg")
-      ->type_name("FILE.svg");
+  command.add_option("--plot,--picture", options->plot, "picture of the fit, .png or .svg")->type_name("FILE.svg");
   accept_json(command);
   command.add_option("-o,--output", options->output, "power as JSON (default: the standard output)")->type_name("FILE");
   command.callback([options] { run_fit_power(*options); });

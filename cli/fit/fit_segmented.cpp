@@ -9,6 +9,7 @@
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/picture.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
@@ -275,7 +276,7 @@ void setup_fit_segmented(Command& app) {
       .add_option("--significance", options->regression.significance,
                   "level at which a breakpoint must differ from none; 1: the least BIC alone decides")
       ->capture_default_str();
-  command.add_option("--plot", options->plot, "picture (gnuplot), .png or .svg; with --by: FILE-VALUE-VALUE.png")
+  command.add_option("--plot", options->plot, "picture, .png or .svg; with --by: FILE-VALUE-VALUE.png")
       ->type_name("FILE");
   accept_json(command);
   command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")

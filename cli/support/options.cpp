@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -16,6 +15,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 
 namespace hplcast::cli {
@@ -24,18 +24,14 @@ namespace {
 
 /// As people write it.
 std::string digits(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+  return core::printed("%.6g", value);
 }
 
 /// CLI11 hands texts from one step to the next: the number goes on with all its digits.
 Check validator(const std::function<double(const std::string&)>& parse_quantity, const std::string& kind) {
   return {[parse_quantity](std::string& text) {
             try {
-              char digits[40];
-              std::snprintf(digits, sizeof digits, "%.17g", parse_quantity(text));
-              text = digits;
+              text = core::printed("%.17g", parse_quantity(text));
               return std::string();
             } catch (const core::UsageError& error) {
               return std::string(error.what());

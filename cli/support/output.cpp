@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <iostream>
 
 #include "hplcast/core/errors.hpp"
@@ -13,16 +11,6 @@
 namespace hplcast::cli {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-std::string formatted(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-}  // namespace
 
 void write_result(const fs::path& path, const std::function<void(std::ostream&)>& content) {
   if (path.empty()) {
@@ -74,23 +62,6 @@ void TextTable::write(std::ostream& out) const {
     }
     out << '\n';
   }
-}
-
-std::string significant(double value, int digits) {
-  if (value == 0 || !std::isfinite(value)) return formatted("%g", value);
-  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
-  if (magnitude < -5 || magnitude > 9) return formatted("%.3e", value);
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", std::max(0, digits - 1 - magnitude), value);
-  return text;
-}
-
-std::string signed_percent(double ratio) {
-  return formatted("%+.1f %%", 100 * ratio);
-}
-
-std::string percent(double ratio) {
-  return formatted("%.1f %%", 100 * ratio);
 }
 
 }  // namespace hplcast::cli

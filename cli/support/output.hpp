@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/support/command.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -35,13 +36,9 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A number with `digits` significant digits, without exponent where that is readable: 123.4, 0.01234.
-std::string significant(double value, int digits = 4);
-
-/// A ratio in percent with its sign: "+1.2 %".
-std::string signed_percent(double ratio);
-
-/// A ratio in percent: "1.2 %".
-std::string percent(double ratio);
+using core::duration_text;
+using core::percent;
+using core::signed_percent;
+using core::significant;
 
 }  // namespace hplcast::cli

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "cli/support/command_line.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -24,37 +25,22 @@ int terminal_width() {
 
 }  // namespace
 
-std::string duration_text(double seconds) {
-  const long long total = std::llround(std::max(0.0, seconds));
-  char text[48];
-  if (total < 60) {
-    std::snprintf(text, sizeof text, "%llds", total);
-  } else if (total < 3600) {
-    std::snprintf(text, sizeof text, "%lldm%02llds", total / 60, total % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%lldh%02lldm", total / 3600, total % 3600 / 60);
-  }
-  return text;
-}
-
 std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width) {
   fraction = std::clamp(std::isfinite(fraction) ? fraction : 0.0, 0.0, 1.0);
   const auto filled = static_cast<std::size_t>(std::lround(fraction * bar_width));
   std::string line = "[" + std::string(filled, '#') + std::string(bar_width - filled, '.') + "] ";
-  char percent[8];
-  std::snprintf(percent, sizeof percent, "%3d%%", static_cast<int>(std::floor(fraction * 100)));
-  line += percent;
-  line +=
-      fraction > 0 ? ", " + duration_text(elapsed_s * (1 - fraction) / fraction) + " left" : ", time left not known";
+  line += core::printed("%3d%%", static_cast<int>(std::floor(fraction * 100)));
+  line += fraction > 0 ? ", " + core::duration_text(elapsed_s * (1 - fraction) / fraction) + " left"
+                       : ", time left not known";
   if (!detail.empty()) line += ", " + detail;
   return line.substr(0, static_cast<std::size_t>(std::max(width, 1)));
 }
 
 std::string running_line(double simulated_s, double elapsed_s, double messages, int width) {
-  char text[120];
-  std::snprintf(text, sizeof text, "%.4g s simulated in %s, %.3g messages/s", simulated_s,
-                duration_text(elapsed_s).c_str(), elapsed_s > 0 ? messages / elapsed_s : 0);
-  return std::string(text).substr(0, static_cast<std::size_t>(std::max(width, 1)));
+  const std::string text =
+      core::printed("%.4g s simulated in %s, %.3g messages/s", simulated_s, core::duration_text(elapsed_s).c_str(),
+                    elapsed_s > 0 ? messages / elapsed_s : 0);
+  return text.substr(0, static_cast<std::size_t>(std::max(width, 1)));
 }
 
 Progress::Progress()

@@ -6,9 +6,6 @@
 
 namespace hplcast::cli {
 
-/// "  3m12s" and the like: at most two units, rounded to what one wants to know.
-std::string duration_text(double seconds);
-
 /// One line of progress, at most `width` characters: bar, percentage, time left, detail. `fraction` is the share of the
 /// work that is done, 0 to 1; the time left supposes that the rest goes at the same speed.
 std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width);

@@ -135,21 +135,20 @@ PowerTraceFile::PowerTraceFile(study::Observation& observation) {
 
 void PowerTraceFile::finish() const {
   if (picture_.empty()) return;
-  PlotPanel panel{"", "time [s]", "power [W]", false, false, {}, {}};
+  study::PlotPanel panel{"Power over time", "time [s]", "power [W]"};
   core::read_file(csv_, [&](std::istream& in, const std::string& name) {
     core::CsvReader reader(in, name);
     const std::size_t first = reader.column("power_w");
     const std::size_t begin = reader.column("time_s"), length = reader.column("duration_s");
+    std::vector<study::PlotSeries*> columns;
     for (std::size_t column = first; column < reader.header().size(); ++column)
-      panel.series.push_back(
-          {column == first ? "all hosts and the network" : reader.header()[column], PlotSeries::Style::line, {}});
+      columns.push_back(&panel.line(column == first ? "all hosts and the network" : reader.header()[column]));
     while (reader.next()) {
       const double middle_s = reader.number(begin) + reader.number(length) / 2;
-      for (std::size_t i = 0; i < panel.series.size(); ++i)
-        panel.series[i].values.emplace_back(middle_s, reader.number(first + i));
+      for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->add(middle_s, reader.number(first + i));
     }
   });
-  write_picture(picture_, {"Power over time", {panel}});
+  write_picture(picture_, {"", {panel}});
 }
 
 }  // namespace hplcast::cli

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -40,16 +39,6 @@ bool exists(const NetworkModel& network, Scope which) {
 }
 
 }  // namespace
-
-std::string rate_text(double bytes_per_s) {
-  char text[40];
-  if (bytes_per_s >= 1e9) {
-    std::snprintf(text, sizeof text, "%.3g GB/s", bytes_per_s / 1e9);
-  } else {
-    std::snprintf(text, sizeof text, "%.3g MB/s", bytes_per_s / 1e6);
-  }
-  return text;
-}
 
 std::optional<SingleFlow> fastest_flow(const ScopeModel& scope) {
   const SegmentedLaw& transfer = scope.cost(MessageCost::transfer);

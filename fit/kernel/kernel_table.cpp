@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <limits>
 
 #include "fit/kernel/kernel_regression.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
 namespace hplcast::fit {
@@ -165,9 +165,7 @@ double smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRa
 }
 
 std::string short_number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
+  return core::printed("%.4g", value);
 }
 
 }  // namespace hplcast::fit::detail

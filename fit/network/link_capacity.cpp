@@ -6,6 +6,7 @@
 
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/doubts.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 
@@ -13,10 +14,6 @@ namespace {
 
 std::string rounded(double value) {
   return core::shortest(std::round(100 * value) / 100);
-}
-
-std::string percent(double part, double whole) {
-  return core::shortest(std::round(1000 * part / whole) / 10) + " %";
 }
 
 /// Other programs take CPU time from the caches, too. The start of MPI waits for some tenths of a second.
@@ -75,7 +72,7 @@ void add_disagreeing(const ProgramObservation& seen, ProgramFit& fit) {
 void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
   constexpr double much = 0.05;
   if (seen.rest_s > much * seen.executed_s) {
-    fit.warnings.push_back(percent(seen.rest_s, seen.executed_s) +
+    fit.warnings.push_back(core::short_percent(seen.rest_s / seen.executed_s) +
                            " of the CPU time outside of MPI was neither in BLAS nor in a region: mark regions "
                            "(hplcast/region.h), or run with --rest bench or --rest model");
   }
@@ -107,8 +104,8 @@ std::vector<std::string> far_off(const ProgramObservation& seen, const std::map<
     const ObservedSum& sum = is_region ? seen.regions.at(its_name) : seen.routines.at(its_name);
     if (sum.time_s < matters * seen.executed_s || error.by_time < much) continue;
     texts.push_back((is_region ? "region " : "") + its_name + ": its model is off by " +
-                    detail::percent(error.by_time, 1) + " of the observed time, by " +
-                    detail::percent(error.by_size, 1) +
+                    core::short_percent(error.by_time) + " of the observed time, by " +
+                    core::short_percent(error.by_size) +
                     " if all ranges of sizes count alike: observe runs of more sizes, among them those of the "
                     "prediction" +
                     (is_region ? ", and give the region the sizes that its time goes with" : ""));

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <optional>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "platforms/xml/xml_costs.hpp"
 
@@ -14,22 +14,11 @@ namespace hplcast::platforms {
 namespace {
 
 using core::MessageCost;
+using core::printed;
 using core::ScopeModel;
 using core::Segment;
 using core::shortest;
-
-std::string digits(const char* format, double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-/// "3.2 us".
-std::string time_text(double s) {
-  for (const auto& [factor, unit] : {std::pair(1e6, " us"), {1e3, " ms"}})
-    if (s * factor < 1000) return digits("%.3g", s * factor) + unit;
-  return digits("%.3g", s) + " s";
-}
+using core::time_text;
 
 /// Sizes at which two laws may differ most: the ends of all their segments up to what was measured.
 std::vector<double> sizes_of(const ScopeModel& a, const ScopeModel& b, MessageCost cost) {
@@ -81,7 +70,8 @@ std::vector<std::string> faster_than_link(const ScopeModel& scope, core::Scope w
     if (one.factor <= 1 + rounding || one.only_short_messages) continue;
     losses.push_back(std::string(core::to_string(which)) + " transfer from " + shortest(one.min_bytes) +
                      " bytes: a single message is faster than its link (bandwidth factor " +
-                     digits("%.3g", one.factor) + "); platform.xml lets it, the platform library keeps it to the link");
+                     printed("%.3g", one.factor) +
+                     "); platform.xml lets it, the platform library keeps it to the link");
   }
   return losses;
 }
@@ -109,7 +99,7 @@ std::vector<std::string> segment_losses(const ScopeModel& scope, MessageCost cos
     if (const double sd = sd_s(segment); !segment.modes.empty() || sd > 0) {
       const double size = std::max(1.0, segment.min_bytes), mean = model_s(size);
       losses.push_back(where + "noise is left out, every message takes its expected time (standard deviation " +
-                       time_text(sd) + (mean > 0 ? ", " + digits("%.2g", 100 * sd / mean) + " %" : std::string()) +
+                       time_text(sd) + (mean > 0 ? ", " + printed("%.2g", 100 * sd / mean) + " %" : std::string()) +
                        " of a message of " + shortest(size) + (size == 1 ? " byte)" : " bytes)"));
     }
     if (cost == MessageCost::transfer && !is_carried(segment)) {
@@ -202,9 +192,9 @@ std::vector<SharingLoss> sharing_losses(const core::ClusterModel& cluster) {
 }
 
 std::string to_string(const SharingLoss& loss) {
-  char factors[120];
-  std::snprintf(factors, sizeof factors, "f is %.2g at least (messages from %s bytes on), %.2g for the longest",
-                loss.least_factor, core::shortest(loss.least_from_bytes).c_str(), loss.longest_factor);
+  const std::string factors =
+      printed("f is %.2g at least (messages from %s bytes on), %.2g for the longest", loss.least_factor,
+              core::shortest(loss.least_from_bytes).c_str(), loss.longest_factor);
   return std::string(core::to_string(loss.scope)) +
          " messages that share a link: a flow of bandwidth factor f takes 1/f of it for each byte, so that all "
          "have "

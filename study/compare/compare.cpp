@@ -82,35 +82,16 @@ ComparedConfiguration compare_one(const core::HplParameters& parameters, std::ve
   std::sort(predicted.begin(), predicted.end());
   ComparedConfiguration row;
   row.parameters = parameters;
-  row.real_median_gflops = median(real);
-  row.real_spread = (real.back() - real.front()) / row.real_median_gflops;
-  row.predicted_median_gflops = median(predicted);
-  row.error = (row.predicted_median_gflops - row.real_median_gflops) / row.real_median_gflops;
+  const ComparedMedians medians = compare_medians(real, predicted);
+  row.real_median_gflops = medians.real;
+  row.real_spread = medians.real_spread;
+  row.predicted_median_gflops = medians.predicted;
+  row.error = medians.error;
   row.sampling_error_95 = sampling_error;
   if (real.size() > 1) row.error_interval = error_interval(real, predicted, sampling_error.value_or(0));
   row.real_gflops = std::move(real);
   row.predicted_gflops = std::move(predicted);
   return row;
-}
-
-ComparisonSummary summarize(const std::vector<ComparedConfiguration>& rows) {
-  ComparisonSummary summary;
-  summary.n = rows.size();
-  if (rows.empty()) return summary;
-  std::vector<double> absolute, real, predicted;
-  for (const auto& row : rows) {
-    absolute.push_back(std::abs(row.error));
-    real.push_back(row.real_median_gflops);
-    predicted.push_back(row.predicted_median_gflops);
-    summary.bias += row.error;
-  }
-  const auto n = static_cast<double>(rows.size());
-  summary.bias /= n;
-  summary.mean_abs_error = std::accumulate(absolute.begin(), absolute.end(), 0.0) / n;
-  summary.max_abs_error = *std::max_element(absolute.begin(), absolute.end());
-  summary.median_abs_error = median(absolute);
-  summary.rank_correlation = rank_correlation(real, predicted);
-  return summary;
 }
 
 /// Rank of every value from 1; equal values share the mean of their ranks.
@@ -149,6 +130,34 @@ nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
 }
 
 }  // namespace
+
+ComparedMedians compare_medians(const std::vector<double>& real, const std::vector<double>& predicted) {
+  const auto [least, most] = std::minmax_element(real.begin(), real.end());
+  ComparedMedians row{median(real), 0, median(predicted), 0};
+  row.real_spread = (*most - *least) / row.real;
+  row.error = (row.predicted - row.real) / row.real;
+  return row;
+}
+
+ComparisonSummary summarize(const std::vector<ComparedMedians>& rows) {
+  ComparisonSummary summary;
+  summary.n = rows.size();
+  if (rows.empty()) return summary;
+  std::vector<double> absolute, real, predicted;
+  for (const ComparedMedians& row : rows) {
+    absolute.push_back(std::abs(row.error));
+    real.push_back(row.real);
+    predicted.push_back(row.predicted);
+    summary.bias += row.error;
+  }
+  const auto n = static_cast<double>(rows.size());
+  summary.bias /= n;
+  summary.mean_abs_error = std::accumulate(absolute.begin(), absolute.end(), 0.0) / n;
+  summary.max_abs_error = *std::max_element(absolute.begin(), absolute.end());
+  summary.median_abs_error = median(absolute);
+  summary.rank_correlation = rank_correlation(real, predicted);
+  return summary;
+}
 
 std::optional<double> rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
   if (x.size() < 2 || x.size() != y.size()) return std::nullopt;
@@ -199,7 +208,10 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
   }
   const EnergyOfConfigurations measured = measured_energy(real), simulated = predicted_energy(predicted);
   for (ComparedConfiguration& row : comparison.rows) row.energy = compare_energy(row.parameters, measured, simulated);
-  comparison.summary = summarize(comparison.rows);
+  std::vector<ComparedMedians> medians;
+  for (const ComparedConfiguration& row : comparison.rows)
+    medians.push_back({row.real_median_gflops, row.real_spread, row.predicted_median_gflops, row.error});
+  comparison.summary = summarize(medians);
   comparison.best = best_predicted(comparison.rows);
   return comparison;
 }

@@ -122,15 +122,6 @@ std::vector<std::string> missing_in(const Times& times, const Times& others) {
   return missing;
 }
 
-ComparedProgram compared(const std::string& configuration, const std::vector<double>& real,
-                         const std::vector<double>& predicted) {
-  ComparedProgram row{configuration, real, predicted, median(real), 0, median(predicted), 0};
-  const auto [least, most] = std::minmax_element(real.begin(), real.end());
-  row.real_spread = (*most - *least) / row.real_median_s;
-  row.error = (row.predicted_median_s - row.real_median_s) / row.real_median_s;
-  return row;
-}
-
 }  // namespace
 
 double time_in(const ProgramOutput& output, const OutputPatterns& patterns) {
@@ -174,7 +165,7 @@ ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const
   ProgramComparison comparison;
   comparison.unmatched_real = missing_in(real_s, predicted_s);
   comparison.unmatched_predicted = missing_in(predicted_s, real_s);
-  std::vector<double> errors;
+  std::vector<ComparedMedians> medians;
   for (const auto& [configuration, seconds] : real_s) {
     const auto found = predicted_s.find(configuration);
     if (found == predicted_s.end()) continue;
@@ -184,18 +175,15 @@ ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const
     require_one_program(configuration, others);
     both.insert(both.end(), others.begin(), others.end());
     compare_sides(configuration, both, comparison.warnings);
-    comparison.rows.push_back(compared(configuration, seconds, found->second));
-    const double error = comparison.rows.back().error;
-    errors.push_back(std::abs(error));
-    comparison.bias += error;
+    const ComparedMedians& row = medians.emplace_back(compare_medians(seconds, found->second));
+    comparison.rows.push_back(
+        {configuration, seconds, found->second, row.real, row.real_spread, row.predicted, row.error});
   }
   if (comparison.rows.empty())
     throw core::Error(core::ExitCode::bad_input, "no configuration is both run and predicted: real " +
                                                      comparison.unmatched_real.front() + ", predicted " +
                                                      comparison.unmatched_predicted.front());
-  comparison.bias /= static_cast<double>(errors.size());
-  comparison.median_abs_error = median(errors);
-  comparison.max_abs_error = *std::max_element(errors.begin(), errors.end());
+  comparison.summary = summarize(medians);
   return comparison;
 }
 
@@ -237,9 +225,9 @@ void write_program_comparison(std::ostream& out, const ProgramComparison& compar
                     {"predicted_runs", row.predicted_s.size()},
                     {"error", row.error}});
   const Json json = {{"rows", rows},
-                     {"median_abs_error", comparison.median_abs_error},
-                     {"max_abs_error", comparison.max_abs_error},
-                     {"bias", comparison.bias},
+                     {"median_abs_error", comparison.summary.median_abs_error},
+                     {"max_abs_error", comparison.summary.max_abs_error},
+                     {"bias", comparison.summary.bias},
                      {"n", comparison.rows.size()},
                      {"unmatched_real", comparison.unmatched_real},
                      {"unmatched_predicted", comparison.unmatched_predicted},

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/explain.hpp"
 #include "study/compare/parameters_json.hpp"
@@ -114,15 +116,39 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
   out << json.dump(2) << '\n';
 }
 
-namespace {
-
-std::string percent(double ratio) {
-  return core::printed("%.1f %%", 100 * ratio);
+bool is_explanation(const std::string& text) {
+  return text.find("\"causes\"") != std::string::npos && text.find("\"verdict\"") != std::string::npos &&
+         text.find("\"rest_s\"") != std::string::npos;
 }
+
+ExplanationSummary read_explanation(std::istream& in, const std::string& name) {
+  ExplanationSummary explanation;
+  try {
+    const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+    for (const core::HplField& field : core::hpl_fields())
+      field.set(explanation.parameters, json.at("parameters").at(field.name).get<long long>());
+    explanation.verdict = json.at("verdict").get<std::vector<std::string>>();
+    const double predicted_s = json.at("predicted_s").get<double>();
+    for (const auto& cause : json.at("causes")) {
+      const double share = cause.at("share").get<double>();
+      explanation.causes.push_back({share, share * predicted_s, cause.at("text").get<std::string>()});
+    }
+    explanation.rest_share = json.at("rest_s").get<double>() / predicted_s;
+    explanation.simulated = json.at("simulated").get<bool>();
+    explanation.picture = json.value("picture", "");
+  } catch (const nlohmann::json::exception& error) {
+    throw core::ParseError({name, 0, ""}, std::string("not an explanation: ") + error.what(),
+                           "such files are written by `hplcast explain -o`");
+  }
+  return explanation;
+}
+
+namespace {
 
 /// "4.1 of the 5.2 %": shares of the predicted time.
 std::string share_of(const Explanation& e, double share_s) {
-  return core::printed("%.1f", 100 * share_s / e.predicted_s) + " of the " + percent(e.difference_s() / e.predicted_s);
+  return core::printed("%.1f", 100 * share_s / e.predicted_s) + " of the " +
+         core::percent(e.difference_s() / e.predicted_s);
 }
 
 std::string capitalised(std::string text) {
@@ -162,16 +188,15 @@ std::string times_line(const Explanation& e) {
   if (observation != nullptr && is_worth_telling(e, *observation))
     times += core::printed("%.2g", observation->share_s()) + " s of it to observe it, ";
   times += "predicted " + core::printed("%.4g", e.predicted_s) + " s)";
-  if (std::abs(ratio) < agrees) return "Run and prediction agree to " + percent(std::abs(ratio)) + times;
+  if (std::abs(ratio) < agrees) return "Run and prediction agree to " + core::percent(std::abs(ratio)) + times;
   return "The run takes " + longer(1 + ratio, "") + " predicted" + times;
 }
 
 std::string rest_line(const Explanation& e) {
-  std::string text =
-      core::printed("%.1f %%", 100 * e.rest_s / e.predicted_s) + " of the predicted time is not explained";
+  std::string text = core::percent(e.rest_s / e.predicted_s) + " of the predicted time is not explained";
   if (!e.simulated) text += " (shares are estimated from sums; --counterfactuals on simulates them)";
   const double spread = (e.most_real_s - e.least_real_s) / e.predicted_s;
-  if (e.runs > 1) text += "; the " + std::to_string(e.runs) + " runs themselves differ by " + percent(spread);
+  if (e.runs > 1) text += "; the " + std::to_string(e.runs) + " runs themselves differ by " + core::percent(spread);
   return text + ".";
 }
 
@@ -187,13 +212,13 @@ std::string waiting_line(const Explanation& e) {
       most = &phase;
   }
   if (most == nullptr || std::abs(more_s) < worth * e.predicted_s) return "";
-  std::string text = "Ranks wait " + percent(std::abs(more_s) / e.predicted_s) + " of the predicted time " +
+  std::string text = "Ranks wait " + core::percent(std::abs(more_s) / e.predicted_s) + " of the predicted time " +
                      (more_s > 0 ? "more" : "less") + " than predicted, most of it in " + most->real.name;
   if (e.simulated && !e.causes.empty()) {
     double real_s = 0;
     for (const PhaseDifference& phase : e.phases) real_s += phase.real.waiting_s;
     const double left_s = real_s - e.measured_model_waiting_s;
-    text += "; with all of the above replaced " + percent(left_s / e.predicted_s) + " remain";
+    text += "; with all of the above replaced " + core::percent(left_s / e.predicted_s) + " remain";
   }
   return text + ".";
 }
@@ -205,7 +230,7 @@ std::string disturbed_line(const Explanation& e) {
   const std::vector<const Cause*> causes = told_causes(e);
   if (disturbed_s < much * e.predicted_s || causes.empty() || disturbed_s < std::abs(causes.front()->share_s()))
     return "";
-  return times_line(e) + ". Most of that is no part of the model: " + percent(disturbed_s / e.predicted_s) +
+  return times_line(e) + ". Most of that is no part of the model: " + core::percent(disturbed_s / e.predicted_s) +
          " of the predicted time " + (e.held_up_s > rest_s ? "in messages that were held up" : "is not explained") +
          ". Other programs may have had the cores: repeat the run on idle nodes (hplcast doctor, docs/use/detours.md).";
 }
@@ -238,12 +263,12 @@ std::vector<std::string> verdict(const Explanation& e) {
   }
   if (untold > 0 && lines.size() > 1)
     lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
-                    core::printed("%.1f %%", 100 * untold_s / e.predicted_s) + " together.");
+                    core::percent(untold_s / e.predicted_s) + " together.");
   if (const std::string waiting = waiting_line(e); !waiting.empty()) lines.push_back(waiting);
   constexpr double worth_telling = 0.01;
   if (e.held_up_s > worth_telling * e.predicted_s)
     lines.push_back("Messages that were held up for more than ten times their usual time make " +
-                    percent(e.held_up_s / e.predicted_s) +
+                    core::percent(e.held_up_s / e.predicted_s) +
                     " of the predicted time: a core or a link was taken away by others.");
   lines.push_back(rest_line(e));
   return lines;

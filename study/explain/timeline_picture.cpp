@@ -14,8 +14,8 @@ namespace hplcast::study {
 namespace {
 
 // In the units of the viewBox.
-constexpr double label_width = 130, strip_width = 900, row_height = 26, axis_height = 40;
-constexpr double phase_height = 12, work_height = 8;
+constexpr double label_width = 130, strip_width = 900, row_height = 26, axis_height = 46;
+constexpr double phase_end = 12 / row_height, work_end = 20 / row_height;  // in a row
 constexpr std::size_t columns = 900;
 
 // Of phases in the order of core::phase_names: other, factorisation, broadcast, swap, update, solve.
@@ -43,19 +43,17 @@ class Strip {
     }
   }
 
-  std::string svg(double y, double height) const {
-    std::string text;
+  void draw(SvgPlot& plot, double top, double bottom) const {
+    const auto time_s = [&](std::size_t column) {
+      return window_.first_s + static_cast<double>(column) * window_.column_s();
+    };
     for (std::size_t i = 0; i < columns;) {
       const char* css_class = most(columns_[i]);
       std::size_t end = i + 1;
       while (end < columns && most(columns_[end]) == css_class) ++end;
-      if (css_class != nullptr)
-        text += "<rect class=\"" + std::string(css_class) + "\" style=\"stroke:none\" x=\"" +
-                coordinate(label_width + static_cast<double>(i)) + "\" y=\"" + coordinate(y) + "\" width=\"" +
-                coordinate(static_cast<double>(end - i)) + "\" height=\"" + coordinate(height) + "\"/>\n";
+      if (css_class != nullptr) plot.bar({time_s(i), top}, {time_s(end), bottom}, css_class);
       i = end;
     }
-    return text;
   }
 
  private:
@@ -85,7 +83,7 @@ class Strip {
   std::vector<Parts> columns_;
 };
 
-std::string row_svg(const Timeline& line, const Window& window, double y) {
+void draw_row(const Timeline& line, const Window& window, double top, SvgPlot& plot) {
   Strip phases(window);
   Strip work(window);
   double phase_end_s = window.first_s;
@@ -104,10 +102,8 @@ std::string row_svg(const Timeline& line, const Window& window, double y) {
       work.add(message_class, event.begin_s + waited_s, event.end_s);
     }
   }
-  const std::string label = line.kind == "real" ? "rank " + std::to_string(line.rank) + ", real" : line.kind;
-  return "<text x=\"" + coordinate(label_width - 8) + "\" y=\"" + coordinate(y + phase_height) +
-         "\" text-anchor=\"end\">" + core::xml_escaped(label) + "</text>\n" + phases.svg(y, phase_height) +
-         work.svg(y + phase_height, work_height);
+  phases.draw(plot, top, top + phase_end);
+  work.draw(plot, top + phase_end, top + work_end);
 }
 
 Window window_of(const std::vector<Timeline>& lines, const ExplainRequest& request) {
@@ -130,39 +126,23 @@ Window window_of(const std::vector<Timeline>& lines, const ExplainRequest& reque
   return window;
 }
 
-std::string axis_svg(const Window& window, double y) {
-  std::string text;
-  constexpr int count = 8;
-  for (const double tick_s : nice_ticks(window.first_s, window.last_s, count)) {
-    const double x = label_width + (tick_s - window.first_s) / window.column_s();
-    text += "<path class=\"grid\" d=\"M" + coordinate(x) + " 0V" + coordinate(y) + "\"/>\n<text x=\"" + coordinate(x) +
-            "\" y=\"" + coordinate(y + 16) + "\" text-anchor=\"middle\">" + readable(tick_s) + "</text>\n";
-  }
-  return text + "<text x=\"" + coordinate(label_width + strip_width / 2) + "\" y=\"" + coordinate(y + 34) +
-         "\" text-anchor=\"middle\">time since the start of the factorisation [s]</text>\n";
-}
-
 }  // namespace
 
 std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRequest& request) {
   const Window window = window_of(lines, request);
-  const double bottom = row_height * static_cast<double>(lines.size());
-  Figure figure;
-  figure.name = "timelines";
+  const auto rows = static_cast<double>(lines.size());
+  PlotAxis time{"time since the start of the factorisation [s]", window.first_s, window.last_s};
+  PlotAxis ranks{"", rows, 0, {}, false, false};
+  for (const Timeline& line : lines)
+    ranks.ticks.push_back({static_cast<double>(ranks.ticks.size()) + phase_end,
+                           line.kind == "real" ? "rank " + std::to_string(line.rank) + ", real" : line.kind});
+  SvgPlot plot("timelines", "timelines of ranks", time, ranks,
+               {label_width + strip_width + 20, row_height * rows + axis_height, label_width, 20, 0, axis_height});
+  for (std::size_t i = 0; i < lines.size(); ++i) draw_row(lines[i], window, static_cast<double>(i), plot);
   const core::HplParameters& p = request.prediction.parameters;
-  figure.title = "Real run and simulation, N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + ", " +
-                 std::to_string(p.P) + " x " + std::to_string(p.Q);
-  figure.width = label_width + strip_width + 20;
-  figure.height = bottom + axis_height;
-  figure.svg = "<svg viewBox=\"0 0 " + coordinate(figure.width) + " " + coordinate(figure.height) +
-               "\" role=\"img\" aria-label=\"timelines of ranks\" xmlns=\"http://www.w3.org/2000/svg\">\n" +
-               axis_svg(window, bottom);
-  double y = 2;
-  for (const Timeline& line : lines) {
-    figure.svg += row_svg(line, window, y);
-    y += row_height;
-  }
-  figure.svg += "</svg>\n";
+  Figure figure = make_figure("Real run and simulation, N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) +
+                                  ", " + std::to_string(p.P) + " x " + std::to_string(p.Q),
+                              plot);
   figure.legend = {{"s4", Marker::square, "above: factorisation"},
                    {"s1", Marker::square, "above: broadcast"},
                    {"s3", Marker::square, "above: swap"},
@@ -171,7 +151,7 @@ std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRe
                    {kernel_class, Marker::square, "below: kernels"},
                    {message_class, Marker::square, "below: messages"},
                    {waiting_class, Marker::square, "below: waiting"}};
-  return figure_file(figure);
+  return figure_file({figure});
 }
 
 }  // namespace hplcast::study

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/whatif/cluster_changes.hpp"
@@ -101,7 +102,7 @@ core::ClusterModel changed(core::ClusterModel cluster, const std::vector<const H
 
 std::string cpu_text(const HistoryFinding& one) {
   return (one.place.cpu < 0 ? "all CPUs " : "CPU " + std::to_string(one.place.cpu) + " ") +
-         effect_text(one.finding.effect);
+         core::signed_percent(one.finding.effect);
 }
 
 /// Predictions of several clusters with the same seeds.

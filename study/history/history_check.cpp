@@ -3,7 +3,6 @@
 #include "hplcast/study/history_check.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <vector>
@@ -53,16 +52,7 @@ bool is_of(const Verdict& a, const Verdict& b) {
 }  // namespace
 
 std::string probability_text(double probability) {
-  if (probability < 1e-99) return "< 1e-99";
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0e", probability);
-  return text;
-}
-
-std::string effect_text(double effect) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.1f %%", 100 * effect);
-  return text;
+  return probability < 1e-99 ? "< 1e-99" : core::printed("%.0e", probability);
 }
 
 std::size_t HistoryCheck::open() const {
@@ -89,7 +79,7 @@ std::vector<std::string> also_texts(const HistoryCheck& check, const FindingEven
   std::vector<std::string> texts;
   for (const std::size_t index : event.also) {
     const HistoryFinding& one = check.findings[index];
-    std::string text = one.factor + " " + effect_text(one.finding.effect);
+    std::string text = one.factor + " " + core::signed_percent(one.finding.effect);
     const int cpu = check.findings[event.first].place.cpu;
     if (one.place.cpu != cpu) text += one.place.cpu < 0 ? " (host)" : " (CPU " + std::to_string(one.place.cpu) + ")";
     texts.push_back(std::move(text));

@@ -1,4 +1,3 @@
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -124,40 +123,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void check_version(SQLite::Database& database, const fs::path& path) {
-  const int application = database.execAndGet("PRAGMA application_id").getInt();
-  const int version = database.execAndGet("PRAGMA user_version").getInt();
-  if (application != application_id)
-    throw core::ParseError({path.string(), 0, ""}, "not a history of hplcast", "expected a file of `hplcast history`");
-  if (version != HistoryDatabase::schema_version) {
-    throw core::ParseError({path.string(), 0, ""},
-                           "a history of version " + std::to_string(version) + "; this hplcast uses version " +
-                               std::to_string(HistoryDatabase::schema_version),
-                           "use the hplcast that made it, or another --database");
-  }
-}
-
-void set_version(SQLite::Database& database) {
-  database.exec("PRAGMA user_version = " + std::to_string(HistoryDatabase::schema_version));
-}
-
 void make_schema(SQLite::Database& database) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  if (database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() > 0) return;  // another was faster
+  if (!has_no_tables(database)) return;  // another was faster
   database.exec(schema);
   database.exec(schema_of_verdicts);
-  database.exec("PRAGMA application_id = " + std::to_string(application_id));
-  set_version(database);
+  mark(database, history_kind);
   transaction.commit();
 }
 
 /// A history of version 1 becomes one of version 2, which has verdicts.
 void bring_up_to_date(SQLite::Database& database) {
-  if (database.execAndGet("PRAGMA application_id").getInt() != application_id) return;
+  if (!is_of(database, history_kind)) return;
   if (database.execAndGet("PRAGMA user_version").getInt() != 1) return;
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   database.exec(schema_of_verdicts);
-  set_version(database);
+  mark(database, history_kind);
   transaction.commit();
 }
 
@@ -181,11 +162,11 @@ HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patien
     // Also to read: after a writer that was killed SQLite takes its transaction back. What cannot be written is read.
     const int flags = SQLite::OPEN_READWRITE | (access == Access::read ? 0 : SQLite::OPEN_CREATE);
     SQLite::Database& database = state_->database.emplace(path.string(), flags, patience_ms);
-    const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
+    const bool empty = has_no_tables(database);
     if (empty && access == Access::read && database.execAndGet("PRAGMA page_count").getInt() == 0) throw_empty(path);
     if (empty && access == Access::write) make_schema(database);
     bring_up_to_date(database);
-    check_version(database, path);
+    check_version(database, history_kind, path);
   });
 }
 

@@ -6,103 +6,57 @@
 
 namespace hplcast::study {
 
-namespace {
-
-std::vector<std::string> texts(SQLite::Database& database, const char* sql) {
-  std::vector<std::string> result;
-  SQLite::Statement query(database, sql);
-  while (query.executeStep()) result.push_back(query.getColumn(0).getString());
-  return result;
-}
-
-}  // namespace
-
 std::vector<std::string> HistoryDatabase::factors() const {
-  return guarded(path_, [&] { return texts(*state_->database, "SELECT name FROM factors ORDER BY name"); });
+  return guarded(path_, [&] { return texts_of(*state_->database, "SELECT name FROM factors ORDER BY name"); });
 }
 
 std::vector<std::string> HistoryDatabase::clusters() const {
-  return guarded(path_,
-                 [&] { return texts(*state_->database, "SELECT DISTINCT cluster FROM campaigns ORDER BY cluster"); });
+  return guarded(
+      path_, [&] { return texts_of(*state_->database, "SELECT DISTINCT cluster FROM campaigns ORDER BY cluster"); });
 }
 
 std::vector<Place> HistoryDatabase::places() const {
   return guarded(path_, [&] {
-    std::vector<Place> result;
-    SQLite::Statement query(*state_->database, "SELECT cluster, host, cpu FROM places ORDER BY cluster, host, cpu");
-    while (query.executeStep())
-      result.push_back({query.getColumn(0).getString(), query.getColumn(1).getString(), query.getColumn(2).getInt()});
-    return result;
+    return rows_of<Place, 3>(*state_->database, "SELECT cluster, host, cpu FROM places ORDER BY cluster, host, cpu");
   });
 }
 
 std::vector<Change> HistoryDatabase::changes() const {
   return guarded(path_, [&] {
-    std::vector<Change> result;
-    SQLite::Statement query(*state_->database,
-                            "SELECT time_s, cluster, hosts, type, description FROM changes ORDER BY 1, 2, 3, 4, 5");
-    while (query.executeStep())
-      result.push_back({query.getColumn(0).getInt64(), query.getColumn(1).getString(), query.getColumn(2).getString(),
-                        query.getColumn(3).getString(), query.getColumn(4).getString()});
-    return result;
+    return rows_of<Change, 5>(*state_->database,
+                              "SELECT time_s, cluster, hosts, type, description FROM changes ORDER BY 1, 2, 3, 4, 5");
   });
 }
 
 std::vector<LoggedOutlier> HistoryDatabase::outliers() const {
   return guarded(path_, [&] {
-    std::vector<LoggedOutlier> result;
-    SQLite::Statement query(*state_->database,
-                            "SELECT time_s, cluster, hosts, job, description FROM outliers ORDER BY 1, 2, 3, 4, 5");
-    while (query.executeStep())
-      result.push_back({query.getColumn(0).getInt64(), query.getColumn(1).getString(), query.getColumn(2).getString(),
-                        query.getColumn(3).getString(), query.getColumn(4).getString()});
-    return result;
+    return rows_of<LoggedOutlier, 5>(
+        *state_->database, "SELECT time_s, cluster, hosts, job, description FROM outliers ORDER BY 1, 2, 3, 4, 5");
   });
 }
 
 std::vector<Verdict> HistoryDatabase::verdicts() const {
   return guarded(path_, [&] {
-    std::vector<Verdict> result;
-    SQLite::Statement query(*state_->database,
-                            "SELECT told_s, cluster, host, cpu, factor, since_s, last_s, effect, effect_error, "
-                            "probability FROM verdicts ORDER BY 1, 2, 3, 4, 5, 6");
-    while (query.executeStep()) {
-      Verdict& one = result.emplace_back();
-      one.told_s = query.getColumn(0).getInt64();
-      one.place = {query.getColumn(1).getString(), query.getColumn(2).getString(), query.getColumn(3).getInt()};
-      one.factor = query.getColumn(4).getString();
-      one.since_s = query.getColumn(5).getInt64();
-      one.last_s = query.getColumn(6).getInt64();
-      one.effect = query.getColumn(7).getDouble();
-      one.effect_error = query.getColumn(8).getDouble();
-      one.probability = query.getColumn(9).getDouble();
-    }
-    return result;
+    return rows_of<Verdict, 10>(*state_->database,
+                                "SELECT told_s, cluster, host, cpu, factor, since_s, last_s, effect, effect_error, "
+                                "probability FROM verdicts ORDER BY 1, 2, 3, 4, 5, 6");
   });
 }
 
 std::vector<StoredCampaign> HistoryDatabase::campaigns() const {
   return guarded(path_, [&] {
-    std::vector<StoredCampaign> result;
-    SQLite::Statement query(
+    return rows_of<StoredCampaign, 7>(
         *state_->database,
         "SELECT c.id, c.job, c.cluster, s.name, c.start_s, c.end_s, c.protocol FROM campaigns c JOIN "
         "sources s ON s.id = c.source ORDER BY c.start_s, c.id");
-    while (query.executeStep())
-      result.push_back({query.getColumn(0).getInt64(), query.getColumn(1).getString(), query.getColumn(2).getString(),
-                        query.getColumn(3).getString(), query.getColumn(4).getInt64(), query.getColumn(5).getInt64(),
-                        query.getColumn(6).getString()});
-    return result;
   });
 }
 
 std::string HistoryDatabase::protocol(const std::string& sha256) const {
   return guarded(path_, [&] {
-    SQLite::Statement query(*state_->database, "SELECT json FROM protocols WHERE sha256 = ?");
-    SQLite::bind(query, sha256);
-    if (!query.executeStep())
-      throw core::Error(core::ExitCode::bad_input, path_.string() + " has no protocol " + sha256);
-    return query.getColumn(0).getString();
+    const auto found = texts_of(*state_->database, "SELECT json FROM protocols WHERE sha256 = ?", sha256);
+    if (found.empty()) throw core::Error(core::ExitCode::bad_input, path_.string() + " has no protocol " + sha256);
+    return found.front();
   });
 }
 
@@ -123,11 +77,7 @@ std::map<std::string, HistoryDatabase::HostTimes> HistoryDatabase::host_times(co
 
 std::vector<std::string> HistoryDatabase::hosts(std::int64_t campaign) const {
   return guarded(path_, [&] {
-    std::vector<std::string> result;
-    SQLite::Statement query(*state_->database, "SELECT host FROM hosts WHERE campaign = ? ORDER BY host");
-    SQLite::bind(query, campaign);
-    while (query.executeStep()) result.push_back(query.getColumn(0).getString());
-    return result;
+    return texts_of(*state_->database, "SELECT host FROM hosts WHERE campaign = ? ORDER BY host", campaign);
   });
 }
 
@@ -156,22 +106,21 @@ std::vector<StoredSeries> HistoryDatabase::series(const std::string& cluster, co
 
 std::string HistoryDatabase::first_cluster_json(const std::string& cluster, const std::string& protocol_sha256) const {
   return guarded(path_, [&] {
-    SQLite::Statement query(*state_->database,
-                            "SELECT m.json FROM models m JOIN campaigns c ON c.id = m.campaign WHERE c.cluster = ? AND "
-                            "c.protocol = ? ORDER BY c.id LIMIT 1");
-    SQLite::bind(query, cluster, protocol_sha256);
-    return query.executeStep() ? query.getColumn(0).getString() : std::string();
+    const auto found = texts_of(*state_->database,
+                                "SELECT m.json FROM models m JOIN campaigns c ON c.id = m.campaign WHERE c.cluster = ? "
+                                "AND c.protocol = ? ORDER BY c.id LIMIT 1",
+                                cluster, protocol_sha256);
+    return found.empty() ? std::string() : found.front();
   });
 }
 
 std::string HistoryDatabase::latest_cluster_json(const std::string& cluster) const {
   return guarded(path_, [&] {
-    SQLite::Statement query(
-        *state_->database,
-        "SELECT m.json FROM models m JOIN campaigns c ON c.id = m.campaign WHERE c.cluster = ? ORDER BY "
-        "c.start_s DESC, c.id DESC LIMIT 1");
-    SQLite::bind(query, cluster);
-    return query.executeStep() ? query.getColumn(0).getString() : std::string();
+    const auto found = texts_of(*state_->database,
+                                "SELECT m.json FROM models m JOIN campaigns c ON c.id = m.campaign WHERE c.cluster = ? "
+                                "ORDER BY c.start_s DESC, c.id DESC LIMIT 1",
+                                cluster);
+    return found.empty() ? std::string() : found.front();
   });
 }
 

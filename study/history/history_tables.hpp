@@ -1,15 +1,13 @@
 #pragma once
 
-#include <SQLiteCpp/SQLiteCpp.h>
-#include <SQLiteCpp/VariadicBind.h>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 
-#include "hplcast/core/errors.hpp"
 #include "hplcast/study/history.hpp"
+#include "study/sqlite/sqlite_file.hpp"
 
 namespace hplcast::study {
 
@@ -34,26 +32,14 @@ inline const char* hint_for(int code) {
   }
 }
 
-/// Runs `work` and turns SQLite's errors into ours.
+/// The number reads "hplh".
+constexpr SqliteKind history_kind = {"history", "history of hplcast", "expected a file of `hplcast history`",
+                                     0x68706c68, HistoryDatabase::schema_version};
+
 template <typename Work>
 auto guarded(const std::filesystem::path& path, Work work) {
-  try {
-    return work();
-  } catch (const SQLite::Exception& error) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "history " + path.string() + ": " + error.what() + "\n  hint: " + hint_for(error.getErrorCode()));
-  }
+  return guarded(history_kind, path, hint_for, work);
 }
-
-template <typename... Values>
-int execute(SQLite::Database& database, const char* sql, const Values&... values) {
-  SQLite::Statement statement(database, sql);
-  SQLite::bind(statement, values...);
-  return statement.exec();
-}
-
-/// "hplh": tells histories from the databases of sweeps and of other programs.
-constexpr int application_id = 0x68706c68;
 
 // No times of adding and no random ids: the same sources in the same order make the same rows.
 constexpr const char* schema = R"sql(

@@ -1,7 +1,7 @@
 #include "hplcast/study/history_check.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <cctype>
 #include <map>
 #include <ostream>
 
@@ -11,6 +11,8 @@
 #include "hplcast/fit/findings.hpp"
 #include "study/history/loaded_factor.hpp"
 #include "study/history/site.hpp"
+#include "study/plot/figure.hpp"
+#include "study/plot/markup.hpp"
 
 namespace hplcast::study {
 
@@ -85,6 +87,13 @@ ShownFactor shown(LoadedFactor loaded, const CheckOptions& options) {
   return result;
 }
 
+/// Part of a file's name: letters, digits, "-", ".", "_"; others become "_".
+std::string file_part(std::string text) {
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.' && c != '_') c = '_';
+  return text;
+}
+
 std::string host_page(const Place& place) {
   return "host-" + file_part(place.cluster + "-" + place.host) + ".html";
 }
@@ -127,18 +136,17 @@ class Site {
     html += "<h2>All CPUs over time</h2>\n<p>" + overviews_ + "</p>\n<h2>Hosts</h2>\n<p>" + hosts_ + "</p>\n";
     const std::string past = findings_table(check, false);
     html += "<h2>Past findings</h2>\n" + (past.empty() ? none : past) + "<h2>Changes</h2>\n";
-    std::vector<std::vector<std::string>> rows;
+    HtmlTable table({"date", "cluster", "hosts", "type", "what"}, "texts");
     for (const Change& change : changes_)
-      rows.push_back({date_text(change.time_s), core::xml_escaped(change.cluster), core::xml_escaped(change.hosts),
-                      core::xml_escaped(change.type), core::xml_escaped(change.description)});
-    html += html_table({"date", "cluster", "hosts", "type", "what"}, rows);
-    write("index.html", site_page("Has a node changed?", html));
+      table.add({date_text(change.time_s), change.cluster, change.hosts, change.type, change.description});
+    write("index.html", "Has a node changed?", html + table.html());
   }
 
   SiteSize size() const { return size_; }
 
  private:
-  void write(const std::string& name, const std::string& page) {
+  void write(const std::string& name, const std::string& title, const std::string& content) {
+    const std::string page = html_page(title, content, Script::none);
     core::write_file(folder_ / name, [&](std::ostream& out) { out << page; });
     ++size_.pages;
     size_.largest_bytes = std::max(size_.largest_bytes, page.size());
@@ -190,29 +198,23 @@ class Site {
       for (std::size_t other = 0; parts > 1 && other < parts; ++other)
         html += " &middot; " +
                 link(overview_page(cluster, factor.loaded.factor, other), "part " + std::to_string(other + 1));
-      html += "</nav>\n" + key() + "<div class=\"wide\">" + overview_svg(pages[part], time, changes_of(cluster, "")) +
-              "</div>\n";
+      html += "</nav>\n" + key() + "<div class=\"wide long\">" +
+              overview_svg(pages[part], time, changes_of(cluster, "")) + "</div>\n";
       if (part == 0)
-        html += "<h2>Newest runs of " + std::to_string(newest.size()) + " CPUs</h2>\n<div class=\"wide\">" +
+        html += "<h2>Newest runs of " + std::to_string(newest.size()) + " CPUs</h2>\n<div class=\"wide long\">" +
                 histogram_svg(newest, factor.unit) + "</div>\n";
-      write(overview_page(cluster, factor.loaded.factor, part), site_page(title, html));
+      write(overview_page(cluster, factor.loaded.factor, part), title, html);
     }
     add_link(overviews_, link(overview_page(cluster, factor.loaded.factor, 0), title));
   }
 
   static std::string key() {
-    std::string html = "<p class=\"note key\">";
-    const std::pair<const char*, const char*> kinds[] = {{"inside", "as expected"},
-                                                         {"below", "below"},
-                                                         {"above", "above"},
-                                                         {"untested", "too few earlier runs"},
-                                                         {"outlier", "logged outlier"}};
-    for (const auto& [kind, text] : kinds)
-      html +=
-          "<svg style=\"display:inline;width:1rem;min-width:0;margin:0 .3rem 0 .8rem\" viewBox=\"0 0 10 10\"><path "
-          "class=\"cell " +
-          std::string(kind) + "\" d=\"M0 5h10\"/></svg>" + text;
-    return html + "; dashed: logged changes</p>\n";
+    return legend_html({{"inside", Marker::square, "as expected"},
+                        {"below", Marker::square, "below"},
+                        {"above", Marker::square, "above"},
+                        {"untested", Marker::square, "too few earlier runs"},
+                        {"outlier", Marker::cross, "logged outlier"},
+                        {"change", Marker::line, "logged change"}});
   }
 
   void add_hosts(const std::string& cluster, const std::vector<ShownFactor>& factors) {
@@ -236,13 +238,15 @@ class Site {
         if (runs <= most) continue;
         time.begin_s = std::max(time.begin_s, one->history->time_s[runs - most]);
       }
+      std::size_t plots = 0;
       for (const auto& [factor, series] : list) {
         const std::string title = to_string(series->place) + ", " + factor->loaded.factor;
-        html += "<div class=\"wide\">" + evolution_svg(*series, time, changes_of(cluster, host), title, factor->unit) +
-                "</div>\n";
+        const std::string id = "values-" + std::to_string(++plots);
+        html += "<div class=\"wide long\">" +
+                evolution_svg(id, *series, time, changes_of(cluster, host), title, factor->unit) + "</div>\n";
       }
       html += rows_of(list);
-      write(host_page(list.front().second->place), site_page(host, html));
+      write(host_page(list.front().second->place), host, html);
       add_link(hosts_, link(host_page(list.front().second->place), host));
     }
   }
@@ -252,23 +256,25 @@ class Site {
     std::vector<std::pair<std::int64_t, std::vector<std::string>>> rows;
     for (const auto& [factor, series] : list) {
       for (std::size_t i = 0; i < series->kinds.size(); ++i) {
-        char value[32];
-        std::snprintf(value, sizeof value, "%.6g", series->history->value[i]);
-        rows.push_back({series->history->time_s[i],
-                        {date_text(series->history->time_s[i]), std::to_string(series->place.cpu),
-                         factor->loaded.factor, value, to_string(series->kinds[i])}});
+        rows.push_back(
+            {series->history->time_s[i],
+             {date_text(series->history->time_s[i]), std::to_string(series->place.cpu), factor->loaded.factor,
+              core::printed("%.6g", series->history->value[i]), to_string(series->kinds[i])}});
       }
     }
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     if (rows.size() > rows_of_table) rows.resize(rows_of_table);
-    std::vector<std::vector<std::string>> cells;
-    for (auto& row : rows) cells.push_back(std::move(row.second));
-    return "<details><summary>The newest " + std::to_string(cells.size()) + " values</summary>" +
-           html_table({"date", "CPU", "factor", "value", "verdict"}, cells) + "</details>\n";
+    HtmlTable table({"date", "CPU", "factor", "value", "verdict"}, "texts");
+    for (const auto& row : rows) table.add(row.second);
+    return "<details><summary>The newest " + std::to_string(rows.size()) + " values</summary>" + table.html() +
+           "</details>\n";
   }
 
   std::string findings_table(const HistoryCheck& check, bool open) const {
-    std::vector<std::vector<std::string>> rows;
+    bool any = false;
+    HtmlTable table(
+        {"where", "effect", "factor", "also", open ? "since" : "from", "first told", "by chance", "nearest change"},
+        "texts");
     for (const FindingEvent& event : check.events()) {
       const HistoryFinding& one = check.findings[event.first];
       if (one.finding.open != open) continue;
@@ -277,16 +283,14 @@ class Site {
       std::string also;
       for (const std::string& text : also_texts(check, event)) also += (also.empty() ? "" : "<br>") + text;
       const std::string last = open ? "" : " to " + date_text(one.finding.last_s);
-      rows.push_back(
-          {where, effect_text(one.finding.effect), one.factor, also, date_text(one.finding.since_s) + last,
+      any = true;
+      table.add_html(
+          {where, core::signed_percent(one.finding.effect), one.factor, also, date_text(one.finding.since_s) + last,
            one.told_s ? date_text(*one.told_s) : "", core::xml_escaped(probability_text(one.finding.probability)),
            one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
                        : ""});
     }
-    return rows.empty() ? ""
-                        : html_table({"where", "effect", "factor", "also", open ? "since" : "from", "first told",
-                                      "by chance", "nearest change"},
-                                     rows);
+    return any ? table.html() : "";
   }
 
   const CheckOptions& options_;

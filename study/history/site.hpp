@@ -10,17 +10,6 @@
 
 namespace hplcast::study {
 
-/// A page around its content.
-std::string site_page(const std::string& title, const std::string& content);
-
-/// A table; cells are HTML already.
-std::string html_table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
-
-std::string link(const std::string& target, const std::string& text);
-
-/// Part of a file's name: letters, digits, "-", ".", "_"; others become "_".
-std::string file_part(const std::string& text);
-
 /// What a cell or a point says; the names are classes of the style sheet.
 enum class CellKind { untested, inside, below, above, outlier };
 const char* to_string(CellKind kind);
@@ -39,8 +28,9 @@ struct TimeRange {
 };
 
 /// Values over time with the region that earlier runs predict, changes as lines, flagged runs and outliers marked.
-std::string evolution_svg(const ShownSeries& series, const TimeRange& time, const std::vector<Change>& changes,
-                          const std::string& title, const std::string& unit);
+/// `id`: of this plot in its page.
+std::string evolution_svg(const std::string& id, const ShownSeries& series, const TimeRange& time,
+                          const std::vector<Change>& changes, const std::string& title, const std::string& unit);
 
 /// One row per CPU, one cell per run; rows are links to pages.
 struct OverviewRow {

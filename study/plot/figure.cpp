@@ -1,5 +1,6 @@
 #include "study/plot/figure.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/text.hpp"
@@ -9,27 +10,41 @@ namespace hplcast::study {
 
 namespace {
 
-// In the units of the viewBox. A phone shows it at about 0.85 of its size: 13 stays readable.
-constexpr double left = 62;
-constexpr double right = 14;
-constexpr double top = 28;  // the name of the y axis stands there: turned by 90 degrees, it is hard to read
-constexpr double bottom = 50;
-constexpr int tick_count = 5;
-
-std::string attribute(const std::string& name, const std::string& value) {
-  return " " + name + "=\"" + value + "\"";
+std::string label(double x, double y, const std::string& anchor, const std::string& content,
+                  const std::string& more = "") {
+  return "<text" + attribute("x", coordinate(x)) + attribute("y", coordinate(y)) + attribute("text-anchor", anchor) +
+         more + ">" + core::xml_escaped(content) + "</text>\n";
 }
 
-std::string segment(double x1, double y1, double x2, double y2, const std::string& css_class) {
+std::string grid_line(double x1, double y1, double x2, double y2, const std::string& css_class) {
   return "<path" + attribute("class", css_class) +
          attribute("d", "M" + coordinate(x1) + " " + coordinate(y1) + "L" + coordinate(x2) + " " + coordinate(y2)) +
          "/>\n";
 }
 
-std::string label(double x, double y, const std::string& anchor, const std::string& content,
-                  const std::string& more = "") {
-  return "<text" + attribute("x", coordinate(x)) + attribute("y", coordinate(y)) + attribute("text-anchor", anchor) +
-         more + ">" + core::xml_escaped(content) + "</text>\n";
+/// The outline of a marker around (0, 0).
+std::string marker_path(Marker shape) {
+  switch (shape) {
+    case Marker::square:
+      return "M-4 -4H4V4H-4Z";
+    case Marker::triangle:
+      return "M0 -5.5L5 4H-5Z";
+    case Marker::diamond:
+      return "M0 -5.8L5.8 0L0 5.8L-5.8 0Z";
+    case Marker::cross:
+      return "M-3 -3L3 3M3 -3L-3 3";
+    case Marker::line:
+      return "M-8 0H8";
+    case Marker::dot:
+      return "M0 0h0";
+    case Marker::circle:
+      break;
+  }
+  return "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z";
+}
+
+std::string titled(const std::string& tooltip) {
+  return tooltip.empty() ? "/>\n" : "><title>" + core::xml_escaped(tooltip) + "</title></path>\n";
 }
 
 }  // namespace
@@ -51,86 +66,122 @@ std::vector<double> nice_ticks(double min, double max, int count) {
   return ticks;
 }
 
-std::string marker_path(Marker shape) {
-  switch (shape) {
-    case Marker::square:
-      return "M-4 -4H4V4H-4Z";
-    case Marker::triangle:
-      return "M0 -5.5L5 4H-5Z";
-    case Marker::diamond:
-      return "M0 -5.8L5.8 0L0 5.8L-5.8 0Z";
-    case Marker::circle:
-      break;
-  }
-  return "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z";
-}
-
 namespace {
 
+/// Powers of ten, about `count` at most; within a few of them 2 and 5 times these, too.
+std::vector<PlotTick> logarithmic_ticks(double min, double max, int count) {
+  const double decades = std::log10(max / min), step = std::max(1.0, std::ceil(decades / count));
+  std::vector<PlotTick> ticks;
+  for (double decade = std::floor(std::log10(min)); decade <= std::log10(max); ++decade) {
+    if (std::fmod(decade, step) != 0) continue;
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double at = factor * std::pow(10.0, decade);
+      const bool is_between = at >= min * (1 - 1e-9) && at <= max * (1 + 1e-9);
+      if (is_between && (factor == 1 || 3 * decades <= count)) ticks.push_back({at, core::printed("%g", at)});
+    }
+  }
+  return ticks;
+}
+
 /// Ticks with their labels: as many decimals as their distance needs, no more.
-std::vector<std::pair<double, std::string>> labelled_ticks(const PlotAxis& axis) {
+std::vector<PlotTick> labelled_ticks(const PlotAxis& axis, double length, double distance) {
   if (!axis.ticks.empty()) return axis.ticks;
-  const auto ticks = nice_ticks(axis.min, axis.max, tick_count);
+  const int count = std::max(2, static_cast<int>(std::lround(length / distance)));
+  if (axis.logarithmic) return logarithmic_ticks(axis.min, axis.max, count);
+  const auto ticks = nice_ticks(axis.min, axis.max, count);
   const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
   const int decimals = static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
-  std::vector<std::pair<double, std::string>> result;
-  for (const double tick : ticks) result.emplace_back(tick, with_decimals(tick, decimals));
+  constexpr int most_decimals = 4;
+  constexpr double most = 1e8;
+  const bool exponent = decimals > most_decimals || std::abs(axis.max) >= most;
+  std::vector<PlotTick> result;
+  for (const double tick : ticks)
+    result.push_back({tick, exponent ? core::printed("%g", tick) : with_decimals(tick, decimals)});
   return result;
+}
+
+/// From the begin (0) to the end (1) of an axis.
+double position(const PlotAxis& axis, double value) {
+  if (axis.logarithmic) return std::log(value / axis.min) / std::log(axis.max / axis.min);
+  return (value - axis.min) / (axis.max - axis.min);
 }
 
 }  // namespace
 
-SvgPlot::SvgPlot(std::string id, std::string title, PlotAxis x, PlotAxis y)
-    : id_(std::move(id)), title_(std::move(title)), x_(std::move(x)), y_(std::move(y)) {}
+SvgPlot::SvgPlot(std::string id, std::string title, PlotAxis x, PlotAxis y, PlotSize size)
+    : id_(std::move(id)), title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {}
 
 double SvgPlot::to_x(double value) const {
-  return left + (value - x_.min) / (x_.max - x_.min) * (width - left - right);
+  return size_.left + position(x_, value) * (size_.width - size_.left - size_.right);
 }
 
 double SvgPlot::to_y(double value) const {
-  return height - bottom - (value - y_.min) / (y_.max - y_.min) * (height - top - bottom);
+  return size_.height - size_.bottom - position(y_, value) * (size_.height - size_.top - size_.bottom);
 }
 
 std::string SvgPlot::path(const std::vector<PlotPoint>& points) const {
   std::string d;
-  for (const PlotPoint& point : points) {
+  for (const PlotPoint& point : points)
     d += (d.empty() ? "M" : "L") + coordinate(to_x(point.x)) + " " + coordinate(to_y(point.y));
-  }
   return d;
 }
 
-void SvgPlot::line(const std::vector<PlotPoint>& points, const std::string& css_class) {
-  marks_ += "<path" + attribute("class", css_class) + attribute("d", path(points)) + "/>\n";
+void SvgPlot::shape(const std::string& css_class, const std::string& d, const std::string& tooltip,
+                    const std::string& more) {
+  marks_ += "<path" + attribute("class", css_class) + more + attribute("d", d) + titled(tooltip);
+}
+
+void SvgPlot::line(const std::vector<PlotPoint>& points, const std::string& css_class, const std::string& tooltip) {
+  shape(css_class, path(points), tooltip, "");
 }
 
 void SvgPlot::area(const std::vector<PlotPoint>& outline, const std::string& css_class) {
-  marks_ += "<path" + attribute("class", css_class) + attribute("d", path(outline) + "Z") + "/>\n";
+  shape(css_class, path(outline) + "Z", "", "");
 }
 
-void SvgPlot::marker(PlotPoint at, Marker shape, const std::string& css_class, const std::string& tooltip) {
-  marks_ += "<path" + attribute("class", css_class) +
-            attribute("transform", "translate(" + coordinate(to_x(at.x)) + " " + coordinate(to_y(at.y)) + ")") +
-            attribute("d", marker_path(shape)) + "><title>" + core::xml_escaped(tooltip) + "</title></path>\n";
+void SvgPlot::bar(PlotPoint from, PlotPoint to, const std::string& css_class, const std::string& tooltip,
+                  double opacity) {
+  const std::string d = "M" + coordinate(to_x(from.x)) + " " + coordinate(to_y(from.y)) + "H" + coordinate(to_x(to.x)) +
+                        "V" + coordinate(to_y(to.y)) + "H" + coordinate(to_x(from.x)) + "Z";
+  shape(css_class, d, tooltip,
+        " style=\"stroke:none" + (opacity < 1 ? ";fill-opacity:" + coordinate(opacity) : "") + "\"");
 }
 
-void SvgPlot::text(PlotPoint at, const std::string& anchor, const std::string& content) {
-  marks_ += label(to_x(at.x), to_y(at.y), anchor, content);
+void SvgPlot::dots(const std::vector<PlotPoint>& points, const std::string& css_class, int length) {
+  if (points.empty()) return;
+  const int decimals = length > 0 ? 0 : 1;
+  std::string d;
+  for (const PlotPoint& point : points)
+    d += "M" + coordinate(to_x(point.x), decimals) + " " + coordinate(to_y(point.y), decimals) + "h" +
+         std::to_string(length);
+  shape(css_class, d, "", "");
+}
+
+void SvgPlot::marker(PlotPoint at, Marker mark, const std::string& css_class, const std::string& tooltip) {
+  shape(css_class, marker_path(mark), tooltip,
+        attribute("transform", "translate(" + coordinate(to_x(at.x)) + " " + coordinate(to_y(at.y)) + ")"));
+}
+
+void SvgPlot::text(PlotPoint at, const std::string& css_class, const std::string& content) {
+  marks_ += label(to_x(at.x), to_y(at.y) + 5, "middle", content, attribute("class", css_class));
 }
 
 std::string SvgPlot::axes() const {
+  const double left = size_.left, right = size_.width - size_.right;
+  const double top = size_.top, bottom = size_.height - size_.bottom;
   std::string result;
-  for (const auto& [tick, name] : labelled_ticks(x_)) {
-    result += segment(to_x(tick), top, to_x(tick), height - bottom, "grid");
-    result += label(to_x(tick), height - bottom + 17, "middle", name);
+  for (const PlotTick& tick : labelled_ticks(x_, right - left, 70)) {
+    if (x_.has_grid) result += grid_line(to_x(tick.at), top, to_x(tick.at), bottom, "grid");
+    result += label(to_x(tick.at), bottom + 17, "middle", tick.name);
   }
-  for (const auto& [tick, name] : labelled_ticks(y_)) {
-    result += segment(left, to_y(tick), width - right, to_y(tick), "grid");
-    result += label(left - 7, to_y(tick) + 4, "end", name);
+  for (const PlotTick& tick : labelled_ticks(y_, bottom - top, 48)) {
+    if (y_.has_grid) result += grid_line(left, to_y(tick.at), right, to_y(tick.at), "grid");
+    const std::string name = label(left - 7, to_y(tick.at) + 4, "end", tick.name);
+    result += tick.link.empty() ? name : "<a" + attribute("href", tick.link) + ">" + name + "</a>";
   }
-  result += segment(left, height - bottom, width - right, height - bottom, "axis");
-  result += segment(left, top, left, height - bottom, "axis");
-  result += label((left + width - right) / 2, height - 10, "middle", x_.label);
-  result += label(4, 14, "start", y_.label);
+  result += grid_line(left, bottom, right, bottom, "axis") + grid_line(left, top, left, bottom, "axis");
+  if (!x_.label.empty()) result += label((left + right) / 2, size_.height - 10, "middle", x_.label);
+  if (!y_.label.empty()) result += label(4, 14, "start", y_.label);
   return result;
 }
 
@@ -138,49 +189,16 @@ std::string SvgPlot::svg() const {
   // Marks on the edge of the plot stay whole: the clip leaves them their radius.
   constexpr double margin = 6;
   const std::string clip = id_ + "-clip";
-  return "<svg" + attribute("viewBox", "0 0 " + coordinate(width) + " " + coordinate(height)) +
-         attribute("role", "img") + attribute("aria-label", core::xml_escaped(title_)) +
-         attribute("xmlns", "http://www.w3.org/2000/svg") + ">\n<clipPath" + attribute("id", clip) + "><rect" +
-         attribute("x", coordinate(left - margin)) + attribute("y", coordinate(top - margin)) +
-         attribute("width", coordinate(width - left - right + 2 * margin)) +
-         attribute("height", coordinate(height - top - bottom + 2 * margin)) + "/></clipPath>\n" + axes() + "<g" +
-         attribute("clip-path", "url(#" + clip + ")") + ">\n" + marks_ + "</g>\n</svg>\n";
+  return "<svg" + attribute("viewBox", "0 0 " + coordinate(size_.width) + " " + coordinate(size_.height)) +
+         attribute("role", "img") + attribute("aria-label", title_) + ">\n<clipPath" + attribute("id", clip) +
+         "><rect" + attribute("x", coordinate(size_.left - margin)) + attribute("y", coordinate(size_.top - margin)) +
+         attribute("width", coordinate(size_.width - size_.left - size_.right + 2 * margin)) +
+         attribute("height", coordinate(size_.height - size_.top - size_.bottom + 2 * margin)) + "/></clipPath>\n" +
+         axes() + "<g" + attribute("clip-path", "url(#" + clip + ")") + ">\n" + marks_ + "</g>\n</svg>\n";
 }
 
-namespace {
-
-constexpr double margin = 12;
-constexpr double title_height = 30;
-constexpr double legend_line = 20;
-
-/// The style of plots with the light colours in the place of the variables: not every program that shows SVG knows
-/// variables.
-std::string light_style() {
-  std::string style = plot_style;
-  for (const Colour& colour : palette) {
-    const std::string variable = std::string("var(--") + colour.name + ")";
-    for (std::size_t at = style.find(variable); at != std::string::npos; at = style.find(variable, at)) {
-      style.replace(at, variable.size(), colour.light);
-    }
-  }
-  return style;
-}
-
-std::string text_at(double x, double y, const std::string& style, const std::string& text) {
-  return "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\"" + style + ">" + core::xml_escaped(text) +
-         "</text>\n";
-}
-
-}  // namespace
-
-Figure make_figure(const std::string& name, const std::string& title, const SvgPlot& plot) {
-  Figure figure;
-  figure.name = name;
-  figure.title = title;
-  figure.svg = plot.svg();
-  figure.width = SvgPlot::width;
-  figure.height = SvgPlot::height;
-  return figure;
+Figure make_figure(const std::string& title, const SvgPlot& plot) {
+  return {plot.id(), title, {}, plot.svg(), plot.size().width, plot.size().height, ""};
 }
 
 std::string legend_html(const std::vector<LegendEntry>& legend) {
@@ -200,28 +218,72 @@ std::string figure_html(const Figure& figure) {
          "</figure>\n";
 }
 
-std::string figure_file(const Figure& figure) {
-  const double width = figure.width + 2 * margin;
-  const double plot_bottom = margin + title_height + figure.height;
-  const double height = plot_bottom + legend_line * static_cast<double>(figure.legend.size()) + margin;
-  const std::string size = " width=\"" + coordinate(width) + "\" height=\"" + coordinate(height) + "\"";
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + size + " viewBox=\"0 0 " + coordinate(width) + " " +
-                    coordinate(height) + "\">\n<style>" + light_style() +
-                    "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
-  svg += text_at(margin, margin + 16, " style=\"font-size:15px;font-weight:bold\"", figure.title);
+std::string figures_html(const std::vector<Figure>& figures) {
+  std::string html = "<div class=\"plots\">\n";
+  for (const Figure& figure : figures) html += figure_html(figure);
+  return html + "</div>\n";
+}
+
+namespace {
+
+constexpr double margin = 12, title_height = 30, legend_line = 20;
+
+/// A figure of a file: its title, the plot, and the legend in as many lines as it needs.
+struct PlacedFigure {
+  std::string svg;
+  double width = 0, height = 0;
+};
+
+PlacedFigure placed(const Figure& figure, double x, double y) {
+  constexpr double letter = 8.4, mark = 34;  // widths
+  PlacedFigure result;
+  result.width = figure.width + 2 * margin;
+  result.svg = label(x + margin, y + margin + 16, "start", figure.title, " style=\"font-size:15px;font-weight:bold\"");
   std::string inner = figure.svg;
-  inner.insert(4, " x=\"" + coordinate(margin) + "\" y=\"" + coordinate(margin + title_height) + "\" width=\"" +
-                      coordinate(figure.width) + "\" height=\"" + coordinate(figure.height) + "\"");
-  svg += inner;
-  double y = plot_bottom + 0.7 * legend_line;
+  inner.insert(4, attribute("x", coordinate(x + margin)) + attribute("y", coordinate(y + margin + title_height)) +
+                      attribute("width", coordinate(figure.width)) + attribute("height", coordinate(figure.height)));
+  result.svg += inner;
+  double at = margin, line = margin + title_height + figure.height + 0.7 * legend_line;
   for (const LegendEntry& entry : figure.legend) {
-    svg += "<path class=\"" + entry.css_class + "\" transform=\"translate(" + coordinate(margin + 8) + " " +
-           coordinate(y - 4) + ")\" d=\"" + marker_path(entry.marker) + "\"/>\n";
-    svg += text_at(margin + 22, y, "", entry.name);
-    y += legend_line;
+    const double width = mark + letter * static_cast<double>(entry.name.size());
+    if (at > margin && at + width > result.width) {
+      at = margin;
+      line += legend_line;
+    }
+    result.svg += "<path" + attribute("class", entry.css_class) +
+                  attribute("transform", "translate(" + coordinate(x + at + 8) + " " + coordinate(y + line - 4) + ")") +
+                  attribute("d", marker_path(entry.marker)) + "/>\n" +
+                  label(x + at + 22, y + line, "start", entry.name);
+    at += width;
   }
-  if (!figure.caption.empty()) svg += "<desc>" + core::xml_escaped(figure.caption) + "</desc>\n";
-  return svg + "</svg>\n";
+  result.height = line + (figure.legend.empty() ? -0.7 : 0.3) * legend_line + margin;
+  if (!figure.caption.empty()) result.svg += "<desc>" + core::xml_escaped(figure.caption) + "</desc>\n";
+  return result;
+}
+
+}  // namespace
+
+std::string figure_file(const std::vector<Figure>& figures, const std::string& title) {
+  double width = 0, x = 0, y = title.empty() ? 0 : title_height, next_y = y;
+  std::string content;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    if (i % 2 == 0) {
+      x = 0;
+      y = next_y;
+    }
+    const PlacedFigure one = placed(figures[i], x, y);
+    content += one.svg;
+    x += one.width;
+    width = std::max(width, x);
+    next_y = std::max(next_y, y + one.height);
+  }
+  if (!title.empty())
+    content += label(width / 2, margin + 12, "middle", title, " style=\"font-size:16px;font-weight:bold\"");
+  const std::string size = coordinate(width) + " " + coordinate(next_y);
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", coordinate(width)) +
+         attribute("height", coordinate(next_y)) + attribute("viewBox", "0 0 " + size) + ">\n<style>" +
+         style_of_pictures() + "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + content +
+         "</svg>\n";
 }
 
 }  // namespace hplcast::study

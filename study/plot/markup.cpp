@@ -1,31 +1,188 @@
 #include "study/plot/markup.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-
 namespace hplcast::study {
 
-std::string with_decimals(double value, int decimals) {
-  char buffer[400];  // the longest double has 309 digits before its point
-  std::snprintf(buffer, sizeof buffer, "%.*f", std::clamp(decimals, 0, 12), value);
-  std::string text = buffer;
-  const std::size_t point = std::min(text.find('.'), text.size());
-  const std::size_t first_digit = text[0] == '-' ? 1 : 0;
-  for (std::size_t i = point; i > first_digit + 3; i -= 3) text.insert(i - 3, ",");
-  return text;
+namespace {
+
+/// A colour of reports: a variable, so that the dark ones replace the light ones in one place.
+struct Colour {
+  const char* name;
+  const char* light;
+  const char* dark;
+};
+
+/// Blue and orange keep apart in every common kind of colour blindness; so do the colours of series (Okabe and Ito
+/// 2008, darkened to be read on white), which differ in their marks, too.
+constexpr Colour palette[] = {
+    {"page", "#fbfbf9", "#191918"},      {"ink", "#1b1b19", "#eeeeea"},    {"soft", "#5b5b56", "#adada6"},
+    {"line", "#dcdcd6", "#3b3b38"},      {"card", "#ffffff", "#222220"},   {"measured", "#2a6fc9", "#5b9bea"},
+    {"predicted", "#d9621e", "#f08a4b"}, {"band", "#dfe9f7", "#27313f"},   {"s1", "#d9621e", "#f08a4b"},
+    {"s2", "#2a6fc9", "#5b9bea"},        {"s3", "#00805c", "#2fb38c"},     {"s4", "#b0467f", "#dd86b4"},
+    {"s5", "#8a6d00", "#d3b13a"},        {"s6", "#4a4a4a", "#c9c9c4"},     {"s7", "#0b7f95", "#4fc3da"},
+    {"s8", "#8c4a2f", "#cf8b6e"},        {"inside", "#9cc9ae", "#3d6b50"}, {"untested", "#d3d3cc", "#454541"}};
+
+/// Of the elements of plots; also in pictures of their own.
+constexpr const char* plot_style = R"css(
+svg text { fill: var(--soft); font-size: 13px; font-family: system-ui, "DejaVu Sans", sans-serif; }
+svg text.on-cell { fill: var(--ink); }
+.grid { stroke: var(--line); stroke-width: 1; fill: none; }
+.axis, .range { stroke: var(--soft); stroke-width: 1; fill: none; }
+.identity { stroke: var(--soft); stroke-width: 1.5; fill: none; }
+.band { fill: var(--band); stroke: none; }
+.cell { fill: var(--measured); stroke: none; }
+.measured { fill: var(--measured); stroke: var(--card); stroke-width: 1; }
+.predicted { fill: var(--predicted); stroke: var(--card); stroke-width: 1; }
+.predicted-line { fill: none; stroke: var(--predicted); stroke-width: 2; }
+.measured-range { fill: none; stroke: var(--measured); stroke-width: 2; }
+.s1 { fill: var(--s1); } .s2 { fill: var(--s2); } .s3 { fill: var(--s3); }
+.s4 { fill: var(--s4); } .s5 { fill: var(--s5); } .s6 { fill: var(--s6); }
+.s7 { fill: var(--s7); } .s8 { fill: var(--s8); }
+.s1, .s2, .s3, .s4, .s5, .s6, .s7, .s8 { stroke: var(--card); stroke-width: 1; }
+.s1-line { stroke: var(--s1); } .s2-line { stroke: var(--s2); } .s3-line { stroke: var(--s3); }
+.s4-line { stroke: var(--s4); } .s5-line { stroke: var(--s5); } .s6-line { stroke: var(--s6); }
+.s7-line { stroke: var(--s7); } .s8-line { stroke: var(--s8); }
+.s1-line, .s2-line, .s3-line, .s4-line, .s5-line, .s6-line, .s7-line, .s8-line { fill: none; stroke-width: 2; }
+.dots { fill: none; stroke-width: 4; stroke-linecap: round; }
+.change { fill: none; stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; }
+.inside { fill: var(--inside); stroke: var(--inside); } .untested { fill: var(--untested); stroke: var(--untested); }
+.below { fill: var(--measured); stroke: var(--measured); } .above { fill: var(--predicted); stroke: var(--predicted); }
+.outlier { fill: none; stroke: var(--soft); stroke-width: 1.5; }
+.verdict { fill: none; stroke-width: 11; }
+)css";
+
+/// Of the rest of a page.
+constexpr const char* page_style = R"css(
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 68rem; padding: 1.2rem 1rem 3rem; background: var(--page); color: var(--ink);
+  font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .4rem; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 .3rem; }
+h3 { font-size: 1rem; margin: .2rem 0; }
+p { margin: .3rem 0 .8rem; max-width: 46rem; }
+.lead { font-size: 1.1rem; }
+.note, figcaption { color: var(--soft); font-size: .9rem; }
+.findings { margin: .3rem 0 .8rem; padding-left: 1.2rem; max-width: 46rem; }
+.tiles, .plots { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); }
+.plots { grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); }
+.tile, figure { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .7rem .8rem; }
+.tile b { display: block; font-size: 1.45rem; font-weight: 600; }
+.tile span { color: var(--soft); font-size: .85rem; }
+figure { margin: 0; min-width: 0; }
+svg { display: block; width: 100%; height: auto; }
+img { max-width: 100%; height: auto; background: #ffffff; }
+.legend { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: .2rem 0 .6rem; padding: 0; list-style: none;
+  font-size: .9rem; }
+.legend svg { display: inline-block; width: 1rem; height: 1rem; vertical-align: -.15rem; margin-right: .35rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
+th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; }
+.words td:first-child, .words td:last-child { white-space: normal; }
+.words th:first-child, .words td:first-child, .words th:last-child, .words td:last-child { text-align: left; }
+.texts th, .texts td { text-align: left; vertical-align: top; }
+.texts td:last-child { white-space: normal; min-width: 10rem; }
+a, svg a text { color: var(--measured); fill: var(--measured); }
+nav { color: var(--soft); font-size: .9rem; }
+.bad { font-weight: 600; }
+details { margin: .6rem 0; }
+.long > svg { min-width: 34rem; margin: .3rem 0; }
+.sortable th { cursor: pointer; }
+.sortable th[aria-sort=ascending]::after { content: " \2191"; }
+.sortable th[aria-sort=descending]::after { content: " \2193"; }
+pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); padding: .7rem; font-size: .85rem; }
+code { overflow-wrap: anywhere; }
+@media (max-width: 30rem) { th, td { padding: .3rem .35rem; } table { font-size: .85rem; } .tile, figure { padding: .6rem .5rem; }
+  svg text { font-size: 15px; } }
+)css";
+
+/// Sorts a table by the column whose header is clicked, or chosen with the keyboard.
+constexpr const char* sort_script = R"js(
+for (const head of document.querySelectorAll("table.sortable th")) {
+  head.tabIndex = 0;
+  head.title = "sort";
+  const sort = () => {
+    const table = head.closest("table"), column = [...head.parentNode.children].indexOf(head);
+    const up = head.getAttribute("aria-sort") !== "ascending";
+    for (const other of head.parentNode.children) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    const key = row => row.children[column].textContent;
+    const number = text => parseFloat(text.replace(/,/g, ""));
+    const rows = [...table.tBodies[0].rows].sort((a, b) => {
+      const x = number(key(a)), y = number(key(b));
+      const order = isNaN(x) || isNaN(y) ? key(a).localeCompare(key(b)) : x - y;
+      return up ? order : -order;
+    });
+    table.tBodies[0].append(...rows);
+  };
+  head.addEventListener("click", sort);
+  head.addEventListener("keydown", event => { if (event.key === "Enter") sort(); });
+}
+)js";
+
+std::string table_row(const std::vector<std::string>& cells, const std::string& tag, bool is_html) {
+  std::string html = "<tr>";
+  for (const std::string& cell : cells)
+    html += "<" + tag + ">" + (is_html ? cell : core::xml_escaped(cell)) + "</" + tag + ">";
+  return html + "</tr>\n";
 }
 
-std::string readable(double value, int digits) {
-  if (!std::isfinite(value)) return "not known";
-  const int magnitude = value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value))));
-  return with_decimals(value, digits - 1 - magnitude);
+}  // namespace
+
+std::string coordinate(double value, int decimals) {
+  return core::printed("%.*f", decimals, value);
 }
 
-std::string coordinate(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
+std::string attribute(const std::string& name, const std::string& value) {
+  return " " + name + "=\"" + core::xml_escaped(value) + "\"";
+}
+
+std::string link(const std::string& target, const std::string& text) {
+  return "<a" + attribute("href", target) + ">" + core::xml_escaped(text) + "</a>";
+}
+
+HtmlTable::HtmlTable(const std::vector<std::string>& header, const std::string& classes)
+    : classes_(classes), head_(table_row(header, "th", false)) {}
+
+void HtmlTable::add(const std::vector<std::string>& texts) {
+  body_ += table_row(texts, "td", false);
+}
+
+void HtmlTable::add_html(const std::vector<std::string>& cells) {
+  body_ += table_row(cells, "td", true);
+}
+
+std::string HtmlTable::html() const {
+  return "<div class=\"wide\"><table" + attribute("class", classes_) + ">\n<thead>" + head_ + "</thead><tbody>\n" +
+         body_ + "</tbody></table></div>\n";
+}
+
+std::string style_of_pictures() {
+  std::string style = plot_style;
+  for (const Colour& colour : palette) {
+    const std::string variable = std::string("var(--") + colour.name + ")";
+    for (std::size_t at = style.find(variable); at != std::string::npos; at = style.find(variable, at))
+      style.replace(at, variable.size(), colour.light);
+  }
+  return style;
+}
+
+std::string html_page(const std::string& title, const std::string& content, Script script) {
+  const bool scripted = script == Script::sorts_tables;
+  std::string light, dark;
+  for (const Colour& colour : palette) {
+    light += std::string("--") + colour.name + ":" + colour.light + ";";
+    dark += std::string("--") + colour.name + ":" + colour.dark + ";";
+  }
+  const std::string name = core::xml_escaped(title);
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; " +
+         std::string(scripted ? "script-src 'unsafe-inline'; " : "") +
+         "img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>" + name +
+         "</title>\n<style>\n:root { color-scheme: light dark; " + light +
+         " }\n@media (prefers-color-scheme: dark) { :root { " + dark + " } }" + plot_style + page_style +
+         "</style>\n</head>\n<body>\n<h1>" + name + "</h1>\n" + content +
+         (scripted ? std::string("<script>") + sort_script + "</script>\n" : "") + "</body>\n</html>\n";
 }
 
 }  // namespace hplcast::study

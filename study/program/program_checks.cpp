@@ -126,10 +126,10 @@ std::string listed(const ProgramRun& run, const IsMeant& is_meant) {
   if (routines.empty()) return "";
   std::sort(routines.begin(), routines.end());
   constexpr std::size_t most = 8;
-  std::string text = share_text(share_of(meant, all)) + " of all calls of routines: ";
+  std::string text = core::short_percent(share_of(meant, all)) + " of all calls of routines: ";
   for (std::size_t i = 0; i < std::min(most, routines.size()); ++i)
     text += (i == 0 ? "" : ", ") + routines[i].second + " (" + count_text(-routines[i].first) + ", " +
-            share_text(share_of(-routines[i].first, all)) + ")";
+            core::short_percent(share_of(-routines[i].first, all)) + ")";
   return text + (routines.size() > most ? " and " + std::to_string(routines.size() - most) + " more" : "");
 }
 
@@ -174,7 +174,7 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
   for (const auto& [name, use] : run.routines) {
     constexpr double much = 0.01;  // of the time, or of the calls
     if (use.has_model && share_of(use.outside_range, use.calls) > much && share_of(use.time_s, all_s) > much) {
-      list.push_back(name + ": " + share_text(share_of(use.outside_range, use.calls)) +
+      list.push_back(name + ": " + core::short_percent(share_of(use.outside_range, use.calls)) +
                      " of its calls have sizes outside of those observed");
     }
   }

@@ -293,7 +293,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
     const double unmodelled = share_of(seen.rest_s, seen.total_s - seen.mpi_s);
     if (unmodelled > much)
       warnings.push_back(
-          share_text(unmodelled) +
+          core::short_percent(unmodelled) +
           " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
           "this simulation: rates and times that the program prints of such code (loops of its own, STREAM) are far "
           "too good; --rest model or bench, or regions (docs/use/any-program.md)");

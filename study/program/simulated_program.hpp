@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "hplcast/core/csv.hpp"
 #include "hplcast/study/program_run.hpp"
 #include "study/run/simulation_files.hpp"
 
@@ -14,11 +12,6 @@ namespace hplcast::study {
 /// 0 of nothing.
 inline double share_of(double part, double whole) {
   return whole > 0 ? part / whole : 0;
-}
-
-/// "11.1 %".
-inline std::string share_text(double share) {
-  return core::shortest(std::round(share * 1000) / 10) + " %";
 }
 
 /// Looks at the shared libraries that a program to be simulated needs. @throws core::Error if hplcast-cc did not link

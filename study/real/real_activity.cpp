@@ -1,7 +1,6 @@
 #include "hplcast/study/real_runs.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
@@ -10,6 +9,7 @@
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "study/activity/observed_ranks.hpp"
 #include "study/run/simulation_files.hpp"
 
@@ -33,9 +33,7 @@ void add_calls(std::map<std::string, RealCalls>& all, const Sums& sums, const Na
 }
 
 std::string rounded(double value, const char* unit) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3g %s", value, unit);
-  return text;
+  return core::printed("%.3g %s", value, unit);
 }
 
 std::vector<std::string> warnings_of(const Ranks& ranks, const std::vector<HostClock>& clocks,

@@ -24,11 +24,6 @@ namespace {
 /// Errors up to here are within the band of the first plot.
 constexpr double band = 0.1;
 
-std::string percent(double ratio, bool with_sign = false) {
-  const double value = 100 * ratio;
-  return (with_sign && value > 0 ? "+" : "") + with_decimals(value, 1) + " %";
-}
-
 /// Every different value of something over all predictions.
 template <typename Get>
 std::set<std::string> values(const ReportData& data, Get get) {
@@ -50,12 +45,12 @@ std::string summary_html(const ReportData& data, const Comparison& comparison) {
   }
   std::string html = "<p class=\"lead\">The predictions of " + std::to_string(summary.n) +
                      (summary.n == 1 ? " configuration is" : " configurations are") + " off by " +
-                     percent(summary.median_abs_error) + " in the median, and by " + percent(summary.max_abs_error) +
-                     " at worst.</p>\n<div class=\"tiles\">\n";
-  html += tile(percent(summary.median_abs_error), "median |error|") +
-          tile(percent(summary.mean_abs_error), "mean |error|") +
-          tile(percent(summary.max_abs_error), "worst |error|") +
-          tile(percent(summary.bias, true), "bias (mean error)");
+                     core::readable_percent(summary.median_abs_error) + " in the median, and by " +
+                     core::readable_percent(summary.max_abs_error) + " at worst.</p>\n<div class=\"tiles\">\n";
+  html += tile(core::readable_percent(summary.median_abs_error), "median |error|") +
+          tile(core::readable_percent(summary.mean_abs_error), "mean |error|") +
+          tile(core::readable_percent(summary.max_abs_error), "worst |error|") +
+          tile(core::readable_change(summary.bias), "bias (mean error)");
   if (summary.rank_correlation) html += tile(with_decimals(*summary.rank_correlation, 2), "rank correlation");
   html += tile(std::to_string(summary.n), "configurations");
   return html + "</div>\n<p class=\"note\">error = (predicted - measured) / measured, of the medians.</p>\n";
@@ -77,8 +72,8 @@ std::string comparison_table(const Comparison& comparison) {
                                       grid_name(p),
                                       readable(row.real_median_gflops),
                                       readable(row.predicted_median_gflops),
-                                      percent(row.error, true),
-                                      percent(row.real_spread),
+                                      core::readable_change(row.error),
+                                      core::readable_percent(row.real_spread),
                                       std::to_string(row.real_gflops.size()),
                                       std::to_string(p.NB),
                                       std::to_string(p.BCAST),
@@ -102,8 +97,9 @@ std::string energy_table(const Comparison& comparison) {
     any = true;
     const EnergyMedians &real = row.energy->real, &predicted = row.energy->predicted;
     table.add({std::to_string(row.parameters.N), grid_name(row.parameters), readable(real.mean_power_w),
-               readable(predicted.mean_power_w), percent(row.energy->power_error, true), readable(real.energy_j / 1e3),
-               readable(predicted.energy_j / 1e3), percent(row.energy->energy_error, true), readable(real.gflops_per_w),
+               readable(predicted.mean_power_w), core::readable_change(row.energy->power_error),
+               readable(real.energy_j / 1e3), readable(predicted.energy_j / 1e3),
+               core::readable_change(row.energy->energy_error), readable(real.gflops_per_w),
                readable(predicted.gflops_per_w), std::to_string(real.runs)});
   }
   if (!any) return "";
@@ -153,7 +149,7 @@ std::vector<NamedPrediction> largest_of_each_grid(const ReportData& data) {
 /// Share of the time of all ranks by kind of work.
 std::string time_table(const std::vector<NamedPrediction>& predictions) {
   HtmlTable table({"configuration", "dgemm", "dtrsm", "row swaps", "other kernels", "communication and waiting"},
-                  "words");
+                  "sortable words");
   for (const auto& [title, prediction] : predictions) {
     const double all_s = prediction->time_s * prediction->parameters.P * prediction->parameters.Q;
     double dgemm = 0, dtrsm = 0, swaps = 0, other = 0;
@@ -161,8 +157,9 @@ std::string time_table(const std::vector<NamedPrediction>& predictions) {
       double& part = name == "dgemm" ? dgemm : name == "dtrsm" ? dtrsm : name.rfind("dlaswp", 0) == 0 ? swaps : other;
       part += count.time_s / all_s;
     }
-    table.add({title, percent(dgemm), percent(dtrsm), percent(swaps), percent(other),
-               percent(std::max(0.0, 1 - dgemm - dtrsm - swaps - other))});
+    table.add({title, core::readable_percent(dgemm), core::readable_percent(dtrsm), core::readable_percent(swaps),
+               core::readable_percent(other),
+               core::readable_percent(std::max(0.0, 1 - dgemm - dtrsm - swaps - other))});
   }
   const bool sampled = std::any_of(predictions.begin(), predictions.end(),
                                    [](const auto& one) { return one.second->sampling.has_value(); });
@@ -189,7 +186,7 @@ std::string range_table(const ReportData& data) {
     if (count.first == 0) continue;
     any = true;
     table.add({name, with_decimals(static_cast<double>(count.second), 0),
-               percent(static_cast<double>(count.first) / static_cast<double>(count.second))});
+               core::readable_percent(static_cast<double>(count.first) / static_cast<double>(count.second))});
   }
   if (!any) return "";
   return "<h2>Extrapolated calls</h2>\n<p class=\"note\">Calls with sizes that were not measured: their durations are "
@@ -245,28 +242,6 @@ std::string provenance_html(const ReportData& data) {
   return html;
 }
 
-std::string head_html(const std::string& title) {
-  std::string light, dark;
-  for (const Colour& colour : palette) {
-    light += std::string("--") + colour.name + ":" + colour.light + ";";
-    dark += std::string("--") + colour.name + ":" + colour.dark + ";";
-  }
-  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-         "script-src 'unsafe-inline'; img-src data:\">\n"
-         "<link rel=\"icon\" href=\"data:,\">\n<title>" +
-         title + "</title>\n<style>\n:root { color-scheme: light dark; " + light +
-         " }\n@media (prefers-color-scheme: dark) { :root { " + dark + " } }" + plot_style + page_style +
-         "</style>\n</head>\n<body>\n<h1>" + title + "</h1>\n";
-}
-
-std::string plots_html(const std::vector<Figure>& figures) {
-  std::string html = "<div class=\"plots\">\n";
-  for (const Figure& figure : figures) html += figure_html(figure);
-  return html + "</div>\n";
-}
-
 /// The parts of a report, for the page and for its pictures.
 struct Parts {
   explicit Parts(const ReportData& data) : comparison(compare(data.real, data.predictions)) {
@@ -285,8 +260,8 @@ struct Parts {
   }
 
   std::string title(const ReportData& data) const {
-    if (sweep && !sweep->title().empty()) return core::xml_escaped(sweep->title());
-    return "HPL on " + core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; }))) +
+    if (sweep && !sweep->title().empty()) return sweep->title();
+    return "HPL on " + core::comma_separated(values(data, [](const auto& p) { return p.cluster; })) +
            (comparison.rows.empty() ? ": predicted" : ": predicted and measured");
   }
 
@@ -350,24 +325,24 @@ void write_report(std::ostream& out, const ReportData& data) {
   if (data.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
   const Parts parts(data);
   const Comparison& comparison = parts.comparison;
-  out << head_html(parts.title(data));
-  if (!parts.sweep || comparison.summary.n > 0) out << summary_html(data, comparison);
-  if (parts.sweep) out << parts.sweep->summary_html() << parts.sweep->body_html();
-  if (parts.identity) out << "<h2>Predicted over measured</h2>\n" << plots_html({*parts.identity});
-  if (!parts.over_size.empty()) out << "<h2>Gflop/s over the order of the matrix</h2>\n" << plots_html(parts.over_size);
+  std::string html;
+  if (!parts.sweep || comparison.summary.n > 0) html += summary_html(data, comparison);
+  if (parts.sweep) html += parts.sweep->summary_html() + parts.sweep->body_html();
+  if (parts.identity) html += "<h2>Predicted over measured</h2>\n" + figures_html({*parts.identity});
+  if (!parts.over_size.empty())
+    html += "<h2>Gflop/s over the order of the matrix</h2>\n" + figures_html(parts.over_size);
   const std::string sampled = sampling_note(all_predictions(data));
-  if (!sampled.empty()) out << "<h2>Sampled predictions</h2>\n" << sampled << plots_html(parts.windows);
-  if (!comparison.rows.empty()) out << comparison_table(comparison) << energy_table(comparison);
-  out << explanations_html(data.explanations);
-  out << time_table(parts.shown(data)) << range_table(data) << (parts.sweep ? "" : prediction_table(data))
-      << list_html("Measured, but not predicted", comparison.unmatched_real)
-      << list_html("Predicted, but not measured",
-                   comparison.rows.empty() ? std::vector<core::HplParameters>{} : comparison.unmatched_predicted);
+  if (!sampled.empty()) html += "<h2>Sampled predictions</h2>\n" + sampled + figures_html(parts.windows);
+  if (!comparison.rows.empty()) html += comparison_table(comparison) + energy_table(comparison);
+  html += explanations_html(data.explanations) + time_table(parts.shown(data)) + range_table(data);
+  if (!parts.sweep) html += prediction_table(data);
+  html += list_html("Measured, but not predicted", comparison.unmatched_real);
+  if (!comparison.rows.empty()) html += list_html("Predicted, but not measured", comparison.unmatched_predicted);
   if (comparison.failed_residuals > 0) {
-    out << "<p class=\"note\">" << comparison.failed_residuals
-        << " measured runs were left out: HPL says that their results are wrong.</p>\n";
+    html += "<p class=\"note\">" + std::to_string(comparison.failed_residuals) +
+            " measured runs were left out: HPL says that their results are wrong.</p>\n";
   }
-  out << doubts_html(data) << provenance_html(data) << "<script>" << report_script << "</script>\n</body>\n</html>\n";
+  out << html_page(parts.title(data), html + doubts_html(data) + provenance_html(data), Script::sorts_tables);
 }
 
 std::vector<ReportPicture> report_pictures(const ReportData& data) {
@@ -377,7 +352,7 @@ std::vector<ReportPicture> report_pictures(const ReportData& data) {
   if (parts.identity) figures.push_back(*parts.identity);
   for (const auto* more : {&parts.over_size, &parts.windows}) figures.insert(figures.end(), more->begin(), more->end());
   std::vector<ReportPicture> pictures;
-  for (const Figure& figure : figures) pictures.push_back({figure.name, figure_file(figure)});
+  for (const Figure& figure : figures) pictures.push_back({figure.name, figure_file({figure})});
   return pictures;
 }
 

@@ -71,7 +71,7 @@ Figure grid_figure(const Grid& grid, const GridRates& rates) {
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
     plot.marker({N, row->real_median_gflops}, Marker::circle, "measured", measured_and_predicted(*row));
   }
-  Figure figure = make_figure(id, "P x Q = " + name, plot);
+  Figure figure = make_figure("P x Q = " + name, plot);
   if (!rates.rows.empty()) {
     figure.legend.push_back({"measured", Marker::circle, "measured (median, smallest to largest)"});
   }
@@ -115,7 +115,7 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
     plot.marker({row.real_median_gflops, row.predicted_median_gflops}, markers.at(grid_of(row.parameters)), "measured",
                 measured_and_predicted(row));
   }
-  Figure figure = make_figure("identity", title, plot);
+  Figure figure = make_figure(title, plot);
   std::set<Marker> shapes;
   for (const auto& entry : markers) shapes.insert(entry.second);
   if (shapes.size() > 1) {

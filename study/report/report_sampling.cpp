@@ -10,10 +10,6 @@ namespace hplcast::study {
 
 namespace {
 
-std::string percent(double ratio, int decimals = 1) {
-  return with_decimals(100 * ratio, decimals) + " %";
-}
-
 /// Neighbouring panels as a part of the curve.
 struct CurvePart {
   double from = 0, to = 0;  ///< remaining order of the matrix at its end and at its begin
@@ -83,7 +79,8 @@ std::vector<std::string> sampled_columns() {
 
 std::vector<std::string> sampled_cells(const core::Prediction& prediction) {
   if (!prediction.sampling) return {"", "all"};
-  return {percent(prediction.error_95_s / prediction.time_s, 2), percent(prediction.sampling->share)};
+  return {core::readable_percent(prediction.error_95_s / prediction.time_s, 2),
+          core::readable_percent(prediction.sampling->share)};
 }
 
 std::string sampling_note(const std::vector<const core::Prediction*>& predictions) {
@@ -99,7 +96,8 @@ std::string sampling_note(const std::vector<const core::Prediction*>& prediction
          " predictions " + (sampled == 1 ? "is" : "are") +
          " sampled: windows of the panels were simulated, and the rest was estimated. Their 95 % error, for what was "
          "left out, is at most " +
-         percent(error, 2) + " of the time. Their counts of calls, and where their time goes, are extrapolated.</p>\n";
+         core::readable_percent(error, 2) +
+         " of the time. Their counts of calls, and where their time goes, are extrapolated.</p>\n";
 }
 
 std::vector<Figure> sampling_figures(const std::vector<std::pair<std::string, const core::Prediction*>>& predictions,
@@ -115,13 +113,13 @@ std::vector<Figure> sampling_figures(const std::vector<std::pair<std::string, co
     SvgPlot plot(id, "Gflop/s over the remaining order, " + title, {"remaining order of the matrix", 0, 1.03 * N, {}},
                  {"Gflop/s", 0, 1.05 * largest, {}});
     draw(plot, parts, prediction->gflops, N);
-    Figure figure = make_figure(id, title, plot);
+    Figure figure = make_figure(title, plot);
     figure.legend = {{"measured", Marker::circle, "simulated windows"},
                      {"predicted", Marker::square, "curve"},
                      {"band", Marker::square, "95 % band of its pieces"}};
-    figure.caption = "HPL begins at the right. " + percent(prediction->sampling->share) +
+    figure.caption = "HPL begins at the right. " + core::readable_percent(prediction->sampling->share) +
                      " of the panels were simulated. Grey line: the whole run, " + readable(prediction->gflops) +
-                     " Gflop/s, 95 % error " + percent(prediction->error_95_s / prediction->time_s, 2) +
+                     " Gflop/s, 95 % error " + core::readable_percent(prediction->error_95_s / prediction->time_s, 2) +
                      ". Pieces of the curve scatter more than the run.";
     figures.push_back(std::move(figure));
   }

@@ -47,15 +47,9 @@ std::string sampling_note(const std::vector<const core::Prediction*>& prediction
 std::vector<Figure> sampling_figures(const std::vector<std::pair<std::string, const core::Prediction*>>& predictions,
                                      std::size_t most);
 
-/// Whether a JSON is what write_explanation() writes.
-bool is_explanation(const std::string& text);
-
-/// @throws core::ParseError for missing fields.
-ReportExplanation read_explanation(std::istream& in, const std::string& name);
-
 /// The section of a report: verdict, shares, picture. Empty without explanations. Pictures stand in it as images, so
 /// whatever they may hold cannot do anything.
-std::string explanations_html(const std::vector<ReportExplanation>& explanations);
+std::string explanations_html(const std::vector<ExplanationSummary>& explanations);
 
 /// A factor as reports show it.
 struct ViewFactor {

@@ -14,16 +14,8 @@ namespace hplcast::study {
 
 namespace {
 
-std::string percent(double ratio) {
-  return (ratio > 0 ? "+" : "") + with_decimals(100 * ratio, 1) + " %";
-}
-
 bool have_energy(const std::vector<SweepResult>& results) {
   return std::all_of(results.begin(), results.end(), [](const auto& one) { return one.prediction.energy.has_value(); });
-}
-
-std::string share_text(double share) {
-  return with_decimals(100 * share, share < 0.0995 ? 1 : 0) + " %";
 }
 
 std::string code(const std::string& text) {
@@ -60,7 +52,7 @@ std::string effects_text(const AnovaRow& row, const std::vector<ViewFactor>& fac
   constexpr std::size_t most_levels = 12;
   if (factor->levels.size() > most_levels) return std::to_string(factor->levels.size()) + " levels";
   for (const std::string& level : factor->levels) {
-    text += (text.empty() ? "" : "; ") + level + ": " + percent(row.effects.at(level));
+    text += (text.empty() ? "" : "; ") + level + ": " + core::readable_change(row.effects.at(level));
   }
   return text;
 }
@@ -107,8 +99,8 @@ std::string SweepReport::summary_html() const {
   if (!question_.empty()) html += "<p class=\"note\">" + core::xml_escaped(question_) + "</p>\n";
   html += "<p class=\"lead\">Fastest" + where + ": " + readable(best.prediction.gflops) + " Gflop/s with " +
           code(described(best, others_)) + ". Slowest: " + readable(worst.prediction.gflops) + " (" +
-          percent(worst.prediction.gflops / best.prediction.gflops - 1) + ") with " + code(described(worst, others_)) +
-          ".</p>\n";
+          core::readable_change(worst.prediction.gflops / best.prediction.gflops - 1) + ") with " +
+          code(described(worst, others_)) + ".</p>\n";
   return html + most_per_watt_html() + findings_html() + orders_html() + gaps_html();
 }
 
@@ -130,8 +122,9 @@ std::string SweepReport::most_per_watt_html() const {
   });
   return "<p class=\"lead\">Most Gflop/s per W: " + readable(per_watt_response.of(best.prediction)) + " with " +
          code(described(best, names_)) + ", at " + readable(best.prediction.gflops) + " Gflop/s (" +
-         percent(best.prediction.gflops / by_rate_.front()->prediction.gflops - 1) + " of the fastest) and " +
-         readable(best.prediction.energy->mean_power_w / 1e3) + " kW" + ties_with(best) + ".</p>\n";
+         core::readable_change(best.prediction.gflops / by_rate_.front()->prediction.gflops - 1) +
+         " of the fastest) and " + readable(best.prediction.energy->mean_power_w / 1e3) + " kW" + ties_with(best) +
+         ".</p>\n";
 }
 
 std::string SweepReport::findings_html() const {
@@ -143,14 +136,15 @@ std::string SweepReport::findings_html() const {
   for (const AnovaRow& row : several ? influence_of(results_, factors_).rows : std::vector<AnovaRow>{}) {
     const bool interaction = row.effects.empty();
     if (row.share < (interaction ? least_interaction : least_factor) || ++told > most) continue;
-    std::string text = row.name + ": " + share_text(row.share) + " of the variance";
+    std::string text =
+        row.name + ": " + core::readable_percent(row.share, row.share < 0.0995 ? 1 : 0) + " of the variance";
     if (interaction) {
       text += "; the best level of one depends on the other.";
     } else {
       const auto by_effect = [](const auto& a, const auto& b) { return a.second < b.second; };
       const auto [low, high] = std::minmax_element(row.effects.begin(), row.effects.end(), by_effect);
-      text += ". Best on average: " + high->first + " (" + percent(high->second) + "), worst: " + low->first + " (" +
-              percent(low->second) + ").";
+      text += ". Best on average: " + high->first + " (" + core::readable_change(high->second) +
+              "), worst: " + low->first + " (" + core::readable_change(low->second) + ").";
     }
     items += "<li>" + core::xml_escaped(text) + "</li>\n";
   }
@@ -176,7 +170,8 @@ std::string SweepReport::grid_finding() const {
     return std::to_string(entry.first.first) + " x " + std::to_string(entry.first.second);
   };
   return "<li>Grid " + name(best) + " gives " + readable(best.second) + " Gflop/s; the one nearest to square, " +
-         name(square) + ", " + readable(square.second) + " (" + percent(square.second / best.second - 1) + ").</li>\n";
+         name(square) + ", " + readable(square.second) + " (" + core::readable_change(square.second / best.second - 1) +
+         ").</li>\n";
 }
 
 std::vector<std::pair<std::string, const core::Prediction*>> SweepReport::extremes() const {
@@ -201,7 +196,7 @@ std::string SweepReport::orders_html() const {
   const ViewFactor* order = order_factor(factors_);
   constexpr std::size_t most_orders = 8;
   if (order == nullptr || factors_.size() < 2 || order->levels.size() > most_orders) return "";
-  HtmlTable table({"N", "Gflop/s", "fastest with"}, "words");
+  HtmlTable table({"N", "Gflop/s", "fastest with"}, "sortable words");
   for (const std::string& level : order->levels) {
     const auto best = std::find_if(by_rate_.begin(), by_rate_.end(),
                                    [&](const SweepResult* result) { return level_of(*result, "N") == level; });
@@ -252,9 +247,9 @@ std::string SweepReport::influence_html() const {
   std::vector<std::string> header = {"factor", "share of the variance"};
   if (tested) header.push_back("p");
   header.push_back("effect of each level");
-  HtmlTable table(header, "words");
+  HtmlTable table(header, "sortable words");
   for (const AnovaRow& row : analysis.rows) {
-    std::vector<std::string> cells = {row.name, with_decimals(100 * row.share, 1) + " %"};
+    std::vector<std::string> cells = {row.name, core::readable_percent(row.share)};
     if (tested) cells.push_back(row.f <= 0 ? "" : row.p_value < 1e-4 ? "< 0.0001" : with_decimals(row.p_value, 4));
     cells.push_back(effects_text(row, factors_));
     table.add(cells);
@@ -264,9 +259,8 @@ std::string SweepReport::influence_html() const {
   if (!analysis.balanced) note += "; not every combination of levels is there equally often: shares overlap";
   note += ". Effect: mean at this level over the mean of all.";
   if (tested) {
-    note += " p: probability of such a share by chance. " + with_decimals(100 * analysis.residual_share, 1) +
-            " % of the variance is not explained (" + std::to_string(analysis.residual_freedom) +
-            " degrees of freedom).";
+    note += " p: probability of such a share by chance. " + core::readable_percent(analysis.residual_share) +
+            " of the variance is not explained (" + std::to_string(analysis.residual_freedom) + " degrees of freedom).";
   }
   for (const ViewFactor& factor : factors_) {
     if (!factor.with.empty()) note += " " + factor.name + " always changes together with " + factor.with + ".";
@@ -310,9 +304,8 @@ std::string SweepReport::body_html() const {
   if (!list.empty()) {
     html =
         "<h2>Gflop/s over each factor</h2>\n<p class=\"note\">Marks: predictions; lines and bars: their median. The "
-        "axes of rates do not start at 0.</p>\n<div class=\"plots\">\n";
-    for (const Figure& figure : list) html += figure_html(figure);
-    html += "</div>\n";
+        "axes of rates do not start at 0.</p>\n" +
+        figures_html(list);
   }
   return html + influence_html() + results_html();
 }

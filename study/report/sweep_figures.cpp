@@ -84,7 +84,7 @@ PlotAxis axis_of(const ViewFactor& x, const std::vector<Series>& series) {
   const auto letters = static_cast<std::size_t>(axis_width / letter_width / static_cast<double>(x.levels.size()));
   for (std::size_t i = 0; i < x.levels.size(); ++i) {
     const std::string& name = x.levels[i];
-    axis.ticks.emplace_back(static_cast<double>(i), name.size() > letters ? name.substr(0, letters - 1) + "." : name);
+    axis.ticks.push_back({static_cast<double>(i), name.size() > letters ? name.substr(0, letters - 1) + "." : name});
   }
   return axis;
 }
@@ -134,7 +134,7 @@ Figure curves(const std::string& name, const std::string& title, const ViewFacto
     }
     if (series.size() > 1) legend.push_back({css, marker_of(s), series[s].name});
   }
-  Figure figure = make_figure(name, title, plot);
+  Figure figure = make_figure(title, plot);
   figure.legend = std::move(legend);
   return figure;
 }
@@ -186,50 +186,36 @@ std::vector<SweepResult> of_largest_order(const std::vector<SweepResult>& result
   return list;
 }
 
+/// Numbers beside each other in their order.
+PlotAxis axis_of(const std::string& name, const std::set<int>& numbers) {
+  PlotAxis axis{name, -0.5, static_cast<double>(numbers.size()) - 0.5, {}, false, false};
+  for (const int number : numbers)
+    axis.ticks.push_back({static_cast<double>(axis.ticks.size()), std::to_string(number)});
+  return axis;
+}
+
 Figure heat_map(const std::map<Grid, double>& grids, const std::set<int>& rows, const std::set<int>& columns) {
-  constexpr double left = 44, top = 26, wide = 58, high = 30;
+  constexpr double left = 44, top = 26, bottom = 50, wide = 58, high = 30;
   const auto by_rate = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto [low, most] = std::minmax_element(grids.begin(), grids.end(), by_rate);
-  Figure figure;
-  figure.name = "grid";
-  figure.title = "Median Gflop/s for P (down) and Q (across)";
+  PlotAxis down = axis_of("P", rows);
+  std::swap(down.min, down.max);  // the least above
+  const std::string title = "Median Gflop/s for P (down) and Q (across)";
+  SvgPlot plot("grid", title, axis_of("Q", columns), down,
+               {left + wide * static_cast<double>(columns.size()),
+                top + bottom + high * static_cast<double>(rows.size()), left, 0, top, bottom});
+  for (const auto& [grid, rate] : grids) {
+    const auto x = static_cast<double>(std::distance(columns.begin(), columns.find(grid.second)));
+    const auto y = static_cast<double>(std::distance(rows.begin(), rows.find(grid.first)));
+    const double range = most->second - low->second, share = range > 0 ? (rate - low->second) / range : 1;
+    plot.bar({x - 0.5, y - 0.5}, {x + 0.5, y + 0.5}, "cell", "", 0.08 + 0.52 * share);
+    plot.text({x, y}, "on-cell", readable(rate));
+  }
+  Figure figure = make_figure(title, plot);
   figure.caption = "The deeper the colour, the faster.";
-  figure.width = left + wide * static_cast<double>(columns.size());
-  figure.height = top + high * static_cast<double>(rows.size());
-  std::string body;
-  const auto text = [&](double x, double y, const std::string& content, const std::string& css) {
-    body += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" text-anchor=\"middle\"" + css + ">" +
-            content + "</text>\n";
-  };
-  text(left / 2, top - 8, "P \\ Q", "");
-  double x = left;
-  for (const int Q : columns) {
-    text(x + wide / 2, top - 8, std::to_string(Q), "");
-    double y = top;
-    for (const int P : rows) {
-      const auto found = grids.find({P, Q});
-      if (found != grids.end()) {
-        const double range = most->second - low->second;
-        const double share = range > 0 ? (found->second - low->second) / range : 1;
-        body += "<rect class=\"cell\" x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" width=\"" +
-                coordinate(wide) + "\" height=\"" + coordinate(high) + "\" fill-opacity=\"" +
-                coordinate(0.08 + 0.52 * share) + "\"/>\n";
-        text(x + wide / 2, y + high / 2 + 5, readable(found->second), " class=\"on-cell\"");
-      }
-      y += high;
-    }
-    x += wide;
-  }
-  double y = top;
-  for (const int P : rows) {
-    text(left / 2, y + high / 2 + 5, std::to_string(P), "");
-    y += high;
-  }
-  const std::string size = coordinate(figure.width) + " " + coordinate(figure.height);
   // Shrunk to a phone, many columns could not be read: below its own width it is scrolled.
-  figure.svg = "<svg viewBox=\"0 0 " + size + "\" role=\"img\" aria-label=\"" + core::xml_escaped(figure.title) +
-               "\" xmlns=\"http://www.w3.org/2000/svg\" style=\"max-width:" + coordinate(1.3 * figure.width) +
-               "px;min-width:" + coordinate(std::min(0.8 * figure.width, 900.0)) + "px\">\n" + body + "</svg>\n";
+  figure.svg.insert(4, " style=\"max-width:" + coordinate(1.3 * figure.width) +
+                           "px;min-width:" + coordinate(std::min(0.8 * figure.width, 900.0)) + "px\"");
   return figure;
 }
 
@@ -250,7 +236,7 @@ Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<Sweep
   double next = first;
   for (const auto& [shape, grid] : by_shape) {
     if (shape < next) continue;
-    axis.ticks.emplace_back(shape, grid_text(grid));
+    axis.ticks.push_back({shape, grid_text(grid)});
     next = shape + room * range;
   }
   SvgPlot plot("grid", "Gflop/s over the shape of the grid", axis, rate_axis(series));
@@ -262,7 +248,7 @@ Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<Sweep
     plot.marker({std::log2(static_cast<double>(p.P) / p.Q), result.prediction.gflops}, Marker::diamond, "s1",
                 grid_text({p.P, p.Q}) + ": " + readable(result.prediction.gflops) + " Gflop/s");
   }
-  return make_figure("grid", "Gflop/s over the shape of the grid", plot);
+  return make_figure("Gflop/s over the shape of the grid", plot);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "hplcast/study/kernel_rates.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "hplcast/core/text.hpp"
@@ -92,10 +91,9 @@ std::vector<std::string> free_kernel_lines(const std::vector<core::Prediction>& 
 }
 
 std::string to_string(const FreeKernel& kernel) {
-  char share[32];
-  std::snprintf(share, sizeof share, "%.2g", 100 * kernel.share);
   return kernel.name + " has no model: its " + std::to_string(kernel.calls) +
-         " calls were free; at a typical rate they take about " + share + " % of the predicted time";
+         " calls were free; at a typical rate they take about " + core::printed("%.2g", 100 * kernel.share) +
+         " % of the predicted time";
 }
 
 }  // namespace hplcast::study

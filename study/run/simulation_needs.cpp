@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <system_error>
 
+#include "hplcast/core/text.hpp"
 #include "study/run/local_machine.hpp"
 
 namespace hplcast::study {
@@ -65,9 +65,7 @@ double block_size(double panel_bytes) {
 }
 
 std::string number(double value, const char* unit) {
-  char text[64];
-  (void)std::snprintf(text, sizeof text, value < 10 ? "%.1f %s" : "%.0f %s", value, unit);
-  return text;
+  return core::printed("%.*f %s", value < 10 ? 1 : 0, value, unit);
 }
 
 std::string bytes_text(double bytes) {

@@ -1,7 +1,5 @@
 #include "hplcast/study/sweep_database.hpp"
 
-#include <SQLiteCpp/SQLiteCpp.h>
-#include <SQLiteCpp/VariadicBind.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
+#include "study/sqlite/sqlite_file.hpp"
 
 namespace hplcast::study {
 
@@ -22,8 +21,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "hplc": tells our databases from those of other programs.
-constexpr int application_id = 0x68706c63;
+/// The number reads "hplc".
+constexpr SqliteKind kind = {"database", "database of hplcast sweep", "choose another --database", 0x68706c63,
+                             SweepDatabase::schema_version};
 constexpr int busy_timeout_ms = 30000;
 
 // What is in runs, points, skipped depends on the plans alone, not on when, where and in which order they were run;
@@ -63,13 +63,6 @@ std::string prediction_json(core::Prediction prediction) {
   return text.str();
 }
 
-template <typename... Values>
-void execute(SQLite::Database& database, const char* sql, const Values&... values) {
-  SQLite::Statement statement(database, sql);
-  SQLite::bind(statement, values...);
-  statement.exec();
-}
-
 /// Another file beside the database, for flock(): locks on the database itself are SQLite's.
 class Lock {
  public:
@@ -103,42 +96,17 @@ struct SweepDatabase::State {
 
 namespace {
 
-/// Runs `work` and turns SQLite's errors into ours.
 template <typename Work>
 auto guarded(const fs::path& path, Work work) {
-  try {
-    return work();
-  } catch (const SQLite::Exception& error) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "database " + path.string() + ": " + error.what() +
-                          "\n  hint: results that were told as done are in it; the same command goes on");
-  }
-}
-
-void check_version(SQLite::Database& database, const fs::path& path) {
-  const int application = database.execAndGet("PRAGMA application_id").getInt();
-  const int version = database.execAndGet("PRAGMA user_version").getInt();
-  if (application != application_id) {
-    throw core::ParseError({path.string(), 0, ""}, "not a database of hplcast sweep", "choose another --database");
-  }
-  if (version != SweepDatabase::schema_version) {
-    throw core::ParseError({path.string(), 0, ""},
-                           "a database of version " + std::to_string(version) + "; this hplcast uses version " +
-                               std::to_string(SweepDatabase::schema_version),
-                           "use the hplcast that made it, or another --database");
-  }
+  const auto hint = [](int) { return "results that were told as done are in it; the same command goes on"; };
+  return guarded(kind, path, hint, work);
 }
 
 void make_schema(SQLite::Database& database) {
   SQLite::Transaction transaction(database);
   database.exec(schema);
-  database.exec("PRAGMA application_id = " + std::to_string(application_id));
-  database.exec("PRAGMA user_version = " + std::to_string(SweepDatabase::schema_version));
+  mark(database, kind);
   transaction.commit();
-}
-
-bool is_empty(const SQLite::Database& database) {
-  return SQLite::Statement(database, "SELECT 1 FROM sqlite_master").executeStep() == 0;
 }
 
 /// A copy of a database and of the journal that a killed sweep has left. SQLite must take its last transaction back
@@ -162,10 +130,8 @@ fs::path copied(const fs::path& database, const fs::path& folder) {
 }
 
 std::set<std::string> ids(const SQLite::Database& database, const char* sql) {
-  std::set<std::string> result;
-  SQLite::Statement query(database, sql);
-  while (query.executeStep()) result.insert(query.getColumn(0).getString());
-  return result;
+  const auto texts = texts_of(database, sql);
+  return {texts.begin(), texts.end()};
 }
 
 }  // namespace
@@ -179,8 +145,8 @@ void SweepDatabase::open_for_writing() {
   state_->lock.emplace(path_);
   SQLite::Database& database =
       state_->database.emplace(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms);
-  if (is_empty(database)) make_schema(database);
-  check_version(database, path_);
+  if (has_no_tables(database)) make_schema(database);
+  check_version(database, kind, path_);
 }
 
 void SweepDatabase::open_for_reading() {
@@ -189,7 +155,7 @@ void SweepDatabase::open_for_reading() {
   }
   bool empty = false;
   const auto open = [&](const fs::path& path, int flags) {
-    empty = is_empty(state_->database.emplace(path.string(), flags, busy_timeout_ms));
+    empty = has_no_tables(state_->database.emplace(path.string(), flags, busy_timeout_ms));
   };
   try {
     open(path_, SQLite::OPEN_READONLY);
@@ -203,7 +169,7 @@ void SweepDatabase::open_for_reading() {
   if (empty) {  // of a sweep that was killed at once
     make_schema(state_->database.emplace(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE));
   }
-  check_version(*state_->database, path_);
+  check_version(*state_->database, kind, path_);
 }
 
 SweepDatabase::~SweepDatabase() = default;
@@ -271,13 +237,7 @@ SweepCounts SweepDatabase::counts() const {
 
 std::vector<FailedRun> SweepDatabase::failures() const {
   return guarded(path_, [&] {
-    std::vector<FailedRun> result;
-    SQLite::Statement query(*state_->database, "SELECT run, message, log FROM failures ORDER BY run");
-    while (query.executeStep()) {
-      result.push_back(
-          {query.getColumn(0).getString(), query.getColumn(1).getString(), query.getColumn(2).getString()});
-    }
-    return result;
+    return rows_of<FailedRun, 3>(*state_->database, "SELECT run, message, log FROM failures ORDER BY run");
   });
 }
 
@@ -285,20 +245,14 @@ std::vector<SkippedPoint> SweepDatabase::skipped() const {
   return guarded(path_, [&] {
     std::vector<SkippedPoint> result;
     SQLite::Statement query(*state_->database, "SELECT factors, reason FROM skipped ORDER BY factors");
-    while (query.executeStep()) {
+    while (query.executeStep())
       result.push_back({factors_of(query.getColumn(0).getString()), query.getColumn(1).getString()});
-    }
     return result;
   });
 }
 
 std::vector<std::string> SweepDatabase::plans() const {
-  return guarded(path_, [&] {
-    std::vector<std::string> result;
-    SQLite::Statement query(*state_->database, "SELECT text FROM plans ORDER BY sha256");
-    while (query.executeStep()) result.push_back(query.getColumn(0).getString());
-    return result;
-  });
+  return guarded(path_, [&] { return texts_of(*state_->database, "SELECT text FROM plans ORDER BY sha256"); });
 }
 
 std::vector<SweepResult> SweepDatabase::results() const {

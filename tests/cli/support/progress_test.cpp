@@ -2,15 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "hplcast/core/text.hpp"
+
 namespace hplcast::cli {
 namespace {
 
 TEST(Progress, DurationsAreShort) {
-  EXPECT_EQ(duration_text(0.4), "0s");
-  EXPECT_EQ(duration_text(59.4), "59s");
-  EXPECT_EQ(duration_text(192), "3m12s");
-  EXPECT_EQ(duration_text(7260), "2h01m");
-  EXPECT_EQ(duration_text(-5), "0s");
+  EXPECT_EQ(core::duration_text(0.4), "0s");
+  EXPECT_EQ(core::duration_text(59.4), "59s");
+  EXPECT_EQ(core::duration_text(192), "3m12s");
+  EXPECT_EQ(core::duration_text(7260), "2h01m");
+  EXPECT_EQ(core::duration_text(-5), "0s");
 }
 
 TEST(Progress, TimeLeftSupposesAConstantSpeed) {

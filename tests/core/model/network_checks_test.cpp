@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "hplcast/core/text.hpp"
+
 namespace hplcast::core {
 namespace {
 

@@ -118,9 +118,9 @@ TEST(ComparePrograms, MatchesConfigurationsAndTakesMedians) {
   EXPECT_NEAR(comparison.rows[0].real_spread, 0.2 / 1.1, 1e-15);
   EXPECT_NEAR(comparison.rows[0].error, 0.1, 1e-15) << "predicted to be too slow";
   EXPECT_EQ(comparison.rows[1].error, -0.25);
-  EXPECT_NEAR(comparison.median_abs_error, 0.175, 1e-15);
-  EXPECT_EQ(comparison.max_abs_error, 0.25);
-  EXPECT_NEAR(comparison.bias, -0.075, 1e-15);
+  EXPECT_NEAR(comparison.summary.median_abs_error, 0.175, 1e-15);
+  EXPECT_EQ(comparison.summary.max_abs_error, 0.25);
+  EXPECT_NEAR(comparison.summary.bias, -0.075, 1e-15);
   EXPECT_THAT(comparison.unmatched_real, ElementsAre("300 1x2"));
   EXPECT_THAT(comparison.unmatched_predicted, ElementsAre("100 2x1"));
 }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "hplcast/study/plot.hpp"
 #include "study/plot/markup.hpp"
 
 namespace hplcast::study {
@@ -11,6 +14,7 @@ namespace {
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(NiceTicks, AreRoundNumbersWithinTheRange) {
   EXPECT_THAT(nice_ticks(0, 100, 5), ElementsAre(0, 20, 40, 60, 80, 100));
@@ -36,6 +40,41 @@ TEST(SvgPlot, TitlesAndTooltipsAreEscaped) {
   plot.marker({0.5, 0.5}, Marker::square, "mark", "\"&\"");
   EXPECT_THAT(plot.svg(), HasSubstr("aria-label=\"a&lt;b\""));
   EXPECT_THAT(plot.svg(), HasSubstr("<title>&quot;&amp;&quot;</title>"));
+}
+
+TEST(SvgPlot, ALogarithmicAxisHasPowersOfTen) {
+  SvgPlot plot("p", "title", {"x", 1, 1e4, {}, true}, {"y", 0, 1, {}});
+  plot.line({{1, 0}, {100, 1}, {1e4, 0}}, "curve");
+  EXPECT_THAT(plot.svg(), HasSubstr("d=\"M62.00 270.00L234.00 28.00L406.00 270.00\""));
+  EXPECT_THAT(plot.svg(), HasSubstr(">100</text>"));
+  EXPECT_THAT(plot.svg(), HasSubstr(">10000</text>"));
+}
+
+TEST(Picture, LeavesOutWhatCannotBeDrawn) {
+  PlotPanel panel{"logarithms", "x", "y", PlotScale::log_both}, empty{"nothing", "x", "y"};
+  PlotSeries& series = panel.points("values");
+  for (const double x : {-1.0, 0.0, 1.0, 10.0, std::nan("")}) series.add(x, 1);
+  empty.points("none");
+  panel.add_diagonal("equal");
+  const std::string svg = picture_file({"a & b", {panel, empty}});
+  EXPECT_THAT(svg, HasSubstr("a &amp; b"));
+  EXPECT_THAT(svg, HasSubstr(">values</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr("nothing")));
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+  EXPECT_THAT(svg, Not(HasSubstr("var(")));
+}
+
+TEST(Picture, AHistogramIsADensity) {
+  PlotPanel panel{"histogram", "x", "density"};
+  panel.add_histogram("values", {0.5, 1.5, 1.6, 9}, 0, 2, 2);
+  EXPECT_THAT(panel.series.front().values, ElementsAre(std::pair(0.5, 0.25), std::pair(1.5, 0.5)));
+}
+
+TEST(Picture, ManyPointsAreThinnedOut) {
+  PlotPanel panel{"many", "x", "y"};
+  PlotSeries& series = panel.points("");
+  for (int i = 0; i < 400000; ++i) series.add(i, i);
+  EXPECT_LT(picture_file({"", {panel}}).size(), 100000U);
 }
 
 TEST(Markup, NumbersHaveSignificantDigitsAndCommas) {

@@ -46,9 +46,6 @@ std::optional<QualityFlag> capacity_unknown(const NetworkModel& network, Scope w
 /// capacity_below_rate() of each scope that there is, and slow_backbone().
 std::vector<QualityFlag> contradictions(const NetworkModel& network);
 
-/// "12.5 GB/s": a rate for people, three digits.
-std::string rate_text(double bytes_per_s);
-
 }  // namespace hplcast::core
 
 /// What is wrong, or doubtful, in a cluster.json. All texts about it are here and in network_checks.hpp.

@@ -33,6 +33,44 @@ std::vector<std::string> words_of(const std::string& line);
 
 }  // namespace hplcast::core
 
+/// Numbers for people.
+namespace hplcast::core {
+
+/// A number with `digits` significant digits, without exponent where that is readable: 123.4, 0.01234.
+std::string significant(double value, int digits = 4);
+
+/// A number with that many decimals and commas between thousands: "12,345.6".
+std::string with_decimals(double value, int decimals);
+
+/// `digits` significant digits, thousands separated by commas, no exponent: "1,234", "0.0123"; "not known" of NaN.
+std::string readable(double value, int digits = 4);
+
+/// A ratio in percent: "1.2 %".
+std::string percent(double ratio);
+
+/// With its sign: "+1.2 %".
+std::string signed_percent(double ratio);
+
+/// Without a decimal of 0: "1.2 %", "3 %".
+std::string short_percent(double ratio);
+
+/// With commas between thousands: "1,234.5 %".
+std::string readable_percent(double ratio, int decimals = 1);
+
+/// With a plus where it is above 0: "+1,234.5 %", "0.0 %".
+std::string readable_change(double ratio);
+
+/// "59s", "3m12s", "2h01m": at most two units, rounded to what one wants to know.
+std::string duration_text(double seconds);
+
+/// "3.2 us", "12 ms", "1.5 s".
+std::string time_text(double seconds);
+
+/// "12.5 GB/s", "61 MB/s".
+std::string rate_text(double bytes_per_s);
+
+}  // namespace hplcast::core
+
 /// Names that a user may have mistyped: of keys, columns, options.
 namespace hplcast::core {
 

@@ -67,6 +67,18 @@ struct ComparisonSummary {
   std::optional<double> rank_correlation;  ///< Spearman, of real and predicted; absent for n < 2 or constant values
 };
 
+/// One configuration, in one unit.
+struct ComparedMedians {
+  double real = 0;
+  double real_spread = 0;  ///< (largest - smallest) / median of the real runs
+  double predicted = 0;
+  double error = 0;  ///< (predicted - real) / real; a ratio
+};
+
+/// Neither side is empty.
+ComparedMedians compare_medians(const std::vector<double>& real, const std::vector<double>& predicted);
+ComparisonSummary summarize(const std::vector<ComparedMedians>& rows);
+
 /// Is the configuration that is predicted to be the best one of the best real ones? Among those of the same N only: the
 /// largest N that has two configurations or more.
 struct BestPredicted {
@@ -160,7 +172,7 @@ struct ComparedProgram {
 
 struct ProgramComparison {
   std::vector<ComparedProgram> rows;  ///< by configuration
-  double median_abs_error = 0, max_abs_error = 0, bias = 0;
+  ComparisonSummary summary;
   std::vector<std::string> unmatched_real, unmatched_predicted;  ///< configurations
   std::vector<std::string> warnings;                             ///< of arguments that differ in one configuration
 };

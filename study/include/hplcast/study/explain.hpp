@@ -148,4 +148,24 @@ std::vector<std::string> verdict(const Explanation& explanation);
 /// The JSON of docs/formats/explain-json.md.
 void write_explanation(std::ostream& out, const Explanation& explanation);
 
+/// What a report shows of an explanation.
+struct ExplanationSummary {
+  core::HplParameters parameters;
+  std::vector<std::string> verdict;
+  struct Cause {
+    double share = 0, seconds = 0;
+    std::string text;
+  };
+  std::vector<Cause> causes;
+  double rest_share = 0;  ///< not explained
+  bool simulated = false;
+  std::string picture;  ///< SVG; may be empty
+};
+
+/// Whether a JSON is what write_explanation() writes.
+bool is_explanation(const std::string& text);
+
+/// @throws core::ParseError for missing fields.
+ExplanationSummary read_explanation(std::istream& in, const std::string& name);
+
 }  // namespace hplcast::study

@@ -37,8 +37,6 @@ struct HistoryFinding {
 
 /// For people: "2e-06"; "< 1e-99".
 std::string probability_text(double probability);
-/// "-4.8 %".
-std::string effect_text(double effect);
 
 /// A host without results. A change that names it, of the day that it was last asked or later, explains that.
 struct MissingHost {

@@ -6,29 +6,16 @@
 
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/study/explain.hpp"
 #include "hplcast/study/sweep_database.hpp"
 
 namespace hplcast::study {
-
-/// What a report shows of an explanation (JSON of `hplcast explain`).
-struct ReportExplanation {
-  std::string configuration;  ///< HPL parameters
-  std::vector<std::string> verdict;
-  struct Cause {
-    double share = 0, seconds = 0;
-    std::string text;
-  };
-  std::vector<Cause> causes;
-  double rest_share = 0;  ///< not explained
-  bool simulated = false;
-  std::string picture;  ///< SVG; may be empty
-};
 
 /// The content of a report.
 struct ReportData {
   std::vector<core::HplRun> real;
   std::vector<core::Prediction> predictions;
-  std::vector<ReportExplanation> explanations;
+  std::vector<ExplanationSummary> explanations;
   std::vector<SweepResult> sweep;    ///< of databases; their predictions are in `predictions`, too
   SweepCounts counts;                ///< of databases, added up
   std::vector<std::string> plans;    ///< texts of the plans of databases

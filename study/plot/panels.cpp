@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "hplcast/study/plot.hpp"
+#include "study/plot/figure.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+std::pair<double, double> range_of_x(const PlotPanel& panel) {
+  double least = HUGE_VAL, most = -HUGE_VAL;
+  for (const PlotSeries& one : panel.series) {
+    for (const auto& value : one.values) {
+      if (!std::isfinite(value.first) || (panel.log_x() && value.first <= 0)) continue;
+      least = std::min(least, value.first);
+      most = std::max(most, value.first);
+    }
+  }
+  return {least, most};
+}
+
+}  // namespace
+
+void PlotPanel::add_diagonal(const std::string& name) {
+  const auto [least, most] = range_of_x(*this);
+  line(name).values = {{least, least}, {most, most}};
+}
+
+void PlotPanel::add_level(double y, const std::string& name) {
+  const auto [least, most] = range_of_x(*this);
+  line(name).values = {{least, y}, {most, y}};
+}
+
+void PlotPanel::add_histogram(const std::string& name, const std::vector<double>& values, double from, double to,
+                              int bins) {
+  const double width = (to - from) / bins;
+  std::vector<double> counts(static_cast<std::size_t>(bins), 0.0);
+  for (const double value : values)
+    if (value >= from && value < to)
+      counts[std::min(counts.size() - 1, static_cast<std::size_t>((value - from) / width))] += 1;
+  PlotSeries& histogram = steps(name);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    histogram.add(from + (static_cast<double>(i) + 0.5) * width,
+                  counts[i] / (static_cast<double>(values.size()) * width));
+}
+
+void PlotPanel::add_curve(const std::string& name, double from, double to, int count,
+                          const std::function<double(double)>& function) {
+  PlotSeries& curve = line(name);
+  for (int i = 0; i < count; ++i) {
+    const double x = from + (to - from) * i / (count - 1);
+    curve.add(x, function(x));
+  }
+}
+
+namespace {
+
+constexpr std::size_t most_points = 4000;
+constexpr std::size_t colours = 8;  // classes s1 to s8
+
+/// Range of an axis that has room beside its values.
+struct Range {
+  bool logarithmic = false;
+  double least = HUGE_VAL, most = -HUGE_VAL;
+
+  bool can_show(double value) const { return std::isfinite(value) && (!logarithmic || value > 0); }
+  void include(double value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  PlotAxis axis(const std::string& name) const {
+    constexpr double room = 0.04;
+    PlotAxis axis{name, least, most, {}, logarithmic};
+    if (logarithmic) {
+      const double factor = most > least ? std::pow(most / least, room) : 2;
+      axis.min /= factor;
+      axis.max *= factor;
+    } else {
+      const double margin = most > least ? room * (most - least) : std::max(0.1 * std::abs(most), 1e-300);
+      axis.min -= least == 0 ? 0 : margin;
+      axis.max += margin;
+    }
+    return axis;
+  }
+};
+
+using Shown = std::vector<PlotPoint>;
+
+/// Every so many of the points that there is a place for; lines whole.
+Shown shown_of(const PlotSeries& series, const Range& x, const Range& y, std::size_t step) {
+  Shown shown;
+  for (std::size_t i = 0; i < series.values.size(); i += series.style == PlotSeries::Style::line ? 1 : step) {
+    const auto& [at, value] = series.values[i];
+    if (x.can_show(at) && y.can_show(value)) shown.push_back({at, value});
+  }
+  return shown;
+}
+
+/// The outline of steps whose middles are given, down to `floor` at both ends.
+Shown steps_of(const Shown& middles, const Range& x, double floor) {
+  const auto shown_edge = [&](double at) { return x.logarithmic ? std::clamp(at, x.least, x.most) : at; };
+  Shown outline;
+  double edge = middles.front().x;
+  if (middles.size() > 1) edge = shown_edge(edge - (middles[1].x - middles[0].x) / 2);
+  outline.push_back({edge, floor});
+  for (std::size_t i = 0; i < middles.size(); ++i) {
+    outline.push_back({edge, middles[i].y});
+    edge = i + 1 < middles.size() ? (middles[i].x + middles[i + 1].x) / 2 : shown_edge(2 * middles[i].x - edge);
+    outline.push_back({edge, middles[i].y});
+  }
+  outline.push_back({edge, floor});
+  return outline;
+}
+
+std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
+  std::size_t points = 0;
+  for (const PlotSeries& one : panel.series) points += one.values.size();
+  Range x{panel.log_x()}, y{panel.log_y()};
+  std::vector<Shown> shown;
+  for (const PlotSeries& one : panel.series) {
+    shown.push_back(shown_of(one, x, y, points / most_points + 1));
+    for (const PlotPoint& point : shown.back()) {
+      x.include(point.x);
+      y.include(point.y);
+    }
+    if (one.style == PlotSeries::Style::steps && !y.logarithmic && !shown.back().empty()) y.include(0);
+  }
+  if (x.most < x.least) return std::nullopt;
+  SvgPlot plot(id, panel.title, x.axis(panel.x_name), y.axis(panel.y_name), {640, 420, 92, 20, 28, 50});
+  for (const double at : panel.breaks)
+    if (x.can_show(at)) plot.line({{at, y.axis("").min}, {at, y.axis("").max}}, "change");
+  std::vector<LegendEntry> legend;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (shown[i].empty()) continue;
+    const PlotSeries& one = panel.series[i];
+    const std::string colour = "s" + std::to_string(i % colours + 1) + "-line";
+    const bool dots = one.style == PlotSeries::Style::points;
+    if (dots)
+      plot.dots(shown[i], colour + " dots");
+    else
+      plot.line(one.style == PlotSeries::Style::line ? shown[i] : steps_of(shown[i], x, y.least), colour);
+    if (!one.title.empty())
+      legend.push_back({colour + (dots ? " dots" : ""), dots ? Marker::dot : Marker::line, one.title});
+  }
+  Figure figure = make_figure(panel.title, plot);
+  figure.legend = std::move(legend);
+  return figure;
+}
+
+}  // namespace
+
+std::string picture_file(const Picture& picture) {
+  std::vector<Figure> figures;
+  for (const PlotPanel& panel : picture.panels)
+    if (auto figure = figure_of(panel, "panel-" + std::to_string(figures.size() + 1)))
+      figures.push_back(std::move(*figure));
+  return figure_file(figures, picture.title);
+}
+
+}  // namespace hplcast::study
