@@ -8,8 +8,8 @@
 #include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
-#include "hplcast/calibration/measure_detours.hpp"
 #include "hplcast/calibration/machine.hpp"
+#include "hplcast/calibration/measure_detours.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace {

@@ -133,7 +133,7 @@ nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
 
 ComparedMedians compare_medians(const std::vector<double>& real, const std::vector<double>& predicted) {
   const auto [least, most] = std::minmax_element(real.begin(), real.end());
-  ComparedMedians row{median(real), 0, median(predicted), 0};
+  ComparedMedians row{core::median(real), 0, core::median(predicted), 0};
   row.real_spread = (*most - *least) / row.real;
   row.error = (row.predicted - row.real) / row.real;
   return row;
@@ -154,7 +154,7 @@ ComparisonSummary summarize(const std::vector<ComparedMedians>& rows) {
   summary.bias /= n;
   summary.mean_abs_error = std::accumulate(absolute.begin(), absolute.end(), 0.0) / n;
   summary.max_abs_error = *std::max_element(absolute.begin(), absolute.end());
-  summary.median_abs_error = median(absolute);
+  summary.median_abs_error = core::median(absolute);
   summary.rank_correlation = rank_correlation(real, predicted);
   return summary;
 }
@@ -312,8 +312,8 @@ void add(ValuesOfConfigurations& all, const core::HplParameters& parameters, dou
 EnergyOfConfigurations medians_of(const ValuesOfConfigurations& all) {
   EnergyOfConfigurations medians;
   for (const auto& [parameters, values] : all)
-    medians[parameters] = {values.energy_j.size(), median(values.energy_j), median(values.power_w),
-                           median(values.gflops_per_w)};
+    medians[parameters] = {values.energy_j.size(), core::median(values.energy_j), core::median(values.power_w),
+                           core::median(values.gflops_per_w)};
   return medians;
 }
 

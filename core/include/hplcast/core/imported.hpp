@@ -76,7 +76,8 @@ struct PublishedWatts {
 /// fall with the load.
 std::vector<PowerSample> read_watt_per_state(std::istream& in, const std::string& name, const PublishedWatts& which);
 
-/// Samples of hplcast-measure-power, or such a table, with the frequencies of its pstates as "2.3GHz": its header tells.
+/// Samples of hplcast-measure-power, or such a table, with the frequencies of its pstates as "2.3GHz": its header
+/// tells.
 /// @throws ParseError, also for an empty file.
 std::vector<PowerSample> read_power_samples(std::istream& in, const std::string& name, const std::string& application,
                                             const std::vector<std::string>& pstates);
