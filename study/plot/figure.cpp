@@ -235,9 +235,9 @@ struct PlacedFigure {
 };
 
 PlacedFigure placed(const Figure& figure, double x, double y) {
-  constexpr double letter = 8.4, mark = 34;  // widths
+  constexpr double letter = 8.4, title_letter = 9.5, mark = 34;  // widths
   PlacedFigure result;
-  result.width = figure.width + 2 * margin;
+  result.width = std::max(figure.width, title_letter * static_cast<double>(figure.title.size())) + 2 * margin;
   result.svg = label(x + margin, y + margin + 16, "start", figure.title, " style=\"font-size:15px;font-weight:bold\"");
   std::string inner = figure.svg;
   inner.insert(4, attribute("x", coordinate(x + margin)) + attribute("y", coordinate(y + margin + title_height)) +

@@ -384,7 +384,7 @@ TEST(TimelinePicture, IsAStripForEachLineWhateverTheNumberOfEvents) {
   EXPECT_THAT(few, HasSubstr(">simulated<"));
   // Half kernels, half messages, each a quarter of 900 columns.
   EXPECT_THAT(few, HasSubstr("<path class=\"s6\" style=\"stroke:none\" d=\"M130.00 "));
-  EXPECT_THAT(few, HasSubstr("width=\"225.00\""));
+  EXPECT_THAT(few, HasSubstr("H355.00V20.00H130.00Z"));
   EXPECT_LT(picture_of(200000).size(), 300000U);
 }
 
