@@ -320,7 +320,7 @@ MachineDescription machine_of(const Json& json) {
 template <typename Read>
 auto parse(std::istream& in, const std::string& name, Read read) {
   try {
-    return read(Json::parse(core::read_json_text(in, name)));
+    return read(core::parse_json<Json>(core::read_json_text(in, name)));
   } catch (const nlohmann::json::exception& error) {
     throw core::ParseError({name, 0, ""}, error.what());
   } catch (const core::DomainError& error) {
@@ -331,7 +331,7 @@ auto parse(std::istream& in, const std::string& name, Read read) {
 }  // namespace
 
 void write_json(std::ostream& out, const MachineDescription& machine) {
-  out << to_json(machine).dump(2) << '\n';
+  out << core::json_text(to_json(machine), 2) << '\n';
 }
 
 void write_json(std::ostream& out, const MeasurementContext& context) {
@@ -348,7 +348,7 @@ void write_json(std::ostream& out, const MeasurementContext& context) {
     json["ranks"].push_back(std::move(one.json));
   }
   json["oversubscribed"] = is_oversubscribed(context);
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 void write_json(std::ostream& out, const std::vector<Check>& checks, const MachineDescription& machine) {
@@ -359,7 +359,7 @@ void write_json(std::ostream& out, const std::vector<Check>& checks, const Machi
         {{"name", check.name}, {"status", to_string(check.status)}, {"found", check.found}, {"remedy", check.remedy}});
   }
   json["machine"] = to_json(machine);
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 MachineDescription read_machine(std::istream& in, const std::string& name) {

@@ -13,6 +13,7 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/campaign.hpp"
@@ -73,9 +74,9 @@ void add_power(const calibration::CampaignArchive& archive, fit::CampaignFit& fi
     std::cerr << "hplcast fit cluster: warning: power of " << flag.subject << ": " << flag.flag << ": " << flag.detail
               << '\n';
   fit.cluster.power = power.model;
-  auto provenance = nlohmann::ordered_json::parse(fit.cluster.provenance);
-  provenance["power"] = nlohmann::ordered_json::parse(power_report_json(power, rows));
-  fit.cluster.provenance = provenance.dump();
+  auto provenance = core::parse_json<nlohmann::ordered_json>(fit.cluster.provenance);
+  provenance["power"] = core::parse_json<nlohmann::ordered_json>(power_report_json(power, rows));
+  fit.cluster.provenance = core::json_text(provenance);
 }
 
 void run_fit_cluster(const FitClusterOptions& options) {

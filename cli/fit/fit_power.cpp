@@ -16,6 +16,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/power_fit.hpp"
 
@@ -116,16 +117,16 @@ std::vector<core::PowerSample> samples_of(const std::string& file, const FitPowe
 void write_model(const FitPowerOptions& options, std::optional<core::ClusterModel> cluster, const fit::PowerFit& fit,
                  const std::string& report) {
   if (!cluster) {
-    Json json = Json::parse(core::power_json(fit.model));
-    json["report"] = Json::parse(report);
-    write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+    Json json = core::parse_json<Json>(core::power_json(fit.model));
+    json["report"] = core::parse_json<Json>(report);
+    write_result(options.output, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
     return;
   }
   if (cluster->power) std::cerr << "  note: this takes the place of the power of " << options.cluster << '\n';
   cluster->power = fit.model;
-  Json provenance = Json::parse(cluster->provenance);
-  provenance["power"] = Json::parse(report);
-  cluster->provenance = provenance.dump();
+  Json provenance = core::parse_json<Json>(cluster->provenance);
+  provenance["power"] = core::parse_json<Json>(report);
+  cluster->provenance = core::json_text(provenance);
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, *cluster); });
 }
 

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "cli/support/output.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
@@ -77,7 +78,7 @@ std::string power_report_json(const fit::PowerFit& fit, const fit::PowerRows& ro
   report["flags"] = Json::array();
   for (const core::QualityFlag& flag : fit.flags)
     report["flags"].push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
-  return report.dump();
+  return core::json_text(report);
 }
 
 }  // namespace hplcast::cli

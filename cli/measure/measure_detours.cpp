@@ -18,6 +18,7 @@
 #include "cli/support/progress.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/fit/detours.hpp"
@@ -175,7 +176,7 @@ void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>
 void write_sensitivity_json(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
   Json json = {{"detectors", Json::array()}};
   for (const Detector& detector : detectors_of(runs)) json["detectors"].push_back(json_of(detector));
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 }  // namespace hplcast::cli

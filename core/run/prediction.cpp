@@ -6,6 +6,7 @@
 
 #include "core/base/json_fields.hpp"
 #include "hplcast/core/energy.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::core::detail {
 
@@ -17,7 +18,7 @@ Energy energy_from(const Node& node);
 namespace hplcast::core {
 
 std::string energy_text(const Energy& energy) {
-  return detail::to_json(energy).dump();
+  return json_text(detail::to_json(energy));
 }
 
 }  // namespace hplcast::core
@@ -209,7 +210,7 @@ void refuse_unknown(const Node& root) {
 double amount(const Node& node, bool zero) {
   const double value = node.number();
   if (!(value > 0) && !(zero && value == 0))
-    node.fail("found " + node.raw().dump() + "; expected a number " + (zero ? "of at least 0" : "above 0"));
+    node.fail("found " + json_text(node.raw()) + "; expected a number " + (zero ? "of at least 0" : "above 0"));
   return value;
 }
 
@@ -268,7 +269,7 @@ Prediction from_json(const Node& root) {
 }  // namespace
 
 void write_prediction(std::ostream& out, const Prediction& prediction) {
-  out << to_json(prediction).dump(2) << '\n';
+  out << json_text(to_json(prediction), 2) << '\n';
 }
 
 Prediction read_prediction(std::istream& in, const std::string& name) {
@@ -280,7 +281,7 @@ void write_predictions(std::ostream& out, const std::vector<Prediction>& predict
   if (predictions.size() == 1) return write_prediction(out, predictions.front());
   Json json = Json::array();
   for (const Prediction& prediction : predictions) json.push_back(to_json(prediction));
-  out << json.dump(2) << '\n';
+  out << json_text(json, 2) << '\n';
 }
 
 std::vector<Prediction> read_predictions(std::istream& in, const std::string& name) {

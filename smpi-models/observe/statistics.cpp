@@ -1,4 +1,5 @@
 #include "smpi-models/observe/statistics.hpp"
+#include "hplcast/core/json.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -255,7 +256,7 @@ void write_statistics(std::ostream& out, const Statistics& statistics) {
   if (!statistics.phases.front().empty()) json["phases"] = phases_json(statistics);
   if (!program.times.empty()) json["phases"] = phases_of_program(program.times, !statistics.detours_s.empty());
   if (!statistics.blocked.empty()) json["blocked"] = blocked_json(statistics);
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 ProgressFile::ProgressFile(const std::string& path) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/explain.hpp"
 #include "study/compare/parameters_json.hpp"
@@ -111,7 +112,7 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
                {"known_waiting", explanation.known_waiting},
                {"warnings", explanation.warnings}};
   if (!explanation.picture.empty()) json["picture"] = explanation.picture;
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 namespace {

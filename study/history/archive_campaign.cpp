@@ -11,6 +11,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 #include "study/history/archive_sensors.hpp"
@@ -58,7 +59,7 @@ std::string protocol_of(const calibration::CampaignArchive& archive) {
   protocol["turbo"] = distinct(archive, [](const auto& machine) {
     return !machine.turbo ? "unknown" : *machine.turbo ? "on" : "off";
   });
-  return protocol.dump();
+  return core::json_text(protocol);
 }
 
 /// Sums of the calls of a design on one CPU.
@@ -158,9 +159,9 @@ CampaignRecord campaign_record(const calibration::CampaignArchive& archive, cons
 }
 
 std::vector<std::string> protocol_differences(const std::string& before, const std::string& after) {
-  const Json old = Json::parse(before), now = Json::parse(after);
+  const Json old = core::parse_json<Json>(before), now = core::parse_json<Json>(after);
   std::vector<std::string> differences;
-  const auto text = [](const Json& json) { return json.is_string() ? json.get<std::string>() : json.dump(); };
+  const auto text = [](const Json& json) { return json.is_string() ? json.get<std::string>() : core::json_text(json); };
   for (const auto& [key, value] : now.items()) {
     if (!old.contains(key)) {
       differences.push_back(key + ": " + text(value));

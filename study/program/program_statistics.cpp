@@ -47,7 +47,7 @@ ProgramStatistics read_program_statistics(std::istream& in, const std::string& n
   std::istringstream again(text);
   statistics.counted = read_statistics(again, name);
   try {
-    const Json json = Json::parse(text);
+    const Json json = core::parse_json<Json>(text);
     ProgramRun& run = statistics.run;
     run.simulator = json.at("simulator").get<std::string>();
     run.model_sha256 = json.at("model_sha256").get<std::string>();
@@ -98,7 +98,7 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
   for (const core::PhaseSummary& phase : run.phases)
     for (const core::PhaseField& field : core::phase_fields)
       if (field.required || phase.*field.member != 0) json["phases"][phase.name][field.name] = phase.*field.member;
-  if (run.energy) json["energy"] = Json::parse(core::energy_text(*run.energy));
+  if (run.energy) json["energy"] = core::parse_json<Json>(core::energy_text(*run.energy));
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

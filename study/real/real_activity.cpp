@@ -9,6 +9,7 @@
 #include "hplcast/core/activity_trace.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "study/activity/observed_ranks.hpp"
 #include "study/run/simulation_files.hpp"
 
@@ -99,7 +100,7 @@ void write_json(std::ostream& out, const RealActivity& activity, const Ranks& ra
                               {"drift", clocks[i].drift()},
                               {"error_s", clocks[i].error_s()}});
   }
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 bool in(const Range& range, int value) {

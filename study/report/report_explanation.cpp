@@ -42,7 +42,7 @@ bool is_explanation(const std::string& text) {
 ReportExplanation read_explanation(std::istream& in, const std::string& name) {
   ReportExplanation explanation;
   try {
-    const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+    const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
     core::HplParameters parameters;
     for (const core::HplField& field : core::hpl_fields())
       field.set(parameters, json.at("parameters").at(field.name).get<long long>());

@@ -94,7 +94,8 @@ CountsAtPanels counts_from(const nlohmann::ordered_json& panels) {
 Statistics read_statistics(std::istream& in, const std::string& name) {
   Statistics statistics;
   try {
-    const auto json = nlohmann::ordered_json::parse(core::read_json_text(in, name));  // phases keep their order
+    const auto json =
+        core::parse_json<nlohmann::ordered_json>(core::read_json_text(in, name));  // phases keep their order
     statistics.simulator = json.at("simulator").get<std::string>();
     statistics.mode = json.value("mode", "exact");
     statistics.fast_error_95_s = json.value("fast_error_95_s", 0.0);
