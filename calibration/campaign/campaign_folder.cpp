@@ -20,6 +20,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 
@@ -289,7 +290,7 @@ void CampaignFolder::log(const std::string& what, const std::string& command, in
               time + "  " + what + "  status " + std::to_string(status) + "  " + wall + "  " + command);
   const nlohmann::ordered_json line = {
       {"time", time}, {"what", what}, {"command", command}, {"status", status}, {"wall_s", wall_s}};
-  append_line(path_ / "log.jsonl", line.dump());
+  append_line(path_ / "log.jsonl", core::json_text(line));
 }
 
 }  // namespace hplcast::calibration

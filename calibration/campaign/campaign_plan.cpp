@@ -102,14 +102,14 @@ std::string first_difference(const Json& before, const Json& now) {
 
 std::string steps_json(const CampaignPlan& plan) {
   const Json json = {{"launch", launch_of(plan)}, {"steps", steps_of(plan)}};
-  return json.dump(2) + "\n";
+  return core::json_text(json, 2) + "\n";
 }
 
 std::string measured_otherwise(const std::string& remembered, const std::string& name, const CampaignPlan& plan,
                                const std::function<bool(const std::string& step)>& is_begun) {
   core::check_json(remembered, name);
   try {
-    const Json before = Json::parse(remembered);
+    const Json before = core::parse_json<Json>(remembered);
     const std::map<std::string, Json> now = steps_of(plan);
     bool any = false;
     for (const auto& [step, fields] : before.at("steps").items()) {

@@ -97,7 +97,7 @@ void write_description(const ObserveRequest& request, const fs::path& folder, do
                                  {"host", core::host_name()},
                                  {"date", core::utc_now()},
                                  {"wall_s", wall_s}};
-  core::write_file(folder / "program.json", [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+  core::write_file(folder / "program.json", [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
 }
 
 /// Every rank writes its own.
@@ -150,7 +150,7 @@ std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::st
   ObservedRun run;
   try {
     std::istringstream in(description->second);
-    const auto json = nlohmann::json::parse(core::read_json_text(in, where));
+    const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, where));
     if (const auto version = json.find("schema_version"); version == json.end() || *version != 1)
       throw core::ParseError({where, 0, "/schema_version"},
                              "found " + (version == json.end() ? "none" : version->dump()) + "; expected 1",

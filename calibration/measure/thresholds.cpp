@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::calibration {
 
@@ -62,7 +63,7 @@ void write_json(std::ostream& out, const std::vector<ScopeThresholds>& threshold
                                   {"late_probes", one.late_probes},
                                   {"notes", notes_on(one)}});
   }
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 }  // namespace hplcast::calibration

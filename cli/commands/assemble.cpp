@@ -12,6 +12,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::cli {
 
@@ -129,7 +130,7 @@ std::string provenance_of(const PublishedParts& published) {
   part("mixtures", published.mixtures, nullptr, "");
   nlohmann::ordered_json provenance = nlohmann::ordered_json::object();
   if (!assembled.empty()) provenance["assembled_from"] = std::move(assembled);
-  return provenance.dump();
+  return core::json_text(provenance);
 }
 
 void run_assemble(const AssembleOptions& options) {

@@ -18,6 +18,7 @@
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/transform.hpp"
@@ -226,7 +227,7 @@ void run_estimate(const PredictOptions& options, const std::vector<study::Predic
                                        {"wall_s", all.wall_s},
                                        {"memory_bytes", all.memory_bytes},
                                        {"simulated_messages", all.simulated_messages}};
-  write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+  write_result(options.output, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
 }
 
 void run_predict(PredictOptions options) {

@@ -11,6 +11,7 @@
 #include "cli/support/progress.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/study/quick.hpp"
 
 namespace hplcast::cli {
@@ -98,7 +99,7 @@ void run_quick(const QuickOptions& options) {
   if (!options.output.empty())
     core::write_file(options.output, [&](std::ostream& out) { core::write_cluster(out, result.cluster); });
   if (options.json) {
-    std::cout << to_json(result).dump(2) << '\n';
+    std::cout << core::json_text(to_json(result), 2) << '\n';
     return;
   }
   if (prints_cluster) return;

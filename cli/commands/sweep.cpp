@@ -15,6 +15,7 @@
 #include "cli/support/progress.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 
@@ -168,7 +169,7 @@ void write_status(std::ostream& out, const study::SweepDatabase& database, const
                                  {"failures", nlohmann::ordered_json::array()}};
   for (const study::FailedRun& one : database.failures())
     json["failures"].push_back({{"run", one.run}, {"message", one.message}, {"log", one.log}});
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 void run_status(const SweepOptions& options) {

@@ -15,6 +15,7 @@
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/fit/detours.hpp"
 
 namespace hplcast::cli {
@@ -158,9 +159,9 @@ void write_sources(const FitDetoursOptions& options, const core::DetourTrace& tr
   std::vector<core::DetourSource> sources;
   for (const fit::FoundDetours& found : fit.sources) sources.push_back(found.source);
   if (options.cluster.empty()) {
-    Json json = Json::parse(core::detours_json(sources));
+    Json json = core::parse_json<Json>(core::detours_json(sources));
     json["report"] = report_json(trace, fit);
-    write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+    write_result(options.output, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
     return;
   }
   core::ClusterModel cluster = *options.known_cluster;
@@ -169,9 +170,9 @@ void write_sources(const FitDetoursOptions& options, const core::DetourTrace& tr
               << '\n';
   cluster.detours = std::move(sources);
   core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
-  Json provenance = Json::parse(cluster.provenance);
+  Json provenance = core::parse_json<Json>(cluster.provenance);
   provenance["detours"] = report_json(trace, fit);
-  cluster.provenance = provenance.dump();
+  cluster.provenance = core::json_text(provenance);
   write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
 }
 

@@ -12,6 +12,7 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/kernel_table.hpp"
@@ -139,14 +140,14 @@ void require_all(const std::vector<Fitted>& all, const FitKernelOptions& options
 }
 
 Json model_json(const core::KernelModel& model) {
-  return Json::parse(core::kernel_model_json(model));
+  return core::parse_json<Json>(core::kernel_model_json(model));
 }
 
 /// {"dgemm": model, ...}: what stands in cluster.json under `kernels`.
 void write_models(std::ostream& out, const std::map<std::string, core::KernelModel>& models) {
   Json json = Json::object();
   for (const auto& [kernel, model] : models) json[kernel] = model_json(model);
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 /// [{"node": "5", "cpu": "0", "kernel": "dgemm", "model": {...}}, ...]
@@ -159,7 +160,7 @@ void write_groups(std::ostream& out, const std::vector<Fitted>& all, const FitKe
     entry["model"] = model_json(one.fit.model);
     json.push_back(std::move(entry));
   }
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 /// The place of a CPU among the hosts of the cluster: {host, cpu} as in the overrides of a model.

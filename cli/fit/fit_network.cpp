@@ -16,6 +16,7 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/fit/network_fit.hpp"
 
 namespace hplcast::cli {
@@ -231,7 +232,7 @@ Json report_json(const fit::NetworkFit& fit) {
 }
 
 Json to_json(const fit::NetworkFit& fit) {
-  Json json = Json::parse(core::network_model_json(fit.model));
+  Json json = core::parse_json<Json>(core::network_model_json(fit.model));
   const core::NetworkModel::Values& values = fit.model.values();
   Json& smpi = json["smpi"] = Json::object();
   smpi["local"] = smpi_json(values.local);
@@ -286,7 +287,7 @@ void run_fit_network(const FitNetworkOptions& given) {
   for (const fit::QualityFlag& flag : fit.flags)
     std::cerr << "hplcast fit network: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
   if (!given.plot.empty()) draw(fit, given.plot);
-  write_result(given.output, [&](std::ostream& out) { out << to_json(fit).dump(2) << '\n'; });
+  write_result(given.output, [&](std::ostream& out) { out << core::json_text(to_json(fit), 2) << '\n'; });
 }
 
 void add_inputs(Command& command, const std::shared_ptr<FitNetworkOptions>& options) {

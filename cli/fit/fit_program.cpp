@@ -64,7 +64,7 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, fit:
 void set_factors(const std::string& path, core::ProgramModel& program) {
   nlohmann::json regions;
   core::read_file(path, [&](std::istream& in, const std::string& name) {
-    const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+    const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
     if (!json.is_object() || !json.contains("regions") || !json.at("regions").is_object())
       throw core::ParseError({name, 0, "/regions"}, "expected the JSON of `hplcast run --bench-regions -o FILE`");
     regions = json.at("regions");

@@ -12,6 +12,7 @@
 #include "cli/support/picture.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::cli {
@@ -235,7 +236,7 @@ void run_fit_segmented(FitSegmentedOptions options) {
   Groups groups = fit_groups(options);
   if (noise != fit::SegmentNoiseKind::none) fit_noise(options, noise, groups);
   if (!options.plot.empty()) draw(groups, options);
-  write_result(options.output, [&](std::ostream& out) { out << to_json(groups, options).dump(2) << '\n'; });
+  write_result(options.output, [&](std::ostream& out) { out << core::json_text(to_json(groups, options), 2) << '\n'; });
 }
 
 }  // namespace

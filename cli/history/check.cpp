@@ -305,7 +305,7 @@ void run_counts(const HistoryDatabase& database, const CheckCommandOptions& opti
   }
   write_result(options.output, [&](std::ostream& out) {
     if (options.json) {
-      out << json.dump(2) << '\n';
+      out << core::json_text(json, 2) << '\n';
     } else {
       table.write(out);
     }
@@ -356,7 +356,7 @@ void run_check(CheckCommandOptions& options) {
     if (options.json) {
       auto json = check_json(check);
       if (cost) json["cost"] = cost_json(*cost);
-      out << json.dump(2) << '\n';
+      out << core::json_text(json, 2) << '\n';
       return;
     }
     write_findings(out, check, {options.all, options.only_new});

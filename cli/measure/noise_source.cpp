@@ -11,6 +11,7 @@
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace {
 
@@ -60,7 +61,7 @@ void print_json(std::ostream& out, const Options& options, const std::vector<cal
                              {"wall_s", row.wall_s},
                              {"duty", row.duty}});
   json["warnings"] = calibration::noise_source_warnings(options.source, rows);
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 void run(Options& options) {

@@ -5,6 +5,7 @@
 #include "core/cluster_json/cluster_pieces.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/topology.hpp"
 
 namespace hplcast::core {
@@ -73,14 +74,14 @@ Json to_json(const ClusterModel& cluster) {
   if (cluster.power) json["power"] = detail::to_json(*cluster.power);
   if (!cluster.detours.empty()) json["detours"] = detail::to_json(cluster.detours);
   if (cluster.program) json["program"] = detail::to_json(*cluster.program);
-  json["provenance"] = Json::parse(cluster.provenance.empty() ? "{}" : cluster.provenance);
+  json["provenance"] = parse_json<Json>(cluster.provenance.empty() ? "{}" : cluster.provenance);
   return json;
 }
 
 }  // namespace
 
 void write_cluster(std::ostream& out, const ClusterModel& cluster) {
-  out << to_json(cluster).dump(2) << '\n';
+  out << json_text(to_json(cluster), 2) << '\n';
 }
 
 ClusterModel read_cluster(std::istream& in, const std::string& name) {
@@ -115,7 +116,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
     for (const auto& [routine, model] : cluster.program->routines)
       check_overrides(program.at("routines").at(routine.c_str()), model, cluster.hosts);
   }
-  cluster.provenance = root.has("provenance") ? root.at("provenance").object().dump() : "{}";
+  cluster.provenance = root.has("provenance") ? json_text(root.at("provenance").object()) : "{}";
   return cluster;
 }
 
@@ -126,11 +127,11 @@ std::string cluster_sha256(const ClusterModel& cluster) {
 }
 
 std::string kernel_model_json(const KernelModel& model) {
-  return detail::to_json(model).dump(2);
+  return json_text(detail::to_json(model), 2);
 }
 
 std::string network_model_json(const NetworkModel& model) {
-  return detail::to_json(model).dump(2);
+  return json_text(detail::to_json(model), 2);
 }
 
 std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const std::string& name) {
@@ -150,7 +151,7 @@ NetworkModel read_network_model(std::istream& in, const std::string& name) {
 
 std::string read_provenance(std::istream& in, const std::string& name) {
   const Json json = detail::parse_json(in, name);
-  return Node(json, name).object().dump();
+  return json_text(Node(json, name).object());
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "core/base/json_fields.hpp"
 #include "hplcast/core/doubts.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core::detail {
@@ -101,18 +102,18 @@ inline void number(Walk& walk, const Json& json) {
 
 inline void at_least_zero(Walk& walk, const Json& json) {
   if (!json.is_number()) return number(walk, json);
-  if (!(json.get<double>() >= 0)) walk.note("found " + json.dump() + "; expected a number of at least 0");
+  if (!(json.get<double>() >= 0)) walk.note("found " + json_text(json) + "; expected a number of at least 0");
 }
 
 inline void positive(Walk& walk, const Json& json) {
   if (!json.is_number()) return number(walk, json);
-  if (!(json.get<double>() > 0)) walk.note("found " + json.dump() + "; expected a number above 0");
+  if (!(json.get<double>() > 0)) walk.note("found " + json_text(json) + "; expected a number above 0");
 }
 
 inline void count(Walk& walk, const Json& json) {
   if (!json.is_number_integer()) return walk.note(std::string("found ") + json.type_name() + "; expected an integer");
   if (!json.is_number_unsigned() && json.get<std::int64_t>() < 0)
-    walk.note("found " + json.dump() + "; expected an integer of at least 0");
+    walk.note("found " + json_text(json) + "; expected an integer of at least 0");
 }
 
 inline void boolean(Walk& walk, const Json& json) {

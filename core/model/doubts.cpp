@@ -9,6 +9,7 @@
 #include "core/cluster_json/cluster_pieces.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "hplcast/core/text.hpp"
 
@@ -208,7 +209,7 @@ std::vector<Problem> cluster_problems(std::istream& in, const std::string& name)
     detail::Node(json, name).object();
     problems = detail::schema_problems(json);
     if (!problems.empty()) return problems;
-    std::istringstream again(json.dump());
+    std::istringstream again(json_text(json));
     const ClusterModel cluster = read_cluster(again, name);
     for (const auto& flags : {doubts(cluster), missing_kernels(cluster)})
       for (const QualityFlag& doubt : flags) problems.push_back({false, doubt.subject, doubt.detail, ""});

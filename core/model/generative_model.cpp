@@ -6,6 +6,7 @@
 
 #include "core/base/json_fields.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/kernel_shape.hpp"
 
 namespace hplcast::core {
@@ -136,7 +137,7 @@ void write_generative(std::ostream& out, const GenerativeModel& model) {
                              {"mu", kind.mean},
                              {"Sigma_S", kind.between_cpus},
                              {"Sigma_T", kind.between_days}});
-  out << json.dump(2) << '\n';
+  out << json_text(json, 2) << '\n';
 }
 
 GenerativeModel read_generative(std::istream& in, const std::string& name) {

@@ -33,7 +33,7 @@ static void describe(Fields& fields, PowerLevels& levels) {
 }
 
 std::string energy_text(const Energy& energy) {
-  return detail::to_json(energy).dump();
+  return json_text(detail::to_json(energy));
 }
 
 }  // namespace hplcast::core
@@ -192,7 +192,7 @@ void refuse_unknown(const Node& root) {
 double amount(const Node& node, bool zero) {
   const double value = node.number();
   if (!(value > 0) && !(zero && value == 0))
-    node.fail("found " + node.raw().dump() + "; expected a number " + (zero ? "of at least 0" : "above 0"));
+    node.fail("found " + json_text(node.raw()) + "; expected a number " + (zero ? "of at least 0" : "above 0"));
   return value;
 }
 
@@ -237,7 +237,7 @@ Prediction from_json(const Node& root) {
 }  // namespace
 
 void write_prediction(std::ostream& out, const Prediction& prediction) {
-  out << to_json(prediction).dump(2) << '\n';
+  out << json_text(to_json(prediction), 2) << '\n';
 }
 
 Prediction read_prediction(std::istream& in, const std::string& name) {
@@ -249,7 +249,7 @@ void write_predictions(std::ostream& out, const std::vector<Prediction>& predict
   if (predictions.size() == 1) return write_prediction(out, predictions.front());
   Json json = Json::array();
   for (const Prediction& prediction : predictions) json.push_back(to_json(prediction));
-  out << json.dump(2) << '\n';
+  out << json_text(json, 2) << '\n';
 }
 
 std::vector<Prediction> read_predictions(std::istream& in, const std::string& name) {

@@ -145,14 +145,14 @@ NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
 
 std::string provenance_of(const Campaign& campaign, const CampaignFit& fit) {
   using Json = nlohmann::ordered_json;
-  Json json = Json::parse(campaign.origin);
+  Json json = core::parse_json<Json>(campaign.origin);
   json["quality_flags"] = Json::array();
   for (const QualityFlag& flag : fit.flags)
     json["quality_flags"].push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
   const core::Verdict verdict = core::verdict_on(fit.flags);
   json["verdict"] = {{"usability", core::to_string(verdict.usability)}, {"text", core::to_string(verdict)}};
   json["notes"] = fit.notes;
-  return json.dump();
+  return core::json_text(json);
 }
 
 std::string text_of(const core::CampaignArchive& archive, const std::string& path) {

@@ -101,7 +101,7 @@ void set_thresholds(std::istream& in, const std::string& name, NetworkFitOptions
   using Json = nlohmann::ordered_json;
   constexpr std::uint64_t beyond = 2147483647;  // SMPI compares sizes as ints
   try {
-    const Json json = Json::parse(core::read_json_text(in, name));
+    const Json json = core::parse_json<Json>(core::read_json_text(in, name));
     const Json* chosen = nullptr;
     for (const Json& one : json.at("thresholds"))
       if (chosen == nullptr || one.at("scope") == "remote") chosen = &one;

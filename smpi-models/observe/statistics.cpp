@@ -1,4 +1,5 @@
 #include "smpi-models/observe/statistics.hpp"
+#include "hplcast/core/json.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -8,6 +8,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::study {
 
@@ -116,7 +117,7 @@ std::vector<RankActivity> simulated_ranks(const std::filesystem::path& trace, in
         ++number;
         if (line.compare(0, 6, "{\"ph\":") != 0) continue;
         if (line.back() == ',') line.pop_back();
-        const auto json = nlohmann::json::parse(line);
+        const auto json = core::parse_json<nlohmann::json>(line);
         if (json.at("ph") != "X") continue;
         add_event(all.at(json.at("tid").get<std::size_t>()), event_of(json));
       }

@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "study/compare/parameters_json.hpp"
 
 namespace hplcast::study {
@@ -288,7 +289,7 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
   json["unmatched_real"] = list_json(comparison.unmatched_real);
   json["unmatched_predicted"] = list_json(comparison.unmatched_predicted);
   json["failed_residuals"] = comparison.failed_residuals;
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 namespace {

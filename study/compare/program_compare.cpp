@@ -189,7 +189,7 @@ ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const
 
 ProgramOutput read_program_output(std::istream& in, const std::string& name) {
   try {
-    const Json json = Json::parse(core::read_json_text(in, name));
+    const Json json = core::parse_json<Json>(core::read_json_text(in, name));
     ProgramOutput output{name, json.at("output").get<std::string>(), json.at("time_s").get<double>()};
     const std::string command = json.value("command", std::string());
     const std::size_t blank = std::min(command.find(' '), command.size());
@@ -207,7 +207,7 @@ bool is_program_run(const std::string& text) {
   if (begin == std::string::npos || text[begin] != '{') return false;
   try {
     std::istringstream in(text);
-    const Json json = Json::parse(core::read_json_text(in, ""));
+    const Json json = core::parse_json<Json>(core::read_json_text(in, ""));
     return json.contains("schema_version") && json.contains("output") && json.contains("time_s");
   } catch (const std::exception&) {
     return false;  // a program may print anything

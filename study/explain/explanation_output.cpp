@@ -113,7 +113,7 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
                {"known_waiting", explanation.known_waiting},
                {"warnings", explanation.warnings}};
   if (!explanation.picture.empty()) json["picture"] = explanation.picture;
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 bool is_explanation(const std::string& text) {

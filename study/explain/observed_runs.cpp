@@ -27,7 +27,7 @@ ObservedRun run_of_folder(const fs::path& folder) {
   observed.folder = folder;
   core::read_file(file, [&](std::istream& in, const std::string& name) {
     try {
-      const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+      const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
       for (const core::HplField& field : core::hpl_fields())
         field.set(observed.run.parameters, json.at("parameters").at(field.name).get<long long>());
       observed.run.time_s = json.at("time_s").get<double>();

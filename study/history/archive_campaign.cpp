@@ -12,6 +12,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/campaign.hpp"
@@ -188,7 +189,7 @@ std::string protocol_of(const core::CampaignArchive& archive) {
   protocol["turbo"] = distinct(archive, [](const auto& machine) {
     return !machine.turbo ? "unknown" : *machine.turbo ? "on" : "off";
   });
-  return protocol.dump();
+  return core::json_text(protocol);
 }
 
 /// Sums of the calls of a design on one CPU.
@@ -288,9 +289,9 @@ void add_network_segments(CampaignRecord& record, const std::string& reference_j
 }
 
 std::vector<std::string> protocol_differences(const std::string& before, const std::string& after) {
-  const Json old = Json::parse(before), now = Json::parse(after);
+  const Json old = core::parse_json<Json>(before), now = core::parse_json<Json>(after);
   std::vector<std::string> differences;
-  const auto text = [](const Json& json) { return json.is_string() ? json.get<std::string>() : json.dump(); };
+  const auto text = [](const Json& json) { return json.is_string() ? json.get<std::string>() : core::json_text(json); };
   for (const auto& [key, value] : now.items()) {
     if (!old.contains(key)) {
       differences.push_back(key + ": " + text(value));

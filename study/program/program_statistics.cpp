@@ -56,7 +56,7 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
   for (const core::PhaseSummary& phase : run.phases)
     for (const core::PhaseField& field : core::phase_fields)
       if (field.required || phase.*field.member != 0) json["phases"][phase.name][field.name] = phase.*field.member;
-  if (run.energy) json["energy"] = Json::parse(core::energy_text(*run.energy));
+  if (run.energy) json["energy"] = core::parse_json<Json>(core::energy_text(*run.energy));
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

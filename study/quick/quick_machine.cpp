@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::study {
 
@@ -102,7 +103,7 @@ std::string provenance(const QuickMachine& machine, const QuickAssumptions& assu
   for (const QuickAssumption& one : quick_assumptions()) json["assumed"][one.text] = assumed.*one.value / one.unit;
   json["quality_flags"] = {
       {{"subject", "all"}, {"flag", "assumed"}, {"detail", "no kernel and no message of this cluster was measured"}}};
-  return json.dump();
+  return core::json_text(json);
 }
 
 void check(const QuickMachine& machine) {

@@ -98,7 +98,7 @@ void write_json(std::ostream& out, const RealActivity& activity, const Ranks& ra
                               {"drift", clocks[i].drift()},
                               {"error_s", clocks[i].error_s()}});
   }
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 bool in(const Range& range, int value) {

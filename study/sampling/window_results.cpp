@@ -44,11 +44,12 @@ std::optional<HplSimulation> WindowResult::read() const {
   std::error_code error;
   if (!std::filesystem::exists(path_, error)) return std::nullopt;
   Json json;
-  core::read_file(
-      path_, [&](std::istream& in, const std::string& name) { json = Json::parse(core::read_json_text(in, name)); });
+  core::read_file(path_, [&](std::istream& in, const std::string& name) {
+    json = core::parse_json<Json>(core::read_json_text(in, name));
+  });
   if (json.value("request", "") != request_) return std::nullopt;
   HplSimulation simulation;
-  std::istringstream prediction(json.at("prediction").dump());
+  std::istringstream prediction(core::json_text(json.at("prediction")));
   simulation.prediction = core::read_prediction(prediction, path_.string());
   simulation.panel_marks_s = json.at("panel_marks_s").get<std::vector<double>>();
   simulation.counts_at_panels = json.at("counts_at_panels").get<CountsAtPanels>();
@@ -59,10 +60,10 @@ void WindowResult::write(const HplSimulation& simulation) const {
   std::ostringstream prediction;
   core::write_prediction(prediction, simulation.prediction);
   const Json json = {{"request", request_},
-                     {"prediction", Json::parse(prediction.str())},
+                     {"prediction", core::parse_json<Json>(prediction.str())},
                      {"panel_marks_s", simulation.panel_marks_s},
                      {"counts_at_panels", simulation.counts_at_panels}};
-  core::write_file(path_, [&](std::ostream& out) { out << json.dump(1) << '\n'; });
+  core::write_file(path_, [&](std::ostream& out) { out << core::json_text(json, 1) << '\n'; });
 }
 
 namespace {

@@ -43,13 +43,13 @@ CREATE TABLE failures(run TEXT PRIMARY KEY, message TEXT NOT NULL, log TEXT NOT 
 std::string factors_json(const Configuration& factors) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const Setting& setting : factors) json[setting.factor] = setting.value;
-  return json.dump();
+  return core::json_text(json);
 }
 
 Configuration factors_of(const std::string& text) {
   Configuration factors;
   core::check_json(text, "factors in the database");
-  const auto json = nlohmann::ordered_json::parse(text);
+  const auto json = core::parse_json<nlohmann::ordered_json>(text);
   for (const auto& [factor, value] : json.items()) factors.push_back({factor, value.get<std::string>()});
   return factors;
 }

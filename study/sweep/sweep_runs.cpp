@@ -10,6 +10,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/predict.hpp"
 #include "hplcast/study/sweep_plan.hpp"
@@ -111,14 +112,14 @@ Json json_value(const std::string& text) {
 core::ClusterModel with_field(const core::ClusterModel& cluster, const std::string& pointer, const std::string& value) {
   std::ostringstream text;
   core::write_cluster(text, cluster);
-  Json json = Json::parse(text.str());
+  Json json = core::parse_json<Json>(text.str());
   try {
     Json& field = json.at(Json::json_pointer(pointer));
     field = json_value(value);
   } catch (const Json::exception&) {
     throw core::ParseError({"the cluster " + cluster.name, 0, pointer}, "no such field; expected one of cluster.json");
   }
-  std::istringstream changed(json.dump());
+  std::istringstream changed(core::json_text(json));
   return core::read_cluster(changed, cluster.name + " with " + pointer + " = " + value);
 }
 

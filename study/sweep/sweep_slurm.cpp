@@ -151,7 +151,7 @@ Json outcome_json(const SweepOutcome& outcome) {
   if (outcome.prediction) {
     std::ostringstream text;
     core::write_prediction(text, *outcome.prediction);
-    json["prediction"] = Json::parse(text.str());
+    json["prediction"] = core::parse_json<Json>(text.str());
   } else {
     json["failure"] = outcome.failure.message;
     json["log"] = outcome.failure.log;
@@ -161,13 +161,14 @@ Json outcome_json(const SweepOutcome& outcome) {
 
 Json read_json(const fs::path& path) {
   Json json;
-  core::read_file(
-      path, [&](std::istream& in, const std::string& name) { json = Json::parse(core::read_json_text(in, name)); });
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
+    json = core::parse_json<Json>(core::read_json_text(in, name));
+  });
   return json;
 }
 
 void write_json(const fs::path& path, const Json& json) {
-  core::write_file(path, [&](std::ostream& out) { out << json.dump() << '\n'; });
+  core::write_file(path, [&](std::ostream& out) { out << core::json_text(json) << '\n'; });
 }
 
 /// Empty files of tasks that met a full disk: there may be room for a name still.
@@ -338,7 +339,7 @@ class SlurmSweep {
         SweepOutcome outcome;
         outcome.task = task->second;
         if (json.contains("prediction")) {
-          std::istringstream text(json["prediction"].dump());
+          std::istringstream text(core::json_text(json["prediction"]));
           outcome.prediction = core::read_prediction(text, entry.path().string());
         } else {
           outcome.failure = {task->first, json.at("failure"), json.at("log")};

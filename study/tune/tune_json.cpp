@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "hplcast/core/json.hpp"
 #include "hplcast/study/tune.hpp"
 #include "study/compare/parameters_json.hpp"
 
@@ -61,7 +62,7 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
                        {"one_node_N", result.baselines.one_node_N},
                        {"linear_scaling_gflops", result.baselines.linear_scaling}};
   json["wall_s"] = result.wall_s;
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 }  // namespace hplcast::study

@@ -11,6 +11,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/generative.hpp"
 #include "study/whatif/cluster_changes.hpp"
@@ -309,9 +310,9 @@ const Entry* find(const std::string& name) {
 }
 
 void note_provenance(ClusterModel& cluster, const Transformation& transformation) {
-  auto provenance = nlohmann::ordered_json::parse(cluster.provenance);
+  auto provenance = core::parse_json<nlohmann::ordered_json>(cluster.provenance);
   provenance["transformations"].push_back(transformation.name + "=" + transformation.argument);
-  cluster.provenance = provenance.dump();
+  cluster.provenance = core::json_text(provenance);
 }
 
 ClusterModel with_change(const ClusterModel& cluster, const Transformation& transformation) {
