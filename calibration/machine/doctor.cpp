@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
@@ -261,8 +262,8 @@ void write_json(std::ostream& out, const std::vector<Check>& checks, const core:
   }
   std::ostringstream description;
   write_json(description, machine);
-  json["machine"] = Json::parse(description.str());
-  out << json.dump(2) << '\n';
+  json["machine"] = core::parse_json<Json>(description.str());
+  out << core::json_text(json, 2) << '\n';
 }
 
 }  // namespace hplcast::calibration

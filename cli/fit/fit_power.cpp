@@ -15,6 +15,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/power_fit.hpp"
@@ -115,9 +116,9 @@ void write_model(const FitPowerOptions& options, std::optional<core::ClusterMode
                  const fit::PowerRows& rows) {
   if (!cluster) {
     using Json = nlohmann::ordered_json;
-    Json json = Json::parse(core::power_json(fit.model));
-    json["report"] = Json::parse(fit::power_report_json(fit, rows));
-    write_result(options.output, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+    Json json = core::parse_json<Json>(core::power_json(fit.model));
+    json["report"] = core::parse_json<Json>(fit::power_report_json(fit, rows));
+    write_result(options.output, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
     return;
   }
   if (cluster->power) std::cerr << "  note: this takes the place of the power of " << options.cluster << '\n';

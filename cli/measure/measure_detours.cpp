@@ -122,7 +122,7 @@ void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>
 void write_sensitivity_json(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
   Json json = {{"detectors", Json::array()}};
   for (const fit::DetectorRuns& detector : fit::detector_runs(runs)) json["detectors"].push_back(json_of(detector));
-  out << json.dump(2) << '\n';
+  out << core::json_text(json, 2) << '\n';
 }
 
 enum class Method { gaps, fwq, ftq, collectives };

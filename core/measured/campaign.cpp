@@ -160,7 +160,7 @@ MeasurementContext context_of(const Json& json) {
 }  // namespace
 
 void write_json(std::ostream& out, const MachineDescription& machine) {
-  out << to_json(machine).dump(2) << '\n';
+  out << json_text(to_json(machine), 2) << '\n';
 }
 
 void write_json(std::ostream& out, const MeasurementContext& context) {
@@ -177,12 +177,12 @@ void write_json(std::ostream& out, const MeasurementContext& context) {
     json["ranks"].push_back(std::move(one.json));
   }
   json["oversubscribed"] = is_oversubscribed(context);
-  out << json.dump(2) << '\n';
+  out << json_text(json, 2) << '\n';
 }
 
 MeasurementContext read_context(std::istream& in, const std::string& name) {
   try {
-    return context_of(Json::parse(read_json_text(in, name)));
+    return context_of(parse_json<Json>(read_json_text(in, name)));
   } catch (const nlohmann::json::exception& error) {
     throw ParseError({name, 0, ""}, error.what());
   } catch (const DomainError& error) {

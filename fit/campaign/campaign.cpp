@@ -167,11 +167,11 @@ std::string origin_json(const core::CampaignArchive& archive) {
   json["campaign_file"] = text_of(archive, "campaign.yaml");
   const std::string start = text_of(archive, "start");
   if (!start.empty()) core::check_json(start, "start");
-  json["start_unix_s"] = start.empty() ? Json() : Json::parse(start);
-  json["surroundings"] = Json::parse(archive.files.at(core::campaign_hosts_file));
+  json["start_unix_s"] = start.empty() ? Json() : core::parse_json<Json>(start);
+  json["surroundings"] = core::parse_json<Json>(archive.files.at(core::campaign_hosts_file));
   const std::string git = text_of(archive, "surroundings/git.txt");
   json["hplcast_commit"] = git.substr(0, git.find(' '));
-  return json.dump();
+  return core::json_text(json);
 }
 
 }  // namespace

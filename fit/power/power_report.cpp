@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/power_fit.hpp"
 
@@ -47,14 +48,14 @@ std::string power_report_json(const PowerFit& fit, const PowerRows& rows) {
   report["flags"] = Json::array();
   for (const core::QualityFlag& flag : fit.flags)
     report["flags"].push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
-  return report.dump();
+  return core::json_text(report);
 }
 
 void set_power(const PowerFit& fit, const PowerRows& rows, core::ClusterModel& cluster) {
   cluster.power = fit.model;
-  Json provenance = Json::parse(cluster.provenance);
-  provenance["power"] = Json::parse(power_report_json(fit, rows));
-  cluster.provenance = provenance.dump();
+  Json provenance = core::parse_json<Json>(cluster.provenance);
+  provenance["power"] = core::parse_json<Json>(power_report_json(fit, rows));
+  cluster.provenance = core::json_text(provenance);
 }
 
 std::vector<core::PowerSample> power_samples(const core::CampaignArchive& archive) {

@@ -124,7 +124,7 @@ bool is_explanation(const std::string& text) {
 ExplanationSummary read_explanation(std::istream& in, const std::string& name) {
   ExplanationSummary explanation;
   try {
-    const auto json = nlohmann::json::parse(core::read_json_text(in, name));
+    const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
     for (const core::HplField& field : core::hpl_fields())
       field.set(explanation.parameters, json.at("parameters").at(field.name).get<long long>());
     explanation.verdict = json.at("verdict").get<std::vector<std::string>>();
