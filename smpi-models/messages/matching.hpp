@@ -53,10 +53,10 @@ class Matching {
     return message;
   }
   /// The message that a receive of this channel would get; null: none.
-  Message find(const hplcast_channel& wanted) const {
+  const Message* find(const hplcast_channel& wanted) const {
     const auto found = std::find_if(messages_.begin(), messages_.end(),
                                     [&](const Message& one) { return matches(channel_of(*one), wanted); });
-    return found == messages_.end() ? nullptr : *found;
+    return found == messages_.end() ? nullptr : &*found;
   }
 
  private:

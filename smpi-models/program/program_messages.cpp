@@ -158,7 +158,7 @@ bool ProgramMessages::probe(Rank& rank, const hplcast_end& end, bool waits, MPI_
   rank.clock.is_between_kernels(core::CoreState::polling);
   rank.clock.spend(polling_cost_s(rank, iprobe_s_));
   rank.clock.flush();
-  std::shared_ptr<SentMessage> found = rank.mail.open.find(wanted);
+  const std::shared_ptr<SentMessage>* found = rank.mail.open.find(wanted);
   if (late_ && !waits && !rank.mail.has(wanted, rank.let_in_s)) found = nullptr;
   rank.let_in_s = rank.clock.now_s();
   if (found == nullptr && waits) {
@@ -173,7 +173,7 @@ bool ProgramMessages::probe(Rank& rank, const hplcast_end& end, bool waits, MPI_
     return false;
   }
   failed_[rank.number] = 0;
-  const hplcast_message& what = found->message;
+  const hplcast_message& what = (*found)->message;
   set_status(status, request.communicator->ranks.number_of(what.channel.source), what.channel.tag,
              static_cast<std::size_t>(what.bytes));
   return true;

@@ -160,9 +160,4 @@ void Session::register_model(const hplcast_model_table& table) {
   }
 }
 
-Session& session() {
-  static auto* const opened = new Session();
-  return *opened;
-}
-
 }  // namespace hplcast::smpi_models

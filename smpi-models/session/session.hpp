@@ -57,6 +57,9 @@ class Session {
 };
 
 /// The one of this process, never destroyed: actors may outlive static objects.
-Session& session();
+inline Session& session() {
+  static auto* const opened = new Session();
+  return *opened;
+}
 
 }  // namespace hplcast::smpi_models
