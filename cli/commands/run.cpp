@@ -50,7 +50,7 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
   };
   for (const auto& [name, use] : run.routines) add(name, use);
   for (const auto& [name, use] : run.regions) add("region " + name, use);
-  table.add({std::string("the rest (") + study::to_string(run.rest) + ")", "", significant(run.rest_s),
+  table.add({std::string("the rest (") + core::to_string(run.rest) + ")", "", significant(run.rest_s),
              share(run.rest_s), "", ""});
   if (run.detours_s > 0) table.add({"detours", "", significant(run.detours_s), share(run.detours_s), "", ""});
   const double waiting_s = all_s - run.routines_s() - run.regions_s() - run.rest_s - run.detours_s;
