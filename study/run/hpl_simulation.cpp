@@ -83,29 +83,28 @@ std::string unquoted(const fs::path& path, const fs::path& folder) {
   return "./" + link.filename().string() + "/" + name;
 }
 
-core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks) {
-  const SimulationFiles files =
-      write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
+core::Command simulation_command(const RunPlan& plan, const fs::path& folder) {
+  const PredictionRequest& request = plan.request();
+  const SimulationFiles files = write_simulation_files(request.cluster, plan.ranks(), plan.platform_library(), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
   core::Command command;
   command.program = smpirun_to_run(request.programs.smpirun);
   const fs::path xhpl = simulated_hpl(request.programs);
   require_one_simgrid(command.program, xhpl);
-  command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
+  command.arguments = {"-np",       std::to_string(plan.ranks()),    "-platform", unquoted(files.platform, folder),
                        "-hostfile", unquoted(files.hostfile, folder)};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
-  const MemorySettings memory = memory_settings(request);
+  const MemorySettings memory = plan.memory();
   command.arguments.insert(command.arguments.end(), memory.options.begin(), memory.options.end());
   command.arguments.push_back(unquoted(xhpl, folder));
   command.environment = {{"HPLCAST_CLUSTER", files.cluster.string()},
-                         {"HPLCAST_SEED", std::to_string(request.seed)},
-                         {"HPLCAST_MODE", mode_of(request) == SimulationMode::fast ? "fast" : "exact"},
+                         {"HPLCAST_SEED", std::to_string(plan.seed())},
+                         {"HPLCAST_MODE", to_string(plan.mode())},
                          {"HPLCAST_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_NETWORK_NOISE", request.noise ? "on" : "off"},
                          {"HPLCAST_STATS", (folder / "statistics.json").string()}};
   if (std::getenv("GLIBC_TUNABLES") == nullptr) command.environment["GLIBC_TUNABLES"] = memory.glibc_tunables;
-  command.purpose =
-      "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);
+  command.purpose = "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(plan.seed());
   command.directory = folder;
   command.output = folder / "simulation.log";
   command.timeout_s = request.timeout_s;
@@ -167,12 +166,12 @@ fs::path platform_library(const SimulatorPrograms& programs) {
   return own_library("libhplcast-platform.so", "HPLCAST_PLATFORM_LIBRARY");
 }
 
-HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& folder,
-                           const std::optional<PanelWindow>& window) {
-  const int ranks = request.parameters.P * request.parameters.Q;
+HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const SimulationWatch& watch) {
+  const PredictionRequest& request = plan.request();
+  const std::optional<PanelWindow>& window = plan.window();
   // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
   const core::TemporaryFolder copies("hplcast-smpi");
-  core::Command command = simulation_command(request, folder, ranks);
+  core::Command command = simulation_command(plan, folder);
   // Empty: all panels, whatever our own environment says.
   command.environment["HPLCAST_WINDOW"] =
       window ? std::to_string(window->first) + "-" + std::to_string(window->simulated_to - 1) : "";
@@ -185,9 +184,9 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   PeakMemory memory;
   command.while_running = [&](int pid) {
     memory.sample(pid);
-    if (request.while_running) request.while_running();
-    if (!request.on_progress) return;
-    if (const auto progress = progress_of(command)) request.on_progress(*progress);
+    if (watch.while_running) watch.while_running();
+    if (!watch.on_progress) return;
+    if (const auto progress = progress_of(command)) watch.on_progress(*progress);
   };
   HplSimulation simulation;
   core::Prediction& prediction = simulation.prediction;
@@ -208,7 +207,7 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   // HPL prints its time with two decimals; the runtime knows it exactly.
   prediction.time_s = statistics.times_s.size() == 1 ? statistics.times_s.front() : run.time_s;
   prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
-  prediction.seed = request.seed;
+  prediction.seed = plan.seed();
   prediction.mode = statistics.mode;
   prediction.fast_error_95_s = statistics.fast_error_95_s;
   prediction.cluster = request.cluster.name;
@@ -225,7 +224,7 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   if (request.observation.phases) prediction.phases = summarised(statistics.phases);
   if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, statistics.phases);
   if (request.observation.energy && statistics.energy) {
-    prediction.energy = energy_of(request, prediction, *statistics.energy, !window);
+    prediction.energy = energy_of(plan, prediction, *statistics.energy);
     if (!request.observation.power_trace.empty())
       write_power_csv(request.observation.power_trace, statistics.energy->trace);
   }

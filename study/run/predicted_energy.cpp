@@ -59,11 +59,10 @@ core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double t
   return counted;
 }
 
-core::Energy energy_of(const PredictionRequest& request, const core::Prediction& prediction,
-                       const SimulatedEnergy& counted, bool whole) {
-  core::Energy energy = added_energy(request.cluster, request.parameters.P * request.parameters.Q, prediction.time_s,
-                                     prediction.gflops, counted.energy);
-  if (whole) energy.levels = core::power_levels(counted.trace);
+core::Energy energy_of(const RunPlan& plan, const core::Prediction& prediction, const SimulatedEnergy& counted) {
+  core::Energy energy =
+      added_energy(plan.cluster(), plan.ranks(), prediction.time_s, prediction.gflops, counted.energy);
+  if (!plan.window()) energy.levels = core::power_levels(counted.trace);
   return energy;
 }
 

@@ -100,7 +100,7 @@ double effort(const SweepRun& run) {
   request.parameters = run.parameters;
   request.mode = simulation_mode(run.mode);
   request.windows = run.windows;
-  return needs_of(request).wall_s;
+  return resolve_unchecked(std::move(request)).needs().wall_s;
 }
 
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
@@ -117,14 +117,13 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;
-  request.while_running = while_running;
   const fs::path log = beside(execution.database, ".logs").filename() / name;
   const fs::path logs = fs::absolute(execution.database).parent_path() / log;
   SweepOutcome outcome;
   outcome.task = &task;
   std::error_code ignored;
   try {
-    outcome.prediction = predict(request);
+    outcome.prediction = predict(request, {while_running});
     outcome.prediction->model_levels = task.run->levels;
     fs::remove_all(work, ignored);
     fs::remove_all(logs, ignored);  // of an attempt that failed

@@ -10,7 +10,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 
 namespace hplcast::study {
 
@@ -116,7 +116,7 @@ struct SweepRuns {
   std::vector<SweepRun> runs;                          ///< different ones, in the order of the plan
   std::vector<SweepPoint> points;                      ///< with their seeds: points.size() >= runs.size()
   std::vector<SkippedPoint> skipped;
-  std::vector<std::string> warnings;  ///< of check(), each once
+  std::vector<std::string> warnings;  ///< of the plans, each once
 };
 
 /// Reads the clusters, makes the changes, and leaves out what cannot be run: more ranks than cores, a matrix that does
