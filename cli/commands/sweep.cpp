@@ -17,6 +17,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 
 namespace hplcast::cli {
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "hplcast/core/files.hpp"
+#include "hplcast/study/predict.hpp"
 #include "study/activity/observed_ranks.hpp"
 #include "study/explain/causes.hpp"
 #include "study/explain/differences.hpp"

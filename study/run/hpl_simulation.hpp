@@ -27,10 +27,6 @@ struct HplSimulation {
 /// Runs HPL on the simulator, all panels or the window of the plan, in `folder`, which is there. @throws as predict()
 HplSimulation simulate_hpl(const RunPlan& plan, const std::filesystem::path& folder, const SimulationWatch& watch = {});
 
-/// @throws core::DomainError if energy is asked for of a cluster without power; core::UsageError if nobody can count
-/// it.
-void check_energy(const PredictionRequest& request);
-
 /// @throws core::DomainError for a cluster without power.
 void require_power(const core::ClusterModel& cluster);
 
@@ -40,9 +36,6 @@ std::vector<std::string> power_warnings(const core::ClusterModel& cluster);
 /// The parts that the runtime counted, with states as means over the ranks, added up.
 core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double time_s, double gflops,
                           core::Energy counted);
-
-/// What the power model does not say, if energy is asked for.
-std::vector<std::string> energy_warnings(const PredictionRequest& request);
 
 /// What the runtime counted, as the prediction has it. All panels: also what meters would read.
 core::Energy energy_of(const RunPlan& plan, const core::Prediction& prediction, const SimulatedEnergy& counted);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/study/kernel_rates.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/simulation_files.hpp"
 
@@ -137,6 +139,25 @@ void check_windows(const RunPlan& plan) {
     throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
 }
 
+void check_energy(const PredictionRequest& request) {
+  if (!request.observation.energy) return;
+  require_power(request.cluster);
+  constexpr double most_bins = 1e7;  // as in the runtime
+  const double peak_flop_per_s = 1e9 * dgemm_peak_gflops(request.cluster, request.parameters.P * request.parameters.Q);
+  const double least_s = core::hpl_flop(static_cast<double>(request.parameters.N)) / peak_flop_per_s;
+  if (peak_flop_per_s > 0 && least_s > most_bins * request.observation.bin_s)
+    throw core::DomainError("bin", core::shortest(request.observation.bin_s) + " s",
+                            "at most 10000000 bins in a run of more than " + core::shortest(least_s) + " s",
+                            "take a longer --bin");
+  if (!request.observation.paje.empty())
+    throw core::UsageError("--energy beside --paje: with SMPI's own messages nobody knows when ranks wait");
+  if (platform_library(request.programs).empty()) {
+    throw core::UsageError(
+        "--energy needs libhplcast-platform.so; expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY "
+        "says");
+  }
+}
+
 /// platform.xml lets flows share links by their factors, which no machine does.
 void check_platform(const PredictionRequest& request) {
   if (request.force || !platform_library(request.programs).empty()) return;
@@ -197,7 +218,8 @@ void RunPlan::check_can_be_simulated() const {
 
 std::vector<std::string> RunPlan::doubts() const {
   std::vector<std::string> found = network_warnings(request());
-  for (std::string& warning : energy_warnings(request())) found.push_back(std::move(warning));
+  if (request().observation.energy)
+    for (std::string& warning : power_warnings(cluster())) found.push_back(std::move(warning));
   if (!request().observation.paje.empty()) {
     for (const std::string& loss : lost_by_sharing(request()))
       found.push_back("with --paje messages go through SMPI, which shares links in another way: " + loss);

@@ -103,7 +103,6 @@ SimulationNeeds SimulationNeeds::of_all_panels(const core::HplParameters& p, Sim
   const double swap_bytes = 8.0 * p.NB * (N / p.Q + p.NB);
 
   SimulationNeeds needs;
-  needs.messages = pivot_messages + other_messages;
   needs.simulated_messages = other_messages + (fast ? fast_real_share(p.NB) : 1) * pivot_messages;
   const double rolled_messages = panels * rolled_per_panel(p);
   needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * (needs.simulated_messages - rolled_messages) +

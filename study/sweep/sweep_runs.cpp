@@ -224,9 +224,15 @@ void apply(const Setting& setting, SweepRun& run) {
 
 }  // namespace
 
-SimulationMode simulation_mode(const std::string& name) {
-  if (name == "fast") return SimulationMode::fast;
-  return name == "exact" ? SimulationMode::exact : SimulationMode::automatic;
+PredictionRequest request_of(const SweepRun& run) {
+  PredictionRequest request;
+  request.parameters = run.parameters;
+  request.seed = run.seed;
+  for (const SimulationMode mode : {SimulationMode::exact, SimulationMode::fast})
+    if (run.mode == to_string(mode)) request.mode = mode;
+  request.windows = run.windows;
+  request.observation.energy = run.energy;
+  return request;
 }
 
 std::string run_id(const SweepRun& run) {
@@ -254,12 +260,8 @@ SweepRuns runs_of(const SweepPlan& plan) {
     run.mode = "auto";
     run.levels = made.levels;
     for (const Setting& setting : configuration) apply(setting, run);
-    PredictionRequest request;
+    PredictionRequest request = request_of(run);
     request.cluster = result.clusters.at(made.sha256);
-    request.parameters = run.parameters;
-    request.mode = simulation_mode(run.mode);
-    request.windows = run.windows;
-    request.observation.energy = run.energy;
     try {
       const RunPlan planned = resolve(std::move(request));
       for (const std::string& warning : planned.warnings()) {

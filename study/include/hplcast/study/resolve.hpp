@@ -11,21 +11,17 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/panel_windows.hpp"
 
-// A run of HPL on the simulator has three descriptions, one type each:
+// A run of HPL on the simulator is described three times:
 //
-// - PredictionRequest: what the user asks. Cluster, HPL's parameters, seed; exact, fast or automatic mode; windows by a
-//   rule; traces and phases to keep; programs; limits. Any combination can be written down.
-// - RunPlan: what will be done. The mode is exact or fast, the windows are panels with their warm-up, time, memory and
-//   messages are estimated, smpirun's options are known, and nothing forbids the run. It is made by resolve() alone and
-//   never changes: whoever asks about a run, whether to tell the user, to put runs in an order, to name a result or to
-//   start smpirun, asks its plan.
-// - core::Prediction: what came out. A sampled prediction may have simulated more windows than were planned, where the
-//   curve of the panels is not smooth or the target error was missed (sampling/sampled_prediction.cpp).
+// - PredictionRequest, what the user asks: cluster, HPL's parameters, seed, mode, a rule for windows, traces, limits.
+// - RunPlan, what will be done: exact or fast, the windows with their warm-up, needs, options of smpirun. resolve()
+//   alone makes it, and it never changes. Whoever asks about a run, to tell the user, to put runs in an order, to name
+//   a result or to start smpirun, asks its plan.
+// - core::Prediction, what came out: a sampled one may have more windows than were planned, where the panels' curve is
+//   not smooth or the target error was missed (sampling/sampled_prediction.cpp).
 //
-// resolve() goes from the request to the plan (run/resolve.cpp): the mode if all panels were simulated, then the
-// windows, whose number depends on what a panel costs in that mode, then the mode in these windows, then the needs. On
-// its way it refuses what cannot be run, and collects warnings (run/run_checks.cpp). The plan of a single window comes
-// from the plan of the whole: RunPlan::of_window().
+// resolve() decides in this order (run/resolve.cpp): the mode if all panels were simulated; whether windows are worth
+// it, and which; the mode in them; what they need. It refuses what cannot be run, and warns (run/run_checks.cpp).
 
 namespace hplcast::study {
 
@@ -98,8 +94,7 @@ struct PredictionRequest {
 /// Time and memory of a simulation of HPL, estimated from the parameters (docs/measurements/scaling.md has the
 /// measurements behind it).
 struct SimulationNeeds {
-  double messages = 0;            ///< sent by HPL
-  double simulated_messages = 0;  ///< of these, message by message
+  double simulated_messages = 0;  ///< those of HPL that are simulated message by message
   double wall_s = 0;              ///< on one core, nothing else running: right to a factor of two
   double memory_bytes = 0;        ///< proportional set size
   double address_bytes = 0;       ///< virtual
@@ -138,7 +133,7 @@ struct MemorySettings {
   static MemorySettings make(const SimulationNeeds& needs, long max_map_count);
 };
 
-/// One run on the simulator as it will be: says everything about it, and never changes. See the top of this file.
+/// One run on the simulator as it will be: see the top of this file.
 class RunPlan {
  public:
   RunPlan(const RunPlan&) = default;
@@ -180,7 +175,6 @@ class RunPlan {
   friend RunPlan resolve(PredictionRequest request);
   friend RunPlan resolve_unchecked(PredictionRequest request);
   explicit RunPlan(PredictionRequest request);
-  // run_checks.cpp: they throw, in this order
   static void check_fits_cluster(const PredictionRequest& request);
   void check_can_be_simulated() const;
   std::vector<std::string> doubts() const;

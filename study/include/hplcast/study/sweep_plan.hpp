@@ -92,8 +92,8 @@ struct SweepRun {
   std::map<std::string, std::string> levels;  ///< of the model, see described(); the model is at them already
 };
 
-/// exact or fast; anything else is automatic.
-SimulationMode simulation_mode(const std::string& name);
+/// The request for a run; without its cluster.
+PredictionRequest request_of(const SweepRun& run);
 
 /// The id of a run with these contents.
 std::string run_id(const SweepRun& run);
