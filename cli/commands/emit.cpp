@@ -59,24 +59,23 @@ void write_runs(const EmitOptions& options) {
   std::vector<core::HplParameters> configurations = {options.request.parameters};
   if (!options.configurations.empty())
     configurations = read_configuration_file("hplcast emit", options.configurations, options.request.parameters);
-  std::vector<std::pair<study::PredictionRequest, fs::path>> runs;
+  std::vector<std::pair<study::RunPlan, fs::path>> runs;
   for (std::size_t i = 0; i < configurations.size(); ++i) {
     study::PredictionRequest request = options.request;
     request.parameters = configurations[i];
     request.mode = study::SimulationMode::exact;
-    study::check(request);
     const fs::path base = options.run;
     const fs::path folder = configurations.size() > 1 ? base / std::to_string(i + 1) : base;
-    runs.emplace_back(std::move(request), folder);
+    runs.emplace_back(study::resolve(std::move(request)), folder);
     for (const char* file : study::run_folder_files) {
       if (fs::exists(folder)) require_writable(folder / file);
       require_other_file(folder / file, {options.cluster, options.configurations});
     }
   }
   std::vector<fs::path> folders;
-  for (const auto& [request, folder] : runs) folders.push_back(folder);
+  for (const auto& [plan, folder] : runs) folders.push_back(folder);
   refuse_other_runs(options.run, folders);
-  for (const auto& [request, folder] : runs) study::write_run_folder(request, folder);
+  for (const auto& [plan, folder] : runs) study::write_run_folder(plan, folder);
   tell_losses(options.request.cluster, (fs::path(options.run) / "platform.xml").string());
   tell_model_h_losses(options.request.cluster, (fs::path(options.run) / "model.h").string());
 }

@@ -115,25 +115,30 @@ void warn_about_sampling(const std::vector<core::Prediction>& predictions, doubl
   }
 }
 
-/// Refuses what cannot be run; tells warnings, each once.
-void check_all(const std::vector<study::PredictionRequest>& requests) {
+/// Refuses what cannot be run.
+std::vector<study::RunPlan> resolved(std::vector<study::PredictionRequest> requests) {
+  std::vector<study::RunPlan> plans;
+  for (study::PredictionRequest& request : requests) plans.push_back(study::resolve(std::move(request)));
+  return plans;
+}
+
+/// Each once.
+void tell_warnings(const std::vector<study::RunPlan>& plans) {
   std::set<std::string> warnings;
-  for (const auto& request : requests) {
-    for (const std::string& warning : study::check(request)) warnings.insert(warning);
-  }
+  for (const study::RunPlan& plan : plans) warnings.insert(plan.warnings().begin(), plan.warnings().end());
   for (const std::string& warning : warnings) std::cerr << "hplcast predict: warning: " << warning << '\n';
 }
 
 /// Makes the predictions that `results` does not have.
-void predict_missing(const std::vector<study::PredictionRequest>& requests, int jobs, PredictionResults& results) {
+void predict_missing(const std::vector<study::RunPlan>& plans, int jobs, PredictionResults& results) {
   study::PredictionBatch batch;
   batch.jobs = jobs;
   const std::vector<std::size_t> missing = results.missing();
-  for (const std::size_t index : missing) batch.requests.push_back(requests[index]);
+  for (const std::size_t index : missing) batch.plans.push_back(plans[index]);
   std::vector<double> work;
   double all_work = 0;
-  for (const auto& request : batch.requests) {
-    work.push_back(static_cast<double>(request.parameters.N) * request.parameters.P * request.parameters.Q);
+  for (const study::RunPlan& plan : batch.plans) {
+    work.push_back(static_cast<double>(plan.parameters().N) * plan.parameters().P * plan.parameters().Q);
     all_work += work.back();
   }
   Progress progress;
@@ -144,7 +149,7 @@ void predict_missing(const std::vector<study::PredictionRequest>& requests, int 
     progress.update(done_work / all_work, std::to_string(ended) + " of " + std::to_string(work.size()));
   };
   batch.ended = [&](std::size_t index, core::Prediction prediction) {
-    if (requests.size() > 1) {
+    if (plans.size() > 1) {
       progress.clear();
       std::cerr << "hplcast predict: " << core::to_string(prediction.parameters) << " seed=" << prediction.seed << ": "
                 << significant(prediction.gflops) << " Gflop/s\n";
@@ -172,34 +177,33 @@ void check_observation(const study::Observation& observation, std::size_t simula
   }
 }
 
-study::SimulationNeeds needs_of_all(const std::vector<study::PredictionRequest>& requests) {
+study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans) {
   study::SimulationNeeds all;
-  for (const auto& request : requests) {
-    const study::SimulationNeeds needs = study::needs_of(request);
-    all.wall_s += needs.wall_s;
-    all.simulated_messages += needs.simulated_messages;
-    all.memory_bytes = std::max(all.memory_bytes, needs.memory_bytes);
+  for (const study::RunPlan& plan : plans) {
+    all.wall_s += plan.needs().wall_s;
+    all.simulated_messages += plan.needs().simulated_messages;
+    all.memory_bytes = std::max(all.memory_bytes, plan.needs().memory_bytes);
   }
   return all;
 }
 
 /// Whether panels will be left out, and which share of them is simulated.
-void tell_windows(const std::vector<study::PredictionRequest>& requests) {
+void tell_windows(const std::vector<study::RunPlan>& plans) {
   std::string first;
   std::size_t sampled = 0;
   bool more_than_all = false;
-  for (const auto& request : requests) {
-    const study::WindowPlan plan = study::windows_of(request);
-    more_than_all |= plan.windows.size() > 1 && plan.simulated_share() >= 1;
-    if (plan.windows.size() == 1 || ++sampled > 1) continue;
-    first = std::to_string(plan.windows.size()) + " windows (0 to " + std::to_string(plan.windows.size() - 1) +
-            ") with " + percent(plan.simulated_share()) + " of the panels, " +
-            (study::mode_of(request) == study::SimulationMode::fast ? "fast" : "exact") + " mode";
+  for (const study::RunPlan& plan : plans) {
+    const study::WindowPlan& windows = plan.windows();
+    more_than_all |= plan.is_sampled() && windows.simulated_share() >= 1;
+    if (!plan.is_sampled() || ++sampled > 1) continue;
+    first = std::to_string(windows.windows.size()) + " windows (0 to " + std::to_string(windows.windows.size() - 1) +
+            ") with " + percent(windows.simulated_share()) + " of the panels, " + study::to_string(plan.mode()) +
+            " mode";
   }
   if (sampled == 0) return;
   std::cerr << "hplcast predict: sampled: " << first;
-  if (sampled < requests.size() || sampled > 1)
-    std::cerr << ", the first of " << sampled << " sampled of " << requests.size() << " simulations";
+  if (sampled < plans.size() || sampled > 1)
+    std::cerr << ", the first of " << sampled << " sampled of " << plans.size() << " simulations";
   std::cerr << "; --windows off simulates all panels (docs/use/sampled.md)\n";
   if (more_than_all)
     std::cerr << "hplcast predict: warning: windows with their warm-up have as many panels as the run, or more: "
@@ -207,23 +211,23 @@ void tell_windows(const std::vector<study::PredictionRequest>& requests) {
 }
 
 /// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
-void tell_needs(const std::vector<study::PredictionRequest>& requests, bool always) {
-  const study::SimulationNeeds all = needs_of_all(requests);
+void tell_needs(const std::vector<study::RunPlan>& plans, bool always) {
+  const study::SimulationNeeds all = needs_of_all(plans);
   constexpr double short_s = 30;
-  tell_windows(requests);
+  tell_windows(plans);
   if (!always && all.wall_s < short_s) return;
-  std::cerr << "hplcast predict: " << requests.size() << (requests.size() == 1 ? " simulation, " : " simulations, ")
+  std::cerr << "hplcast predict: " << plans.size() << (plans.size() == 1 ? " simulation, " : " simulations, ")
             << study::to_string(all) << " (estimated)\n";
 }
 
-/// --estimate: what the run would take, if it is one that can be run.
-void run_estimate(const PredictOptions& options, const std::vector<study::PredictionRequest>& requests) {
-  check_all(requests);
-  for (const core::QualityFlag& missing : core::missing_kernels(requests.front().cluster))
+/// --estimate: what the run would take.
+void run_estimate(const PredictOptions& options, const std::vector<study::RunPlan>& plans) {
+  tell_warnings(plans);
+  for (const core::QualityFlag& missing : core::missing_kernels(plans.front().cluster()))
     std::cerr << "hplcast predict: warning: " << missing.subject << ": " << missing.detail << '\n';
-  if (!options.json && options.output.empty()) return tell_needs(requests, true);
-  const study::SimulationNeeds all = needs_of_all(requests);
-  const nlohmann::ordered_json json = {{"simulations", requests.size()},
+  if (!options.json && options.output.empty()) return tell_needs(plans, true);
+  const study::SimulationNeeds all = needs_of_all(plans);
+  const nlohmann::ordered_json json = {{"simulations", plans.size()},
                                        {"wall_s", all.wall_s},
                                        {"memory_bytes", all.memory_bytes},
                                        {"simulated_messages", all.simulated_messages}};
@@ -248,26 +252,27 @@ void run_predict(PredictOptions options) {
       require_other_file(options.request.keep / name, inputs);
   }
   core::catch_interrupts();
-  const auto requests = requests_of(options);
+  std::vector<study::PredictionRequest> requests = requests_of(options);
   if (options.request.only_window && (requests.size() != 1 || options.json || !options.output.empty()))
     throw core::UsageError(
         "--only-window is for one configuration and one seed, and has no result but a window in --keep");
   check_observation(options.request.observation, requests.size());
   for (const auto& request : requests) request.parameters.validate();
   study::check_programs(options.request.programs);
-  if (options.estimate) return run_estimate(options, requests);
-  PredictionResults results(requests, study::described(options.levels), options.output);
-  if (options.resume) results.resume();
-  if (!observation.trace_ranks.empty()) {
+  if (!options.estimate && !observation.trace_ranks.empty()) {
     const int first = first_and_last(observation.trace_ranks).first;
     for (const study::PredictionRequest& request : requests) {
       const core::HplParameters& p = request.parameters;
       require_begins_below("--trace-ranks", first, static_cast<long long>(p.P) * p.Q, core::to_string(p), "ranks");
     }
   }
-  check_all(requests);
-  tell_needs(requests, false);
-  predict_missing(requests, options.jobs, results);
+  const std::vector<study::RunPlan> plans = resolved(std::move(requests));
+  if (options.estimate) return run_estimate(options, plans);
+  PredictionResults results(plans, study::described(options.levels), options.output);
+  if (options.resume) results.resume();
+  tell_warnings(plans);
+  tell_needs(plans, false);
+  predict_missing(plans, options.jobs, results);
   const std::vector<core::Prediction>& predictions = results.all();
   if (options.request.only_window) {
     const bool observed = study::is_observed(options.request.observation);
@@ -281,13 +286,13 @@ void run_predict(PredictOptions options) {
   power_trace.finish();
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);
-  for (const std::string& line : study::free_kernel_lines(predictions, requests.front().cluster))
+  for (const std::string& line : study::free_kernel_lines(predictions, plans.front().cluster()))
     std::cerr << "hplcast predict: " << line << '\n';
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
   }
   if (options.json) return;
-  write_prediction_table(std::cout, predictions, requests.front().cluster);
+  write_prediction_table(std::cout, predictions, plans.front().cluster());
   if (observation.phases) write_phases(std::cout, predictions);
   if (predictions.size() == 1 && predictions.front().energy) write_energy(std::cout, predictions.front());
 }

@@ -18,6 +18,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 
 namespace hplcast::cli {
 

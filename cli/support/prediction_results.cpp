@@ -16,25 +16,26 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 
 namespace hplcast::cli {
 
-PredictionResults::PredictionResults(const std::vector<study::PredictionRequest>& requests,
+PredictionResults::PredictionResults(const std::vector<study::RunPlan>& plans,
                                      std::map<std::string, std::string> levels, std::string file)
-    : requests_(requests),
+    : plans_(plans),
       levels_(std::move(levels)),
       file_(std::move(file)),
-      model_sha256_(core::cluster_sha256(requests.front().cluster)),
-      results_(requests.size()),
+      model_sha256_(core::cluster_sha256(plans.front().cluster())),
+      results_(plans.size()),
       last_save_(Clock::now()) {}
 
 bool PredictionResults::is_of(const core::Prediction& prediction, std::size_t index) const {
-  const study::PredictionRequest& request = requests_[index];
-  const std::string mode = study::mode_of(request) == study::SimulationMode::fast ? "fast" : "exact";
-  return prediction.parameters == request.parameters && prediction.seed == request.seed && prediction.mode == mode &&
-         prediction.model_sha256 == model_sha256_ && prediction.model_levels == levels_ &&
-         (!prediction.phases.empty() || !request.observation.phases) &&
-         (prediction.energy || !request.observation.energy) && study::is_sampled_as(prediction, request);
+  const study::RunPlan& plan = plans_[index];
+  const study::Observation& observation = plan.request().observation;
+  return prediction.parameters == plan.parameters() && prediction.seed == plan.seed() &&
+         prediction.mode == study::to_string(plan.mode()) && prediction.model_sha256 == model_sha256_ &&
+         prediction.model_levels == levels_ && (!prediction.phases.empty() || !observation.phases) &&
+         (prediction.energy || !observation.energy) && study::is_sampled_as(prediction, plan);
 }
 
 void PredictionResults::resume() {
@@ -44,7 +45,7 @@ void PredictionResults::resume() {
   std::size_t foreign = 0;
   for (const core::Prediction& prediction : found) {
     bool asked_for = false;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (!is_of(prediction, i)) continue;
       results_[i] = prediction;
       asked_for = true;
@@ -58,7 +59,7 @@ void PredictionResults::resume() {
             " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
             "--resume would lose them\n  hint: give the options of the first time, or another -o");
   }
-  std::cerr << "hplcast predict: " << found.size() << " of " << requests_.size() << " predictions are in " << file_
+  std::cerr << "hplcast predict: " << found.size() << " of " << plans_.size() << " predictions are in " << file_
             << " already\n";
 }
 
@@ -67,7 +68,7 @@ void PredictionResults::add(std::size_t index, core::Prediction prediction) {
   results_[index] = std::move(prediction);
   saved_ = false;
   using namespace std::chrono_literals;
-  if (file_.empty() || requests_.size() == 1 || (Clock::now() - last_save_ < 1s && !missing().empty())) return;
+  if (file_.empty() || plans_.size() == 1 || (Clock::now() - last_save_ < 1s && !missing().empty())) return;
   save();
 }
 
@@ -81,7 +82,7 @@ void PredictionResults::save_what_is_there() {
   const std::size_t count = there().size();
   if (file_.empty() || count == 0) return;
   if (!saved_) save();
-  std::cerr << "hplcast predict: " << count << " of " << requests_.size() << " predictions are in " << file_
+  std::cerr << "hplcast predict: " << count << " of " << plans_.size() << " predictions are in " << file_
             << "; the same command with --resume makes the others\n";
 }
 

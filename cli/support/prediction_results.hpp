@@ -10,16 +10,16 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/prediction.hpp"
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 
 namespace hplcast::cli {
 
-/// The predictions of one command, in the order of its requests, and their file: it has those that are there, and is
+/// The predictions of one command, in the order of its plans, and their file: it has those that are there, and is
 /// whole at any moment.
 class PredictionResults {
  public:
-  /// `requests` must outlive this. `levels`: described() ones of all predictions. `file`: empty for none.
-  PredictionResults(const std::vector<study::PredictionRequest>& requests, std::map<std::string, std::string> levels,
+  /// `plans` must outlive this. `levels`: described() ones of all predictions. `file`: empty for none.
+  PredictionResults(const std::vector<study::RunPlan>& plans, std::map<std::string, std::string> levels,
                     std::string file);
 
   /// Takes what the file has; a file that is not there has nothing. @throws core::Error if it has predictions that are
@@ -32,7 +32,7 @@ class PredictionResults {
   /// Before the command ends early: writes what there is, and says how to go on.
   void save_what_is_there();
 
-  std::vector<std::size_t> missing() const;    ///< indices of requests
+  std::vector<std::size_t> missing() const;    ///< indices of plans
   const std::vector<core::Prediction>& all();  ///< once none is missing
 
  private:
@@ -41,7 +41,7 @@ class PredictionResults {
   std::vector<core::Prediction> there() const;
   void save();
 
-  const std::vector<study::PredictionRequest>& requests_;
+  const std::vector<study::RunPlan>& plans_;
   std::map<std::string, std::string> levels_;
   std::string file_;
   std::string model_sha256_;

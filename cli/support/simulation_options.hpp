@@ -8,7 +8,7 @@
 #include "cli/support/options.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 
 namespace hplcast::cli {
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "hplcast/core/files.hpp"
+#include "hplcast/study/predict.hpp"
 #include "study/activity/observed_ranks.hpp"
 #include "study/explain/causes.hpp"
 #include "study/explain/differences.hpp"
@@ -190,10 +191,9 @@ Baseline simulate_baseline(const ExplainRequest& request, bool events) {
     again.observation.trace = folder.path() / "trace.json";
   }
   if (whole || events) again.observation.phases_csv = folder.path() / "phases.csv";
-  again.while_running = [&] { tell(request, 0, "the prediction again"); };
   Baseline baseline;
   again.observation.phases = true;
-  core::Prediction prediction = predict(again);
+  core::Prediction prediction = predict(again, {[&] { tell(request, 0, "the prediction again"); }});
   baseline.time_s = prediction.time_s;
   baseline.summaries = std::move(prediction.phases);
   if (whole || events) baseline.phases = read_phases_csv(again.observation.phases_csv);
@@ -212,10 +212,9 @@ double simulate_causes(const ExplainRequest& request, const std::vector<RankPlac
   for (Replacement& one : causes) {
     merge(parts, one.parts);
     again.cluster = with_measured(request.cluster, parts, places);
-    again.while_running = [&] {
-      tell(request, done / (1 + static_cast<double>(causes.size())), "counterfactual: " + one.cause.text);
-    };
-    const core::Prediction changed = predict(again);
+    const core::Prediction changed = predict(
+        again,
+        {[&] { tell(request, done / (1 + static_cast<double>(causes.size())), "counterfactual: " + one.cause.text); }});
     one.cause.simulated_s = changed.time_s - time_s;
     time_s = changed.time_s;
     waiting_s = 0;

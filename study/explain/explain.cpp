@@ -290,7 +290,7 @@ Explanation explain(const ExplainRequest& request) {
   const Observations all = read_runs(request, places);
   Explanation explanation = begun(request, all, places);
 
-  const SimulationNeeds needs = needs_of(request_of(request));
+  const SimulationNeeds needs = resolve_unchecked(request_of(request)).needs();
   Comparer comparer(request, all, places);
   constexpr double baselines = 3;  // the prediction again, and two to learn how links are shared
   explanation.counterfactuals_estimate_s = needs.wall_s * (baselines + static_cast<double>(comparer.causes().size()));

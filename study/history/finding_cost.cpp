@@ -119,13 +119,13 @@ class Predictions {
       request.seed = seed;
       request.mode = options_.mode;
       request.programs = options_.programs;
-      batch_.requests.push_back(std::move(request));
+      batch_.plans.push_back(resolve(std::move(request)));
     }
-    return batch_.requests.size() / options_.seeds.size() - 1;
+    return batch_.plans.size() / options_.seeds.size() - 1;
   }
 
   void run() {
-    gflops_.resize(batch_.requests.size());
+    gflops_.resize(batch_.plans.size());
     batch_.jobs = options_.jobs;
     batch_.ended = [this](std::size_t index, const core::Prediction& p) { gflops_[index] = p.gflops; };
     study::predict_many(batch_);

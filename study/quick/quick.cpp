@@ -7,7 +7,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/units.hpp"
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 #include "hplcast/study/tune.hpp"
 
 namespace hplcast::study {
@@ -76,7 +76,7 @@ QuickResult quick(const QuickRequest& request) {
   PredictionRequest simulated;
   simulated.cluster = result.cluster;
   simulated.parameters = p;
-  result.simulation = needs_of(simulated);
+  result.simulation = resolve_unchecked(std::move(simulated)).needs();
   return result;
 }
 

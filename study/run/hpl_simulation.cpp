@@ -84,12 +84,14 @@ std::string unquoted(const fs::path& path, const fs::path& folder) {
   return "./" + link.filename().string() + "/" + name;
 }
 
-core::SimulationSettings settings_of(const PredictionRequest& request, const std::optional<PanelWindow>& window) {
+core::SimulationSettings settings_of(const RunPlan& plan) {
+  const PredictionRequest& request = plan.request();
   core::SimulationSettings settings;
-  settings.seed = request.seed;
+  settings.seed = plan.seed();
   settings.noise = settings.network_noise = request.noise;
-  settings.fast = mode_of(request) == SimulationMode::fast;
+  settings.fast = plan.mode() == SimulationMode::fast;
   settings.diagnosis = request.diagnosis;
+  const std::optional<PanelWindow>& window = plan.window();
   if (!window) return settings;
   settings.window = {window->first, window->simulated_to - 1};
   // What is observed is wanted as it is in exact mode.
@@ -97,30 +99,28 @@ core::SimulationSettings settings_of(const PredictionRequest& request, const std
   return settings;
 }
 
-core::Command simulation_command(const PredictionRequest& request, const fs::path& folder, int ranks,
-                                 const std::optional<PanelWindow>& window) {
-  const SimulationFiles files =
-      write_simulation_files(request.cluster, ranks, platform_library(request.programs), folder);
+core::Command simulation_command(const RunPlan& plan, const fs::path& folder) {
+  const PredictionRequest& request = plan.request();
+  const SimulationFiles files = write_simulation_files(request.cluster, plan.ranks(), plan.platform_library(), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
   core::Command command;
   command.program = smpirun_to_run(request.programs.smpirun);
   const fs::path xhpl = simulated_hpl(request.programs);
   require_one_simgrid(command.program, xhpl);
-  command.arguments = {"-np",       std::to_string(ranks),           "-platform", unquoted(files.platform, folder),
+  command.arguments = {"-np",       std::to_string(plan.ranks()),    "-platform", unquoted(files.platform, folder),
                        "-hostfile", unquoted(files.hostfile, folder)};
   command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
-  const MemorySettings memory = memory_settings(request);
+  const MemorySettings memory = plan.memory();
   command.arguments.insert(command.arguments.end(), memory.options.begin(), memory.options.end());
   command.arguments.push_back(unquoted(xhpl, folder));
   if (std::getenv("GLIBC_TUNABLES") == nullptr) command.environment["GLIBC_TUNABLES"] = memory.glibc_tunables;
-  command.purpose =
-      "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(request.seed);
-  if (window)
+  command.purpose = "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(plan.seed());
+  if (const std::optional<PanelWindow>& window = plan.window())
     command.purpose += ", panels " + std::to_string(window->first) + " to " + std::to_string(window->simulated_to - 1);
   command.directory = folder;
   command.output = folder / "simulation.log";
   command.timeout_s = request.timeout_s;
-  core::SimulationSettings settings = settings_of(request, window);
+  core::SimulationSettings settings = settings_of(plan);
   observe(command, settings, request.observation);
   write_settings(command, folder, std::move(settings));
   return command;
@@ -169,19 +169,18 @@ fs::path platform_library(const SimulatorPrograms& programs) {
   return own_library("libhplcast-platform.so", HPLCAST_VARIABLE_PLATFORM_LIBRARY);
 }
 
-HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& folder,
-                           const std::optional<PanelWindow>& window) {
-  const int ranks = request.parameters.P * request.parameters.Q;
+HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const SimulationWatch& watch) {
+  const PredictionRequest& request = plan.request();
   // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
   const core::TemporaryFolder copies("hplcast-smpi");
-  core::Command command = simulation_command(request, folder, ranks, window);
+  core::Command command = simulation_command(plan, folder);
   command.environment["TMPDIR"] = unquoted(copies.path(), folder);
   PeakMemory memory;
   command.while_running = [&](int pid) {
     memory.sample(pid);
-    if (request.while_running) request.while_running();
-    if (!request.on_progress) return;
-    if (const auto progress = progress_in(folder)) request.on_progress(*progress);
+    if (watch.while_running) watch.while_running();
+    if (!watch.on_progress) return;
+    if (const auto progress = progress_in(folder)) watch.on_progress(*progress);
   };
   HplSimulation simulation;
   core::Prediction& prediction = simulation.prediction;
@@ -204,7 +203,7 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   // HPL prints its time with two decimals; the runtime knows it exactly.
   prediction.time_s = result.times_s.size() == 1 ? result.times_s.front() : run.time_s;
   prediction.gflops = core::hpl_flop(static_cast<double>(request.parameters.N)) / prediction.time_s / 1e9;
-  prediction.seed = request.seed;
+  prediction.seed = plan.seed();
   prediction.mode = result.mode;
   prediction.fast_error_95_s = result.fast_error_95_s;
   prediction.cluster = request.cluster.name;
@@ -221,7 +220,7 @@ HplSimulation simulate_hpl(const PredictionRequest& request, const fs::path& fol
   if (request.observation.phases) prediction.phases = summarised(result.phases);
   if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, result.phases);
   if (request.observation.energy && result.energy) {
-    prediction.energy = energy_of(request, prediction, *result.energy, !window);
+    prediction.energy = energy_of(plan, prediction, *result.energy);
     if (!request.observation.power_trace.empty())
       write_power_csv(request.observation.power_trace, result.energy->trace);
   }

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "hplcast/study/panel_windows.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/run/simulation_files.hpp"
 
@@ -26,13 +24,8 @@ struct HplSimulation {
   CountsAtPanels counts_at_panels;  ///< of a window, before the same moments of each rank
 };
 
-/// Runs HPL on the simulator, in `folder`, which is there. @throws as predict(), but checks nothing before.
-HplSimulation simulate_hpl(const PredictionRequest& request, const std::filesystem::path& folder,
-                           const std::optional<PanelWindow>& window = {});
-
-/// @throws core::DomainError if energy is asked for of a cluster without power; core::UsageError if nobody can count
-/// it.
-void check_energy(const PredictionRequest& request);
+/// Runs HPL on the simulator, all panels or the window of the plan, in `folder`, which is there. @throws as predict()
+HplSimulation simulate_hpl(const RunPlan& plan, const std::filesystem::path& folder, const SimulationWatch& watch = {});
 
 /// @throws core::DomainError for a cluster without power.
 void require_power(const core::ClusterModel& cluster);
@@ -44,12 +37,8 @@ std::vector<std::string> power_warnings(const core::ClusterModel& cluster);
 core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double time_s, double gflops,
                           core::Energy counted);
 
-/// What the power model does not say, if energy is asked for.
-std::vector<std::string> energy_warnings(const PredictionRequest& request);
-
-/// What the runtime counted, as the prediction has it. @param whole  all panels: also what meters would read
-core::Energy energy_of(const PredictionRequest& request, const core::Prediction& prediction,
-                       const core::SimulatedEnergy& counted, bool whole);
+/// What the runtime counted, as the prediction has it. All panels: also what meters would read.
+core::Energy energy_of(const RunPlan& plan, const core::Prediction& prediction, const core::SimulatedEnergy& counted);
 
 /// One row per bin: its begin, its length, mean power of all and of each host. @throws core::Error if the file cannot
 /// be written.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "hplcast/study/predict.hpp"
+
 namespace hplcast::study {
 
 /// Threads that make results 0 to count-1 in this order, up to `jobs` at a time, and queue them. Stops and joins them
@@ -18,12 +20,8 @@ namespace hplcast::study {
 template <typename Result>
 class ParallelRuns {
  public:
-  /// To be called by what makes a result, several times a second.
-  struct Watch {
-    std::function<void()> while_running;  ///< throws what must go through when the run is to end
-    std::function<void(double fraction)> progress;
-  };
-  using Make = std::function<Result(std::size_t index, const Watch& watch)>;
+  /// `watch` is to be called by what makes a result; it throws what must go through when the run is to end.
+  using Make = std::function<Result(std::size_t index, const SimulationWatch& watch)>;
   using Ended = std::vector<std::pair<std::size_t, Result>>;
 
   ParallelRuns(std::size_t count, int jobs, Make make) : make_(std::move(make)), fractions_(count, 0.0) {
@@ -84,14 +82,14 @@ class ParallelRuns {
     }
   }
 
-  Watch watch(std::size_t index) {
+  SimulationWatch watch(std::size_t index) {
     return {[this] {
               const std::lock_guard<std::mutex> lock(mutex_);
               if (stop_) throw Stopped();
             },
-            [this, index](double fraction) {
+            [this, index](const SimulationProgress& progress) {
               const std::lock_guard<std::mutex> lock(mutex_);
-              fractions_[index] = fraction;
+              fractions_[index] = progress.fraction;
             }};
   }
 

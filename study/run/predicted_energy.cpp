@@ -5,7 +5,6 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/study/kernel_rates.hpp"
 
 namespace hplcast::study {
 
@@ -13,25 +12,6 @@ void require_power(const core::ClusterModel& cluster) {
   if (cluster.power) return;
   throw core::DomainError("power of cluster " + cluster.name, "missing", "watts of its hosts",
                           "the energy of a run needs `power` in cluster.json: docs/use/energy.md");
-}
-
-void check_energy(const PredictionRequest& request) {
-  if (!request.observation.energy) return;
-  require_power(request.cluster);
-  constexpr double most_bins = 1e7;  // as in the runtime
-  const double peak_flop_per_s = 1e9 * dgemm_peak_gflops(request.cluster, request.parameters.P * request.parameters.Q);
-  const double least_s = core::hpl_flop(static_cast<double>(request.parameters.N)) / peak_flop_per_s;
-  if (peak_flop_per_s > 0 && least_s > most_bins * request.observation.bin_s)
-    throw core::DomainError("bin", core::shortest(request.observation.bin_s) + " s",
-                            "at most 10000000 bins in a run of more than " + core::shortest(least_s) + " s",
-                            "take a longer --bin");
-  if (!request.observation.paje.empty())
-    throw core::UsageError("--energy beside --paje: with SMPI's own messages nobody knows when ranks wait");
-  if (platform_library(request.programs).empty()) {
-    throw core::UsageError(
-        "--energy needs libhplcast-platform.so; expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY "
-        "says");
-  }
 }
 
 std::vector<std::string> power_warnings(const core::ClusterModel& cluster) {
@@ -45,11 +25,6 @@ std::vector<std::string> power_warnings(const core::ClusterModel& cluster) {
           "(docs/use/energy.md)"};
 }
 
-std::vector<std::string> energy_warnings(const PredictionRequest& request) {
-  if (!request.observation.energy) return {};
-  return power_warnings(request.cluster);
-}
-
 core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double time_s, double gflops,
                           core::Energy counted) {
   for (core::StateEnergy& state : counted.states) state.time_s /= ranks;
@@ -59,11 +34,10 @@ core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double t
   return counted;
 }
 
-core::Energy energy_of(const PredictionRequest& request, const core::Prediction& prediction,
-                       const core::SimulatedEnergy& counted, bool whole) {
-  core::Energy energy = added_energy(request.cluster, request.parameters.P * request.parameters.Q, prediction.time_s,
-                                     prediction.gflops, counted.energy);
-  if (whole) energy.levels = core::power_levels(counted.trace);
+core::Energy energy_of(const RunPlan& plan, const core::Prediction& prediction, const core::SimulatedEnergy& counted) {
+  core::Energy energy =
+      added_energy(plan.cluster(), plan.ranks(), prediction.time_s, prediction.gflops, counted.energy);
+  if (!plan.window()) energy.levels = core::power_levels(counted.trace);
   return energy;
 }
 

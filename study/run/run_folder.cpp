@@ -28,10 +28,10 @@ struct Settings {
 };
 
 /// smpirun itself gives some options to the simulator, which then ignores them in a platform.
-Settings settings_of(const PredictionRequest& request) {
+Settings settings_of(const RunPlan& plan) {
   Settings settings;
-  std::vector<std::string> options = platforms::smpi_options(request.cluster);
-  const std::vector<std::string> memory = memory_settings(request).options;
+  std::vector<std::string> options = platforms::smpi_options(plan.cluster());
+  const std::vector<std::string> memory = plan.memory().options;
   options.insert(options.end(), memory.begin(), memory.end());
   for (const std::string& option : options) {
     const std::size_t name = std::string("--cfg=").size(), colon = option.find(':');
@@ -72,8 +72,8 @@ bool is_run_folder(const fs::path& folder) {
   return false;
 }
 
-void write_run_script(std::ostream& out, const PredictionRequest& request, const std::string& options) {
-  const int ranks = request.parameters.P * request.parameters.Q;
+void write_run_script(std::ostream& out, const RunPlan& plan, const std::string& options) {
+  const PredictionRequest& request = plan.request();
   out << "#!/bin/sh\n"
          "# HPL on "
       << one_line(request.cluster.name) << " by plain smpirun: " << core::to_string(request.parameters) << ".\n"
@@ -87,7 +87,7 @@ void write_run_script(std::ostream& out, const PredictionRequest& request, const
          "[ xhpl -nt model.h ] || hplcast-build-xhpl --model model.h -o xhpl\n"
          "# The time with all digits is in statistics.json.\n"
          "export " HPLCAST_VARIABLE_SIMULATION "=settings.json\n"
-      << smpirun_of(request) << " -np " << ranks << " -platform platform.xml -hostfile hostfile" << options
+      << smpirun_of(request) << " -np " << plan.ranks() << " -platform platform.xml -hostfile hostfile" << options
       << " ./xhpl\n";
 }
 
@@ -106,26 +106,22 @@ std::vector<fs::path> other_run_folders(const fs::path& base, const std::vector<
   return others;
 }
 
-void write_run_folder(const PredictionRequest& request, const fs::path& folder) {
-  PredictionRequest exact = request;
-  exact.mode = SimulationMode::exact;
-  check(exact);
-  const Settings settings = settings_of(exact);
-  const int ranks = request.parameters.P * request.parameters.Q;
+void write_run_folder(const RunPlan& plan, const fs::path& folder) {
+  const Settings settings = settings_of(plan);
   const auto write = [&](const char* name, const std::function<void(std::ostream&)>& content) {
     core::write_file(folder / name, content);
   };
   write("platform.xml",
-        [&](std::ostream& out) { platforms::write_platform_xml(out, request.cluster, settings.in_xml); });
-  write("hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, request.cluster, ranks); });
-  write("model.h", [&](std::ostream& out) { platforms::write_model_h(out, request.cluster); });
-  write("HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
+        [&](std::ostream& out) { platforms::write_platform_xml(out, plan.cluster(), settings.in_xml); });
+  write("hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, plan.cluster(), plan.ranks()); });
+  write("model.h", [&](std::ostream& out) { platforms::write_model_h(out, plan.cluster()); });
+  write("HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, plan.parameters(), false); });
   core::SimulationSettings simulated;  // with the models of model.h
-  simulated.seed = request.seed;
-  simulated.noise = request.noise;
+  simulated.seed = plan.seed();
+  simulated.noise = plan.request().noise;
   simulated.result = "statistics.json";
   write("settings.json", [&](std::ostream& out) { core::write_simulation_settings(out, simulated); });
-  write("run.sh", [&](std::ostream& out) { write_run_script(out, request, settings.on_command_line); });
+  write("run.sh", [&](std::ostream& out) { write_run_script(out, plan, settings.on_command_line); });
   std::error_code error;
   const auto executable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
   fs::permissions(folder / "run.sh", executable, fs::perm_options::add, error);

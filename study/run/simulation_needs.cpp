@@ -1,4 +1,4 @@
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 
 #include <sys/resource.h>
 
@@ -90,7 +90,8 @@ double commit_left() {
 
 }  // namespace
 
-SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
+SimulationNeeds SimulationNeeds::of_all_panels(const core::HplParameters& p, SimulationMode mode) {
+  const bool fast = mode == SimulationMode::fast;
   const double N = static_cast<double>(p.N);
   const double ranks = static_cast<double>(p.P) * p.Q;
   const double panels = std::ceil(N / p.NB);
@@ -100,7 +101,6 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   const double swap_bytes = 8.0 * p.NB * (N / p.Q + p.NB);
 
   SimulationNeeds needs;
-  needs.messages = pivot_messages + other_messages;
   needs.simulated_messages = other_messages + (fast ? fast_real_share(p.NB) : 1) * pivot_messages;
   const double rolled_messages = panels * rolled_per_panel(p);
   needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * (needs.simulated_messages - rolled_messages) +
@@ -117,10 +117,6 @@ SimulationNeeds simulation_needs(const core::HplParameters& p, bool fast) {
   return needs;
 }
 
-double messages_saved_by_fast(const core::HplParameters& parameters) {
-  return simulation_needs(parameters, false).simulated_messages - simulation_needs(parameters, true).simulated_messages;
-}
-
 SimulationLimits simulation_limits(const fs::path& folder) {
   const LocalMachine machine = local_machine();
   SimulationLimits limits;
@@ -134,9 +130,17 @@ SimulationLimits simulation_limits(const fs::path& folder) {
   return limits;
 }
 
-std::vector<std::string> stack_options(const SimulationNeeds& needs, long max_map_count) {
-  if (max_map_count <= 0 || needs.memory_maps <= max_map_count) return {};
-  return {"--cfg=contexts/guard-size:0", "--cfg=contexts/stack-size:256"};
+MemorySettings MemorySettings::make(const SimulationNeeds& needs, long max_map_count) {
+  MemorySettings settings;
+  const bool guard_pages = max_map_count <= 0 || needs.memory_maps <= max_map_count;
+  if (!guard_pages) settings.options = {"--cfg=contexts/guard-size:0", "--cfg=contexts/stack-size:256"};
+  // The many small objects of a simulation are kept for reuse, and lie in huge pages. A fifth of the time.
+  // Stacks without guard pages are to be maps of their own, of which only the used part is memory.
+  settings.glibc_tunables = std::string("glibc.malloc.tcache_count=60000:glibc.malloc.") +
+                            (guard_pages ? "hugetlb=1" : "mmap_threshold=131072");
+  settings.options.push_back("--cfg=smpi/shared-malloc-blocksize:" +
+                             std::to_string(static_cast<long>(needs.block_bytes)));
+  return settings;
 }
 
 std::vector<std::string> shortages(const SimulationNeeds& needs, const SimulationLimits& limits) {

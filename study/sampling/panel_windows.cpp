@@ -147,7 +147,7 @@ double WindowPlan::simulated_share() const {
   return simulated / panels;
 }
 
-WindowPlan plan_windows(const core::HplParameters& p, const WindowRule& rule) {
+WindowPlan WindowPlan::make(const core::HplParameters& p, const WindowRule& rule) {
   const Sizes sizes = sizes_of(p, rule);
   WindowPlan plan;
   plan.panels = panels_of(p);

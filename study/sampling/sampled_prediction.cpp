@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/random_stream.hpp"
 #include "hplcast/fit/curve_integral.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/run/parallel_runs.hpp"
@@ -24,14 +23,6 @@ using Simulations = ParallelRuns<HplSimulation>;
 /// `--windows K` alone: none are added.
 bool wants_only_these_windows(const PredictionRequest& request) {
   return request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
-}
-
-/// Windows of the same seed would draw the same numbers, and be off in the same direction. That of the begin of the run
-/// has the seed of the whole run: where it is the only one, that is the run. (The warm-up of another may begin there.)
-std::uint64_t seed_of(std::uint64_t seed, const PanelWindow& window) {
-  if (window.counts_from == 0) return seed;
-  core::RandomStream random({seed, core::stream_window, static_cast<std::uint32_t>(window.first), 0, 0});
-  return random.below(std::uint64_t{1} << 63);
 }
 
 /// A window and what its simulation gave.
@@ -53,12 +44,12 @@ struct Sample {
 
 class SampledRun {
  public:
-  SampledRun(const PredictionRequest& request, WindowPlan plan, fs::path folder)
-      : request_(request), plan_(std::move(plan)), folder_(std::move(folder)) {}
+  SampledRun(const RunPlan& plan, fs::path folder, const SimulationWatch& watch)
+      : plan_(plan), windows_(plan.windows()), folder_(std::move(folder)), watch_(watch) {}
 
   core::Prediction run() {
     const auto begin = std::chrono::steady_clock::now();
-    if (request_.only_window) return only(*request_.only_window);
+    if (plan_.request().only_window) return only(*plan_.request().only_window);
     for (;;) {
       try {
         simulate_missing();
@@ -72,60 +63,52 @@ class SampledRun {
   }
 
  private:
-  PredictionRequest request_of(const PanelWindow& window) const {
-    PredictionRequest request = request_;
-    request.seed = seed_of(request_.seed, window);
-    request.mode = mode_of(request_);
-    return request;
-  }
-
-  HplSimulation simulate(const PanelWindow& window, const Simulations::Watch& watch) const {
-    PredictionRequest request = request_of(window);
+  HplSimulation simulate(const PanelWindow& window, const SimulationWatch& watch) const {
+    const RunPlan plan = plan_.of_window(window);
     const fs::path folder =
         folder_ / ("panels-" + std::to_string(window.first) + "-" + std::to_string(window.simulated_to - 1));
-    const WindowResult result(request, window, folder);
+    const WindowResult result(plan, folder);
     // Its trace is wanted, not its time, which messages of SMPI (--paje) may change.
-    const bool observed = is_observed(request.observation);
+    const bool observed = is_observed(plan.request().observation);
     if (!observed)
       if (auto known = result.read()) return *std::move(known);
     std::error_code error;
     fs::create_directories(folder, error);
     for (const char* stale : {"statistics.json", "progress"}) fs::remove(folder / stale, error);
-    request.while_running = watch.while_running;
-    request.on_progress = [&](const SimulationProgress& progress) { watch.progress(progress.fraction); };
-    HplSimulation simulation = simulate_hpl(request, folder, window);
+    HplSimulation simulation = simulate_hpl(plan, folder, watch);
     if (!observed) result.write(simulation);
     return simulation;
   }
 
   void simulate_missing() {
     std::vector<PanelWindow> missing;
-    for (const PanelWindow& window : plan_.windows)
+    for (const PanelWindow& window : windows_.windows)
       if (samples_.count(window.counts_from) == 0) missing.push_back(window);
     // The longest first, or one job would end long after the others.
     std::stable_sort(missing.begin(), missing.end(), [](const PanelWindow& a, const PanelWindow& b) {
       return a.simulated_panels() > b.simulated_panels();
     });
     Simulations simulations(
-        missing.size(), request_.window_jobs,
-        [&](std::size_t index, const Simulations::Watch& watch) { return simulate(missing[index], watch); });
+        missing.size(), plan_.request().window_jobs,
+        [&](std::size_t index, const SimulationWatch& watch) { return simulate(missing[index], watch); });
     for (std::size_t ended = 0; ended < missing.size();) {
       for (auto& [index, simulation] : simulations.wait()) {
         samples_[missing[index].counts_from] = {missing[index], std::move(simulation)};
         ++ended;
       }
-      if (request_.while_running) request_.while_running();
-      if (request_.on_progress) request_.on_progress(progress(missing, simulations.fractions()));
+      if (watch_.while_running) watch_.while_running();
+      if (watch_.on_progress) watch_.on_progress(progress(missing, simulations.fractions()));
     }
   }
 
   /// Windows that have ended need not be simulated again.
   [[noreturn]] void tell_what_is_left(const core::ExternalError& error) const {
     if (samples_.empty()) throw core::ExternalError(error);
-    throw core::ExternalError(
-        error.status(), std::string(error.what()) + "\n  hint: " + std::to_string(samples_.size()) + " of " +
-                            std::to_string(plan_.windows.size()) + " windows have ended; `hplcast predict ... --keep " +
-                            folder_.string() + "` goes on with them");
+    throw core::ExternalError(error.status(), std::string(error.what()) +
+                                                  "\n  hint: " + std::to_string(samples_.size()) + " of " +
+                                                  std::to_string(windows_.windows.size()) +
+                                                  " windows have ended; `hplcast predict ... --keep " +
+                                                  folder_.string() + "` goes on with them");
   }
 
   SimulationProgress progress(const std::vector<PanelWindow>& missing, const std::vector<double>& fractions) const {
@@ -140,58 +123,58 @@ class SampledRun {
 
   /// One of them, for jobs that share the folder.
   core::Prediction only(int number) const {
-    const auto count = static_cast<int>(plan_.windows.size());
+    const auto count = static_cast<int>(windows_.windows.size());
     if (number >= count)
       throw core::DomainError("window", number, "0 to " + std::to_string(count - 1) + ", the windows of this run");
-    Simulations simulations(1, 1, [&](std::size_t, const Simulations::Watch& watch) {
-      return simulate(plan_.windows[static_cast<std::size_t>(number)], watch);
+    Simulations simulations(1, 1, [&](std::size_t, const SimulationWatch& watch) {
+      return simulate(windows_.windows[static_cast<std::size_t>(number)], watch);
     });
     for (;;) {
       for (auto& [index, simulation] : simulations.wait()) return std::move(simulation.prediction);
-      if (request_.while_running) request_.while_running();
-      if (request_.on_progress) request_.on_progress({simulations.fractions().front(), 0});
+      if (watch_.while_running) watch_.while_running();
+      if (watch_.on_progress) watch_.on_progress({simulations.fractions().front(), 0});
     }
   }
 
   std::vector<core::PanelCost> gap_pieces() const {
     std::vector<core::PanelCost> pieces;
-    for (std::size_t i = 1; i < plan_.windows.size(); ++i) {
-      const int begin = plan_.windows[i - 1].counts_to, end = plan_.windows[i].counts_from;
+    for (std::size_t i = 1; i < windows_.windows.size(); ++i) {
+      const int begin = windows_.windows[i - 1].counts_to, end = windows_.windows[i].counts_from;
       constexpr int most = 40;  // pieces of one gap
-      const int piece = std::max(plan_.piece, (end - begin + most - 1) / most);
+      const int piece = std::max(windows_.piece, (end - begin + most - 1) / most);
       for (int from = begin; from < end; from += piece) pieces.push_back({from, std::min(piece, end - from), 0, 0});
     }
     return pieces;
   }
 
   fit::CurvePiece curve_piece(int first, int panels) const {
-    return {plan_.panels - first - 0.5 * panels, static_cast<double>(panels)};
+    return {windows_.panels - first - 0.5 * panels, static_cast<double>(panels)};
   }
 
   core::Prediction combined() const {
     const Sample& first = samples_.begin()->second;
     core::Prediction prediction = first.simulation.prediction;
-    if (plan_.windows.size() == 1) return prediction;
+    if (windows_.windows.size() == 1) return prediction;
     core::Sampling sampling;
-    sampling.share = plan_.simulated_share();
+    sampling.share = windows_.simulated_share();
     prediction.time_s = 0;
     std::vector<fit::MeasuredPiece> measured;
     std::vector<HplSimulation> simulations;
     for (const auto& [begin, sample] : samples_) {
       const PanelWindow& window = sample.window;
-      const double time_s = sample.time_s(window.counts_from, window.counts_to, window.counts_to == plan_.panels);
+      const double time_s = sample.time_s(window.counts_from, window.counts_to, window.counts_to == windows_.panels);
       sampling.windows.push_back({window.counts_from, window.counts_to - window.counts_from, time_s, 0});
       prediction.time_s += time_s;
-      for (const PanelPiece& piece : steady_pieces(plan_, window))
+      for (const PanelPiece& piece : steady_pieces(windows_, window))
         measured.push_back(
             {curve_piece(piece.first, piece.panels), sample.time_s(piece.first, piece.first + piece.panels, false)});
       simulations.push_back(sample.simulation);
     }
     estimate_gaps(measured, sampling, prediction);
-    prediction.gflops = core::hpl_flop(static_cast<double>(request_.parameters.N)) / prediction.time_s / 1e9;
-    prediction.seed = request_.seed;
+    prediction.gflops = core::hpl_flop(static_cast<double>(plan_.parameters().N)) / prediction.time_s / 1e9;
+    prediction.seed = plan_.seed();
     prediction.peak_pss_bytes = peak_pss_bytes();
-    integrate_counts(plan_, simulations, prediction);
+    integrate_counts(windows_, simulations, prediction);
     prediction.sampling = std::move(sampling);
     return prediction;
   }
@@ -209,7 +192,7 @@ class SampledRun {
       sampling.pieces[i].error_95_s = deviations * curve.pieces[i].sd;
     }
     sampling.deviation = curve.largest_deviation;
-    sampling.deviates_at_panel = static_cast<int>(plan_.panels - curve.deviates_at);
+    sampling.deviates_at_panel = static_cast<int>(windows_.panels - curve.deviates_at);
     prediction.time_s += curve.gaps.cost;
     prediction.error_95_s = deviations * curve.whole.sd;
   }
@@ -219,88 +202,60 @@ class SampledRun {
     std::vector<double> peaks;
     for (const auto& [begin, sample] : samples_) peaks.push_back(sample.simulation.prediction.peak_pss_bytes);
     std::sort(peaks.rbegin(), peaks.rend());
-    peaks.resize(std::min(peaks.size(), static_cast<std::size_t>(std::max(1, request_.window_jobs))));
+    peaks.resize(std::min(peaks.size(), static_cast<std::size_t>(std::max(1, plan_.request().window_jobs))));
     return std::accumulate(peaks.begin(), peaks.end(), 0.0);
   }
 
   /// Beside a window that is off the smooth curve: HPL may go on in another way from somewhere near it.
   std::vector<PanelWindow> windows_at_a_change(const core::Prediction& prediction) {
     constexpr int most_rounds = 2;  // where a curve has a step, it never becomes smooth
-    if (wants_only_these_windows(request_) || prediction.sampling->deviation <= smooth_deviation ||
+    if (wants_only_these_windows(plan_.request()) || prediction.sampling->deviation <= smooth_deviation ||
         changes_ == most_rounds)
       return {};
     ++changes_;
-    return windows_beside(plan_, request_.parameters, request_.windows, prediction.sampling->deviates_at_panel);
+    return windows_beside(windows_, plan_.parameters(), plan_.request().windows,
+                          prediction.sampling->deviates_at_panel);
   }
 
   /// If the error is too large: as many windows as are missing if it falls with the square root of their number, at
   /// most half as many again as there are; where the gaps are widest.
   std::vector<PanelWindow> windows_for_the_error(const core::Prediction& prediction) const {
-    const double target_s = request_.target_error * prediction.time_s;
+    const double target_s = plan_.request().target_error * prediction.time_s;
     if (target_s <= 0 || prediction.error_95_s <= target_s) return {};
-    const double have = static_cast<double>(plan_.windows.size()), times = prediction.error_95_s / target_s;
+    const double have = static_cast<double>(windows_.windows.size()), times = prediction.error_95_s / target_s;
     const double missing = std::min(std::ceil(have * (times * times - 1)), std::ceil(have / 2));
-    return windows_between(plan_, request_.parameters, request_.windows, static_cast<int>(missing));
+    return windows_between(windows_, plan_.parameters(), plan_.request().windows, static_cast<int>(missing));
   }
 
   /// False: there are enough, or there is no place.
   bool add_windows(const core::Prediction& prediction) {
-    if (!prediction.sampling || plan_.simulated_share() >= 1) return false;  // all panels would cost less
+    if (!prediction.sampling || windows_.simulated_share() >= 1) return false;  // all panels would cost less
     std::vector<PanelWindow> more = windows_at_a_change(prediction);
     if (more.empty()) more = windows_for_the_error(prediction);
-    plan_.windows.insert(plan_.windows.end(), more.begin(), more.end());
-    std::sort(plan_.windows.begin(), plan_.windows.end(),
+    windows_.windows.insert(windows_.windows.end(), more.begin(), more.end());
+    std::sort(windows_.windows.begin(), windows_.windows.end(),
               [](const PanelWindow& a, const PanelWindow& b) { return a.counts_from < b.counts_from; });
     return !more.empty();
   }
 
-  const PredictionRequest& request_;
-  WindowPlan plan_;
+  const RunPlan& plan_;
+  WindowPlan windows_;  // those of the plan, and those that were added
   fs::path folder_;
+  const SimulationWatch& watch_;
   std::map<int, Sample> samples_;  // by the first panel that counts
   int changes_ = 0;                // rounds of windows_at_a_change()
 };
 
 }  // namespace
 
-WindowPlan windows_of(const PredictionRequest& request) {
-  WindowRule all;
-  all.kind = WindowRule::Kind::off;
-  const core::HplParameters& p = request.parameters;
-  if (request.windows.kind == WindowRule::Kind::as_given) return plan_windows(p, request.windows);
-  const WindowPlan full = plan_windows(p, all);
-  constexpr int least_rounds = 15;  // of the process grid: with fewer, windows would be as long as the run
-  constexpr double worth_sampling_s = 30;
-  const bool sampled =
-      request.windows.kind == WindowRule::Kind::automatic &&
-      (request.only_window || !is_observed(request.observation)) && full.panels > least_rounds * std::max(p.P, p.Q) &&
-      simulation_needs(p, mode_of_all_panels(request) == SimulationMode::fast).wall_s > worth_sampling_s;
-  if (!sampled) return full;
-  constexpr double largest_share = 0.7;
-  WindowRule rule = request.windows;
-  WindowPlan plan = plan_windows(p, rule);
-  // Where auto would take fast mode, an exact panel costs twice as much; one with long swaps, or of many ranks, more.
-  const bool exact_is_costly = request.mode == SimulationMode::exact &&
-                               plan.simulated_share() * messages_saved_by_fast(p) >= fast_from_messages_in_windows;
-  constexpr double costly_s = 60;
-  constexpr int exact_panels = 320, costly_panels = 224;
-  if (plan.simulated_share() * simulation_needs(p, true).wall_s > costly_s)
-    rule.panels = std::min(rule.panels, costly_panels);
-  else if (exact_is_costly)
-    rule.panels = std::min(rule.panels, exact_panels);
-  plan = plan_windows(p, rule);
-  return plan.simulated_share() < largest_share ? plan : full;
+bool is_sampled_as(const core::Prediction& prediction, const RunPlan& plan) {
+  if (!plan.is_sampled() || !prediction.sampling) return plan.is_sampled() == prediction.sampling.has_value();
+  const std::size_t found = prediction.sampling->windows.size(), planned = plan.windows().windows.size();
+  return wants_only_these_windows(plan.request()) ? found == planned : found >= planned;
 }
 
-bool is_sampled_as(const core::Prediction& prediction, const PredictionRequest& request) {
-  const WindowPlan plan = windows_of(request);
-  if (plan.windows.size() == 1 || !prediction.sampling) return (plan.windows.size() == 1) == !prediction.sampling;
-  const std::size_t found = prediction.sampling->windows.size();
-  return wants_only_these_windows(request) ? found == plan.windows.size() : found >= plan.windows.size();
-}
-
-core::Prediction predict_sampled(const PredictionRequest& request, const WindowPlan& plan, const fs::path& folder) {
-  return SampledRun(request, plan, folder).run();
+core::Prediction predict_sampled(const RunPlan& plan, const fs::path& folder, const SimulationWatch& watch) {
+  return SampledRun(plan, folder, watch).run();
 }
 
 }  // namespace hplcast::study

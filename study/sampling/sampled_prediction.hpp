@@ -9,16 +9,17 @@
 
 namespace hplcast::study {
 
-/// Simulates windows of the panels, each in a process and a folder of its own below `folder`, and estimates the rest
+/// Simulates the windows of a plan, each in a process and a folder of its own below `folder`, and estimates the rest
 /// (fit::integrate_curve()). Windows whose results lie there already, of the same request, are not simulated again; one
 /// that is observed (Observation) is, and leaves no result.
-core::Prediction predict_sampled(const PredictionRequest& request, const WindowPlan& plan,
-                                 const std::filesystem::path& folder);
+core::Prediction predict_sampled(const RunPlan& plan, const std::filesystem::path& folder,
+                                 const SimulationWatch& watch);
 
 /// The result of a window in its folder, so that a run that was stopped, or jobs elsewhere, need not make it again.
 class WindowResult {
  public:
-  WindowResult(const PredictionRequest& request, const PanelWindow& window, const std::filesystem::path& folder);
+  /// `plan`: of a window.
+  WindowResult(const RunPlan& plan, const std::filesystem::path& folder);
 
   /// Nothing if it is not there, or not that of this request.
   std::optional<HplSimulation> read() const;

@@ -22,23 +22,23 @@ namespace {
 
 constexpr const char* file_name = "window.json";
 
-std::string name_of(const PredictionRequest& request, const PanelWindow& window) {
+std::string name_of(const RunPlan& plan) {
+  const PredictionRequest& request = plan.request();
+  const PanelWindow& window = *plan.window();
   std::ostringstream name;
   name << "hplcast " HPLCAST_VERSION " SimGrid " << linked_simgrid_version(simulated_hpl(request.programs)) << ' '
-       << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters)
-       << " seed=" << request.seed << " mode=" << (mode_of(request) == SimulationMode::fast ? "fast" : "exact")
-       << " noise=" << request.noise << (request.observation.phases ? " phases" : "")
-       << (request.observation.energy ? " energy" : "") << " panels=" << window.first << '-' << window.simulated_to
-       << " exact from " << window.exact_from << '\n';
+       << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters) << " seed=" << plan.seed()
+       << " mode=" << to_string(plan.mode()) << " noise=" << request.noise
+       << (request.observation.phases ? " phases" : "") << (request.observation.energy ? " energy" : "")
+       << " panels=" << window.first << '-' << window.simulated_to << " exact from " << window.exact_from << '\n';
   core::write_hpl_dat(name, request.parameters, false);
   return core::sha256_hex(name.str());
 }
 
 }  // namespace
 
-WindowResult::WindowResult(const PredictionRequest& request, const PanelWindow& window,
-                           const std::filesystem::path& folder)
-    : path_(folder / file_name), request_(name_of(request, window)) {}
+WindowResult::WindowResult(const RunPlan& plan, const std::filesystem::path& folder)
+    : path_(folder / file_name), request_(name_of(plan)) {}
 
 std::optional<HplSimulation> WindowResult::read() const {
   std::error_code error;

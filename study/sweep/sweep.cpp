@@ -1,4 +1,5 @@
 // Sweeps on the cores of this machine: a thread for each job, which waits for its simulation.
+#include "hplcast/study/predict.hpp"
 #include "hplcast/study/sweep.hpp"
 
 #include <signal.h>
@@ -96,35 +97,25 @@ std::string work_prefix(const fs::path& database) {
 }
 
 double effort(const SweepRun& run) {
-  PredictionRequest request;
-  request.parameters = run.parameters;
-  request.mode = simulation_mode(run.mode);
-  request.windows = run.windows;
-  return needs_of(request).wall_s;
+  return resolve_unchecked(request_of(run)).needs().wall_s;
 }
 
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
                       const std::function<void()>& while_running) {
   const std::string name = task.run->id.substr(0, 16);
   const fs::path work = execution.work / name;
-  PredictionRequest request;
+  PredictionRequest request = request_of(*task.run);
   request.cluster = *task.cluster;
-  request.parameters = task.run->parameters;
-  request.seed = task.run->seed;
-  request.mode = simulation_mode(task.run->mode);
-  request.windows = task.run->windows;
-  request.observation.energy = task.run->energy;
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;
-  request.while_running = while_running;
   const fs::path log = beside(execution.database, ".logs").filename() / name;
   const fs::path logs = fs::absolute(execution.database).parent_path() / log;
   SweepOutcome outcome;
   outcome.task = &task;
   std::error_code ignored;
   try {
-    outcome.prediction = predict(request);
+    outcome.prediction = predict(request, {while_running});
     outcome.prediction->model_levels = task.run->levels;
     fs::remove_all(work, ignored);
     fs::remove_all(logs, ignored);  // of an attempt that failed

@@ -12,7 +12,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 #include "hplcast/study/sweep_plan.hpp"
 #include "hplcast/study/transform.hpp"
 
@@ -225,9 +225,15 @@ void apply(const Setting& setting, SweepRun& run) {
 
 }  // namespace
 
-SimulationMode simulation_mode(const std::string& name) {
-  if (name == "fast") return SimulationMode::fast;
-  return name == "exact" ? SimulationMode::exact : SimulationMode::automatic;
+PredictionRequest request_of(const SweepRun& run) {
+  PredictionRequest request;
+  request.parameters = run.parameters;
+  request.seed = run.seed;
+  for (const SimulationMode mode : {SimulationMode::exact, SimulationMode::fast})
+    if (run.mode == to_string(mode)) request.mode = mode;
+  request.windows = run.windows;
+  request.observation.energy = run.energy;
+  return request;
 }
 
 std::string run_id(const SweepRun& run) {
@@ -240,7 +246,6 @@ std::string run_id(const SweepRun& run) {
 SweepRuns runs_of(const SweepPlan& plan) {
   SweepRuns result;
   Clusters clusters(result.clusters);
-  std::map<std::string, PredictionRequest> requests;  // one a cluster: checking many runs copies none
   std::set<std::string> ids;
   std::set<std::string> warnings;
   for (const Configuration& configuration : configurations(plan)) {
@@ -256,24 +261,21 @@ SweepRuns runs_of(const SweepPlan& plan) {
     run.mode = "auto";
     run.levels = made.levels;
     for (const Setting& setting : configuration) apply(setting, run);
-    PredictionRequest& request = requests[made.sha256];
-    if (request.cluster.name.empty()) request.cluster = result.clusters.at(made.sha256);
-    request.parameters = run.parameters;
-    request.mode = simulation_mode(run.mode);
-    request.windows = run.windows;
-    request.observation.energy = run.energy;
+    PredictionRequest request = request_of(run);
+    request.cluster = result.clusters.at(made.sha256);
     try {
-      for (const std::string& warning : check(request)) {
+      const RunPlan planned = resolve(std::move(request));
+      for (const std::string& warning : planned.warnings()) {
         if (warnings.insert(warning).second) result.warnings.push_back(warning);
       }
+      // What a sweep compares should have one mode.
+      run.mode = to_string(planned.unsampled_mode());
     } catch (const core::UsageError&) {
       throw;  // no configuration could be run like that
     } catch (const core::Error& error) {
       result.skipped.push_back({factors, error.what()});
       continue;
     }
-    // Not that of windows, which changes with NB and more: what a sweep compares should have one mode.
-    run.mode = mode_of_all_panels(request) == SimulationMode::fast ? "fast" : "exact";
     for (const std::uint64_t seed : plan.seeds) {
       run.seed = seed;
       run.id = run_id(run);

@@ -241,22 +241,22 @@ TuneResult tune(const TuneRequest& request) {
   const long long N = request.N > 0 ? request.N
                                     : size_from_memory(request.cluster, ranks, request.memory_fraction,
                                                        *std::max_element(request.NB.begin(), request.NB.end()));
+  PredictionRequest full_size;
+  full_size.cluster = request.cluster;
+  full_size.mode = request.mode;
+  full_size.programs = request.programs;
+  std::optional<SimulationMode> mode;
   for (core::HplParameters& candidate : candidates) {
     candidate.N = N;
-    PredictionRequest check_only;
-    check_only.cluster = request.cluster;
-    check_only.parameters = candidate;
-    check_only.mode = request.mode;
-    for (const std::string& warning : check(check_only)) {
+    full_size.parameters = candidate;
+    const RunPlan plan = resolve(full_size);
+    if (!mode) mode = plan.unsampled_mode();
+    for (const std::string& warning : plan.warnings()) {
       if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
         result.warnings.push_back(warning);
     }
   }
-  PredictionRequest full_size;
-  full_size.parameters = candidates.front();
-  full_size.mode = request.mode;
-  full_size.programs = request.programs;
-  TunePredictor predictor(request, mode_of_all_panels(full_size));
+  TunePredictor predictor(request, *mode);
   probe(request, candidates.front(), predictor);
   result.best = candidates.front();
   result.baselines = baselines_of(request, candidates.front(), predictor);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/sweep/sweep_executor.hpp"
 
@@ -37,7 +37,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
   for (std::size_t i = 0; i < asked.size(); ++i) {
     runs[i].model_sha256 = sha256_;
     runs[i].parameters = asked[i].parameters;
-    runs[i].mode = mode_ == SimulationMode::fast ? "fast" : "exact";
+    runs[i].mode = to_string(mode_);
     runs[i].seed = asked[i].seed;
     runs[i].energy = needs_energy(request_.objective);
     runs[i].id = run_id(runs[i]);
@@ -71,24 +71,24 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
 
 void TunePredictor::learn(const core::Prediction& prediction, int windows) {
   taken_s_ += prediction.wall_s;
-  expected_s_ += needs_of(request_of(prediction.parameters, {prediction.parameters.N, windows})).wall_s;
+  expected_s_ += plan_of(prediction.parameters, {prediction.parameters.N, windows}).needs().wall_s;
 }
 
-PredictionRequest TunePredictor::request_of(core::HplParameters parameters, const TuneScale& scale) const {
+RunPlan TunePredictor::plan_of(const core::HplParameters& parameters, const TuneScale& scale) const {
   PredictionRequest request;
-  parameters.N = scale.N;
   request.parameters = parameters;
+  request.parameters.N = scale.N;
   request.mode = mode_;
   request.windows.windows = scale.windows;
-  return request;
+  return resolve_unchecked(std::move(request));
 }
 
 int TunePredictor::windows(const core::HplParameters& parameters, const TuneScale& scale) const {
-  return std::max(0, static_cast<int>(windows_of(request_of(parameters, scale)).windows.size()) - 2);
+  return std::max(0, static_cast<int>(plan_of(parameters, scale).windows().windows.size()) - 2);
 }
 
 double TunePredictor::cost_s(const core::HplParameters& parameters, const TuneScale& scale) const {
-  const double expected_s = needs_of(request_of(parameters, scale)).wall_s;
+  const double expected_s = plan_of(parameters, scale).needs().wall_s;
   return expected_s_ > 0 ? expected_s * taken_s_ / expected_s_ : expected_s;
 }
 

@@ -54,8 +54,8 @@ class TunePredictor {
  private:
   using Clock = std::chrono::steady_clock;
 
-  PredictionRequest request_of(core::HplParameters parameters, const TuneScale& scale) const;
-  /// Seconds of one prediction on one core: needs_of(), in proportion to what the ones so far took.
+  RunPlan plan_of(const core::HplParameters& parameters, const TuneScale& scale) const;
+  /// Seconds of one prediction on one core: as planned, in proportion to what the ones so far took.
   double cost_s(const core::HplParameters& parameters, const TuneScale& scale) const;
   void learn(const core::Prediction& prediction, int windows);
 

@@ -246,7 +246,7 @@ TEST_F(EnergyOfHpl, TellsWhatThePowerModelDoesNotSay) {
   core::PowerModel::Values power = power_with(0);
   power.states = {{"default", core_w}, {"blocked", 3}};
   request_.cluster.power = core::PowerModel::make(power);
-  const std::vector<std::string> warnings = check(request_);
+  const std::vector<std::string> warnings = resolve(request_).warnings();
   ASSERT_FALSE(warnings.empty());
   EXPECT_THAT(warnings.back(), HasSubstr("in: polling, messages"));
   EXPECT_EQ(predict(request_).energy->unstated, (std::vector<std::string>{"polling", "messages"}));

@@ -224,50 +224,51 @@ PredictionRequest with_network(PredictionRequest asked, const core::NetworkModel
 
 TEST_F(Predict, SimulationsAtATimeNeedTheirMemoryTogether) {
   PredictionRequest asked = request("true");
-  EXPECT_NO_THROW(check(asked));
+  EXPECT_NO_THROW(resolve(asked));
   asked.at_a_time = 1000000000;  // of some MiB each: petabytes
   try {
-    check(asked);
+    resolve(asked);
     ADD_FAILURE() << "no machine has that memory";
   } catch (const core::Error& error) {
     EXPECT_EQ(error.code(), core::ExitCode::bad_input);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("1000000000 at a time"), HasSubstr("memory")));
   }
   asked.force = true;
-  EXPECT_NO_THROW(check(asked));
+  EXPECT_NO_THROW(resolve(asked));
 }
 
 TEST_F(Predict, WarnsIfRanksShareACardOfUnknownCapacity) {
   auto asked = with_network(request("true"), slow_flows());
-  EXPECT_THAT(check(asked),
+  EXPECT_THAT(resolve(asked).warnings(),
               ElementsAre(AllOf(HasSubstr("2 ranks share the card of a host, but"),
                                 HasSubstr("it is assumed to be the bandwidth of a single flow, 4 GB/s"))));
   asked.parameters.P = 1;  // both ranks on one host
-  EXPECT_THAT(check(asked), IsEmpty());
+  EXPECT_THAT(resolve(asked).warnings(), IsEmpty());
   asked.parameters.P = 2;
   asked.parameters.Q = 1;
   auto hosts = asked.cluster.hosts.values();
   hosts.cores = 1;  // a card each
   asked.cluster.hosts = core::Hosts::make(hosts);
-  EXPECT_THAT(check(asked), IsEmpty());
+  EXPECT_THAT(resolve(asked).warnings(), IsEmpty());
 }
 
 TEST_F(Predict, WarnsIfOnlyTheCapacityBetweenHostsWasMeasured) {
   auto values = slow_flows();
   values.remote->capacity = core::LinkCapacity{12e9, 0, 0, core::LinkCapacity::Origin::measured};
   auto asked = with_network(request("true"), values);
-  EXPECT_THAT(check(asked), IsEmpty()) << "two ranks of a host have one message at a time";
+  EXPECT_THAT(resolve(asked).warnings(), IsEmpty()) << "two ranks of a host have one message at a time";
   auto hosts = asked.cluster.hosts.values();
   hosts.cores = 3;
   asked.cluster.hosts = core::Hosts::make(hosts);
-  EXPECT_THAT(check(asked), ElementsAre(HasSubstr("local: the capacity for several messages inside a host")));
+  EXPECT_THAT(resolve(asked).warnings(),
+              ElementsAre(HasSubstr("local: the capacity for several messages inside a host")));
 }
 
 TEST_F(Predict, WarnsOfANetworkThatContradictsItself) {
   auto values = slow_flows();
   values.remote->capacity = core::LinkCapacity{1e9};
   values.topology = core::SingleSwitch{core::Backbone{2e9}};
-  EXPECT_THAT(check(with_network(request("true"), values)),
+  EXPECT_THAT(resolve(with_network(request("true"), values)).warnings(),
               ElementsAre(HasSubstr("but the capacity is 1 GB/s"), HasSubstr("all hosts share has 2 GB/s")));
 }
 
@@ -277,7 +278,7 @@ TEST_F(Predict, SaysWhatAPajeTraceCosts) {
   auto asked = with_network(request("true"), values);
   asked.observation.paje = programs_.folder() / "paje.trace";
   asked.mode = SimulationMode::exact;
-  EXPECT_THAT(check(asked),
+  EXPECT_THAT(resolve(asked).warnings(),
               ElementsAre(AllOf(HasSubstr("with --paje messages go through SMPI"), HasSubstr("f is 0.25 at least"))));
 }
 
@@ -290,7 +291,7 @@ TEST_F(Predict, RefusesPlatformXmlWhereFlowsShareLinksUnlessForced) {
   EXPECT_THAT(error_of(asked), HasSubstr("HPLCAST_PLATFORM_LIBRARY says; --force"));
   asked.force = true;
   EXPECT_EQ(error_of(asked), "");
-  EXPECT_THAT(check(asked), Contains(HasSubstr("remote messages that share a link")));
+  EXPECT_THAT(resolve(asked).warnings(), Contains(HasSubstr("remote messages that share a link")));
   asked.force = false;
   values.remote->cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 1e-6, 1 / 16e9}});
   EXPECT_EQ(error_of(with_network(asked, values)), "") << "every flow fills the link";

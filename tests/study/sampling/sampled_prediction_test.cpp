@@ -36,7 +36,7 @@ TEST(PanelWindows, CountEveryPanelOnceAndBeginInTheFirstProcessColumn) {
     for (const int depth : {0, 1, 2}) {
       core::HplParameters p = parameters(100030, 64, P, Q);  // the last panel is narrow
       p.DEPTH = depth;
-      const WindowPlan plan = plan_windows(p, WindowRule::from("5"));
+      const WindowPlan plan = WindowPlan::make(p, WindowRule::from("5"));
       SCOPED_TRACE(core::to_string(p));
       ASSERT_EQ(plan.windows.size(), 7u);
       EXPECT_EQ(plan.panels, 1563);
@@ -67,7 +67,7 @@ TEST(PanelWindows, CountEveryPanelOnceAndBeginInTheFirstProcessColumn) {
 TEST(PanelWindows, HaveTypicalPiecesAtBothEndsOfTheRun) {
   for (const auto& [P, Q] : {std::pair(8, 8), std::pair(2, 32), std::pair(16, 4), std::pair(32, 32), std::pair(1, 5)}) {
     for (int panels = 1000; panels < 1000 + 2 * Q; ++panels) {
-      const WindowPlan plan = plan_windows(parameters(64LL * panels, 64, P, Q), WindowRule::from("5"));
+      const WindowPlan plan = WindowPlan::make(parameters(64LL * panels, 64, P, Q), WindowRule::from("5"));
       SCOPED_TRACE(std::to_string(P) + "x" + std::to_string(Q) + ", " + std::to_string(panels) + " panels");
       const std::vector<PanelPiece> begin = steady_pieces(plan, plan.windows.front());
       const std::vector<PanelPiece> end = steady_pieces(plan, plan.windows.back());
@@ -84,7 +84,7 @@ TEST(PanelWindows, HaveTypicalPiecesAtBothEndsOfTheRun) {
 
 TEST(PanelWindows, AreFewerWhereTheyAreWide) {
   const auto windows = [](int P, int Q) {
-    return plan_windows(parameters(64LL * 20000, 64, P, Q), WindowRule()).windows.size() - 2;
+    return WindowPlan::make(parameters(64LL * 20000, 64, P, Q), WindowRule()).windows.size() - 2;
   };
   EXPECT_EQ(windows(8, 8), 5U);
   EXPECT_EQ(windows(32, 32), 5U);
@@ -96,16 +96,16 @@ TEST(PanelWindows, AreFewerWhereTheyAreWide) {
     for (int depth = 0; depth < 3; ++depth) {
       core::HplParameters p = parameters(64LL * (15 * std::max(P, Q) + 1), 64, P, Q);
       p.DEPTH = depth;
-      EXPECT_NO_THROW(plan_windows(p, WindowRule())) << core::to_string(p);
+      EXPECT_NO_THROW(WindowPlan::make(p, WindowRule())) << core::to_string(p);
     }
-  const WindowPlan as_given = plan_windows(parameters(64LL * 20000, 64, 64, 64), WindowRule::from("4"));
+  const WindowPlan as_given = WindowPlan::make(parameters(64LL * 20000, 64, 64, 64), WindowRule::from("4"));
   EXPECT_EQ(as_given.windows.size() - 2, 4U);
 }
 
 TEST(PanelWindows, MoreOfThemGoWhereTheGapsAreWidest) {
   const core::HplParameters p = parameters(100000, 64, 4, 8);
   const WindowRule rule = WindowRule::from("2");
-  const WindowPlan plan = plan_windows(p, rule);
+  const WindowPlan plan = WindowPlan::make(p, rule);
   const std::vector<PanelWindow> more = windows_between(plan, p, rule, 2);
   ASSERT_EQ(more.size(), 2u);
   for (const PanelWindow& one : more) {
@@ -121,7 +121,7 @@ TEST(PanelWindows, OfGapsStayInThem) {
     core::HplParameters p = parameters(64LL * panels, 64, P, Q);
     p.DEPTH = depth;
     const WindowRule rule = WindowRule::from(windows);
-    const WindowPlan plan = plan_windows(p, rule);
+    const WindowPlan plan = WindowPlan::make(p, rule);
     std::vector<PanelWindow> more = windows_between(plan, p, rule, 10);
     for (const PanelWindow& one : plan.windows)
       for (const PanelWindow& beside : windows_beside(plan, p, rule, one.counts_from)) more.push_back(beside);
@@ -135,7 +135,7 @@ TEST(PanelWindows, OfGapsStayInThem) {
 TEST(PanelWindows, GoOnBothSidesOfAChange) {
   const core::HplParameters p = parameters(100000, 64, 4, 8);
   const WindowRule rule = WindowRule::from("3");
-  const WindowPlan plan = plan_windows(p, rule);
+  const WindowPlan plan = WindowPlan::make(p, rule);
   const PanelWindow& middle = plan.windows.at(2);
   const std::vector<PanelWindow> more = windows_beside(plan, p, rule, middle.counts_from);
   ASSERT_EQ(more.size(), 2u);
@@ -147,12 +147,12 @@ TEST(PanelWindows, GoOnBothSidesOfAChange) {
 }
 
 TEST(PanelWindows, ThatARunHasNoPlaceForAreRefused) {
-  EXPECT_THROW(plan_windows(parameters(6400, 64, 4, 8), WindowRule::from("6")), core::DomainError);
-  EXPECT_THROW(plan_windows(parameters(100000, 64, 4, 8), WindowRule::from("2:3")), core::DomainError);
-  EXPECT_THROW(plan_windows(parameters(100000, 64, 4, 8), WindowRule::from("2:1000")), core::DomainError);
-  EXPECT_THROW(plan_windows(parameters(100000, 64, 4, 8), WindowRule::from("1:8")), core::DomainError);  // 3 pieces
+  EXPECT_THROW(WindowPlan::make(parameters(6400, 64, 4, 8), WindowRule::from("6")), core::DomainError);
+  EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 4, 8), WindowRule::from("2:3")), core::DomainError);
+  EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 4, 8), WindowRule::from("2:1000")), core::DomainError);
+  EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 4, 8), WindowRule::from("1:8")), core::DomainError);  // 3 pieces
   // The last window needs 6 + 4 DEPTH panels before those that count, at least 8.
-  EXPECT_THROW(plan_windows(parameters(5 * 64, 64, 1, 1), WindowRule::from("5:1:1")), core::DomainError);
+  EXPECT_THROW(WindowPlan::make(parameters(5 * 64, 64, 1, 1), WindowRule::from("5:1:1")), core::DomainError);
 }
 
 TEST(WindowRule, IsWhatItSays) {
@@ -176,8 +176,12 @@ class SampledPrediction : public testing::SimulatedCluster {
 
   core::Prediction window(int first, int last, int exact_from = 0) {
     const core::TemporaryFolder folder("hplcast-test");
-    return simulate_hpl(request_, folder.path(), PanelWindow{first, first, last + 1, last + 1, exact_from}).prediction;
+    // Counts from the begin: with the seed of the run.
+    const PanelWindow window{first, 0, last + 1, last + 1, exact_from};
+    return simulate_hpl(resolve(request_).of_window(window), folder.path()).prediction;
   }
+
+  RunPlan planned() const { return resolve_unchecked(request_); }
 
   void use_many_panels() {
     request_.parameters = parameters(16000, 40, 2, 4);  // 400 panels: 50 times round the grid
@@ -285,7 +289,7 @@ TEST_F(SampledPrediction, LeavesNoPanelOut) {
   const core::Prediction all = predict(request_);
   for (const char* windows : {"3", "5"}) {
     request_.windows = WindowRule::from(windows);
-    const WindowPlan plan = plan_windows(request_.parameters, request_.windows);
+    const WindowPlan plan = WindowPlan::make(request_.parameters, request_.windows);
     ASSERT_EQ(plan.windows[1].first, 0);
     const core::Prediction sampled = predict(request_);
     std::vector<int> counted(79);
@@ -401,15 +405,15 @@ TEST_F(SampledPrediction, IsNotTakenForARunOfAllPanelsOrOtherWindows) {
   use_many_panels();
   core::Prediction all, sampled;
   sampled.sampling.emplace().windows.resize(7);
-  EXPECT_TRUE(is_sampled_as(all, request_));
-  EXPECT_FALSE(is_sampled_as(sampled, request_));
+  EXPECT_TRUE(is_sampled_as(all, planned()));
+  EXPECT_FALSE(is_sampled_as(sampled, planned()));
   request_.windows = WindowRule::from("5");
-  EXPECT_FALSE(is_sampled_as(all, request_));
-  EXPECT_TRUE(is_sampled_as(sampled, request_));
+  EXPECT_FALSE(is_sampled_as(all, planned()));
+  EXPECT_TRUE(is_sampled_as(sampled, planned()));
   request_.windows = WindowRule::from("4");
-  EXPECT_FALSE(is_sampled_as(sampled, request_));
+  EXPECT_FALSE(is_sampled_as(sampled, planned()));
   request_.target_error = 0.01;  // windows were added
-  EXPECT_TRUE(is_sampled_as(sampled, request_));
+  EXPECT_TRUE(is_sampled_as(sampled, planned()));
 }
 
 TEST_F(SampledPrediction, AddsWindowsForASmallerError) {
@@ -452,42 +456,14 @@ TEST_F(SampledPrediction, AddsWindowsBesideAChangeOfRegime) {
   EXPECT_LT(std::abs(more.time_s - time_s), std::abs(as_asked.time_s - time_s));
 }
 
-TEST_F(SampledPrediction, IsExactIfItsWindowsTakeNotLong) {
-  request_.windows = {};
-  request_.parameters = parameters(200000, 128, 16, 16);  // 13 million messages in panel factorisations
-  EXPECT_GT(windows_of(request_).windows.size(), 1U);
-  EXPECT_EQ(mode_of(request_), SimulationMode::exact);
-  request_.windows = WindowRule::from("off");
-  EXPECT_EQ(mode_of(request_), SimulationMode::fast);
-  request_.windows = {};
-  request_.mode = SimulationMode::fast;
-  EXPECT_EQ(mode_of(request_), SimulationMode::fast);
-  request_.mode = SimulationMode::automatic;
-  request_.parameters = parameters(500000, 128, 32, 32);  // exact windows would take twice as long
-  EXPECT_EQ(mode_of(request_), SimulationMode::fast);
-  request_.parameters.SWAP = 1;  // so many messages that fewer panels have to do
-  EXPECT_EQ(windows_of(request_).windows.size(), 4U);
-  request_.parameters.SWAP = 0;
-  EXPECT_EQ(windows_of(request_).windows.size(), 7U);
-  request_.mode = SimulationMode::exact;
-  EXPECT_EQ(windows_of(request_).windows.size(), 6U);
-  request_.windows = WindowRule::from("5");
-  EXPECT_EQ(windows_of(request_).windows.size(), 7U);
-  request_.windows = {};
-  request_.mode = SimulationMode::automatic;
-  request_.parameters = parameters(2000000, 256, 64, 64);
-  EXPECT_GT(windows_of(request_).windows.size(), 1U);
-  EXPECT_EQ(mode_of(request_), SimulationMode::fast);
-}
-
 TEST_F(SampledPrediction, HasNoTrace) {
   use_many_panels();
   request_.windows = WindowRule::from("5");
   request_.observation.trace = "trace.json";
-  EXPECT_THROW(check(request_), core::UsageError);
+  EXPECT_THROW(resolve(request_), core::UsageError);
   request_.windows = {};
   request_.mode = SimulationMode::exact;
-  EXPECT_NO_THROW(check(request_));
+  EXPECT_NO_THROW(resolve(request_));
 }
 
 }  // namespace

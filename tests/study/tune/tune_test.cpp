@@ -92,7 +92,8 @@ TEST_F(Tune, FewWindowsOfTheFullSizeCostLessThanManyAndThanAllPanels) {
   EXPECT_EQ(predictor.windows(p, {200000, 5}), 5);
   EXPECT_LT(wall_s({200000, 2}), 0.7 * wall_s({200000, 5}));  // 4 and 7 windows of 42 panels
   p.N = 200000;
-  EXPECT_LT(wall_s({200000, 5}), 0.4 * simulation_needs(p, true).wall_s);  // 19 % of the panels, and 7 starts
+  EXPECT_LT(wall_s({200000, 5}),
+            0.4 * SimulationNeeds::of_all_panels(p, SimulationMode::fast).wall_s);  // 19 % of the panels, and 7 starts
   EXPECT_EQ(predictor.windows(p, {10000, 5}), 0);
   p.P = p.Q = 64;  // wide windows: two have enough panels
   EXPECT_EQ(predictor.windows(p, {1000000, 5}), 2);

@@ -10,7 +10,7 @@ namespace hplcast::study {
 /// Which panels of a run a sampled prediction simulates (docs/models/sampled.md).
 struct WindowRule {
   enum class Kind {
-    automatic,  ///< sampled if that saves time: see windows_of()
+    automatic,  ///< sampled if that saves time: see resolve()
     off,        ///< all panels
     as_given    ///< as the numbers say
   };
@@ -47,14 +47,14 @@ struct WindowPlan {
   int untypical = 0;  ///< panels at the end of the run that are not, either
   std::vector<PanelWindow> windows;
 
+  /// Windows where a share of the remaining time is equally likely to be: their density is proportional to the
+  /// remaining size. A plan of one window simulates all panels.
+  /// @throws DomainError for windows that a run of so few panels has no place for, or fewer pieces than a curve needs.
+  static WindowPlan make(const core::HplParameters& parameters, const WindowRule& rule);
+
   /// Panels that are simulated, warm-up too, as a share of all; more than 1 if windows are close to each other.
   double simulated_share() const;
 };
-
-/// Windows where a share of the remaining time is equally likely to be: their density is proportional to the remaining
-/// size. A plan of one window simulates all panels.
-/// @throws DomainError for windows that a run of so few panels has no place for, or fewer pieces than a curve needs.
-WindowPlan plan_windows(const core::HplParameters& parameters, const WindowRule& rule);
 
 /// Neighbouring panels of a window.
 struct PanelPiece {

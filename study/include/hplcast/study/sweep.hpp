@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 #include "hplcast/study/sweep_database.hpp"
 #include "hplcast/study/sweep_plan.hpp"
 
@@ -37,7 +37,7 @@ struct SweepRequest {
   bool retry_failed = false;  ///< make runs again that failed in an earlier call
   SimulatorPrograms programs;
   std::function<void(const SweepProgress&)> progress;  ///< several times per second; may be empty
-  std::function<void(const std::string&)> warn;        ///< told each warning of check() once; may be empty
+  std::function<void(const std::string&)> warn;        ///< told each warning of the plans once; may be empty
 };
 
 struct SweepSummary {

@@ -10,7 +10,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 
 namespace hplcast::study {
 
@@ -92,8 +92,8 @@ struct SweepRun {
   std::map<std::string, std::string> levels;  ///< of the model, see described(); the model is at them already
 };
 
-/// exact or fast; anything else is automatic.
-SimulationMode simulation_mode(const std::string& name);
+/// The request for a run; without its cluster.
+PredictionRequest request_of(const SweepRun& run);
 
 /// The id of a run with these contents.
 std::string run_id(const SweepRun& run);
@@ -116,7 +116,7 @@ struct SweepRuns {
   std::vector<SweepRun> runs;                          ///< different ones, in the order of the plan
   std::vector<SweepPoint> points;                      ///< with their seeds: points.size() >= runs.size()
   std::vector<SkippedPoint> skipped;
-  std::vector<std::string> warnings;  ///< of check(), each once
+  std::vector<std::string> warnings;  ///< of the plans, each once
 };
 
 /// Reads the clusters, makes the changes, and leaves out what cannot be run: more ranks than cores, a matrix that does

@@ -10,7 +10,7 @@
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/factor_effects.hpp"
-#include "hplcast/study/predict.hpp"
+#include "hplcast/study/resolve.hpp"
 
 namespace hplcast::study {
 
@@ -117,7 +117,7 @@ struct TuneResult {
   std::optional<double> gain;     ///< in merit, of the best over the default configuration, both in the last round
   std::vector<core::HplParameters> not_tried;  ///< of the candidates: no time
   std::vector<std::string> failures;
-  std::vector<std::string> warnings;  ///< of check(), each once
+  std::vector<std::string> warnings;  ///< of the plans, each once
   TuneBaselines baselines;
   double wall_s = 0;
 };
