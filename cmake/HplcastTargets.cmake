@@ -85,17 +85,21 @@ endfunction()
 # hplcast_add_test(kernel unit SOURCES x_test.cpp LIBRARIES hplcast::fit USES xhpl-smpi SLOW "Coverage*" PROPERTIES PROCESSORS 2)
 # in tests/fit makes the test program of a room and a label (unit, mpi or smpi) from files of tests/fit/kernel/: fit_kernel, and with
 # another label than unit fit_kernel_LABEL. USES: programs that it runs, as far as they are built. SLOW: tests that take minutes;
-# they are an entry of ctest of their own.
+# they are an entry of ctest of their own. The files are compiled together, in less than half of the time, but for ALONE: those with
+# names that another one has, too.
 function(hplcast_add_test room label)
-  cmake_parse_arguments(ARG "" "SLOW" "SOURCES;LIBRARIES;USES;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "SLOW" "SOURCES;ALONE;LIBRARIES;USES;PROPERTIES" ${ARGN})
   get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   string(REPLACE "-" "_" name "${folder}_${room}")
   if(NOT label STREQUAL "unit")
     string(APPEND name "_${label}")
   endif()
   list(TRANSFORM ARG_SOURCES PREPEND "${room}/")
-  add_executable(${name}_test ${ARG_SOURCES})
-  set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  list(TRANSFORM ARG_ALONE PREPEND "${room}/")
+  add_executable(${name}_test ${ARG_SOURCES} ${ARG_ALONE})
+  set_target_properties(${name}_test PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" UNITY_BUILD ${HPLCAST_UNITY_TESTS})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_link_libraries(${name}_test PRIVATE ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
   hplcast_test_options(${name}_test)
   hplcast_test_headers()
