@@ -5,7 +5,6 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/power_report.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/archive.hpp"

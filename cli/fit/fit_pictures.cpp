@@ -159,7 +159,6 @@ namespace {
 
 /// Means by size.
 PlotSeries data_series(const SegmentsToDraw& drawn) {
-  constexpr std::size_t most_points = 4000;  // more only make the file larger
   PlotSeries series{"mean of a size", Style::points, {}};
   const std::size_t step = drawn.cells.size() / most_points + 1;
   for (std::size_t i = 0; i < drawn.cells.size(); i += step) {

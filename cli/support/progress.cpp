@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 
 namespace hplcast::cli {
 
