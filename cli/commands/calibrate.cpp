@@ -4,7 +4,6 @@
 
 #include "cli/campaign/campaign_yaml.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/campaign.hpp"

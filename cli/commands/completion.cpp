@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"

@@ -1,7 +1,6 @@
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"

@@ -3,8 +3,6 @@
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/archive.hpp"

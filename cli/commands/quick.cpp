@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"

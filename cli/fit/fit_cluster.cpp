@@ -3,7 +3,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/archive.hpp"

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/command_line.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/errors.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"

@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"

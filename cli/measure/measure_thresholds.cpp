@@ -1,7 +1,7 @@
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
 #include "hplcast/core/errors.hpp"

@@ -14,7 +14,7 @@
 #include <sstream>
 #include <thread>
 
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/clock.hpp"

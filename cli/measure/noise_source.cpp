@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/machine.hpp"

@@ -187,9 +187,6 @@ void Command::set_version_flag(const std::string& name, const std::string& versi
 void Command::callback(const std::function<void()>& run) {
   parser_.callback(run);
 }
-void Command::footer(const std::string& text) {
-  parser_.footer(text);
-}
 void Command::group(const std::string& name) {
   parser_.group(name);
 }

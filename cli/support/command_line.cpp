@@ -1,4 +1,4 @@
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -225,7 +225,7 @@ Command& add_command(Command& parent, const std::string& name, const std::string
 }
 
 void set_example(Command& program, const std::string& example) {
-  program.footer("Example:\n  " + example + "\n");
+  program.parser().footer("Example:\n  " + example + "\n");
 }
 
 int run_program(Command& program, int argc, const char* const* argv, std::ostream& out, std::ostream& err) {

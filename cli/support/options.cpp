@@ -215,28 +215,6 @@ void unify_json_output(bool& json, std::string& output) {
   output.clear();
 }
 
-void require_named_file(const std::string& option, const std::filesystem::path& path) {
-  if (core::is_standard_stream(path)) throw core::UsageError(option + " cannot be `-`; expected the name of a file");
-}
-
-void require_rereadable(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (core::is_standard_stream(path) || is_fifo(status) || is_character_file(status) || is_socket(status))
-    throw core::UsageError(path.string() + " is read more than once; expected a file, not a pipe");
-}
-
-void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs) {
-  std::error_code error;
-  if (output.empty() || core::is_standard_stream(output) || !std::filesystem::is_regular_file(output, error)) return;
-  for (const std::string& input : inputs) {
-    if (input.empty() || !std::filesystem::equivalent(output, input, error)) continue;
-    throw core::Error(core::ExitCode::bad_input, "the output " + output.string() +
-                                                     " is a file that is read: it would be overwritten\n  hint: choose "
-                                                     "another name for the output");
-  }
-}
-
 Check at_least_zero() {
   return {[](std::string& text) {
             double value = 0;

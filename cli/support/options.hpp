@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,16 +115,6 @@ void require_distinct(const std::string& option, const std::vector<std::string>&
 
 /// `-` for the JSON of a command that prints a table else: it is --json without a file.
 void unify_json_output(bool& json, std::string& output);
-
-/// For files that are changed in place or kept open. @throws core::UsageError for `-`.
-void require_named_file(const std::string& option, const std::filesystem::path& path);
-
-/// For files that are read more than once. @throws core::UsageError for a pipe (a process substitution, /dev/stdin).
-void require_rereadable(const std::filesystem::path& path);
-
-/// @throws core::Error (bad_input) if `output` is the same file as one of `inputs`, whatever the paths say. Empty paths
-/// and devices are fine.
-void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs);
 
 /// A finite number of at least 0.
 Check at_least_zero();

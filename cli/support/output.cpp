@@ -38,6 +38,28 @@ void require_writable(const fs::path& path) {
   }
 }
 
+void require_named_file(const std::string& option, const fs::path& path) {
+  if (core::is_standard_stream(path)) throw core::UsageError(option + " cannot be `-`; expected the name of a file");
+}
+
+void require_rereadable(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (core::is_standard_stream(path) || is_fifo(status) || is_character_file(status) || is_socket(status))
+    throw core::UsageError(path.string() + " is read more than once; expected a file, not a pipe");
+}
+
+void require_other_file(const fs::path& output, const std::vector<std::string>& inputs) {
+  std::error_code error;
+  if (output.empty() || core::is_standard_stream(output) || !fs::is_regular_file(output, error)) return;
+  for (const std::string& input : inputs) {
+    if (input.empty() || !fs::equivalent(output, input, error)) continue;
+    throw core::Error(core::ExitCode::bad_input, "the output " + output.string() +
+                                                     " is a file that is read: it would be overwritten\n  hint: choose "
+                                                     "another name for the output");
+  }
+}
+
 void accept_json(Command& command) {
   command.add_flag("--json", "accepted as in other commands: the result always is JSON");
 }

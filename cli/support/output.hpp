@@ -18,11 +18,21 @@ void write_result(const std::filesystem::path& path, const std::function<void(st
 /// it would be in is missing (none is invented: it may be mistyped) or cannot be written. An empty path is fine.
 void require_writable(const std::filesystem::path& path);
 
-/// --json of a command whose result always is JSON: scripts may give it everywhere.
-void accept_json(Command& command);
-
 /// The same for a folder that a command makes: the one that it would be in must be there.
 void require_place_of(const std::filesystem::path& folder);
+
+/// For files that are changed in place or kept open. @throws core::UsageError for `-`.
+void require_named_file(const std::string& option, const std::filesystem::path& path);
+
+/// For files that are read more than once. @throws core::UsageError for a pipe (a process substitution, /dev/stdin).
+void require_rereadable(const std::filesystem::path& path);
+
+/// @throws core::Error (bad_input) if `output` is the same file as one of `inputs`, whatever the paths say. Empty paths
+/// and devices are fine.
+void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs);
+
+/// --json of a command whose result always is JSON: scripts may give it everywhere.
+void accept_json(Command& command);
 
 /// A table for people: columns as wide as they must be, aligned right, two spaces apart.
 class TextTable {

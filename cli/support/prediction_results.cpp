@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "cli/support/output.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"

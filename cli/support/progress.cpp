@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {

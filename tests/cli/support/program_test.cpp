@@ -1,4 +1,4 @@
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "hplcast/core/units.hpp"
 
 namespace hplcast::cli {

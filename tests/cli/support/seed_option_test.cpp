@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/support/command_line.hpp"
+#include "cli/support/command.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace hplcast::cli {
