@@ -1,4 +1,4 @@
-#include "hplcast/core/mpirun.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "smpi-models/platform/platform.hpp"
 
 namespace {

@@ -15,7 +15,7 @@
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/mpirun.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"

@@ -21,7 +21,6 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/mpirun.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/installed_programs.hpp"

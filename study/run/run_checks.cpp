@@ -5,6 +5,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
@@ -105,8 +106,8 @@ void check_mode(const PredictionRequest& request) {
   }
   if (platform_library(request.programs).empty()) {
     throw core::UsageError(
-        "the fast mode needs libhplcast-platform.so; expected in ../lib beside hplcast, or where "
-        "HPLCAST_PLATFORM_LIBRARY says");
+        "the fast mode needs libhplcast-platform.so; expected in ../lib beside hplcast, or "
+        "where " HPLCAST_VARIABLE_PLATFORM_LIBRARY " says");
   }
 }
 

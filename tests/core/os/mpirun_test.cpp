@@ -1,4 +1,4 @@
-#include "hplcast/core/mpirun.hpp"
+#include "hplcast/core/process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/mpirun.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/core/process.hpp"
 #include "tests/programs/program_runs.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hplcast/calibration/doctor.hpp"
-#include "hplcast/core/mpirun.hpp"
+#include "hplcast/core/process.hpp"
 
 namespace hplcast::calibration {
 

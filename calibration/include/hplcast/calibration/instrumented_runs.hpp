@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/mpirun.hpp"
+#include "hplcast/core/process.hpp"
 
 namespace hplcast::calibration {
 
