@@ -4,8 +4,8 @@
 #include <array>
 #include <ostream>
 
+#include "core/base/described_json.hpp"
 #include "core/base/json_fields.hpp"
-#include "core/run/described_json.hpp"
 
 namespace hplcast::core::detail {
 
