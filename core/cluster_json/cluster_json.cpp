@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "core/cluster_json/cluster_pieces.hpp"
+#include "core/cluster_json/schema_walk.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
@@ -10,50 +11,48 @@
 
 namespace hplcast::core {
 
+using detail::FieldReader;
+using detail::FieldWriter;
 using detail::Json;
 using detail::Node;
+using detail::Walk;
 
-namespace {
-
-Json to_json(const Hosts& hosts) {
-  const Hosts::Values& values = hosts.values();
-  Json json = {{"names", values.names}, {"cores", values.cores}, {"cpus", values.cpus}};
-  switch (values.rank_to_cpu.kind) {
-    case RankToCpu::Kind::block:
-      json["rank_to_cpu"] = "block";
-      break;
-    case RankToCpu::Kind::cyclic:
-      json["rank_to_cpu"] = "cyclic";
-      break;
-    case RankToCpu::Kind::list:
-      json["rank_to_cpu"] = values.rank_to_cpu.list;
-      break;
-  }
-  if (values.memory_bytes > 0) json["memory_bytes"] = values.memory_bytes;
-  return json;
+static Json own_json(const RankToCpu& map) {
+  if (map.kind == RankToCpu::Kind::list) return map.list;
+  return map.kind == RankToCpu::Kind::block ? "block" : "cyclic";
 }
 
-RankToCpu rank_to_cpu_from(const Node& node) {
-  RankToCpu map;
+static void take_own(const Node& node, RankToCpu& map) {
   if (node.raw().is_array()) {
     map.kind = RankToCpu::Kind::list;
-    for (std::size_t i = 0; i < node.size_of_array(); ++i) map.list.push_back(node.at(i).integer<int>());
-    return map;
+    FieldReader(node, false).take(node, map.list);
+    return;
   }
   const std::string text = node.text();
   if (text != "block" && text != "cyclic")
     node.fail("found \"" + text + "\"; expected block, cyclic or a list of CPUs");
   map.kind = text == "block" ? RankToCpu::Kind::block : RankToCpu::Kind::cyclic;
-  return map;
 }
 
-Hosts hosts_from(const Node& node) {
-  return node.made([&] {
-    return Hosts::make({node.at("names").text(), node.at("cores").integer<int>(), node.at("cpus").integer<int>(),
-                        node.has("rank_to_cpu") ? rank_to_cpu_from(node.at("rank_to_cpu")) : RankToCpu(),
-                        node.number_or("memory_bytes", 0)});
-  });
+static void rank_to_cpu(Walk& walk, const Json& json) {
+  if (json.is_array()) return walk.list(json, detail::count);
+  text(walk, json);
 }
+
+template <typename Fields>
+static void describe(Fields& fields, Hosts::Values& values) {
+  fields("names", values.names);
+  fields("cores", values.cores);
+  fields("cpus", values.cpus);
+  fields.if_given("rank_to_cpu", values.rank_to_cpu, rank_to_cpu);
+  fields.if_any("memory_bytes", values.memory_bytes, detail::at_least_zero);
+}
+
+void detail::hosts(Walk& walk, const Json& json) {
+  walk.object(json, keys_of<Hosts::Values>());
+}
+
+namespace {
 
 void check_overrides(const Node& node, const KernelModel& model, const Hosts& hosts) {
   for (const CpuLaw& one : model.overrides()) {
@@ -64,97 +63,6 @@ void check_overrides(const Node& node, const KernelModel& model, const Hosts& ho
     }
   }
 }
-
-Json to_json(const ClusterModel& cluster) {
-  Json json = {
-      {"schema_version", ClusterModel::schema_version}, {"name", cluster.name}, {"hosts", to_json(cluster.hosts)}};
-  Json& kernels = json["kernels"] = Json::object();
-  for (const auto& [name, model] : cluster.kernels) kernels[name] = detail::to_json(model);
-  json["network"] = detail::to_json(cluster.network);
-  if (cluster.power) json["power"] = detail::to_json(*cluster.power);
-  if (!cluster.detours.empty()) json["detours"] = detail::to_json(cluster.detours);
-  if (cluster.program) json["program"] = detail::to_json(*cluster.program);
-  json["provenance"] = parse_json<Json>(cluster.provenance.empty() ? "{}" : cluster.provenance);
-  return json;
-}
-
-}  // namespace
-
-void write_cluster(std::ostream& out, const ClusterModel& cluster) {
-  out << json_text(to_json(cluster), 2) << '\n';
-}
-
-ClusterModel read_cluster(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  const Node root(json, name);
-  root.object();
-  detail::check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
-  detail::require_none(detail::schema_problems(json), name);
-  ClusterModel cluster;
-  cluster.name = root.at("name").text();
-  cluster.hosts = hosts_from(root.at("hosts"));
-  const Node kernels = root.at("kernels");
-  for (const auto& [key, value] : kernels.object().items()) {
-    const Node node = kernels.at(key.c_str());
-    cluster.kernels[key] = detail::kernel_model_from(node);
-    check_overrides(node, cluster.kernels[key], cluster.hosts);
-  }
-  cluster.network = detail::network_model_from(root.at("network"));
-  if (root.has("power")) {
-    const Node power = root.at("power");
-    cluster.power = detail::power_from(power, cluster.hosts.values().cores);
-    power.made([&] { check_power(*cluster.power, cluster.hosts); });
-  }
-  if (root.has("detours")) {
-    const Node detours = root.at("detours");
-    cluster.detours = detail::detours_from(detours);
-    detours.made([&] { check_detour_cores(cluster.detours, cluster.hosts.values().cores); });
-  }
-  if (root.has("program")) {
-    const Node program = root.at("program");
-    cluster.program = detail::program_model_from(program);
-    for (const auto& [routine, model] : cluster.program->routines)
-      check_overrides(program.at("routines").at(routine.c_str()), model, cluster.hosts);
-  }
-  cluster.provenance = root.has("provenance") ? json_text(root.at("provenance").object()) : "{}";
-  return cluster;
-}
-
-std::string cluster_sha256(const ClusterModel& cluster) {
-  std::ostringstream text;
-  write_cluster(text, cluster);
-  return sha256_hex(text.str());
-}
-
-std::string kernel_model_json(const KernelModel& model) {
-  return json_text(detail::to_json(model), 2);
-}
-
-std::string network_model_json(const NetworkModel& model) {
-  return json_text(detail::to_json(model), 2);
-}
-
-std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  const Node root(json, name);
-  detail::require_none(detail::kernels_schema_problems(json), name);
-  std::map<std::string, KernelModel> models;
-  for (const auto& [key, value] : root.object().items()) models[key] = detail::kernel_model_from(root.at(key.c_str()));
-  return models;
-}
-
-NetworkModel read_network_model(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  detail::require_none(detail::network_schema_problems(json), name);
-  return detail::network_model_from(Node(json, name));
-}
-
-std::string read_provenance(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  return json_text(Node(json, name).object());
-}
-
-namespace {
 
 Json to_json(const DetourDuration& duration) {
   return std::visit(
@@ -247,30 +155,119 @@ DetourSource source_from(const Node& node) {
   return node.made([&] { return DetourSource::make(std::move(values)); });
 }
 
-}  // namespace
-
-Json detail::to_json(const std::vector<DetourSource>& sources) {
+Json to_json(const std::vector<DetourSource>& sources) {
   Json list = Json::array();
-  for (const DetourSource& source : sources) list.push_back(core::to_json(source));
+  for (const DetourSource& source : sources) list.push_back(to_json(source));
   return list;
 }
 
-std::vector<DetourSource> detail::detours_from(const Node& list) {
+std::vector<DetourSource> detours_from(const Node& list) {
   std::vector<DetourSource> sources;
   for (std::size_t i = 0; i < list.size_of_array(); ++i) sources.push_back(source_from(list.at(i)));
   list.made([&] { check_detours(sources); });
   return sources;
 }
 
+Json to_json(const ClusterModel& cluster) {
+  Hosts::Values hosts = cluster.hosts.values();
+  Json json = {
+      {"schema_version", ClusterModel::schema_version}, {"name", cluster.name}, {"hosts", FieldWriter::json_of(hosts)}};
+  Json& kernels = json["kernels"] = Json::object();
+  for (const auto& [name, model] : cluster.kernels) kernels[name] = own_json(model);
+  json["network"] = detail::to_json(cluster.network);
+  if (cluster.power) json["power"] = detail::to_json(*cluster.power);
+  if (!cluster.detours.empty()) json["detours"] = to_json(cluster.detours);
+  if (cluster.program) json["program"] = detail::to_json(*cluster.program);
+  json["provenance"] = parse_json<Json>(cluster.provenance.empty() ? "{}" : cluster.provenance);
+  return json;
+}
+
+}  // namespace
+
+void write_cluster(std::ostream& out, const ClusterModel& cluster) {
+  out << json_text(to_json(cluster), 2) << '\n';
+}
+
+ClusterModel read_cluster(std::istream& in, const std::string& name) {
+  const Json json = detail::parse_json(in, name);
+  const Node root(json, name);
+  root.object();
+  detail::check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
+  detail::require_none(detail::schema_problems(json), name);
+  ClusterModel cluster;
+  cluster.name = root.at("name").text();
+  const Node hosts = root.at("hosts");
+  cluster.hosts = hosts.made([&] { return Hosts::make(FieldReader::whole<Hosts::Values>(hosts)); });
+  const Node kernels = root.at("kernels");
+  for (const auto& [key, value] : kernels.object().items()) {
+    const Node node = kernels.at(key.c_str());
+    take_own(node, cluster.kernels[key]);
+    check_overrides(node, cluster.kernels[key], cluster.hosts);
+  }
+  cluster.network = detail::network_model_from(root.at("network"));
+  if (root.has("power")) {
+    const Node power = root.at("power");
+    cluster.power = detail::power_from(power, cluster.hosts.values().cores);
+    power.made([&] { check_power(*cluster.power, cluster.hosts); });
+  }
+  if (root.has("detours")) {
+    const Node detours = root.at("detours");
+    cluster.detours = detours_from(detours);
+    detours.made([&] { check_detour_cores(cluster.detours, cluster.hosts.values().cores); });
+  }
+  if (root.has("program")) {
+    const Node program = root.at("program");
+    cluster.program = detail::program_model_from(program);
+    for (const auto& [routine, model] : cluster.program->routines)
+      check_overrides(program.at("routines").at(routine.c_str()), model, cluster.hosts);
+  }
+  cluster.provenance = root.has("provenance") ? json_text(root.at("provenance").object()) : "{}";
+  return cluster;
+}
+
+std::string cluster_sha256(const ClusterModel& cluster) {
+  std::ostringstream text;
+  write_cluster(text, cluster);
+  return sha256_hex(text.str());
+}
+
+std::string kernel_model_json(const KernelModel& model) {
+  return json_text(own_json(model), 2);
+}
+
+std::string network_model_json(const NetworkModel& model) {
+  return json_text(detail::to_json(model), 2);
+}
+
+std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const std::string& name) {
+  const Json json = detail::parse_json(in, name);
+  const Node root(json, name);
+  detail::require_none(detail::kernels_schema_problems(json), name);
+  std::map<std::string, KernelModel> models;
+  for (const auto& [key, value] : root.object().items()) take_own(root.at(key.c_str()), models[key]);
+  return models;
+}
+
+NetworkModel read_network_model(std::istream& in, const std::string& name) {
+  const Json json = detail::parse_json(in, name);
+  detail::require_none(detail::network_schema_problems(json), name);
+  return detail::network_model_from(Node(json, name));
+}
+
+std::string read_provenance(std::istream& in, const std::string& name) {
+  const Json json = detail::parse_json(in, name);
+  return json_text(Node(json, name).object());
+}
+
 std::string detours_json(const std::vector<DetourSource>& sources) {
-  return Json({{"detours", detail::to_json(sources)}}).dump(2);
+  return Json({{"detours", to_json(sources)}}).dump(2);
 }
 
 std::vector<DetourSource> read_detours(std::istream& in, const std::string& name) {
   const Json json = detail::parse_json(in, name);
   detail::refuse_cluster(Node(json, name), "what `hplcast fit detours -o` writes");
   detail::require_none(detail::detours_schema_problems(json), name);
-  return detail::detours_from(Node(json, name).at("detours"));
+  return detours_from(Node(json, name).at("detours"));
 }
 
 }  // namespace hplcast::core

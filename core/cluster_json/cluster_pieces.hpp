@@ -1,7 +1,4 @@
-// The keys and types of cluster.json at every level, for its reader and for check-cluster.
-// JSON of kernel and network models: pieces of cluster.json.
-// JSON of `power`: a piece of cluster.json.
-// JSON of the list `detours`: a piece of cluster.json.
+// JSON of the pieces of cluster.json (kernels, network, power, program), and the problems of their keys and types.
 #pragma once
 
 #include <optional>
@@ -27,12 +24,6 @@ std::vector<Problem> detours_schema_problems(const Json& detours);  ///< {"detou
 /// @throws ParseError with the first problem, and the number of the others.
 void require_none(const std::vector<Problem>& problems, const std::string& file);
 
-Json to_json(const KernelModel& model);
-KernelModel kernel_model_from(const Node& node);
-
-Json to_json(const std::vector<MixtureMode>& modes);
-std::vector<MixtureMode> modes_from(const Node& node);
-
 Json to_json(const NetworkModel& model);
 NetworkModel network_model_from(const Node& node);
 
@@ -40,11 +31,15 @@ Json to_json(const PowerModel& model);
 /// @param cores of a host: for the four numbers of versions 1 and 2. Without them that form is refused.
 PowerModel power_from(const Node& node, std::optional<int> cores);
 
-Json to_json(const std::vector<DetourSource>& sources);
-std::vector<DetourSource> detours_from(const Node& list);
-
 /// `program` of cluster.json.
 Json to_json(const ProgramModel& program);
 ProgramModel program_model_from(const Node& node);
 
 }  // namespace hplcast::core::detail
+
+namespace hplcast::core {
+
+detail::Json own_json(const KernelModel& model);
+void take_own(const detail::Node& node, KernelModel& model);
+
+}  // namespace hplcast::core

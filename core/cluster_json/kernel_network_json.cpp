@@ -1,6 +1,34 @@
 #include "core/cluster_json/cluster_pieces.hpp"
+#include "core/cluster_json/schema_walk.hpp"
 
-namespace hplcast::core::detail {
+namespace hplcast::core {
+
+using namespace detail;
+
+// --- laws of kernels ---
+
+template <typename Fields>
+static void describe(Fields& fields, MixtureMode& mode) {
+  fields("probability", mode.probability, at_least_zero);
+  fields("mean", mode.mean);
+  fields("sd", mode.sd, at_least_zero);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, FitQuality& quality) {
+  fields("rows", quality.rows);
+  fields("shapes", quality.shapes);
+  fields("rows_set_aside", quality.rows_set_aside);
+  fields("r2", quality.r2);
+  fields("bic", quality.bic);
+  fields("residual_sd_s", quality.residual_sd_s);
+  fields("mean_abs_relative_error", quality.mean_abs_relative_error);
+  fields.if_any("mu_standard_errors", quality.mu_standard_errors);
+  fields.if_any("mu_t_values", quality.mu_t_values);
+  fields.if_any("sigma_standard_errors", quality.sigma_standard_errors);
+  fields.if_any("sigma_t_values", quality.sigma_t_values);
+  fields.if_any("notes", quality.notes);
+}
 
 namespace {
 
@@ -28,7 +56,7 @@ void add_law(Json& json, const DurationLaw& law) {
   json["noise"] = to_string(law.noise());
   json["mu"] = to_json(law.mu());
   if (!law.sigma().empty()) json["sigma"] = to_json(law.sigma());
-  if (!law.modes().empty()) json["modes"] = detail::to_json(law.modes());
+  if (std::vector<MixtureMode> modes = law.modes(); !modes.empty()) json["modes"] = FieldWriter::json_of(modes);
 }
 
 DurationLaw law_from(const Node& node) {
@@ -36,7 +64,8 @@ DurationLaw law_from(const Node& node) {
     const NoiseFamily noise = node.at("noise").made([&] { return noise_family_from_name(node.at("noise").text()); });
     return DurationLaw::make(polynomial_from(node.at("mu")),
                              node.has("sigma") ? polynomial_from(node.at("sigma")) : Polynomial(), noise,
-                             node.has("modes") ? modes_from(node.at("modes")) : std::vector<MixtureMode>());
+                             node.has("modes") ? FieldReader::whole<std::vector<MixtureMode>>(node.at("modes"))
+                                               : std::vector<MixtureMode>());
   });
 }
 
@@ -82,64 +111,68 @@ ShapeRange range_from(const Node& node) {
   return range;
 }
 
-Json to_json(const FitQuality& quality) {
-  Json json = {{"rows", quality.rows},
-               {"shapes", quality.shapes},
-               {"rows_set_aside", quality.rows_set_aside},
-               {"r2", quality.r2},
-               {"bic", quality.bic},
-               {"residual_sd_s", quality.residual_sd_s},
-               {"mean_abs_relative_error", quality.mean_abs_relative_error}};
-  const auto add = [&](const char* key, const std::vector<double>& values) {
-    if (!values.empty()) json[key] = values;
-  };
-  add("mu_standard_errors", quality.mu_standard_errors);
-  add("mu_t_values", quality.mu_t_values);
-  add("sigma_standard_errors", quality.sigma_standard_errors);
-  add("sigma_t_values", quality.sigma_t_values);
-  if (!quality.notes.empty()) json["notes"] = quality.notes;
-  return json;
+/// Coefficients by product of the sizes.
+void polynomial(Walk& walk, const Json& json) {
+  if (!walk.is_object(json)) return;
+  for (const auto& [term, value] : json.items()) {
+    try {
+      (void)parse_monomial(term);
+    } catch (const DomainError& error) {
+      walk.note(error.what());
+    }
+    walk.below(term, [&, &value = value] { number(walk, value); });
+  }
 }
 
-FitQuality quality_from(const Node& node) {
-  FitQuality quality;
-  quality.rows = node.at("rows").integer<long>();
-  quality.shapes = node.at("shapes").integer<long>();
-  quality.rows_set_aside = node.at("rows_set_aside").integer<long>();
-  quality.r2 = node.at("r2").number();
-  quality.bic = node.at("bic").number();
-  quality.residual_sd_s = node.at("residual_sd_s").number();
-  quality.mean_abs_relative_error = node.at("mean_abs_relative_error").number();
-  const auto read = [&](const char* key, std::vector<double>& values) {
-    if (node.has(key)) values = node.at(key).numbers();
-  };
-  read("mu_standard_errors", quality.mu_standard_errors);
-  read("mu_t_values", quality.mu_t_values);
-  read("sigma_standard_errors", quality.sigma_standard_errors);
-  read("sigma_t_values", quality.sigma_t_values);
-  if (node.has("notes")) quality.notes = node.at("notes").texts();
-  return quality;
+const std::vector<Key> law_keys = {{"noise", text},
+                                   {"mu", polynomial},
+                                   {"sigma", polynomial, false},
+                                   {"modes", RuleOf<std::vector<MixtureMode>>::check, false}};
+
+void piece(Walk& walk, const Json& json) {
+  std::vector<Key> keys = law_keys;
+  keys.push_back({"from", number});
+  walk.object(json, keys);
+}
+
+void pieces(Walk& walk, const Json& json) {
+  walk.list(json, piece);
+}
+
+/// A law lies flat in an object, or in pieces; `keys` are what else the object has.
+void law(Walk& walk, const Json& json, std::vector<Key> keys) {
+  if (json.is_object() && json.contains("pieces")) {
+    keys.push_back({"split", text});
+    keys.push_back({"pieces", pieces});
+  } else {
+    keys.insert(keys.end(), law_keys.begin(), law_keys.end());
+  }
+  walk.object(json, keys);
+}
+
+void cpu_law(Walk& walk, const Json& json) {
+  law(walk, json, {{"host", count}, {"cpu", count}});
+}
+
+void overrides(Walk& walk, const Json& json) {
+  walk.list(json, cpu_law);
+}
+
+void range(Walk& walk, const Json& json) {
+  walk.object(json, {{"m", numbers, false}, {"n", numbers, false}, {"k", numbers, false}});
 }
 
 }  // namespace
 
-Json to_json(const std::vector<MixtureMode>& modes) {
-  Json json = Json::array();
-  for (const MixtureMode& mode : modes)
-    json.push_back({{"probability", mode.probability}, {"mean", mode.mean}, {"sd", mode.sd}});
-  return json;
+void detail::kernel(Walk& walk, const Json& json) {
+  law(walk, json,
+      {{"level", text},
+       {"overrides", overrides, false},
+       {"range", range, false},
+       {"quality", RuleOf<FitQuality>::check, false}});
 }
 
-std::vector<MixtureMode> modes_from(const Node& node) {
-  std::vector<MixtureMode> modes;
-  for (std::size_t i = 0; i < node.size_of_array(); ++i) {
-    const Node one = node.at(i);
-    modes.push_back({one.at("probability").number(), one.at("mean").number(), one.at("sd").number()});
-  }
-  return modes;
-}
-
-Json to_json(const KernelModel& model) {
+Json own_json(const KernelModel& model) {
   Json json = {{"level", model.level()}};
   add_piecewise(json, model.cluster_law());
   if (!model.overrides().empty()) {
@@ -151,12 +184,12 @@ Json to_json(const KernelModel& model) {
     }
   }
   if (model.range()) json["range"] = to_json(*model.range());
-  if (model.quality().rows > 0) json["quality"] = to_json(model.quality());
+  if (FitQuality quality = model.quality(); quality.rows > 0) json["quality"] = FieldWriter::json_of(quality);
   return json;
 }
 
-KernelModel kernel_model_from(const Node& node) {
-  return node.made([&] {
+void take_own(const Node& node, KernelModel& model) {
+  model = node.made([&] {
     std::vector<CpuLaw> overrides;
     if (node.has("overrides")) {
       const Node list = node.at("overrides");
@@ -167,37 +200,43 @@ KernelModel kernel_model_from(const Node& node) {
     }
     return KernelModel::make(node.at("level").text(), piecewise_from(node), std::move(overrides),
                              node.has("range") ? std::optional(range_from(node.at("range"))) : std::nullopt,
-                             node.has("quality") ? quality_from(node.at("quality")) : FitQuality());
+                             node.has("quality") ? FieldReader::whole<FitQuality>(node.at("quality")) : FitQuality());
   });
 }
 
-namespace {
+// --- the network ---
 
-Json to_json(const SegmentedLaw& law) {
-  Json json = Json::array();
-  for (const Segment& s : law.segments()) {
-    Json one = {{"min_bytes", s.min_bytes}, {"intercept_s", s.intercept_s}, {"slope_s_per_byte", s.slope_s_per_byte}};
-    if (s.sd_s > 0) one["sd_s"] = s.sd_s;
-    if (!s.modes.empty()) one["mixture"] = detail::to_json(s.modes);
-    json.push_back(std::move(one));
-  }
+template <typename Fields>
+static void describe(Fields& fields, Segment& segment) {
+  fields("min_bytes", segment.min_bytes, at_least_zero);
+  fields("intercept_s", segment.intercept_s);
+  fields("slope_s_per_byte", segment.slope_s_per_byte);
+  fields.if_any("sd_s", segment.sd_s, at_least_zero);
+  fields.if_any("mixture", segment.modes);
+}
+
+static Json own_json(const SegmentedLaw& law) {
+  std::vector<Segment> segments = law.segments();
+  return FieldWriter::json_of(segments);
+}
+
+static void take_own(const Node& node, SegmentedLaw& law) {
+  law = node.made([&] { return SegmentedLaw::make(FieldReader::whole<std::vector<Segment>>(node)); });
+}
+
+using Operations = std::array<SegmentedLaw, message_cost_count>;
+
+static Json own_json(const Operations& laws) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < message_cost_count; ++i) json[message_cost_names[i]] = own_json(laws[i]);
   return json;
 }
 
-SegmentedLaw segmented_from(const Node& node) {
-  return node.made([&] {
-    std::vector<Segment> segments;
-    for (std::size_t i = 0; i < node.size_of_array(); ++i) {
-      const Node one = node.at(i);
-      segments.push_back({one.at("min_bytes").number(), one.at("intercept_s").number(),
-                          one.at("slope_s_per_byte").number(), one.number_or("sd_s", 0),
-                          one.has("mixture") ? modes_from(one.at("mixture")) : std::vector<MixtureMode>()});
-    }
-    return SegmentedLaw::make(std::move(segments));
-  });
+static void take_own(const Node& node, Operations& laws) {
+  for (std::size_t i = 0; i < message_cost_count; ++i) take_own(node.at(message_cost_names[i]), laws[i]);
 }
 
-Json to_json(const LinkCapacity& capacity) {
+static Json own_json(const LinkCapacity& capacity) {
   Json json = {{"bytes_per_s", capacity.bytes_per_s}};
   if (capacity.low_bytes_per_s > 0) {
     json["interval_bytes_per_s"] = {capacity.low_bytes_per_s, capacity.high_bytes_per_s};
@@ -206,8 +245,7 @@ Json to_json(const LinkCapacity& capacity) {
   return json;
 }
 
-LinkCapacity capacity_from(const Node& node) {
-  LinkCapacity capacity;
+static void take_own(const Node& node, LinkCapacity& capacity) {
   capacity.bytes_per_s = node.at("bytes_per_s").number();
   if (node.has("interval_bytes_per_s")) {
     const std::vector<double> interval = node.at("interval_bytes_per_s").numbers();
@@ -219,36 +257,9 @@ LinkCapacity capacity_from(const Node& node) {
     const Node origin = node.at("origin");
     capacity.origin = origin.made([&] { return capacity_origin_from_name(origin.text()); });
   }
-  return capacity;
 }
 
-Json to_json(const ScopeModel& scope) {
-  Json json = {{"bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s}};
-  if (scope.capacity) json["capacity"] = to_json(*scope.capacity);
-  json["latency_s"] = scope.latency_s;
-  if (scope.max_bytes > 0) json["max_bytes"] = scope.max_bytes;
-  if (scope.half_duplex) json["half_duplex"] = true;
-  Json& operations = json["operations"] = Json::object();
-  for (std::size_t i = 0; i < message_cost_count; ++i) operations[message_cost_names[i]] = to_json(scope.costs[i]);
-  if (!scope.notes.empty()) json["notes"] = scope.notes;
-  return json;
-}
-
-ScopeModel scope_from(const Node& node) {
-  ScopeModel scope;
-  scope.bandwidth_bytes_per_s = node.at("bandwidth_bytes_per_s").number();
-  if (node.has("capacity")) scope.capacity = capacity_from(node.at("capacity"));
-  scope.latency_s = node.at("latency_s").number();
-  scope.max_bytes = node.number_or("max_bytes", 0);
-  if (node.has("half_duplex")) scope.half_duplex = node.at("half_duplex").boolean();
-  for (std::size_t i = 0; i < message_cost_count; ++i) {
-    scope.costs[i] = segmented_from(node.at("operations").at(message_cost_names[i]));
-  }
-  if (node.has("notes")) scope.notes = node.at("notes").texts();
-  return scope;
-}
-
-Json to_json(const Topology& topology) {
+static Json own_json(const Topology& topology) {
   Json json = {{"kind", kind_of(topology)}};
   const std::string parameters = parameters_of(topology);
   if (!parameters.empty()) json["parameters"] = parameters;
@@ -259,47 +270,92 @@ Json to_json(const Topology& topology) {
   return json;
 }
 
-Topology topology_from(const Node& node) {
-  Topology topology = node.made([&] {
-    return core::topology_from(node.at("kind").text(), node.has("parameters") ? node.at("parameters").text() : "");
+static void take_own(const Node& node, Topology& topology) {
+  topology = node.made([&] {
+    return topology_from(node.at("kind").text(), node.has("parameters") ? node.at("parameters").text() : "");
   });
   const Backbone backbone{node.number_or("backbone_bandwidth_bytes_per_s", 0), node.number_or("backbone_latency_s", 0)};
   auto* one = std::get_if<SingleSwitch>(&topology);  // what other topologies have of it means nothing
   if (one != nullptr && backbone.bandwidth_bytes_per_s > 0) one->backbone = backbone;
-  return topology;
+}
+
+namespace {
+
+void operations(Walk& walk, const Json& json) {
+  std::vector<Key> keys;
+  for (const auto& name : message_cost_names) keys.push_back({name, RuleOf<std::vector<Segment>>::check});
+  walk.object(json, keys);
+}
+
+void capacity(Walk& walk, const Json& json) {
+  walk.object(json, {{"bytes_per_s", positive}, {"interval_bytes_per_s", numbers, false}, {"origin", text, false}});
+}
+
+void topology(Walk& walk, const Json& json) {
+  walk.object(json, {{"kind", text},
+                     {"parameters", text, false},
+                     {"backbone_bandwidth_bytes_per_s", at_least_zero, false},
+                     {"backbone_latency_s", at_least_zero, false}});
 }
 
 }  // namespace
 
-Json to_json(const NetworkModel& model) {
-  const NetworkModel::Values& values = model.values();
-  Json json = {{"local", to_json(values.local)}};
-  if (values.remote) json["remote"] = to_json(*values.remote);
-  json["thresholds"] = {{"async_small_bytes", values.async_small_bytes}, {"detached_bytes", values.detached_bytes}};
-  json["iprobe_s"] = values.iprobe_s;
-  if (values.growing_probes) json["growing_probes"] = true;
-  if (values.late_probes) json["late_probes"] = true;
-  json["test_s"] = values.test_s;
-  json["wtime_s"] = values.wtime_s;
-  json["topology"] = to_json(values.topology);
-  return json;
+template <typename Fields>
+static void describe(Fields& fields, ScopeModel& scope) {
+  fields("bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s, positive);
+  fields.if_any("capacity", scope.capacity, capacity);
+  fields("latency_s", scope.latency_s, positive);
+  fields.if_any("max_bytes", scope.max_bytes, at_least_zero);
+  fields.if_any("half_duplex", scope.half_duplex);
+  fields("operations", scope.costs, operations);
+  fields.if_any("notes", scope.notes);
 }
 
-NetworkModel network_model_from(const Node& node) {
-  return node.made([&] {
-    NetworkModel::Values values;
-    values.local = scope_from(node.at("local"));
-    if (node.has("remote")) values.remote = scope_from(node.at("remote"));
-    values.async_small_bytes = node.at("thresholds").at("async_small_bytes").integer<std::uint64_t>();
-    values.detached_bytes = node.at("thresholds").at("detached_bytes").integer<std::uint64_t>();
-    values.iprobe_s = node.at("iprobe_s").number();
-    if (node.has("growing_probes")) values.growing_probes = node.at("growing_probes").boolean();
-    if (node.has("late_probes")) values.late_probes = node.at("late_probes").boolean();
-    values.test_s = node.at("test_s").number();
-    values.wtime_s = node.at("wtime_s").number();
-    if (node.has("topology")) values.topology = topology_from(node.at("topology"));
-    return NetworkModel::make(std::move(values));
-  });
+namespace {
+
+struct Thresholds {
+  std::uint64_t async_small_bytes = 0, detached_bytes = 0;
+};
+
+template <typename Fields>
+void describe(Fields& fields, Thresholds& thresholds) {
+  fields("async_small_bytes", thresholds.async_small_bytes);
+  fields("detached_bytes", thresholds.detached_bytes);
 }
 
-}  // namespace hplcast::core::detail
+}  // namespace
+
+template <typename Fields>
+static void describe(Fields& fields, NetworkModel::Values& values) {
+  fields("local", values.local);
+  fields.if_any("remote", values.remote);
+  Thresholds thresholds{values.async_small_bytes, values.detached_bytes};
+  fields("thresholds", thresholds);
+  values.async_small_bytes = thresholds.async_small_bytes;
+  values.detached_bytes = thresholds.detached_bytes;
+  fields("iprobe_s", values.iprobe_s, at_least_zero);
+  fields.if_any("growing_probes", values.growing_probes);
+  fields.if_any("late_probes", values.late_probes);
+  fields("test_s", values.test_s, at_least_zero);
+  fields("wtime_s", values.wtime_s, at_least_zero);
+  fields.if_given("topology", values.topology, topology);
+}
+
+std::vector<Key> detail::network_keys() {
+  return keys_of<NetworkModel::Values>();
+}
+
+void detail::network_model(Walk& walk, const Json& json) {
+  walk.object(json, network_keys());
+}
+
+Json detail::to_json(const NetworkModel& model) {
+  NetworkModel::Values values = model.values();
+  return FieldWriter::json_of(values);
+}
+
+NetworkModel detail::network_model_from(const Node& node) {
+  return node.made([&] { return NetworkModel::make(FieldReader::whole<NetworkModel::Values>(node)); });
+}
+
+}  // namespace hplcast::core

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/cluster_json/schema_walk.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
@@ -39,72 +40,67 @@ double largest_face(const KernelShape& shape) noexcept {
   return std::max({shape.m * shape.n, shape.m * shape.k, shape.n * shape.k});
 }
 
-namespace detail {
+using namespace detail;
 
-namespace {
-
-Json to_json(const RegionModel& region) {
-  Json json = {{"mode", core::to_string(region.mode)}};
+static Json own_json(const RegionModel& region) {
+  Json json = {{"mode", to_string(region.mode)}};
   if (region.mode == RegionMode::factor) json["factor"] = region.factor;
-  if (region.mode == RegionMode::model) json["model"] = detail::to_json(region.model);
+  if (region.mode == RegionMode::model) json["model"] = own_json(region.model);
   if (region.calls > 0) json["calls"] = region.calls;
   if (region.time_s > 0) json["time_s"] = region.time_s;
   return json;
 }
 
-RegionModel region_from(const Node& node) {
-  RegionModel region;
+static void take_own(const Node& node, RegionModel& region) {
   region.mode = node.at("mode").made([&] { return region_mode_from_name(node.at("mode").text()); });
   region.factor = node.number_or("factor", 1);
   if (region.mode == RegionMode::factor && !node.has("factor")) node.fail("a region of mode factor has no factor");
   if (region.mode == RegionMode::model && !node.has("model")) node.fail("a region of mode model has no model");
-  if (node.has("model")) region.model = kernel_model_from(node.at("model"));
+  if (node.has("model")) take_own(node.at("model"), region.model);
   if (node.has("calls")) region.calls = node.at("calls").integer<long>();
   region.time_s = node.number_or("time_s", 0);
-  return region;
 }
 
-}  // namespace
-
-Json to_json(const ProgramModel& program) {
-  Json json = Json::object();
-  if (!program.command.empty()) json["command"] = program.command;
-  const ObservedTime& observed = program.observed;
-  if (observed.total_s > 0) {
-    json["observed"] = {{"total_s", observed.total_s},
-                        {"routines_s", observed.routines_s},
-                        {"mpi_s", observed.mpi_s},
-                        {"rest_s", observed.rest_s}};
-  }
-  if (program.rest_s_per_call > 0) json["rest_s_per_call"] = program.rest_s_per_call;
-  if (program.rest_s_per_element > 0) json["rest_s_per_element"] = program.rest_s_per_element;
-  Json& routines = json["routines"] = Json::object();
-  for (const auto& [name, model] : program.routines) routines[name] = to_json(model);
-  if (program.regions.empty()) return json;
-  Json& regions = json["regions"] = Json::object();
-  for (const auto& [name, region] : program.regions) regions[name] = to_json(region);
-  return json;
+static void region(Walk& walk, const Json& json) {
+  walk.object(json, {{"mode", text},
+                     {"factor", positive, false},
+                     {"model", kernel, false},
+                     {"calls", count, false},
+                     {"time_s", at_least_zero, false}});
 }
 
-ProgramModel program_model_from(const Node& node) {
-  ProgramModel program;
-  if (node.has("command")) program.command = node.at("command").text();
-  if (node.has("observed")) {
-    const Node observed = node.at("observed");
-    program.observed = {observed.at("total_s").number(), observed.at("routines_s").number(),
-                        observed.at("mpi_s").number(), observed.at("rest_s").number()};
-  }
-  program.rest_s_per_call = node.number_or("rest_s_per_call", 0);
-  program.rest_s_per_element = node.number_or("rest_s_per_element", 0);
-  const Node routines = node.at("routines");
-  for (const auto& [name, value] : routines.object().items())
-    program.routines[name] = kernel_model_from(routines.at(name.c_str()));
-  if (!node.has("regions")) return program;
-  const Node regions = node.at("regions");
-  for (const auto& [name, value] : regions.object().items())
-    program.regions[name] = region_from(regions.at(name.c_str()));
-  return program;
+template <typename Fields>
+static void describe(Fields& fields, ObservedTime& observed) {
+  fields("total_s", observed.total_s, at_least_zero);
+  fields("routines_s", observed.routines_s, at_least_zero);
+  fields("mpi_s", observed.mpi_s, at_least_zero);
+  fields("rest_s", observed.rest_s, at_least_zero);
 }
 
-}  // namespace detail
+template <typename Fields>
+static void describe(Fields& fields, ProgramModel& program) {
+  fields.if_any("command", program.command);
+  std::optional<ObservedTime> observed;
+  if (program.observed.total_s > 0) observed = program.observed;
+  fields.if_any("observed", observed);
+  program.observed = observed.value_or(ObservedTime());
+  fields.if_any("rest_s_per_call", program.rest_s_per_call, at_least_zero);
+  fields.if_any("rest_s_per_element", program.rest_s_per_element, at_least_zero);
+  fields("routines", program.routines, named<kernel>);
+  fields.if_any("regions", program.regions, named<region>);
+}
+
+void detail::program(Walk& walk, const Json& json) {
+  walk.object(json, keys_of<ProgramModel>());
+}
+
+Json detail::to_json(const ProgramModel& program) {
+  ProgramModel copy = program;
+  return FieldWriter::json_of(copy);
+}
+
+ProgramModel detail::program_model_from(const Node& node) {
+  return FieldReader::whole<ProgramModel>(node);
+}
+
 }  // namespace hplcast::core

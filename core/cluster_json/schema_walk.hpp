@@ -5,15 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json_fields.hpp"
+#include "core/base/described_json.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core::detail {
-
-class Walk;
-using Rule = void (*)(Walk&, const Json&);
 
 /// A key of an object, and what its value has to be.
 struct Key {
@@ -128,6 +125,80 @@ inline void texts(Walk& walk, const Json& json) {
   walk.list(json, text);
 }
 
-void power(Walk& walk, const Json& json);  ///< power_schema.cpp
+/// By free names.
+template <Rule rule>
+void named(Walk& walk, const Json& json) {
+  if (!walk.is_object(json)) return;
+  for (const auto& [name, value] : json.items()) walk.below(name, [&, &value = value] { rule(walk, value); });
+}
+
+template <typename T>
+std::vector<Key> keys_of();
+
+/// The rule for a field that has none of its own behind its value; a class with its own JSON always has one.
+template <typename T>
+struct RuleOf {
+  static void check(Walk& walk, const Json& json) {
+    if constexpr (std::is_same_v<T, bool>) {
+      boolean(walk, json);
+    } else if constexpr (std::is_integral_v<T>) {
+      count(walk, json);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      number(walk, json);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      text(walk, json);
+    } else if constexpr (!HasOwnJson<T>::value) {
+      walk.object(json, keys_of<T>());
+    }
+  }
+};
+template <typename T>
+struct RuleOf<std::optional<T>> : RuleOf<T> {};
+template <typename T>
+struct RuleOf<std::vector<T>> {
+  static void check(Walk& walk, const Json& json) { walk.list(json, RuleOf<T>::check); }
+};
+template <typename T>
+struct RuleOf<std::map<std::string, T>> {
+  static void check(Walk& walk, const Json& json) { named<RuleOf<T>::check>(walk, json); }
+};
+
+/// The keys of what is described (described_json.hpp).
+class DescribedKeys {
+ public:
+  template <typename T>
+  void operator()(const char* name, T&, Rule rule = nullptr) {
+    keys_.push_back({name, rule ? rule : RuleOf<T>::check, true});
+  }
+  template <typename T>
+  void if_any(const char* name, T&, Rule rule = nullptr) {
+    keys_.push_back({name, rule ? rule : RuleOf<T>::check, false});
+  }
+  template <typename T>
+  void if_given(const char* name, T& value, Rule rule = nullptr) {
+    if_any(name, value, rule);
+  }
+  void check(const char*, bool, const char*) {}
+  const std::vector<Key>& keys() const { return keys_; }
+
+ private:
+  std::vector<Key> keys_;
+};
+
+template <typename T>
+std::vector<Key> keys_of() {
+  T value;
+  DescribedKeys fields;
+  describe(fields, value);
+  return fields.keys();
+}
+
+// The rules of the pieces, each in the source of its JSON.
+void hosts(Walk& walk, const Json& json);
+void kernel(Walk& walk, const Json& json);
+void network_model(Walk& walk, const Json& json);
+std::vector<Key> network_keys();
+void power(Walk& walk, const Json& json);
+void program(Walk& walk, const Json& json);
 
 }  // namespace hplcast::core::detail

@@ -14,6 +14,13 @@
 
 namespace hplcast::core {
 
+namespace {
+
+/// isspace of the C locale: what %s stops at.
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /// What HPL_pdinfo.c has of HPL.dat at any moment: a buffer that fgets fills line by line, and the last word that
 /// sscanf took out of it. Both keep what they had where there is nothing new: at the end of the file the buffer keeps
 /// the last line, and behind a short line lies the end of a longer one before.
@@ -23,14 +30,35 @@ class HplLines {
   HplLines(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
 
   /// fgets(line, HPL_LINE_MAX - 2, file). `field`: for messages.
-  void next(const char* field);
+  void next(const char* field) {
+    field_ = field;
+    const std::string line = read();
+    ended_ = line.empty();
+    if (ended_) return;
+    std::copy(line.begin(), line.end(), buffer_.begin());
+    buffer_[line.size()] = '\0';
+    written_ = std::max(written_, line.size() + 1);
+    text_ = line.substr(0, line.find_last_not_of("\r\n") + 1);
+  }
+
   /// The same into another buffer, which nothing is read from.
-  void skip_into_other_buffer();
+  void skip_into_other_buffer() { read(); }
+
   /// sscanf(line + begin, "%s", num): the word there, or the last one if there is none.
   /// @throws ParseError if HPL would look at memory that holds nothing of the file.
-  const std::string& word(std::size_t begin);
+  const std::string& word(std::size_t begin) {
+    if (!scan(begin)) fail("no value here or before; HPL would use memory that holds nothing of the file");
+    return *word_;
+  }
+
   /// The same where the word is not used: false if there is none, and none was before.
-  bool scan(std::size_t begin);
+  bool scan(std::size_t begin) {
+    while (is_space(at(begin))) ++begin;
+    std::string found;
+    for (std::size_t i = begin; at(i) != '\0' && !is_space(at(i)); ++i) found += at(i);
+    if (!found.empty()) word_ = found;
+    return word_.has_value();
+  }
 
   const std::string& text() const { return text_; }  ///< of the current line, without its end
   std::size_t number() const { return number_; }     ///< of the current line, from 1
@@ -40,9 +68,34 @@ class HplLines {
   static constexpr std::size_t most_read = 253;  ///< characters of a line that HPL reads at once
 
  private:
-  std::string read();
-  char at(std::size_t position) const;
-  [[noreturn]] void fail(const char* what) const;
+  /// What fgets would store, with the end of the line but without the final NUL; empty at the end of the file.
+  std::string read() {
+    std::string line;
+    char c = 0;
+    while (line.size() < most_read && in_.get(c)) {
+      line += c;
+      if (c == '\n') break;
+    }
+    const bool begins_a_line = !cut_;
+    if (!line.empty() && begins_a_line) ++number_;
+    cut_ = line.size() == most_read && line.back() != '\n' && in_.peek() != std::istream::traits_type::eof();
+    return line;
+  }
+
+  char at(std::size_t position) const {
+    if (position >= size)
+      fail("HPL would read behind the end of its line: the line has fewer values than its count says");
+    if (position >= written_) {
+      fail(written_ == 0 ? "the file is empty"
+                         : "the line has fewer values than its count says, and HPL would read memory behind it that "
+                           "holds nothing of the file");
+    }
+    return buffer_[position];
+  }
+
+  [[noreturn]] void fail(const char* what) const {
+    throw ParseError({name_, std::max<std::size_t>(number_, 1), field_}, what);
+  }
 
   static constexpr std::size_t size = 256;  ///< HPL_LINE_MAX
   std::istream& in_;
@@ -56,108 +109,6 @@ class HplLines {
   bool ended_ = false;
   bool cut_ = false;
 };
-
-namespace {
-
-/// isspace of the C locale: what %s stops at.
-bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-}  // namespace
-
-/// What fgets would store, with the end of the line but without the final NUL; empty at the end of the file.
-std::string HplLines::read() {
-  std::string line;
-  char c = 0;
-  while (line.size() < most_read && in_.get(c)) {
-    line += c;
-    if (c == '\n') break;
-  }
-  const bool begins_a_line = !cut_;
-  if (!line.empty() && begins_a_line) ++number_;
-  cut_ = line.size() == most_read && line.back() != '\n' && in_.peek() != std::istream::traits_type::eof();
-  return line;
-}
-
-void HplLines::next(const char* field) {
-  field_ = field;
-  const std::string line = read();
-  ended_ = line.empty();
-  if (ended_) return;
-  std::copy(line.begin(), line.end(), buffer_.begin());
-  buffer_[line.size()] = '\0';
-  written_ = std::max(written_, line.size() + 1);
-  text_ = line.substr(0, line.find_last_not_of("\r\n") + 1);
-}
-
-void HplLines::skip_into_other_buffer() {
-  read();
-}
-
-char HplLines::at(std::size_t position) const {
-  if (position >= size)
-    fail("HPL would read behind the end of its line: the line has fewer values than its count says");
-  if (position >= written_) {
-    fail(written_ == 0 ? "the file is empty"
-                       : "the line has fewer values than its count says, and HPL would read memory behind it that "
-                         "holds nothing of the file");
-  }
-  return buffer_[position];
-}
-
-bool HplLines::scan(std::size_t begin) {
-  while (is_space(at(begin))) ++begin;
-  std::string found;
-  for (std::size_t i = begin; at(i) != '\0' && !is_space(at(i)); ++i) found += at(i);
-  if (!found.empty()) word_ = found;
-  return word_.has_value();
-}
-
-const std::string& HplLines::word(std::size_t begin) {
-  if (!scan(begin)) fail("no value here or before; HPL would use memory that holds nothing of the file");
-  return *word_;
-}
-
-void HplLines::fail(const char* what) const {
-  throw ParseError({name_, std::max<std::size_t>(number_, 1), field_}, what);
-}
-
-void write_hpl_dat(std::ostream& out, const HplParameters& p, bool check) {
-  out << "HPLinpack benchmark input file\n"
-      << "written by hplcast\n"
-      << "HPL.out output file name (unused)\n"
-      << "6 device out (6=stdout,7=stderr,file)\n"
-      << "1 # of problem sizes (N)\n"
-      << p.N << " Ns\n"
-      << "1 # of NBs\n"
-      << p.NB << " NBs\n"
-      << p.PMAP << " PMAP process mapping (0=Row-,1=Column-major)\n"
-      << "1 # of process grids (P x Q)\n"
-      << p.P << " Ps\n"
-      << p.Q << " Qs\n"
-      << (check ? "16.0" : "-1.0") << " threshold\n"
-      << "1 # of panel fact\n"
-      << p.PFACT << " PFACTs (0=left, 1=Crout, 2=Right)\n"
-      << "1 # of recursive stopping criteria\n"
-      << p.NBMIN << " NBMINs (>= 1)\n"
-      << "1 # of panels in recursion\n"
-      << p.NDIV << " NDIVs\n"
-      << "1 # of recursive panel facts\n"
-      << p.RFACT << " RFACTs (0=left, 1=Crout, 2=Right)\n"
-      << "1 # of broadcasts\n"
-      << p.BCAST << " BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)\n"
-      << "1 # of lookahead depths\n"
-      << p.DEPTH << " DEPTHs (>=0)\n"
-      << p.SWAP << " SWAP (0=bin-exch,1=long,2=mix)\n"
-      << p.swap_threshold << " swapping threshold\n"
-      << p.L1 << " L1 in (0=transposed,1=no-transposed) form\n"
-      << p.U << " U in (0=transposed,1=no-transposed) form\n"
-      << p.EQUIL << " Equilibration (0=no,1=yes)\n"
-      << p.ALIGN << " memory alignment in double (> 0)\n";
-}
-
-namespace {
 
 constexpr long long max_values = 20;  // HPL_MAX_PARAM
 
@@ -410,6 +361,40 @@ std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& nam
     all.insert(all.end(), of_grid.begin(), of_grid.end());
   }
   return all;
+}
+
+void write_hpl_dat(std::ostream& out, const HplParameters& p, bool check) {
+  out << "HPLinpack benchmark input file\n"
+      << "written by hplcast\n"
+      << "HPL.out output file name (unused)\n"
+      << "6 device out (6=stdout,7=stderr,file)\n"
+      << "1 # of problem sizes (N)\n"
+      << p.N << " Ns\n"
+      << "1 # of NBs\n"
+      << p.NB << " NBs\n"
+      << p.PMAP << " PMAP process mapping (0=Row-,1=Column-major)\n"
+      << "1 # of process grids (P x Q)\n"
+      << p.P << " Ps\n"
+      << p.Q << " Qs\n"
+      << (check ? "16.0" : "-1.0") << " threshold\n"
+      << "1 # of panel fact\n"
+      << p.PFACT << " PFACTs (0=left, 1=Crout, 2=Right)\n"
+      << "1 # of recursive stopping criteria\n"
+      << p.NBMIN << " NBMINs (>= 1)\n"
+      << "1 # of panels in recursion\n"
+      << p.NDIV << " NDIVs\n"
+      << "1 # of recursive panel facts\n"
+      << p.RFACT << " RFACTs (0=left, 1=Crout, 2=Right)\n"
+      << "1 # of broadcasts\n"
+      << p.BCAST << " BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)\n"
+      << "1 # of lookahead depths\n"
+      << p.DEPTH << " DEPTHs (>=0)\n"
+      << p.SWAP << " SWAP (0=bin-exch,1=long,2=mix)\n"
+      << p.swap_threshold << " swapping threshold\n"
+      << p.L1 << " L1 in (0=transposed,1=no-transposed) form\n"
+      << p.U << " U in (0=transposed,1=no-transposed) form\n"
+      << p.EQUIL << " Equilibration (0=no,1=yes)\n"
+      << p.ALIGN << " memory alignment in double (> 0)\n";
 }
 
 }  // namespace hplcast::core

@@ -25,30 +25,11 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 
+extern char** environ;
+
 namespace hplcast::core {
 
-/// Copies what a program writes into a file to the stream of show_output(), line by line; nothing without a stream, or
-/// if the program has no purpose. Several threads may each have one.
-class ShownOutput {
- public:
-  /// `fd`: the file, which must be readable.
-  ShownOutput(const Command& command, int fd);
-  ~ShownOutput();  ///< copies the rest
-  ShownOutput(const ShownOutput&) = delete;
-  ShownOutput& operator=(const ShownOutput&) = delete;
-
-  /// The whole lines that have come since the last call.
-  void copy();
-
- private:
-  void show(const std::string& lines) const;
-
-  const Command& command_;
-  int fd_;
-  bool shown_;
-  off_t position_ = 0;
-  std::string begun_;  ///< a line that has no end yet
-};
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -75,47 +56,53 @@ bool output_is_shown() {
   return stream != nullptr;
 }
 
-ShownOutput::ShownOutput(const Command& command, int fd)
-    : command_(command), fd_(fd), shown_(output_is_shown() && !command.purpose.empty()) {
-  if (shown_) show("+ " + to_string(command) + "\n");
-}
-
-ShownOutput::~ShownOutput() {
-  if (!shown_) return;
-  copy();
-  if (!begun_.empty()) show(begun_ + "\n");
-  const std::lock_guard<std::mutex> lock(stream_mutex);
-  if (last_shown == this) last_shown = nullptr;
-}
-
-void ShownOutput::copy() {
-  if (!shown_) return;
-  char buffer[65536];
-  for (ssize_t n = 0; (n = ::pread(fd_, buffer, sizeof buffer, position_)) > 0; position_ += n)
-    begun_.append(buffer, static_cast<std::size_t>(n));
-  const std::size_t end = begun_.rfind('\n');
-  if (end == std::string::npos) return;
-  show(begun_.substr(0, end + 1));
-  begun_.erase(0, end + 1);
-}
-
-void ShownOutput::show(const std::string& lines) const {
-  show_lines(this, command_.purpose, lines);
-}
-
 void show_text(const std::string& purpose, const std::string& lines) {
   show_lines(nullptr, purpose, lines);
 }
 
-}  // namespace hplcast::core
-
-extern char** environ;
-
-namespace hplcast::core {
-
-namespace fs = std::filesystem;
-
 namespace {
+
+/// Copies what a program writes into a file to the stream of show_output(), line by line; nothing without a stream, or
+/// if the program has no purpose. Several threads may each have one.
+class ShownOutput {
+ public:
+  /// `fd`: the file, which must be readable.
+  ShownOutput(const Command& command, int fd)
+      : command_(command), fd_(fd), shown_(output_is_shown() && !command.purpose.empty()) {
+    if (shown_) show("+ " + to_string(command) + "\n");
+  }
+  /// Copies the rest.
+  ~ShownOutput() {
+    if (!shown_) return;
+    copy();
+    if (!begun_.empty()) show(begun_ + "\n");
+    const std::lock_guard<std::mutex> lock(stream_mutex);
+    if (last_shown == this) last_shown = nullptr;
+  }
+  ShownOutput(const ShownOutput&) = delete;
+  ShownOutput& operator=(const ShownOutput&) = delete;
+
+  /// The whole lines that have come since the last call.
+  void copy() {
+    if (!shown_) return;
+    char buffer[65536];
+    for (ssize_t n = 0; (n = ::pread(fd_, buffer, sizeof buffer, position_)) > 0; position_ += n)
+      begun_.append(buffer, static_cast<std::size_t>(n));
+    const std::size_t end = begun_.rfind('\n');
+    if (end == std::string::npos) return;
+    show(begun_.substr(0, end + 1));
+    begun_.erase(0, end + 1);
+  }
+
+ private:
+  void show(const std::string& lines) const { show_lines(this, command_.purpose, lines); }
+
+  const Command& command_;
+  int fd_;
+  bool shown_;
+  off_t position_ = 0;
+  std::string begun_;  ///< a line that has no end yet
+};
 
 using Clock = std::chrono::steady_clock;
 

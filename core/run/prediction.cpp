@@ -1,20 +1,18 @@
-// JSON of `energy` of a prediction.
 #include "hplcast/core/prediction.hpp"
 
 #include <array>
 #include <ostream>
 
+#include "core/base/described_json.hpp"
 #include "core/base/json_fields.hpp"
-#include "core/run/described_json.hpp"
-
-namespace hplcast::core::detail {
-
-Json to_json(const Energy& energy);
-Energy energy_from(const Node& node);
-
-}  // namespace hplcast::core::detail
 
 namespace hplcast::core {
+
+using detail::FieldWriter;
+using detail::FieldReader;
+using detail::Json;
+using detail::Node;
+using detail::refuse_others;
 
 template <typename Fields>
 static void describe(Fields& fields, SamplingError& error) {
@@ -32,33 +30,23 @@ static void describe(Fields& fields, PowerLevels& levels) {
   fields("sampling", levels.sampling);
 }
 
-std::string energy_text(const Energy& energy) {
-  return json_text(detail::to_json(energy));
-}
-
-}  // namespace hplcast::core
-
-namespace hplcast::core::detail {
-
 namespace {
 
 struct Field {
   const char* name;
   double Energy::*member;
 };
-constexpr std::array<Field, 7> fields = {{{"energy_j", &Energy::energy_j},
-                                          {"mean_power_w", &Energy::mean_power_w},
-                                          {"gflops_per_w", &Energy::gflops_per_w},
-                                          {"idle_j", &Energy::idle_j},
-                                          {"awake_j", &Energy::awake_j},
-                                          {"awake_share", &Energy::awake_share},
-                                          {"network_j", &Energy::network_j}}};
-
-}  // namespace
+constexpr std::array<Field, 7> energy_fields = {{{"energy_j", &Energy::energy_j},
+                                                 {"mean_power_w", &Energy::mean_power_w},
+                                                 {"gflops_per_w", &Energy::gflops_per_w},
+                                                 {"idle_j", &Energy::idle_j},
+                                                 {"awake_j", &Energy::awake_j},
+                                                 {"awake_share", &Energy::awake_share},
+                                                 {"network_j", &Energy::network_j}}};
 
 Json to_json(const Energy& energy) {
   Json json = Json::object();
-  for (const Field& field : fields) json[field.name] = energy.*field.member;
+  for (const Field& field : energy_fields) json[field.name] = energy.*field.member;
   Json& states = json["states"] = Json::object();
   for (const StateEnergy& state : energy.states)
     states[state.name] = {{"time_s", state.time_s}, {"energy_j", state.energy_j}};
@@ -70,10 +58,10 @@ Json to_json(const Energy& energy) {
 
 Energy energy_from(const Node& node) {
   std::vector<std::string> known = {"states", "unstated", "levels"};
-  for (const Field& field : fields) known.emplace_back(field.name);
+  for (const Field& field : energy_fields) known.emplace_back(field.name);
   refuse_others(node, known);
   Energy energy;
-  for (const Field& field : fields) {
+  for (const Field& field : energy_fields) {
     energy.*field.member = node.at(field.name).number();
     if (!(energy.*field.member >= 0)) node.at(field.name).fail("expected a number of at least 0");
   }
@@ -87,17 +75,6 @@ Energy energy_from(const Node& node) {
   if (node.has("levels")) energy.levels = FieldReader::whole<PowerLevels>(node.at("levels"));
   return energy;
 }
-
-}  // namespace hplcast::core::detail
-
-namespace hplcast::core {
-
-using detail::FieldReader;
-using detail::Json;
-using detail::Node;
-using detail::refuse_others;
-
-namespace {
 
 std::vector<PhaseSummary> phases_from(const Node& node) {
   std::vector<PhaseSummary> phases;
@@ -163,12 +140,12 @@ Json to_json(const Prediction& prediction) {
   json["wall_s"] = prediction.wall_s;
   json["peak_pss_bytes"] = prediction.peak_pss_bytes;
   auto kernels = prediction.kernels;
-  json["kernels"] = detail::FieldWriter::json_of(kernels);
+  json["kernels"] = FieldWriter::json_of(kernels);
   auto messages = prediction.messages;
-  json["messages"] = detail::FieldWriter::json_of(messages);
+  json["messages"] = FieldWriter::json_of(messages);
   if (prediction.sampling) json["sampling"] = sampling_json(*prediction.sampling);
   if (prediction.detours_s > 0) json["detours_s"] = prediction.detours_s;
-  if (prediction.energy) json["energy"] = detail::to_json(*prediction.energy);
+  if (prediction.energy) json["energy"] = to_json(*prediction.energy);
   for (const PhaseSummary& phase : prediction.phases) {
     Json& one = json["phases"][phase.name];
     for (const PhaseField& field : phase_fields)
@@ -230,11 +207,15 @@ Prediction from_json(const Node& root) {
   result.kernels = FieldReader::whole<std::map<std::string, KernelCount>>(root.at("kernels"));
   result.messages = FieldReader::whole<std::map<std::string, MessageCount>>(root.at("messages"));
   if (root.has("phases")) result.phases = phases_from(root.at("phases"));
-  if (root.has("energy")) result.energy = detail::energy_from(root.at("energy"));
+  if (root.has("energy")) result.energy = energy_from(root.at("energy"));
   return result;
 }
 
 }  // namespace
+
+std::string energy_text(const Energy& energy) {
+  return json_text(to_json(energy));
+}
 
 void write_prediction(std::ostream& out, const Prediction& prediction) {
   out << json_text(to_json(prediction), 2) << '\n';

@@ -1,6 +1,6 @@
 #include <ostream>
 
-#include "core/run/described_json.hpp"
+#include "core/base/described_json.hpp"
 #include "hplcast/core/simulation.hpp"
 
 namespace hplcast::core {

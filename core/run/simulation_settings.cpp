@@ -3,7 +3,7 @@
 #include <fstream>
 #include <ostream>
 
-#include "core/run/described_json.hpp"
+#include "core/base/described_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/simulation.hpp"

@@ -193,10 +193,6 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   return losses;
 }
 
-bool needs_platform_library(const ClusterModel& cluster) {
-  return !platform_xml_losses(cluster).empty();
-}
-
 void write_platform_xml(std::ostream& out, const ClusterModel& cluster, const XmlSettings& more) {
   out << "<?xml version=\"1.0\"?>\n"
       << "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"

@@ -74,7 +74,6 @@ core::ClusterModel one_core_per_host(core::ClusterModel cluster) {
 TEST(PlatformXml, LosesNothingWhenLocalMessagesCostWhatRemoteOnesDoAndLinksAreNotShared) {
   const auto cluster = one_core_per_host(example_cluster(true));
   EXPECT_THAT(platform_xml_losses(cluster), IsEmpty());
-  EXPECT_FALSE(needs_platform_library(cluster));
   EXPECT_THAT(xml(cluster), Not(HasSubstr("Not carried")));
 }
 
@@ -154,7 +153,6 @@ TEST(PlatformXml, SaysThatLocalCostsNoiseLargeBoundsAndNegativeStartsAreLost) {
                   HasSubstr("remote recv from 3e+09 bytes: SimGrid's bounds"),
                   HasSubstr("remote transfer from 1000 bytes: a line that starts below zero"),
                   HasSubstr("local recv from 0"), HasSubstr("local recv from 3e+09"), HasSubstr("local transfer")));
-  EXPECT_TRUE(needs_platform_library(lossy));
   EXPECT_THAT(xml(lossy), HasSubstr("\"smpi/or\" value=\"0:2e-06:0\""));
 }
 
@@ -172,7 +170,6 @@ TEST(PlatformXml, SaysThatProbesFindMessagesAtOnce) {
   });
   cluster.hosts = core::Hosts::make({"localhost", 2, 1, {}, 0});
   EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("late_probes")));
-  EXPECT_TRUE(needs_platform_library(cluster));
 }
 
 /// Two cores at 2 and 1 GHz; a core adds f^2 W, a host 100 + 30 W.

@@ -27,15 +27,11 @@
   X(COLLECTIVE, collective)
 /* clang-format on */
 
-#endif
-
 /* What xhpl-instrumented adds up over the calls of a kernel, for C and C++: sums of monomials of the sizes. The
  * expected time of a model over exactly these calls is then its coefficients times the sums. Calls are kept apart in
  * classes by the product m n k of their sizes: class c has 4^c <= m n k < 4^(c+1), the last one has all above, too.
  *
  * HPLCAST_SHAPE_SUMS(X) expands X(m, n, k) for each sum: the exponents of m, n and k. */
-#ifndef HPLCAST_SHAPE_SUMS_H
-#define HPLCAST_SHAPE_SUMS_H
 
 /* clang-format off */
 #define HPLCAST_SHAPE_SUMS(X)                                                         \

@@ -17,10 +17,7 @@ struct QualityFlag {
   std::string detail;   ///< with numbers
 };
 
-}  // namespace hplcast::core
-
-/// Doubts about a network model where messages share links. All texts about them are here.
-namespace hplcast::core {
+// Doubts about a network model where messages share links. All texts about them are here.
 
 /// A message size, and the bandwidth of a single message of that size in an empty network.
 struct SingleFlow {
@@ -46,10 +43,7 @@ std::optional<QualityFlag> capacity_unknown(const NetworkModel& network, Scope w
 /// capacity_below_rate() of each scope that there is, and slow_backbone().
 std::vector<QualityFlag> contradictions(const NetworkModel& network);
 
-}  // namespace hplcast::core
-
-/// What is wrong, or doubtful, in a cluster.json. All texts about it are here and in network_checks.hpp.
-namespace hplcast::core {
+// What is wrong, or doubtful, in a cluster.json. All texts about it are here.
 
 /// One thing that is wrong or doubtful in a file.
 struct Problem {
@@ -76,10 +70,7 @@ std::vector<QualityFlag> doubts(const ClusterModel& cluster);
 /// study/free_kernels.hpp tells after it.
 std::vector<QualityFlag> missing_kernels(const ClusterModel& cluster);
 
-}  // namespace hplcast::core
-
-/// What the flags of measurements mean for who predicts with them.
-namespace hplcast::core {
+// What the flags of measurements mean for who predicts with them.
 
 enum class Usability { usable, doubtful, unusable };
 

@@ -26,11 +26,8 @@ struct BenchmarkOutput {
 /// @throws ParseError if there is none of them, or a table of one is damaged or has other units.
 BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope);
 
-}  // namespace hplcast::core
-
-/// Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/use/assemble.md has
-/// the columns and fields. What they mean is kept: expectation and standard deviation of a half-normal duration.
-namespace hplcast::core {
+// Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/use/assemble.md has
+// the columns and fields. What they mean is kept: expectation and standard deviation of a half-normal duration.
 
 /// The dgemm of every CPU of `hosts`, from a CSV with columns model_id, node, cpu, cpu_id, mu_* and sigma_* (suffixes
 /// intercept, mnk, mn, mk, nk; seconds). Lines of other models are ignored. `node` is the number that ends the host's

@@ -82,6 +82,8 @@ struct Energy {
 /// As JSON, with the keys of `energy` in prediction.json (docs/formats/prediction-json.md).
 std::string energy_text(const Energy& energy);
 
+// What describe() names are the fields in JSON, of predictions and of results of simulations.
+
 /// Statistics of the simulated calls of one kernel.
 struct KernelCount {
   std::uint64_t calls = 0;
@@ -90,12 +92,27 @@ struct KernelCount {
   double flop = 0;                  ///< sum over all ranks
 };
 
+template <typename Fields>
+void describe(Fields& fields, KernelCount& count) {
+  fields("calls", count.calls);
+  fields("outside_range", count.outside_range);
+  fields("time_s", count.time_s);
+  fields("flop", count.flop);
+}
+
 /// Statistics of the simulated MPI calls of one operation.
 struct MessageCount {
   std::uint64_t calls = 0;
   std::uint64_t outside_range = 0;
   double bytes = 0;
 };
+
+template <typename Fields>
+void describe(Fields& fields, MessageCount& count) {
+  fields("calls", count.calls);
+  fields("outside_range", count.outside_range);
+  fields("bytes", count.bytes);
+}
 
 /// How the ranks spent the time of one phase of HPL (docs/use/traces.md); all but the extremes are means over the
 /// ranks.

@@ -31,10 +31,7 @@ std::vector<std::string> words_of(const std::string& line);
 /// As std::snprintf(), at most 255 characters.
 [[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
 
-}  // namespace hplcast::core
-
-/// Numbers for people.
-namespace hplcast::core {
+// Numbers for people.
 
 /// A number with `digits` significant digits, without exponent where that is readable: 123.4, 0.01234.
 std::string significant(double value, int digits = 4);
@@ -69,10 +66,7 @@ std::string time_text(double seconds);
 /// "12.5 GB/s", "61 MB/s".
 std::string rate_text(double bytes_per_s);
 
-}  // namespace hplcast::core
-
-/// Names that a user may have mistyped: of keys, columns, options.
-namespace hplcast::core {
+// Names that a user may have mistyped: of keys, columns, options.
 
 /// Without blanks at its ends, in lower case: what two spellings of one name have in common.
 std::string folded(std::string_view name);

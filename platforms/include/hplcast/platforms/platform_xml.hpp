@@ -25,10 +25,6 @@ void write_platform_xml(std::ostream& out, const core::ClusterModel& cluster, co
 /// messages, segments from 2^31 bytes on, lines that start below zero.
 std::vector<std::string> platform_xml_losses(const core::ClusterModel& cluster);
 
-/// True if platform.xml loses something, so that the platform library should be used instead
-/// (`smpirun -platform libhplcast-platform.so` with a cluster.json in the settings).
-bool needs_platform_library(const core::ClusterModel& cluster);
-
 /// Loss of a scope where messages go through SMPI itself (plain smpirun with platform.xml, `predict --paje`):
 /// there a flow of bandwidth factor f takes 1/f of its link for each byte, so that several flows have a total of f
 /// of the link, and not the whole link (docs/internals/platform.md).

@@ -6,11 +6,13 @@
 //     static void describe(Fields& fields, Thing& thing) {
 //       fields("count", thing.count);
 //       fields.if_any("names", thing.names);    // left out where there are none
+//       fields.if_given("share", thing.share);  // always written; where it is absent it stays as it is
 //       fields.check("count", thing.count > 0, "a count above 0");
 //     }
 //
 // in the namespace of Thing. Members are numbers, texts, enumerations with a spell() of their own, described things,
-// and lists, maps by text and optionals of these.
+// and lists, maps by text and optionals of these. A class with a JSON that no description gives has own_json() and
+// take_own() in its namespace. A field of cluster.json may have a rule behind its value (schema_walk.hpp).
 
 #include <algorithm>
 #include <map>
@@ -21,23 +23,34 @@
 #include <vector>
 
 #include "core/base/json_fields.hpp"
-#include "hplcast/core/prediction.hpp"
 
 namespace hplcast::core::detail {
 
+class Walk;
+using Rule = void (*)(Walk&, const Json&);
+
 template <typename T>
 constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
+
+template <typename T, typename = void>
+struct HasOwnJson : std::false_type {};
+template <typename T>
+struct HasOwnJson<T, std::void_t<decltype(own_json(std::declval<const T&>()))>> : std::true_type {};
 
 /// Makes an object of what is described.
 class FieldWriter {
  public:
   template <typename T>
-  void operator()(const char* name, T& value) {
+  void operator()(const char* name, T& value, Rule = nullptr) {
     json_[name] = json_of(value);
   }
   template <typename T>
-  void if_any(const char* name, T& value) {
+  void if_any(const char* name, T& value, Rule = nullptr) {
     if (has_content(value)) (*this)(name, value);
+  }
+  template <typename T>
+  void if_given(const char* name, T& value, Rule = nullptr) {
+    (*this)(name, value);
   }
   void check(const char*, bool, const char*) {}
 
@@ -47,6 +60,8 @@ class FieldWriter {
       return value;
     } else if constexpr (std::is_enum_v<T>) {
       return to_string(value);
+    } else if constexpr (HasOwnJson<T>::value) {
+      return own_json(value);
     } else {
       FieldWriter fields;
       describe(fields, value);
@@ -67,7 +82,7 @@ class FieldWriter {
   }
   template <typename T>
   static Json json_of(std::optional<T>& value) {
-    return json_of(*value);
+    return value ? json_of(*value) : Json();
   }
 
  private:
@@ -76,8 +91,12 @@ class FieldWriter {
     return value.has_value();
   }
   template <typename T>
-  static bool has_content(const T& list) {
-    return !list.empty();
+  static bool has_content(const T& value) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return value != T();
+    } else {
+      return !value.empty();
+    }
   }
   Json json_ = Json::object();
 };
@@ -86,11 +105,15 @@ class FieldWriter {
 class FieldNames {
  public:
   template <typename T>
-  void operator()(const char* name, T&) {
+  void operator()(const char* name, T&, Rule = nullptr) {
     names_.emplace_back(name);
   }
   template <typename T>
-  void if_any(const char* name, T&) {
+  void if_any(const char* name, T&, Rule = nullptr) {
+    names_.emplace_back(name);
+  }
+  template <typename T>
+  void if_given(const char* name, T&, Rule = nullptr) {
     names_.emplace_back(name);
   }
   void check(const char*, bool, const char*) {}
@@ -107,12 +130,16 @@ class FieldReader {
   FieldReader(const Node& node, bool partial) : node_(node), partial_(partial) {}
 
   template <typename T>
-  void operator()(const char* name, T& value) {
+  void operator()(const char* name, T& value, Rule = nullptr) {
     if (!partial_ || node_.has(name)) take(node_.at(name), value);
   }
   template <typename T>
-  void if_any(const char* name, T& value) {
+  void if_any(const char* name, T& value, Rule = nullptr) {
     if (node_.has(name)) take(node_.at(name), value);
+  }
+  template <typename T>
+  void if_given(const char* name, T& value, Rule = nullptr) {
+    if_any(name, value);
   }
   void check(const char* name, bool holds, const char* expected) {
     if (holds) return;
@@ -132,6 +159,8 @@ class FieldReader {
       value = node.text();
     } else if constexpr (std::is_enum_v<T>) {
       node.made([&] { spell(node.text(), value); });
+    } else if constexpr (HasOwnJson<T>::value) {
+      take_own(node, value);
     } else {
       FieldNames known;
       describe(known, value);
@@ -193,24 +222,3 @@ T read_described(std::istream& in, const std::string& name, bool partial) {
 }
 
 }  // namespace hplcast::core::detail
-
-namespace hplcast::core {
-
-// What predictions and results of simulations have in common.
-
-template <typename Fields>
-void describe(Fields& fields, KernelCount& count) {
-  fields("calls", count.calls);
-  fields("outside_range", count.outside_range);
-  fields("time_s", count.time_s);
-  fields("flop", count.flop);
-}
-
-template <typename Fields>
-void describe(Fields& fields, MessageCount& count) {
-  fields("calls", count.calls);
-  fields("outside_range", count.outside_range);
-  fields("bytes", count.bytes);
-}
-
-}  // namespace hplcast::core
