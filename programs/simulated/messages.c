@@ -61,7 +61,7 @@ static void spend_unpacking(double bytes) {
   if (bytes > 0) hplcast_spend_if_known(&variant, bytes);
 }
 
-/* --- sends and receives ------------------------------------------------------------------------------------------- */
+/* --- sends, receives and probes ---------------------------------------------------------------------------------- */
 
 /* A function of one message, or one that it would receive; `before` and `after`: statements; `call`: with `end`. */
 #define MESSAGE(NAME, parameters, arguments, before, of, call, after) \

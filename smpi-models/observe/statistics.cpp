@@ -165,23 +165,6 @@ std::vector<core::RankPhases> rank_phases(const std::vector<NamedTimes>& parts, 
   return list;
 }
 
-core::SimulatedEnergy simulated_energy(EnergyTotals totals) {
-  core::SimulatedEnergy result;
-  result.energy.energy_j = totals.energy_j();
-  result.energy.idle_j = totals.idle_j;
-  result.energy.awake_j = totals.awake_j;
-  result.energy.awake_share = totals.awake_share;
-  result.energy.network_j = totals.network_j;
-  const StateSums& sums = totals.states;
-  for (std::size_t i = 0; i < sums.seconds.size(); ++i)
-    if (sums.seconds[i] != 0)
-      result.energy.states.push_back(
-          {core::to_string(static_cast<core::CoreState>(i)), sums.seconds[i], sums.joules[i]});
-  result.trace = std::move(totals.trace);
-  result.trace.time_s = totals.time_s;
-  return result;
-}
-
 ProgressFile::ProgressFile(const std::string& path) {
   // Progress is a courtesy: a file that cannot be written is no reason to end a simulation.
   if (!path.empty()) descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

@@ -110,8 +110,6 @@ std::vector<NamedTimes> named(Activity::RankPhaseTimes phases);
 /// `detours`: there may be some.
 std::vector<core::RankPhases> rank_phases(const std::vector<NamedTimes>& parts, bool detours);
 
-core::SimulatedEnergy simulated_energy(EnergyTotals totals);
-
 /// Tells another process how far the simulation is (core::progress_line()).
 class ProgressFile {
  public:
