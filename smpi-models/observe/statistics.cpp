@@ -148,12 +148,6 @@ void add_phases(core::CountsAtPanels& panels, const std::vector<PhaseTimes>& mar
           [phase, i](const PhaseTimes& mark) { return mark[phase].*time_fields[i].time; });
 }
 
-std::vector<NamedTimes> named(Activity::RankPhaseTimes phases) {
-  std::vector<NamedTimes> list;
-  for (std::size_t i = 0; i < phases.size(); ++i) list.push_back({phase_names[i], std::move(phases[i])});
-  return list;
-}
-
 std::vector<core::RankPhases> rank_phases(const std::vector<NamedTimes>& parts, bool detours) {
   std::vector<core::RankPhases> list;
   for (const NamedTimes& part : parts) {
@@ -175,25 +169,21 @@ ProgressFile::~ProgressFile() {
 }
 
 void ProgressFile::update(double fraction, double simulated_s) {
-  if (descriptor_ < 0 || !(fraction > fraction_)) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_) return;
-  next_ = now + std::chrono::milliseconds(200);
-  fraction_ = fraction;
-  write({fraction, simulated_s, 0});
+  if (descriptor_ >= 0 && fraction > fraction_) write({fraction, simulated_s, 0});
 }
 
 void ProgressFile::tell(double simulated_s, double messages) {
   constexpr unsigned clock_every = 64;
   if (descriptor_ < 0 || ++skipped_ < clock_every) return;
   skipped_ = 0;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_) return;
-  next_ = now + std::chrono::milliseconds(200);
   write({fraction_, simulated_s, messages});
 }
 
 void ProgressFile::write(const core::SimulationProgress& progress) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(200);
+  fraction_ = progress.fraction;
   const std::string line = core::progress_line(progress);
   if (::pwrite(descriptor_, line.data(), line.size(), 0) < 0) {
     (void)::close(descriptor_);

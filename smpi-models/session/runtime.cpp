@@ -234,7 +234,7 @@ void Runtime::write() {
     result.program->messages = messages.messages;
     result.program->message_bytes = messages.bytes;
   } else if (activity_.keeps_phases()) {
-    result.phases = rank_phases(named(activity_.phase_times()), detours);
+    result.phases = rank_phases(activity_.phase_times(), detours);
   }
   if (result.deadlock) result.blocked = settings_.program ? program_.blocked() : activity_.blocked();
   if (std::vector<double> marks_s = panel_marks_.means_s(); !marks_s.empty()) {
