@@ -28,17 +28,11 @@ static double now_s(void) {
   return __wrap_MPI_Wtime();
 }
 
-double __wrap_mpi_wtime_(void) {
-  return now_s();
-}
-
-double __wrap_omp_get_wtime(void) {
-  return now_s();
-}
-
-double __wrap_omp_get_wtime_(void) {
-  return now_s();
-}
+/* Another name of a function of this file. */
+#define ALSO(NAME, function) extern __typeof__(function) NAME __attribute__((alias(#function)));
+ALSO(__wrap_mpi_wtime_, __wrap_MPI_Wtime)
+ALSO(__wrap_omp_get_wtime, __wrap_MPI_Wtime)
+ALSO(__wrap_omp_get_wtime_, __wrap_MPI_Wtime)
 
 static void split(double time_s, time_t* seconds, long* rest, double per_second) {
   *seconds = (time_t)time_s;
@@ -63,13 +57,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec* now) {
   return 0;
 }
 
-int __wrap_smpi_gettimeofday(struct timeval* now, void* zone) {
-  return __wrap_gettimeofday(now, zone);
-}
-
-int __wrap_smpi_clock_gettime(clockid_t clock, struct timespec* now) {
-  return __wrap_clock_gettime(clock, now);
-}
+ALSO(__wrap_smpi_gettimeofday, __wrap_gettimeofday)
+ALSO(__wrap_smpi_clock_gettime, __wrap_clock_gettime)
 
 time_t __wrap_time(time_t* result) {
   const time_t now = (time_t)now_s();
@@ -81,37 +70,25 @@ clock_t __wrap_clock(void) {
   return (clock_t)(now_s() * CLOCKS_PER_SEC);
 }
 
-static void sleep_for(double duration_s) {
-  hplcast_delay(duration_s);
-}
-
 unsigned __wrap_sleep(unsigned seconds) {
-  sleep_for(seconds);
+  hplcast_delay(seconds);
   return 0;
 }
 
 int __wrap_usleep(useconds_t microseconds) {
-  sleep_for(1e-6 * (double)microseconds);
+  hplcast_delay(1e-6 * (double)microseconds);
   return 0;
 }
 
 int __wrap_nanosleep(const struct timespec* wanted, struct timespec* left) {
-  sleep_for((double)wanted->tv_sec + 1e-9 * (double)wanted->tv_nsec);
+  hplcast_delay((double)wanted->tv_sec + 1e-9 * (double)wanted->tv_nsec);
   if (left != NULL) *left = (struct timespec){0, 0};
   return 0;
 }
 
-unsigned __wrap_smpi_sleep(unsigned seconds) {
-  return __wrap_sleep(seconds);
-}
-
-int __wrap_smpi_usleep(useconds_t microseconds) {
-  return __wrap_usleep(microseconds);
-}
-
-int __wrap_smpi_nanosleep(const struct timespec* wanted, struct timespec* left) {
-  return __wrap_nanosleep(wanted, left);
-}
+ALSO(__wrap_smpi_sleep, __wrap_sleep)
+ALSO(__wrap_smpi_usleep, __wrap_usleep)
+ALSO(__wrap_smpi_nanosleep, __wrap_nanosleep)
 
 /* system_clock(count, rate, maximum) and cpu_time() of gfortran, by the size of their arguments. */
 
@@ -137,8 +114,8 @@ void __wrap__gfortran_cpu_time_8(double* time_s) {
 
 /* --- allocations -------------------------------------------------------------------------------------------------- */
 
-/* Large ones are views of one block that all ranks share (hplcast_share()), if share_above_bytes of the settings asks for it. Not
- * those of calloc: zeros were asked for, and pages that nobody writes cost nothing. */
+/* Large ones are views of one block that all ranks share (hplcast_share()), if share_above_bytes of the settings asks
+ * for it. Not those of calloc: zeros were asked for, and pages that nobody writes cost nothing. */
 extern void* __real_malloc(size_t size);
 extern void* __real_realloc(void* old, size_t size);
 extern void __real_free(void* memory);

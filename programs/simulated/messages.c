@@ -32,13 +32,11 @@ static hplcast_end end_of(const void* buffer, int count, MPI_Datatype type, int 
 
 /* --- communicators ------------------------------------------------------------------------------------------------ */
 
-extern int __real_MPI_Comm_free(MPI_Comm* communicator);
 int __wrap_MPI_Comm_free(MPI_Comm* communicator) {
   if (hplcast_messages()) hplcast_communicator_freed(*communicator);
   return SMPI(MPI_Comm_free, communicator);
 }
 
-extern int __real_MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* child);
 int __wrap_MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* child) {
   const int result = SMPI(MPI_Comm_create_group, parent, group, tag, child);
   if (hplcast_messages()) hplcast_communicator_made_by_group(parent, tag, *child);
@@ -63,59 +61,59 @@ static void spend_unpacking(double bytes) {
   if (bytes > 0) hplcast_spend_if_known(&variant, bytes);
 }
 
-/* --- sends and receives ------------------------------------------------------------------------------------------- */
+/* --- sends, receives and probes ---------------------------------------------------------------------------------- */
 
-#define SEND(NAME, synchronous)                                                                                   \
-  extern int __real_##NAME(const void*, int, MPI_Datatype, int, int, MPI_Comm);                                   \
-  int __wrap_##NAME(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
-    if (!hplcast_messages()) return SMPI(NAME, buffer, count, type, peer, tag, communicator);                     \
-    spend_packing(bytes_with_gaps(count, type));                                                                  \
-    hplcast_enter_mpi(#NAME);                                                                                     \
-    const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);                                 \
-    hplcast_mpi_send(&end, synchronous);                                                                          \
-    hplcast_after_mpi();                                                                                          \
-    return MPI_SUCCESS;                                                                                           \
+/* A function of one message, or one that it would receive; `before` and `after`: statements; `call`: with `end`. */
+#define MESSAGE(NAME, parameters, arguments, before, of, call, after) \
+  int __wrap_##NAME parameters {                                      \
+    if (!hplcast_messages()) return SMPI(NAME, EXPANDED arguments);   \
+    before;                                                           \
+    hplcast_enter_mpi(#NAME);                                         \
+    const hplcast_end end = end_of of;                                \
+    call;                                                             \
+    hplcast_after_mpi();                                              \
+    after;                                                            \
+    return MPI_SUCCESS;                                               \
   }
+#define EXPANDED(...) __VA_ARGS__
+#define MESSAGE_END (buffer, count, type, peer, tag, communicator)
+
+#define SEND(NAME, synchronous)                                                                                     \
+  MESSAGE(NAME, (const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator),       \
+          (buffer, count, type, peer, tag, communicator), spend_packing(bytes_with_gaps(count, type)), MESSAGE_END, \
+          hplcast_mpi_send(&end, synchronous), )
 SEND(MPI_Send, 0)
 SEND(MPI_Ssend, 1)
 SEND(MPI_Rsend, 0)
 SEND(MPI_Bsend, 0)
 
-/* MPI_Isend(..., request) and the like; `before`: statements; `make`: the request of `end`. */
-#define BEGIN(NAME, before, make)                                                                               \
-  extern int __real_##NAME(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);                   \
-  int __wrap_##NAME(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, \
-                    MPI_Request* request) {                                                                     \
-    if (!hplcast_messages()) return SMPI(NAME, buffer, count, type, peer, tag, communicator, request);          \
-    before;                                                                                                     \
-    hplcast_enter_mpi(#NAME);                                                                                   \
-    const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);                               \
-    *request = make;                                                                                            \
-    hplcast_after_mpi();                                                                                        \
-    return MPI_SUCCESS;                                                                                         \
-  }
-BEGIN(MPI_Isend, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
-BEGIN(MPI_Issend, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 1))
-BEGIN(MPI_Irsend, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
-BEGIN(MPI_Ibsend, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
-BEGIN(MPI_Irecv, , hplcast_mpi_ireceive(&end))
-BEGIN(MPI_Send_init, , hplcast_mpi_prepare(&end, 0, 0))
-BEGIN(MPI_Ssend_init, , hplcast_mpi_prepare(&end, 0, 1))
-BEGIN(MPI_Rsend_init, , hplcast_mpi_prepare(&end, 0, 0))
-BEGIN(MPI_Bsend_init, , hplcast_mpi_prepare(&end, 0, 0))
-BEGIN(MPI_Recv_init, , hplcast_mpi_prepare(&end, 1, 0))
+/* MPI_Isend(..., request) and the like; `data`: of the buffer; `make`: the request of `end`. */
+#define BEGIN(NAME, data, before, make)                                                                              \
+  MESSAGE(                                                                                                           \
+      NAME,                                                                                                          \
+      (data * buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, MPI_Request* request), \
+      (buffer, count, type, peer, tag, communicator, request), before, MESSAGE_END, *request = make, )
+BEGIN(MPI_Isend, const void, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Issend, const void, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 1))
+BEGIN(MPI_Irsend, const void, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Ibsend, const void, spend_packing(bytes_with_gaps(count, type)), hplcast_mpi_isend(&end, 0))
+BEGIN(MPI_Irecv, void, , hplcast_mpi_ireceive(&end))
+BEGIN(MPI_Send_init, const void, , hplcast_mpi_prepare(&end, 0, 0))
+BEGIN(MPI_Ssend_init, const void, , hplcast_mpi_prepare(&end, 0, 1))
+BEGIN(MPI_Rsend_init, const void, , hplcast_mpi_prepare(&end, 0, 0))
+BEGIN(MPI_Bsend_init, const void, , hplcast_mpi_prepare(&end, 0, 0))
+BEGIN(MPI_Recv_init, void, , hplcast_mpi_prepare(&end, 1, 0))
 
-extern int __real_MPI_Recv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
-int __wrap_MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator,
-                    MPI_Status* status) {
-  if (!hplcast_messages()) return SMPI(MPI_Recv, buffer, count, type, peer, tag, communicator, status);
-  hplcast_enter_mpi("MPI_Recv");
-  const hplcast_end end = end_of(buffer, count, type, peer, tag, communicator);
-  hplcast_mpi_receive(&end, status);
-  hplcast_after_mpi();
-  spend_unpacking(bytes_with_gaps(count, type));
-  return MPI_SUCCESS;
-}
+MESSAGE(MPI_Recv,
+        (void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, MPI_Status* status),
+        (buffer, count, type, peer, tag, communicator, status), , MESSAGE_END, hplcast_mpi_receive(&end, status),
+        spend_unpacking(bytes_with_gaps(count, type)))
+
+#define PROBE_END (NULL, 0, MPI_BYTE, peer, tag, communicator)
+MESSAGE(MPI_Probe, (int peer, int tag, MPI_Comm communicator, MPI_Status* status), (peer, tag, communicator, status), ,
+        PROBE_END, hplcast_mpi_probe(&end, 1, status), )
+MESSAGE(MPI_Iprobe, (int peer, int tag, MPI_Comm communicator, int* found, MPI_Status* status),
+        (peer, tag, communicator, found, status), , PROBE_END, *found = hplcast_mpi_probe(&end, 0, status), )
 
 static void exchange(const char* name, const hplcast_end* out, const hplcast_end* in, MPI_Status* status) {
   hplcast_enter_mpi(name);
@@ -125,8 +123,6 @@ static void exchange(const char* name, const hplcast_end* out, const hplcast_end
   hplcast_after_mpi();
 }
 
-extern int __real_MPI_Sendrecv(const void*, int, MPI_Datatype, int, int, void*, int, MPI_Datatype, int, int, MPI_Comm,
-                               MPI_Status*);
 int __wrap_MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
                         int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm communicator,
                         MPI_Status* status) {
@@ -141,7 +137,6 @@ int __wrap_MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, i
   return MPI_SUCCESS;
 }
 
-extern int __real_MPI_Sendrecv_replace(void*, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status*);
 int __wrap_MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                                 MPI_Comm communicator, MPI_Status* status) {
   if (!hplcast_messages())
@@ -159,7 +154,6 @@ int __wrap_MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int 
   return MPI_SUCCESS;
 }
 
-extern int __real_MPI_Start(MPI_Request*);
 static int start(const char* name, MPI_Request* request) {
   if (!hplcast_is_request(*request)) return SMPI(MPI_Start, request);
   spend_packing(hplcast_bytes_to_pack(*request));
@@ -177,28 +171,6 @@ int __wrap_MPI_Startall(int count, MPI_Request* requests) {
   int result = MPI_SUCCESS;
   for (int i = 0; i < count && result == MPI_SUCCESS; ++i) result = start("MPI_Startall", &requests[i]);
   return result;
-}
-
-/* --- probes ------------------------------------------------------------------------------------------------------- */
-
-extern int __real_MPI_Probe(int, int, MPI_Comm, MPI_Status*);
-int __wrap_MPI_Probe(int peer, int tag, MPI_Comm communicator, MPI_Status* status) {
-  if (!hplcast_messages()) return SMPI(MPI_Probe, peer, tag, communicator, status);
-  hplcast_enter_mpi("MPI_Probe");
-  const hplcast_end end = end_of(NULL, 0, MPI_BYTE, peer, tag, communicator);
-  hplcast_mpi_probe(&end, 1, status);
-  hplcast_after_mpi();
-  return MPI_SUCCESS;
-}
-
-extern int __real_MPI_Iprobe(int, int, MPI_Comm, int*, MPI_Status*);
-int __wrap_MPI_Iprobe(int peer, int tag, MPI_Comm communicator, int* found, MPI_Status* status) {
-  if (!hplcast_messages()) return SMPI(MPI_Iprobe, peer, tag, communicator, found, status);
-  hplcast_enter_mpi("MPI_Iprobe");
-  const hplcast_end end = end_of(NULL, 0, MPI_BYTE, peer, tag, communicator);
-  *found = hplcast_mpi_probe(&end, 0, status);
-  hplcast_after_mpi();
-  return MPI_SUCCESS;
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
@@ -219,7 +191,6 @@ static int is_active(MPI_Request request) {
 }
 
 /* `name`: on behalf of which function. */
-extern int __real_MPI_Wait(MPI_Request*, MPI_Status*);
 static int wait_for(const char* name, MPI_Request* request, MPI_Status* status) {
   if (!hplcast_is_request(*request)) return SMPI(MPI_Wait, request, status);
   if (!hplcast_is_active(*request)) {
@@ -238,7 +209,6 @@ int __wrap_MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return wait_for("MPI_Wait", request, status);
 }
 
-extern int __real_MPI_Test(MPI_Request*, int*, MPI_Status*);
 static int test(const char* name, MPI_Request* request, int* ended, MPI_Status* status) {
   if (!hplcast_is_request(*request)) return SMPI(MPI_Test, request, ended, status);
   *ended = 1;
@@ -258,7 +228,6 @@ int __wrap_MPI_Test(MPI_Request* request, int* ended, MPI_Status* status) {
   return test("MPI_Test", request, ended, status);
 }
 
-extern int __real_MPI_Waitall(int, MPI_Request*, MPI_Status*);
 int __wrap_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   if (!hplcast_messages()) return SMPI(MPI_Waitall, count, requests, statuses);
   /* What has come is taken while others are on their way. Who asks each of many for each of them waits too long. */
@@ -296,7 +265,6 @@ static int active_ones(int count, MPI_Request* requests, const char* name) {
   return active;
 }
 
-extern int __real_MPI_Waitany(int, MPI_Request*, int*, MPI_Status*);
 int __wrap_MPI_Waitany(int count, MPI_Request* requests, int* place, MPI_Status* status) {
   if (!hplcast_messages()) return SMPI(MPI_Waitany, count, requests, place, status);
   *place = MPI_UNDEFINED;
@@ -311,7 +279,6 @@ int __wrap_MPI_Waitany(int count, MPI_Request* requests, int* place, MPI_Status*
   return MPI_SUCCESS;
 }
 
-extern int __real_MPI_Testany(int, MPI_Request*, int*, int*, MPI_Status*);
 int __wrap_MPI_Testany(int count, MPI_Request* requests, int* place, int* ended, MPI_Status* status) {
   if (!hplcast_messages()) return SMPI(MPI_Testany, count, requests, place, ended, status);
   *place = MPI_UNDEFINED;
@@ -326,7 +293,6 @@ int __wrap_MPI_Testany(int count, MPI_Request* requests, int* place, int* ended,
   return MPI_SUCCESS;
 }
 
-extern int __real_MPI_Testsome(int, MPI_Request*, int*, int*, MPI_Status*);
 int __wrap_MPI_Testsome(int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
   if (!hplcast_messages()) return SMPI(MPI_Testsome, count, requests, ended_count, places, statuses);
   int active = 0;
@@ -343,7 +309,6 @@ int __wrap_MPI_Testsome(int count, MPI_Request* requests, int* ended_count, int*
   return MPI_SUCCESS;
 }
 
-extern int __real_MPI_Waitsome(int, MPI_Request*, int*, int*, MPI_Status*);
 int __wrap_MPI_Waitsome(int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
   if (!hplcast_messages()) return SMPI(MPI_Waitsome, count, requests, ended_count, places, statuses);
   *ended_count = 1;
@@ -352,7 +317,6 @@ int __wrap_MPI_Waitsome(int count, MPI_Request* requests, int* ended_count, int*
   return result;
 }
 
-extern int __real_MPI_Testall(int, MPI_Request*, int*, MPI_Status*);
 int __wrap_MPI_Testall(int count, MPI_Request* requests, int* ended, MPI_Status* statuses) {
   if (!hplcast_messages()) return SMPI(MPI_Testall, count, requests, ended, statuses);
   *ended = 1;
@@ -367,7 +331,6 @@ int __wrap_MPI_Testall(int count, MPI_Request* requests, int* ended, MPI_Status*
   return MPI_SUCCESS;
 }
 
-extern int __real_MPI_Request_free(MPI_Request*);
 int __wrap_MPI_Request_free(MPI_Request* request) {
   if (!hplcast_is_request(*request)) return SMPI(MPI_Request_free, request);
   hplcast_mpi_request_free(request);

@@ -84,4 +84,15 @@ static inline double hplcast_bytes_of(int count, MPI_Datatype type) {
 /* Functions whose requests or communicators would be SMPI's, where messages are not. */
 void hplcast_refuse(const char* name);
 
+/* Those that are written by hand, in C (messages.c) and in Fortran (messages_fortran.c). */
+#define HPLCAST_BY_HAND(DO)                                                                                           \
+  DO(MPI_Send)                                                                                                        \
+  DO(MPI_Ssend) DO(MPI_Rsend) DO(MPI_Bsend) DO(MPI_Isend) DO(MPI_Issend) DO(MPI_Irsend) DO(MPI_Ibsend) DO(MPI_Recv)   \
+      DO(MPI_Irecv) DO(MPI_Sendrecv) DO(MPI_Sendrecv_replace) DO(MPI_Send_init) DO(MPI_Ssend_init) DO(MPI_Rsend_init) \
+          DO(MPI_Bsend_init) DO(MPI_Recv_init) DO(MPI_Start) DO(MPI_Startall) DO(MPI_Probe) DO(MPI_Iprobe)            \
+              DO(MPI_Wait) DO(MPI_Waitall) DO(MPI_Waitany) DO(MPI_Waitsome) DO(MPI_Test) DO(MPI_Testall)              \
+                  DO(MPI_Testany) DO(MPI_Testsome) DO(MPI_Request_free) DO(MPI_Comm_free) DO(MPI_Comm_create_group)
+#define HPLCAST_DECLARE_BOTH(NAME) extern __typeof__(NAME) __real_##NAME, __wrap_##NAME;
+HPLCAST_BY_HAND(HPLCAST_DECLARE_BOTH)
+
 #endif

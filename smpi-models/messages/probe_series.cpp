@@ -75,25 +75,17 @@ void ProbeSeries::ended(double now_s, bool found) {
   factor_ = found ? 1 : factor_ + 1;
 }
 
-void ProbeSeries::add(Prober& prober, double end_s, std::vector<double> pieces_s, RankDetours* detours) {
+void ProbeSeries::begin_work(Prober& prober, double now_s, std::vector<double> pieces_s, RankDetours* detours) {
   const std::size_t number = prober.number_;
   prober = Prober(number);
   prober.active_ = true;
   if (detours != nullptr && detours->any()) prober.detours_ = detours;
-  prober.end_s_ = end_s;
+  prober.end_s_ = now_s;
   prober.pieces_s_ = std::move(pieces_s);
   if (!prober.pieces_s_.empty()) prober.begin_piece();
   if (!grow_ || probe_s_ <= 0) return;
   ends_.push_back({prober.end_s_, &prober});
   std::push_heap(ends_.begin(), ends_.end(), later);
-}
-
-void ProbeSeries::begin(Prober& prober, double first_end_s, RankDetours* detours) {
-  add(prober, first_end_s, {}, detours);
-}
-
-void ProbeSeries::begin_work(Prober& prober, double now_s, std::vector<double> pieces_s, RankDetours* detours) {
-  add(prober, now_s, std::move(pieces_s), detours);
 }
 
 ProbeSeries::Stop ProbeSeries::stop(Prober& prober, double now_s) {

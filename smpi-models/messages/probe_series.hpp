@@ -40,7 +40,9 @@ class ProbeSeries {
 
   /// From now on the rank probes again and again, the first time until `first_end_s`; all of these fail until stop().
   /// @param detours  of the rank, which stretch its probes and its work; null: none
-  void begin(Prober& prober, double first_end_s, RankDetours* detours = nullptr);
+  void begin(Prober& prober, double first_end_s, RankDetours* detours = nullptr) {
+    begin_work(prober, first_end_s, {}, detours);
+  }
   /// From now on it works on pieces that take `pieces_s` each, probes after each, and goes on with only probes.
   /// Only where probes grow and cost something. @param pieces_s one or more.
   void begin_work(Prober& prober, double now_s, std::vector<double> pieces_s, RankDetours* detours = nullptr);
@@ -85,7 +87,6 @@ class ProbeSeries {
   static bool later(const End& a, const End& b) {
     return a.end_s > b.end_s || (a.end_s == b.end_s && a.prober->number_ > b.prober->number_);
   }
-  void add(Prober& prober, double end_s, std::vector<double> pieces_s, RankDetours* detours);
   void go_on(Prober& prober);
   void replace_first(const End& end);
   void fail_until(double now_s);

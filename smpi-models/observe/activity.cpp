@@ -231,10 +231,11 @@ void Activity::begin_panel(int rank, std::size_t mark, const Moment& now) {
   }
 }
 
-Activity::RankPhaseTimes Activity::phase_times() const {
-  RankPhaseTimes result;
-  for (std::size_t phase = 0; phase < result.size(); ++phase) {
-    for (const Rank& rank : ranks_) result[phase].push_back(rank.times[phase]);
+std::vector<NamedTimes> Activity::phase_times() const {
+  std::vector<NamedTimes> result;
+  for (std::size_t phase = 0; phase < phase_names.size(); ++phase) {
+    result.push_back({phase_names[phase], {}});
+    for (const Rank& rank : ranks_) result.back().ranks.push_back(rank.times[phase]);
   }
   return result;
 }

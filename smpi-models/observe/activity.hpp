@@ -49,6 +49,11 @@ struct PhaseTime {
   double waiting_s = 0;   ///< inside MPI calls, while the other side was not there yet
   double detours_s = 0;   ///< by which they stretched the rest
 };
+/// Times of all ranks in a phase, or a part of a program, by rank.
+struct NamedTimes {
+  std::string name;
+  std::vector<PhaseTime> ranks;
+};
 /// Of each phase.
 using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
 
@@ -78,9 +83,8 @@ class Activity {
   /// `rank` comes to mark 0, 1, ... of the panels of a window.
   void begin_panel(int rank, std::size_t mark, const Moment& now);
 
-  /// Of every rank: [phase][rank].
-  using RankPhaseTimes = std::array<std::vector<PhaseTime>, HPLCAST_PHASE_COUNT>;
-  RankPhaseTimes phase_times() const;
+  /// Of every phase, in order.
+  std::vector<NamedTimes> phase_times() const;
   /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
   const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }
   /// Null: this rank is not in a trace.

@@ -15,6 +15,31 @@ namespace {
 
 constexpr std::size_t most_bins = 10'000'000;  // 80 MB
 
+double sum(const ByState& amounts) {
+  return std::accumulate(amounts.begin(), amounts.end(), 0.0);
+}
+
+void add(ByState& to, const ByState& amounts) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += amounts[i];
+}
+
+std::size_t index(core::CoreState state) {
+  return static_cast<std::size_t>(state);
+}
+
+void add(StateSums& sums, const StateMeter& meter) {
+  add(sums.seconds, meter.seconds());
+  add(sums.joules, meter.joules());
+}
+
+/// Whether a core of this host may be in a state that leaves it idle.
+bool may_sleep(const core::ClusterModel& cluster, const core::HostPower& power) {
+  for (int cpu = 0; cpu < cluster.hosts.values().cpus; ++cpu)
+    for (int state = 0; state < core::core_state_count; ++state)
+      if (!power.is_active(cpu, static_cast<core::CoreState>(state))) return true;
+  return false;
+}
+
 }  // namespace
 
 /// Does not throw: ranks add to bins where nothing may be thrown (c_boundary.hpp).
@@ -65,22 +90,6 @@ void ActiveTime::add(double begin_s, double end_s) {
   }
   parts_.emplace(begin_s, end_s);
 }
-
-namespace {
-
-double sum(const ByState& amounts) {
-  return std::accumulate(amounts.begin(), amounts.end(), 0.0);
-}
-
-void add(ByState& to, const ByState& amounts) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += amounts[i];
-}
-
-std::size_t index(core::CoreState state) {
-  return static_cast<std::size_t>(state);
-}
-
-}  // namespace
 
 void StateMeter::begin(double now_s, double origin_s) {
   seconds_ = noted_ = since_note_ = {};
@@ -203,26 +212,6 @@ double HostMeter::end(double time_s) {
   return awake_s_;
 }
 
-namespace {
-
-void add(StateSums& sums, const StateMeter& meter) {
-  const ByState joules = meter.joules();
-  for (std::size_t i = 0; i < joules.size(); ++i) {
-    sums.seconds[i] += meter.seconds()[i];
-    sums.joules[i] += joules[i];
-  }
-}
-
-/// Whether a core of this host may be in a state that leaves it idle.
-bool may_sleep(const core::ClusterModel& cluster, const core::HostPower& power) {
-  for (int cpu = 0; cpu < cluster.hosts.values().cpus; ++cpu)
-    for (int state = 0; state < core::core_state_count; ++state)
-      if (!power.is_active(cpu, static_cast<core::CoreState>(state))) return true;
-  return false;
-}
-
-}  // namespace
-
 EnergyAccount::EnergyAccount(const core::ClusterModel& cluster, const core::EnergySettings& settings)
     : cluster_(cluster), settings_(settings), all_(settings.bin_s > 0 ? settings.bin_s : 1) {
   if (!cluster.power)
@@ -263,38 +252,44 @@ void EnergyAccount::begin_panel(std::size_t mark, const StateMeter& meter) {
   add(at_marks_[mark], meter);
 }
 
-EnergyTotals EnergyAccount::end() {
-  EnergyTotals totals;
-  totals.begun_s = origin_s_;
-  for (const StateMeter& meter : meters_) totals.time_s = std::max(totals.time_s, meter.time_s());
+core::SimulatedEnergy EnergyAccount::end() {
+  core::SimulatedEnergy result;
+  core::Energy& energy = result.energy;
+  double time_s = 0;
+  for (const StateMeter& meter : meters_) time_s = std::max(time_s, meter.time_s());
+  StateSums sums;
   for (StateMeter& meter : meters_) {
-    meter.fill(totals.time_s);
-    add(totals.states, meter);
+    meter.fill(time_s);
+    add(sums, meter);
   }
   double awake_s = 0;
   for (auto& [index, host] : hosts_) {
-    const double host_awake_s = host.end(totals.time_s);
+    const double host_awake_s = host.end(time_s);
     awake_s += host_awake_s;
-    totals.idle_j += host.power().at_wall_w(host.power().idle_w() * totals.time_s);
-    totals.awake_j += host.power().at_wall_w(host.power().awake_w() * host_awake_s);
+    energy.idle_j += host.power().at_wall_w(host.power().idle_w() * time_s);
+    energy.awake_j += host.power().at_wall_w(host.power().awake_w() * host_awake_s);
   }
   const auto used = static_cast<double>(hosts_.size());
-  if (totals.time_s > 0) totals.awake_share = std::min(1.0, awake_s / (used * totals.time_s));
+  if (time_s > 0) energy.awake_share = std::min(1.0, awake_s / (used * time_s));
   const double network_w = cluster_.power->values().network_w * used / cluster_.hosts.count();
-  totals.network_j = network_w * totals.time_s;
-  if (settings_.bin_s > 0) end_bins(totals, network_w);
-  return totals;
+  energy.network_j = network_w * time_s;
+  energy.energy_j =
+      std::accumulate(sums.joules.begin(), sums.joules.end(), energy.idle_j + energy.awake_j + energy.network_j);
+  for (std::size_t i = 0; i < sums.seconds.size(); ++i)
+    if (sums.seconds[i] != 0)
+      energy.states.push_back({core::to_string(static_cast<core::CoreState>(i)), sums.seconds[i], sums.joules[i]});
+  result.trace.time_s = time_s;
+  if (settings_.bin_s > 0) end_bins(result.trace, network_w);
+  return result;
 }
 
-void EnergyAccount::end_bins(EnergyTotals& totals, double network_w) {
-  core::PowerTrace& trace = totals.trace;
+void EnergyAccount::end_bins(core::PowerTrace& trace, double network_w) {
   trace.bin_s = settings_.bin_s;
-  trace.time_s = totals.time_s;
-  all_.add(0, totals.time_s, network_w);
-  all_.end(totals.time_s);
+  all_.add(0, trace.time_s, network_w);
+  all_.end(trace.time_s);
   trace.bins_j = all_.joules();
   for (auto& [index, bins] : bins_) {
-    bins.end(totals.time_s);
+    bins.end(trace.time_s);
     for (std::size_t i = 0; i < trace.bins_j.size(); ++i) trace.bins_j[i] += bins.joules()[i];
     trace.hosts.push_back({cluster_.hosts.names()[static_cast<std::size_t>(index)], bins.joules()});
   }

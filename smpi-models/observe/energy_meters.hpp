@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -170,20 +169,6 @@ struct StateSums {
   ByState seconds{}, joules{};
 };
 
-/// The energy of the timed part of a run, at the wall (docs/models/energy.md). Only hosts with ranks count.
-struct EnergyTotals {
-  double begun_s = 0;  ///< by the first rank, on the simulated clock
-  double time_s = 0;   ///< of the rank that took longest
-  double idle_j = 0, awake_j = 0;
-  double awake_share = 1;  ///< of the time that the hosts could be awake
-  double network_j = 0;    ///< the share of these hosts
-  StateSums states;
-  core::PowerTrace trace;  ///< without bins if there are none; times after the begin
-  double energy_j() const {
-    return std::accumulate(states.joules.begin(), states.joules.end(), idle_j + awake_j + network_j);
-  }
-};
-
 /// Meters of all ranks and hosts.
 class EnergyAccount {
  public:
@@ -197,13 +182,16 @@ class EnergyAccount {
   /// Adds to the sums of all ranks what one has done until it comes to mark 0, 1 ... of the panels of a window.
   void begin_panel(std::size_t mark, const StateMeter& meter);
   const std::vector<StateSums>& at_marks() const { return at_marks_; }
-  /// When all is over. Once.
-  EnergyTotals end();
+  /// When all is over, once: the energy of the timed part of a run, at the wall (docs/models/energy.md). Only hosts
+  /// with ranks count. The time of the trace is that of the rank that took longest, its bins begin at begun_s().
+  core::SimulatedEnergy end();
+  /// When the first rank did, on the simulated clock.
+  double begun_s() const { return origin_s_; }
   const std::deque<StateMeter>& meters() const { return meters_; }
 
  private:
   HostMeter& host_meter(int host);
-  void end_bins(EnergyTotals& totals, double network_w);
+  void end_bins(core::PowerTrace& trace, double network_w);
   const core::ClusterModel& cluster_;
   core::EnergySettings settings_;
   PowerBins all_;

@@ -148,12 +148,6 @@ void add_phases(core::CountsAtPanels& panels, const std::vector<PhaseTimes>& mar
           [phase, i](const PhaseTimes& mark) { return mark[phase].*time_fields[i].time; });
 }
 
-std::vector<NamedTimes> named(Activity::RankPhaseTimes phases) {
-  std::vector<NamedTimes> list;
-  for (std::size_t i = 0; i < phases.size(); ++i) list.push_back({phase_names[i], std::move(phases[i])});
-  return list;
-}
-
 std::vector<core::RankPhases> rank_phases(const std::vector<NamedTimes>& parts, bool detours) {
   std::vector<core::RankPhases> list;
   for (const NamedTimes& part : parts) {
@@ -163,23 +157,6 @@ std::vector<core::RankPhases> rank_phases(const std::vector<NamedTimes>& parts, 
       for (const PhaseTime& time : part.ranks) (phase.*time_fields[i].times).push_back(time.*time_fields[i].time);
   }
   return list;
-}
-
-core::SimulatedEnergy simulated_energy(EnergyTotals totals) {
-  core::SimulatedEnergy result;
-  result.energy.energy_j = totals.energy_j();
-  result.energy.idle_j = totals.idle_j;
-  result.energy.awake_j = totals.awake_j;
-  result.energy.awake_share = totals.awake_share;
-  result.energy.network_j = totals.network_j;
-  const StateSums& sums = totals.states;
-  for (std::size_t i = 0; i < sums.seconds.size(); ++i)
-    if (sums.seconds[i] != 0)
-      result.energy.states.push_back(
-          {core::to_string(static_cast<core::CoreState>(i)), sums.seconds[i], sums.joules[i]});
-  result.trace = std::move(totals.trace);
-  result.trace.time_s = totals.time_s;
-  return result;
 }
 
 ProgressFile::ProgressFile(const std::string& path) {
@@ -192,25 +169,21 @@ ProgressFile::~ProgressFile() {
 }
 
 void ProgressFile::update(double fraction, double simulated_s) {
-  if (descriptor_ < 0 || !(fraction > fraction_)) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_) return;
-  next_ = now + std::chrono::milliseconds(200);
-  fraction_ = fraction;
-  write({fraction, simulated_s, 0});
+  if (descriptor_ >= 0 && fraction > fraction_) write({fraction, simulated_s, 0});
 }
 
 void ProgressFile::tell(double simulated_s, double messages) {
   constexpr unsigned clock_every = 64;
   if (descriptor_ < 0 || ++skipped_ < clock_every) return;
   skipped_ = 0;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_) return;
-  next_ = now + std::chrono::milliseconds(200);
   write({fraction_, simulated_s, messages});
 }
 
 void ProgressFile::write(const core::SimulationProgress& progress) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(200);
+  fraction_ = progress.fraction;
   const std::string line = core::progress_line(progress);
   if (::pwrite(descriptor_, line.data(), line.size(), 0) < 0) {
     (void)::close(descriptor_);

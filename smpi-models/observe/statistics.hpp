@@ -12,7 +12,6 @@
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #include "smpi-models/observe/activity.hpp"
 #include "smpi-models/observe/energy_meters.hpp"
-#include "smpi-models/program/program_times.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -105,12 +104,8 @@ void add_counts(core::CountsAtPanels& panels, const std::vector<CallCounts>& mar
 void add_states(core::CountsAtPanels& panels, const std::vector<StateSums>& marks);
 void add_phases(core::CountsAtPanels& panels, const std::vector<PhaseTimes>& marks, bool detours);
 
-/// The phases of HPL with their names.
-std::vector<NamedTimes> named(Activity::RankPhaseTimes phases);
 /// `detours`: there may be some.
 std::vector<core::RankPhases> rank_phases(const std::vector<NamedTimes>& parts, bool detours);
-
-core::SimulatedEnergy simulated_energy(EnergyTotals totals);
 
 /// Tells another process how far the simulation is (core::progress_line()).
 class ProgressFile {

@@ -15,53 +15,51 @@
 #include "smpi-models/session/session.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
-namespace hplcast::smpi_models {
+using hplcast::smpi_models::guarded;
+using hplcast::smpi_models::ProgramMessages;
+using hplcast::smpi_models::ProgramRequest;
+using hplcast::smpi_models::Rank;
+using hplcast::smpi_models::Runtime;
+using hplcast::smpi_models::shared_memory;
+
+namespace core = hplcast::core;
+
+// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
+
+namespace {
 
 /// A shared library of BLAS for --numerics run, which all ranks call: BLAS keeps nothing between its calls.
 class RealBlas {
  public:
   /// Empty: OpenBLAS, or else the BLAS of the system. @throws core::Error if there is none.
-  explicit RealBlas(const std::string& path);
+  explicit RealBlas(const std::string& path) {
+    const char* const everywhere[] = {"libopenblas.so.0", "libblas.so.3"};
+    for (const char* name : everywhere) {
+      path_ = path.empty() ? name : path;
+      // Its own functions are its own: the program has some of the same names.
+      library_ = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+      if (library_ != nullptr) return;
+      if (!path.empty()) break;
+    }
+    throw core::Error(
+        core::ExitCode::bad_input,
+        "--numerics run needs a shared library of BLAS; expected " +
+            (path.empty() ? std::string("libopenblas.so.0 or libblas.so.3 where the loader finds it") : path) + ": " +
+            ::dlerror());
+  }
 
   /// @throws core::Error for a name that it does not have.
-  void* routine(const char* name) const;
+  void* routine(const char* name) const {
+    if (void* const found = ::dlsym(library_, name)) return found;
+    throw core::Error(
+        core::ExitCode::bad_input,
+        path_ + " has no " + name + ", which --numerics run needs; expected another library (HPLCAST_REAL_BLAS)");
+  }
 
  private:
   std::string path_;
   void* library_ = nullptr;
 };
-
-RealBlas::RealBlas(const std::string& path) {
-  const char* const everywhere[] = {"libopenblas.so.0", "libblas.so.3"};
-  for (const char* name : everywhere) {
-    path_ = path.empty() ? name : path;
-    // Its own functions are its own: the program has some of the same names.
-    library_ = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-    if (library_ != nullptr) return;
-    if (!path.empty()) break;
-  }
-  throw core::Error(
-      core::ExitCode::bad_input,
-      "--numerics run needs a shared library of BLAS; expected " +
-          (path.empty() ? std::string("libopenblas.so.0 or libblas.so.3 where the loader finds it") : path) + ": " +
-          ::dlerror());
-}
-
-void* RealBlas::routine(const char* name) const {
-  if (void* const found = ::dlsym(library_, name)) return found;
-  throw core::Error(
-      core::ExitCode::bad_input,
-      path_ + " has no " + name + ", which --numerics run needs; expected another library (HPLCAST_REAL_BLAS)");
-}
-
-}  // namespace hplcast::smpi_models
-
-using hplcast::smpi_models::guarded;
-using hplcast::smpi_models::Rank;
-using hplcast::smpi_models::Runtime;
-using hplcast::smpi_models::shared_memory;
-
-namespace {
 
 /// Clocks are read and memory is allocated before the simulation begins, too.
 bool in_a_rank() {
@@ -118,8 +116,8 @@ void hplcast_numerics_end(void) {
 
 void* hplcast_real_routine(const char* name) {
   return guarded([&] {
-    static const auto* const blas = new hplcast::smpi_models::RealBlas(
-        hplcast::smpi_models::session().settings().program.value_or(hplcast::core::ProgramSettings()).real_blas);
+    static const auto* const blas =
+        new RealBlas(hplcast::smpi_models::session().settings().program.value_or(core::ProgramSettings()).real_blas);
     return blas->routine(name);
   });
 }
@@ -127,8 +125,6 @@ void* hplcast_real_routine(const char* name) {
 void hplcast_stop(const char* message) {
   hplcast::smpi_models::end_simulation(message, hplcast::core::ExitCode::bad_input);
 }
-
-// What blocks is called outside of guarded().
 
 void hplcast_before_mpi(const char* function) {
   if (!in_a_rank()) return;
@@ -166,10 +162,7 @@ int hplcast_is_shared(const void* address) {
   return shared_memory().shares(address);
 }
 
-using hplcast::smpi_models::ProgramMessages;
-using hplcast::smpi_models::ProgramRequest;
-
-// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
+// --- messages --------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -88,12 +88,6 @@ class ClockIntervals {
 /// Whether loops call this function of MPI, or clock, until there is something.
 bool polls(std::string_view function);
 
-/// Times of all ranks in a part of a program, by rank.
-struct NamedTimes {
-  std::string name;
-  std::vector<PhaseTime> ranks;
-};
-
 /// Where the time of each rank of a program goes: routines, regions, the rest, MPI functions; and its events for the
 /// trace. Times are those of the ranks, as in Activity; those of one rank add up to its time, because each of them
 /// begins where the last one ended. Without SimGrid inside.

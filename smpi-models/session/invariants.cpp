@@ -28,13 +28,13 @@ void check_states(const EnergyAccount& energy) {
   }
 }
 
-void check_phases(const Activity::RankPhaseTimes& phases, double end_s) {
+void check_phases(const std::vector<NamedTimes>& phases, double end_s) {
   const double rounding_s = rounding_of_dates_s(end_s);
-  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
-    for (std::size_t rank = 0; rank < phases[phase].size(); ++rank) {
-      const PhaseTime& time = phases[phase][rank];
+  for (const NamedTimes& phase : phases) {
+    for (std::size_t rank = 0; rank < phase.ranks.size(); ++rank) {
+      const PhaseTime& time = phase.ranks[rank];
       const double excess_s = time.kernels_s + time.messages_s + time.waiting_s + time.detours_s - time.elapsed_s;
-      require(std::abs(excess_s) <= rounding_s, static_cast<std::uint32_t>(rank), phase_names[phase], excess_s);
+      require(std::abs(excess_s) <= rounding_s, static_cast<std::uint32_t>(rank), phase.name.c_str(), excess_s);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "smpi-models/observe/activity.hpp"
 #include "smpi-models/observe/energy_meters.hpp"
@@ -35,6 +36,6 @@ constexpr double rounding_of_dates_s(double date_s) {
 /// After its end().
 void check_states(const EnergyAccount& energy);
 /// @param end_s  of the simulation
-void check_phases(const Activity::RankPhaseTimes& phases, double end_s);
+void check_phases(const std::vector<NamedTimes>& phases, double end_s);
 
 }  // namespace hplcast::smpi_models

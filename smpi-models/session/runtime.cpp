@@ -104,12 +104,12 @@ void Runtime::begin_account() {
 void Runtime::end_account() {
   if (settings_.program)
     for (Rank& rank : ranks_) rank.clock.meter()->end(core::CoreState::messages, program_.last_s(rank));
-  energy_totals_ = energy_->end();
-  core::PowerTrace& trace = energy_totals_->trace;
+  result_.energy = energy_->end();
+  const core::PowerTrace& trace = result_.energy->trace;
   for (std::size_t i = 0; i < trace.bins_j.size(); ++i)
-    activity_.counter("power [W]", energy_totals_->begun_s + static_cast<double>(i) * trace.bin_s,
+    activity_.counter("power [W]", energy_->begun_s() + static_cast<double>(i) * trace.bin_s,
                       trace.power_w(trace.bins_j, i));
-  if (!trace.bins_j.empty()) activity_.counter("power [W]", energy_totals_->begun_s + trace.time_s, 0);
+  if (!trace.bins_j.empty()) activity_.counter("power [W]", energy_->begun_s() + trace.time_s, 0);
 }
 
 void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
@@ -234,7 +234,7 @@ void Runtime::write() {
     result.program->messages = messages.messages;
     result.program->message_bytes = messages.bytes;
   } else if (activity_.keeps_phases()) {
-    result.phases = rank_phases(named(activity_.phase_times()), detours);
+    result.phases = rank_phases(activity_.phase_times(), detours);
   }
   if (result.deadlock) result.blocked = settings_.program ? program_.blocked() : activity_.blocked();
   if (std::vector<double> marks_s = panel_marks_.means_s(); !marks_s.empty()) {
@@ -245,7 +245,6 @@ void Runtime::write() {
     if (energy_) add_states(panels.counts, energy_->at_marks());
     add_phases(panels.counts, activity_.phase_times_at_marks(), detours);
   }
-  if (energy_totals_) result.energy = simulated_energy(*energy_totals_);
   if (columns_) result.fast_error_95_s = columns_->error_95_s();
   core::write_file(settings_.result, [&](std::ostream& out) { core::write_simulation_result(out, result); });
 }

@@ -74,8 +74,7 @@ class Runtime {
   Activity activity_;
   Program program_;
   std::optional<EnergyAccount> energy_;
-  std::optional<EnergyTotals> energy_totals_;  ///< at the end
-  std::deque<Rank> ranks_;                     // by number in MPI_COMM_WORLD
+  std::deque<Rank> ranks_;  // by number in MPI_COMM_WORLD
   std::optional<Communicator> world_;
   std::optional<Polling> polling_;
   ProgressFile progress_;

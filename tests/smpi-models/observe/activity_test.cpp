@@ -37,7 +37,7 @@ class TwoRanks : public ::testing::Test {
     activity.call_begin(rank, rank == 0 ? to_1(operation) : from_0(operation), begin_s);
     activity.call_end(rank, nullptr, true, end_s);
   }
-  PhaseTime time(hplcast_phase phase, std::size_t rank) const { return activity.phase_times()[phase][rank]; }
+  PhaseTime time(hplcast_phase phase, std::size_t rank) const { return activity.phase_times()[phase].ranks[rank]; }
 
   Activity activity;
 };
@@ -200,7 +200,7 @@ TEST(Activity, DetoursAreNeitherWorkNorMessagesNorWaiting) {
   activity.call_end(0, nullptr, false, 5);
   activity.call_end(1, nullptr, false, {7, 2});
   activity.phase_end(1, {7, 2});
-  const PhaseTime time = activity.phase_times()[HPLCAST_PHASE_UPDATE][1];
+  const PhaseTime time = activity.phase_times()[HPLCAST_PHASE_UPDATE].ranks[1];
   EXPECT_EQ(time.elapsed_s, 7);
   EXPECT_EQ(time.kernels_s, 2);
   EXPECT_EQ(time.waiting_s, 2);

@@ -35,8 +35,10 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-double seconds(const EnergyTotals& totals, CoreState state) {
-  return totals.states.seconds[static_cast<std::size_t>(state)];
+double seconds(const core::SimulatedEnergy& totals, CoreState state) {
+  for (const core::StateEnergy& one : totals.energy.states)
+    if (one.name == core::to_string(state)) return one.time_s;
+  return 0;
 }
 
 TEST(PowerBins, AddUpToWhatWasAdded) {
@@ -94,16 +96,16 @@ TEST(EnergyAccount, IsTheSumOverTheStatesOfTheCores) {
   rank.until(CoreState::blocked, 6);
   rank.end(CoreState::messages, 6.25);
   rank.until(dgemm, 9);  // after it
-  const EnergyTotals totals = account.end();
-  EXPECT_EQ(totals.time_s, 3.25);
+  const core::SimulatedEnergy totals = account.end();
+  EXPECT_EQ(totals.trace.time_s, 3.25);
   EXPECT_EQ(seconds(totals, dgemm), 2);
   EXPECT_EQ(seconds(totals, CoreState::blocked), 1);
   EXPECT_EQ(seconds(totals, CoreState::messages), 0.25);
-  EXPECT_DOUBLE_EQ(totals.idle_j, 325 / 0.8) << "one host is used";
-  EXPECT_DOUBLE_EQ(totals.awake_j, 65 / 0.8);
-  EXPECT_DOUBLE_EQ(totals.network_j, 25 * 3.25) << "its share of the network, not through the supply";
-  EXPECT_DOUBLE_EQ(totals.energy_j(), (325 + 65 + 20 + 5 + 1.25) / 0.8 + 25 * 3.25);
-  EXPECT_DOUBLE_EQ(sum(totals.trace.bins_j), totals.energy_j());
+  EXPECT_DOUBLE_EQ(totals.energy.idle_j, 325 / 0.8) << "one host is used";
+  EXPECT_DOUBLE_EQ(totals.energy.awake_j, 65 / 0.8);
+  EXPECT_DOUBLE_EQ(totals.energy.network_j, 25 * 3.25) << "its share of the network, not through the supply";
+  EXPECT_DOUBLE_EQ(totals.energy.energy_j, (325 + 65 + 20 + 5 + 1.25) / 0.8 + 25 * 3.25);
+  EXPECT_DOUBLE_EQ(sum(totals.trace.bins_j), totals.energy.energy_j);
   EXPECT_EQ(totals.trace.bins_j.size(), 7U);
   EXPECT_DOUBLE_EQ(totals.trace.bins_j[0], 65 / 0.8 + 12.5);
   EXPECT_DOUBLE_EQ(totals.trace.bins_j[6], (100 + 20 + 5) * 0.25 / 0.8 + 25 * 0.25);
@@ -118,12 +120,12 @@ TEST(EnergyAccount, WhoEndsFirstWaitsForTheLast) {
   account.begin(slow, 0.5);  // each rank counts from its own begin, as HPL does
   quick.end(dgemm, 1);
   slow.end(dgemm, 2.5);
-  const EnergyTotals totals = account.end();
-  EXPECT_EQ(totals.time_s, 2);
+  const core::SimulatedEnergy totals = account.end();
+  EXPECT_EQ(totals.trace.time_s, 2);
   EXPECT_EQ(seconds(totals, CoreState::blocked), 1);
   EXPECT_EQ(quick.total_s(), 2);
   EXPECT_EQ(slow.total_s(), 2);
-  EXPECT_EQ(totals.energy_j(), 2 * 120 + 3 * 10 + 1 * 5);
+  EXPECT_EQ(totals.energy.energy_j, 2 * 120 + 3 * 10 + 1 * 5);
 }
 
 TEST(EnergyAccount, AHostWhoseCoresAllWaitForNothingIsIdle) {
@@ -140,13 +142,13 @@ TEST(EnergyAccount, AHostWhoseCoresAllWaitForNothingIsIdle) {
   b.until(dgemm, 2);
   b.end(CoreState::blocked, 5);
   c.end(CoreState::blocked, 5);
-  const EnergyTotals totals = account.end();
-  EXPECT_DOUBLE_EQ(totals.awake_share, (2 + 1) / 10.0) << "0 to 2 and 4 to 5 of one of two hosts";
-  EXPECT_DOUBLE_EQ(totals.awake_j, 3 * 20);
-  EXPECT_DOUBLE_EQ(totals.energy_j(), 2 * 5 * 100 + 60 + (2 + 1.5) * 10);
+  const core::SimulatedEnergy totals = account.end();
+  EXPECT_DOUBLE_EQ(totals.energy.awake_share, (2 + 1) / 10.0) << "0 to 2 and 4 to 5 of one of two hosts";
+  EXPECT_DOUBLE_EQ(totals.energy.awake_j, 3 * 20);
+  EXPECT_DOUBLE_EQ(totals.energy.energy_j, 2 * 5 * 100 + 60 + (2 + 1.5) * 10);
   ASSERT_EQ(totals.trace.hosts.size(), 2U);
   EXPECT_DOUBLE_EQ(sum(totals.trace.hosts[1].bins_j), 500) << "it was idle";
-  EXPECT_NEAR(sum(totals.trace.bins_j), totals.energy_j(), 1e-12 * totals.energy_j());
+  EXPECT_NEAR(sum(totals.trace.bins_j), totals.energy.energy_j, 1e-12 * totals.energy.energy_j);
 }
 
 TEST(EnergyAccount, TheAwakeTimeOfManyRanksDoesNotDependOnTheOrderInWhichTheyTell) {
@@ -174,7 +176,7 @@ TEST(EnergyAccount, TheAwakeTimeOfManyRanksDoesNotDependOnTheOrderInWhichTheyTel
       for (int rank = 0; rank < ranks; ++rank)
         for (int step = 0; step < steps; ++step) tell(rank, step);
     for (int i = 0; i < ranks; ++i) meters[static_cast<std::size_t>(i)]->end(CoreState::blocked, 2000);
-    return account.end().awake_share * 2000;
+    return account.end().energy.awake_share * 2000;
   };
   const double one_after_another = awake_s(false);
   EXPECT_GT(one_after_another, 0.3 * 1500);
@@ -190,9 +192,9 @@ TEST(EnergyAccount, OfTheLastTimedPartCounts) {
   account.begin(rank, 10);
   rank.until(dgemm, 11);
   rank.end(CoreState::blocked, 12);
-  const EnergyTotals totals = account.end();
-  EXPECT_EQ(totals.begun_s, 10);
-  EXPECT_EQ(totals.energy_j(), 2 * 100 + 20 + 10);
+  const core::SimulatedEnergy totals = account.end();
+  EXPECT_EQ(account.begun_s(), 10);
+  EXPECT_EQ(totals.energy.energy_j, 2 * 100 + 20 + 10);
   EXPECT_THAT(totals.trace.bins_j, ElementsAre(130, 100));
 }
 
@@ -210,7 +212,7 @@ TEST(StateMeter, SpreadsWhatWasNotedOverTheMeeting) {
   rank.spent(dgemm, 0.75, 12);  // after the last note
   rank.settle(13, 13.5, 14.25);
   rank.end(CoreState::messages, 14.25);
-  const EnergyTotals totals = account.end();
+  const core::SimulatedEnergy totals = account.end();
   EXPECT_DOUBLE_EQ(seconds(totals, dgemm), 1.75);
   EXPECT_DOUBLE_EQ(seconds(totals, dger), 0.5);
   EXPECT_DOUBLE_EQ(seconds(totals, CoreState::blocked), 1.5) << "0.5 s for the others of the meeting";
@@ -218,7 +220,7 @@ TEST(StateMeter, SpreadsWhatWasNotedOverTheMeeting) {
   EXPECT_DOUBLE_EQ(rank.total_s(), 4.25);
   // From 1 to 3.5: 0.5 s of 10 W and 2 s of 5 W, spread evenly.
   EXPECT_DOUBLE_EQ(totals.trace.bins_j[1], 120 + 15 / 2.5);
-  EXPECT_DOUBLE_EQ(sum(totals.trace.bins_j), totals.energy_j());
+  EXPECT_DOUBLE_EQ(sum(totals.trace.bins_j), totals.energy.energy_j);
 }
 
 TEST(StateMeter, CountsDetoursInAMeetingAsTheKernelsThatTheyStretch) {
@@ -232,7 +234,7 @@ TEST(StateMeter, CountsDetoursInAMeetingAsTheKernelsThatTheyStretch) {
   rank.stretch_noted(0.25);
   rank.settle(2, 2, 2);
   rank.end(CoreState::messages, 2);
-  const EnergyTotals totals = account.end();
+  const core::SimulatedEnergy totals = account.end();
   EXPECT_DOUBLE_EQ(seconds(totals, dger), 1.25);
   EXPECT_DOUBLE_EQ(seconds(totals, CoreState::messages), 0.75);
 }
