@@ -23,6 +23,13 @@ core::KernelModel edited(const core::KernelModel& model, const LawEdit& edit);
 
 /// The law with expectation and standard deviation times `factor`.
 core::DurationLaw slowed(const core::DurationLaw& law, double factor);
+core::PiecewiseLaw slowed(const core::PiecewiseLaw& law, double factor);
+core::KernelModel slowed(const core::KernelModel& model, double factor);
+
+/// The code of an observed program: `slow` changes the model of a routine (empty: of a region), all else takes `longer`
+/// times as long.
+void slow_program(core::ProgramModel& program,
+                  const std::function<void(core::KernelModel& model, const std::string& routine)>& slow, double longer);
 
 /// The cluster with its network edited, and validated again.
 core::ClusterModel with_network(core::ClusterModel cluster,
@@ -30,6 +37,9 @@ core::ClusterModel with_network(core::ClusterModel cluster,
 
 /// Edits every segment of one cost.
 void edit_segments(core::SegmentedLaw& law, const std::function<void(core::Segment&)>& edit);
+
+/// Intercept and everything around it, in seconds, times `factor`.
+void scale_intercept(core::Segment& segment, double factor);
 
 /// The model of a kernel. @throws core::DomainError if the cluster has none.
 core::KernelModel& kernel_of(core::ClusterModel& cluster, const std::string& kernel);
