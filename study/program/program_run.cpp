@@ -15,8 +15,8 @@
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/simulation.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/predict.hpp"
@@ -27,13 +27,7 @@
 
 namespace hplcast::study {
 
-/// "rank 3", "ranks 0, 1, 2, 3 and 60 more".
-std::string ranks_text(const std::vector<int>& ranks);
-
-/// How a simulated program that failed came to its end, for messages: its exit code and the ranks that ended with one
-/// where SMPI says so in `output` (all that smpirun printed), a signal, else core::how_it_ended().
-std::string how_program_ended(const core::Command& command, const core::CommandResult& result,
-                              const std::string& output);
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -56,8 +50,7 @@ std::vector<RankEnd> rank_ends(const std::string& output) {
   return ends;
 }
 
-}  // namespace
-
+/// "rank 3", "ranks 0, 1, 2, 3 and 60 more".
 std::string ranks_text(const std::vector<int>& ranks) {
   constexpr std::size_t most = 4;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -65,6 +58,8 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return text + (ranks.size() > most ? " and " + std::to_string(ranks.size() - most) + " more" : "");
 }
 
+/// How a simulated program that failed came to its end, for messages: its exit code and the ranks that ended with one
+/// where SMPI says so in `output` (all that smpirun printed), a signal, else core::how_it_ended().
 std::string how_program_ended(const core::Command& command, const core::CommandResult& result,
                               const std::string& output) {
   if (result.timed_out) return core::how_it_ended(command, result);
@@ -80,10 +75,6 @@ std::string how_program_ended(const core::Command& command, const core::CommandR
            ::strsignal(result.status - signals) + ")";
   return core::how_it_ended(command, result);
 }
-
-namespace fs = std::filesystem;
-
-namespace {
 
 bool is_plain(const std::string& text) {
   return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;

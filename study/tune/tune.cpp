@@ -260,7 +260,7 @@ TuneResult tune(const TuneRequest& request) {
   probe(request, candidates.front(), predictor);
   result.best = candidates.front();
   result.baselines = baselines_of(request, candidates.front(), predictor);
-  TuneRounds(request, N, predictor, result).run(std::move(candidates));
+  play_rounds(request, N, predictor, std::move(candidates), result);
   if (!result.ranking.empty()) result.best = result.ranking.front().parameters;
   result.best.N = N;
   result.failures = predictor.failures();
