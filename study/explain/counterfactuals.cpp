@@ -127,6 +127,10 @@ void slow_scope(core::ScopeModel& scope, const MeasuredParts::Network& by) {
   }
 }
 
+void tell(const ExplainRequest& request, double done, const std::string& what) {
+  if (request.progress) request.progress(done, what);
+}
+
 }  // namespace
 
 core::ClusterModel with_measured(core::ClusterModel cluster, const MeasuredParts& parts,
@@ -160,14 +164,6 @@ PredictionRequest request_of(const ExplainRequest& request) {
   again.timeout_s = request.timeout_s;
   return again;
 }
-
-namespace {
-
-void tell(const ExplainRequest& request, double done, const std::string& what) {
-  if (request.progress) request.progress(done, what);
-}
-
-}  // namespace
 
 Baseline simulate_baseline(const ExplainRequest& request, bool events) {
   const core::TemporaryFolder folder("hplcast-explain");

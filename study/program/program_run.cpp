@@ -207,28 +207,6 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   return run;
 }
 
-}  // namespace
-
-double ProgramRun::routines_s() const {
-  double sum_s = 0;
-  for (const auto& [name, use] : routines) sum_s += use.time_s;
-  return sum_s;
-}
-
-double ProgramRun::regions_s() const {
-  double sum_s = 0;
-  for (const auto& [name, use] : regions) sum_s += use.time_s;
-  return sum_s;
-}
-
-double ProgramRun::flop() const {
-  double sum = 0;
-  for (const auto& [name, use] : routines) sum += use.flop;
-  return sum;
-}
-
-namespace {
-
 /// Our platform gives the program the arguments that SimGrid would take; without it they would be lost, or come
 /// changed.
 void require_arguments_arrive(const ProgramRunRequest& request) {
@@ -249,6 +227,24 @@ bool has_rest(const core::ClusterModel& cluster) {
 }
 
 }  // namespace
+
+double ProgramRun::routines_s() const {
+  double sum_s = 0;
+  for (const auto& [name, use] : routines) sum_s += use.time_s;
+  return sum_s;
+}
+
+double ProgramRun::regions_s() const {
+  double sum_s = 0;
+  for (const auto& [name, use] : regions) sum_s += use.time_s;
+  return sum_s;
+}
+
+double ProgramRun::flop() const {
+  double sum = 0;
+  for (const auto& [name, use] : routines) sum += use.flop;
+  return sum;
+}
 
 std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
