@@ -267,25 +267,9 @@ void advise(Cause& cause) {
 }  // namespace
 
 const char* to_string(Cause::Kind kind) {
-  switch (kind) {
-    case Cause::Kind::kernel:
-      return "kernel";
-    case Cause::Kind::place:
-      return "place";
-    case Cause::Kind::latency:
-      return "latency";
-    case Cause::Kind::bandwidth:
-      return "bandwidth";
-    case Cause::Kind::calls:
-      return "calls";
-    case Cause::Kind::messages:
-      return "messages";
-    case Cause::Kind::observation:
-      return "observation";
-    case Cause::Kind::own_work:
-      return "own_work";
-  }
-  return "";
+  constexpr const char* names[] = {"kernel", "place",    "latency",     "bandwidth",
+                                   "calls",  "messages", "observation", "own_work"};  // in the order of Cause::Kind
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::string longer(double factor, const std::string& where) {

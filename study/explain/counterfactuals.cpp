@@ -35,7 +35,7 @@ core::PiecewiseLaw with_level(const core::PiecewiseLaw& law, core::KernelId kern
   const bool whole = law.pieces().size() == 1;
   const core::Monomial split = whole ? core::Monomial{has('m'), has('n'), has('k')} : law.split();
   const auto step = logarithm_of_class(kernel, split);
-  if (!step) return edited(law, [&](const core::DurationLaw& piece) { return slowed(piece, by.overall); });
+  if (!step) return slowed(law, by.overall);
   std::vector<double> starts;
   for (const core::LawPiece& piece : law.pieces()) starts.push_back(piece.from);
   for (std::size_t i = 1; i < classes; ++i)
@@ -87,9 +87,7 @@ void slow_ranks(core::ClusterModel& cluster, core::KernelId kernel, const std::m
   std::vector<core::CpuLaw> overrides = model.overrides();
   for (const auto& [rank, factor] : factors) {
     const RankPlace& place = places[static_cast<std::size_t>(rank)];
-    const core::PiecewiseLaw law =
-        edited(model.law(place.host, place.local),
-               [factor = factor](const core::DurationLaw& piece) { return slowed(piece, factor); });
+    const core::PiecewiseLaw law = slowed(model.law(place.host, place.local), factor);
     const auto same = std::find_if(overrides.begin(), overrides.end(), [&](const core::CpuLaw& own) {
       return own.host == place.host && own.cpu == place.local;
     });
@@ -118,25 +116,19 @@ void slow_scope(core::ScopeModel& scope, const MeasuredParts::Network& by) {
       *rate /= by.bandwidth;
   }
   edit_segments(scope.cost(core::MessageCost::transfer), [&](core::Segment& segment) {
-    segment.intercept_s *= by.latency;
-    segment.sd_s *= by.latency;
-    for (core::MixtureMode& mode : segment.modes) {
-      mode.mean *= by.latency;
-      mode.sd *= by.latency;
-    }
+    scale_intercept(segment, by.latency);
     segment.slope_s_per_byte *= by.bandwidth;
   });
   for (const core::MessageCost cost : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv}) {
     edit_segments(scope.cost(cost), [&](core::Segment& segment) {
-      segment.intercept_s *= by.calls;
+      scale_intercept(segment, by.calls);
       segment.slope_s_per_byte *= by.calls;
-      segment.sd_s *= by.calls;
-      for (core::MixtureMode& mode : segment.modes) {
-        mode.mean *= by.calls;
-        mode.sd *= by.calls;
-      }
     });
   }
+}
+
+void tell(const ExplainRequest& request, double done, const std::string& what) {
+  if (request.progress) request.progress(done, what);
 }
 
 }  // namespace
@@ -172,14 +164,6 @@ PredictionRequest request_of(const ExplainRequest& request) {
   again.timeout_s = request.timeout_s;
   return again;
 }
-
-namespace {
-
-void tell(const ExplainRequest& request, double done, const std::string& what) {
-  if (request.progress) request.progress(done, what);
-}
-
-}  // namespace
 
 Baseline simulate_baseline(const ExplainRequest& request, bool events) {
   const core::TemporaryFolder folder("hplcast-explain");

@@ -12,21 +12,6 @@
 
 namespace hplcast::study {
 
-namespace {
-
-core::DurationLaw scaled_law(const core::DurationLaw& law, double factor) {
-  return core::DurationLaw::make(core::scaled(law.mu(), factor), core::scaled(law.sigma(), factor), law.noise(),
-                                 law.modes());
-}
-
-core::PiecewiseLaw scaled_law(const core::PiecewiseLaw& law, double factor) {
-  std::vector<core::LawPiece> pieces;
-  for (const core::LawPiece& piece : law.pieces()) pieces.push_back({piece.from, scaled_law(piece.law, factor)});
-  return core::PiecewiseLaw::make(law.split(), std::move(pieces));
-}
-
-}  // namespace
-
 core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::string& host, int cpu, double factor) {
   if (!(factor > 0) || !std::isfinite(factor)) throw core::DomainError("speed factor", factor, "a number > 0");
   const auto& names = cluster.hosts.names();
@@ -49,7 +34,7 @@ core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::
       const bool own = std::any_of(model.overrides().begin(), model.overrides().end(),
                                    [&](const core::CpuLaw& law) { return law.host == h && law.cpu == c; });
       if (changed) {
-        laws.push_back({h, c, scaled_law(model.law(h, c), 1 / factor)});
+        laws.push_back({h, c, slowed(model.law(h, c), 1 / factor)});
       } else if (own) {
         laws.push_back({h, c, model.law(h, c)});
       }
@@ -113,7 +98,7 @@ class Predictions {
   /// Index of what is to be predicted.
   std::size_t add(const core::ClusterModel& cluster, const core::HplParameters& parameters) {
     for (std::uint64_t seed : options_.seeds) {
-      study::PredictionRequest request;
+      PredictionRequest request;
       request.cluster = cluster;
       request.parameters = parameters;
       request.seed = seed;
@@ -128,7 +113,7 @@ class Predictions {
     gflops_.resize(batch_.plans.size());
     batch_.jobs = options_.jobs;
     batch_.ended = [this](std::size_t index, const core::Prediction& p) { gflops_[index] = p.gflops; };
-    study::predict_many(batch_);
+    predict_many(batch_);
   }
 
   std::vector<double> gflops(std::size_t index) const {
@@ -138,7 +123,7 @@ class Predictions {
 
  private:
   const CostOptions& options_;
-  study::PredictionBatch batch_;
+  PredictionBatch batch_;
   std::vector<double> gflops_;
 };
 
@@ -243,7 +228,7 @@ Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const 
     OfHost& one = of_hosts.emplace_back();
     one.alone = is_all ? of_now : predictions.add(changed(normal, host.findings), options.parameters);
     if (normal.hosts.count() < 2) continue;
-    const core::ClusterModel rest = study::remove_named_nodes(now, {host.host});
+    const core::ClusterModel rest = remove_named_nodes(now, {host.host});
     one.left_out = fitted(options.parameters, rest);
     one.without = predictions.add(rest, one.left_out);
   }

@@ -1,5 +1,3 @@
-// What findings have to do with each other, and with what earlier checks have told.
-// Counts of flagged runs, for comparing with published numbers.
 #include "hplcast/study/history_check.hpp"
 
 #include <algorithm>
@@ -14,10 +12,7 @@
 
 namespace hplcast::study {
 
-/// Fills in which recorded check told findings and missing hosts first. Verdicts of later checks than this do not
-/// count.
-void add_told(const std::vector<Verdict>& verdicts, HistoryCheck& check);
-
+// What findings have to do with each other, and with what earlier checks have told.
 namespace {
 
 bool have_one_cause(const HistoryFinding& a, const HistoryFinding& b) {
@@ -95,6 +90,10 @@ std::vector<Verdict> HistoryCheck::verdicts() const {
   return result;
 }
 
+namespace {
+
+/// Fills in which recorded check told findings and missing hosts first. Verdicts of later checks than this do not
+/// count.
 void add_told(const std::vector<Verdict>& verdicts, HistoryCheck& check) {
   const std::int64_t now_s = check.newest_s.value_or(0);
   const auto told = [&](const Verdict& what) -> std::optional<std::int64_t> {
@@ -105,8 +104,6 @@ void add_told(const std::vector<Verdict>& verdicts, HistoryCheck& check) {
   for (HistoryFinding& one : check.findings) one.told_s = told(verdict_of(one, now_s));
   for (MissingHost& one : check.missing) one.told_s = told(verdict_of(one, now_s));
 }
-
-namespace {
 
 /// Whether a logged change names the host and tells why it is missing since the day that it was last asked.
 bool is_explained(const MissingHost& host, const std::vector<Change>& changes) {
@@ -187,6 +184,7 @@ HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& 
   return check;
 }
 
+// Counts of flagged runs, for comparing with published numbers.
 namespace {
 
 /// The runs of a place that have all factors.

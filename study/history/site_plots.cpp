@@ -8,19 +8,8 @@
 namespace hplcast::study {
 
 const char* to_string(CellKind kind) {
-  switch (kind) {
-    case CellKind::untested:
-      return "untested";
-    case CellKind::inside:
-      return "inside";
-    case CellKind::below:
-      return "below";
-    case CellKind::above:
-      return "above";
-    case CellKind::outlier:
-      return "outlier";
-  }
-  return "";
+  constexpr const char* names[] = {"untested", "inside", "below", "above", "outlier"};  // in the order of CellKind
+  return names[static_cast<std::size_t>(kind)];
 }
 
 namespace {

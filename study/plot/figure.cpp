@@ -24,23 +24,14 @@ std::string grid_line(double x1, double y1, double x2, double y2, const std::str
 
 /// The outline of a marker around (0, 0).
 std::string marker_path(Marker shape) {
-  switch (shape) {
-    case Marker::square:
-      return "M-4 -4H4V4H-4Z";
-    case Marker::triangle:
-      return "M0 -5.5L5 4H-5Z";
-    case Marker::diamond:
-      return "M0 -5.8L5.8 0L0 5.8L-5.8 0Z";
-    case Marker::cross:
-      return "M-3 -3L3 3M3 -3L-3 3";
-    case Marker::line:
-      return "M-8 0H8";
-    case Marker::dot:
-      return "M0 0h0";
-    case Marker::circle:
-      break;
-  }
-  return "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z";
+  constexpr const char* paths[] = {"M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z",
+                                   "M-4 -4H4V4H-4Z",
+                                   "M0 -5.5L5 4H-5Z",
+                                   "M0 -5.8L5.8 0L0 5.8L-5.8 0Z",
+                                   "M-3 -3L3 3M3 -3L-3 3",
+                                   "M-8 0H8",
+                                   "M0 0h0"};  // in the order of Marker
+  return paths[static_cast<std::size_t>(shape)];
 }
 
 std::string titled(const std::string& tooltip) {

@@ -21,42 +21,6 @@ std::pair<double, double> range_of_x(const PlotPanel& panel) {
   return {least, most};
 }
 
-}  // namespace
-
-void PlotPanel::add_diagonal(const std::string& name) {
-  const auto [least, most] = range_of_x(*this);
-  line(name).values = {{least, least}, {most, most}};
-}
-
-void PlotPanel::add_level(double y, const std::string& name) {
-  const auto [least, most] = range_of_x(*this);
-  line(name).values = {{least, y}, {most, y}};
-}
-
-void PlotPanel::add_histogram(const std::string& name, const std::vector<double>& values, double from, double to,
-                              int bins) {
-  const double width = (to - from) / bins;
-  std::vector<double> counts(static_cast<std::size_t>(bins), 0.0);
-  for (const double value : values)
-    if (value >= from && value < to)
-      counts[std::min(counts.size() - 1, static_cast<std::size_t>((value - from) / width))] += 1;
-  PlotSeries& histogram = steps(name);
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    histogram.add(from + (static_cast<double>(i) + 0.5) * width,
-                  counts[i] / (static_cast<double>(values.size()) * width));
-}
-
-void PlotPanel::add_curve(const std::string& name, double from, double to, int count,
-                          const std::function<double(double)>& function) {
-  PlotSeries& curve = line(name);
-  for (int i = 0; i < count; ++i) {
-    const double x = from + (to - from) * i / (count - 1);
-    curve.add(x, function(x));
-  }
-}
-
-namespace {
-
 constexpr std::size_t most_points = 4000;
 constexpr std::size_t colours = 8;  // classes s1 to s8
 
@@ -150,6 +114,38 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
 }
 
 }  // namespace
+
+void PlotPanel::add_diagonal(const std::string& name) {
+  const auto [least, most] = range_of_x(*this);
+  line(name).values = {{least, least}, {most, most}};
+}
+
+void PlotPanel::add_level(double y, const std::string& name) {
+  const auto [least, most] = range_of_x(*this);
+  line(name).values = {{least, y}, {most, y}};
+}
+
+void PlotPanel::add_histogram(const std::string& name, const std::vector<double>& values, double from, double to,
+                              int bins) {
+  const double width = (to - from) / bins;
+  std::vector<double> counts(static_cast<std::size_t>(bins), 0.0);
+  for (const double value : values)
+    if (value >= from && value < to)
+      counts[std::min(counts.size() - 1, static_cast<std::size_t>((value - from) / width))] += 1;
+  PlotSeries& histogram = steps(name);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    histogram.add(from + (static_cast<double>(i) + 0.5) * width,
+                  counts[i] / (static_cast<double>(values.size()) * width));
+}
+
+void PlotPanel::add_curve(const std::string& name, double from, double to, int count,
+                          const std::function<double(double)>& function) {
+  PlotSeries& curve = line(name);
+  for (int i = 0; i < count; ++i) {
+    const double x = from + (to - from) * i / (count - 1);
+    curve.add(x, function(x));
+  }
+}
 
 std::string picture_file(const Picture& picture) {
   std::vector<Figure> figures;

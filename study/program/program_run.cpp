@@ -15,8 +15,8 @@
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/simulation.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/simulation.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/predict.hpp"
@@ -27,13 +27,7 @@
 
 namespace hplcast::study {
 
-/// "rank 3", "ranks 0, 1, 2, 3 and 60 more".
-std::string ranks_text(const std::vector<int>& ranks);
-
-/// How a simulated program that failed came to its end, for messages: its exit code and the ranks that ended with one
-/// where SMPI says so in `output` (all that smpirun printed), a signal, else core::how_it_ended().
-std::string how_program_ended(const core::Command& command, const core::CommandResult& result,
-                              const std::string& output);
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -56,8 +50,7 @@ std::vector<RankEnd> rank_ends(const std::string& output) {
   return ends;
 }
 
-}  // namespace
-
+/// "rank 3", "ranks 0, 1, 2, 3 and 60 more".
 std::string ranks_text(const std::vector<int>& ranks) {
   constexpr std::size_t most = 4;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -65,6 +58,8 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return text + (ranks.size() > most ? " and " + std::to_string(ranks.size() - most) + " more" : "");
 }
 
+/// How a simulated program that failed came to its end, for messages: its exit code and the ranks that ended with one
+/// where SMPI says so in `output` (all that smpirun printed), a signal, else core::how_it_ended().
 std::string how_program_ended(const core::Command& command, const core::CommandResult& result,
                               const std::string& output) {
   if (result.timed_out) return core::how_it_ended(command, result);
@@ -80,10 +75,6 @@ std::string how_program_ended(const core::Command& command, const core::CommandR
            ::strsignal(result.status - signals) + ")";
   return core::how_it_ended(command, result);
 }
-
-namespace fs = std::filesystem;
-
-namespace {
 
 bool is_plain(const std::string& text) {
   return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
@@ -216,28 +207,6 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   return run;
 }
 
-}  // namespace
-
-double ProgramRun::routines_s() const {
-  double sum_s = 0;
-  for (const auto& [name, use] : routines) sum_s += use.time_s;
-  return sum_s;
-}
-
-double ProgramRun::regions_s() const {
-  double sum_s = 0;
-  for (const auto& [name, use] : regions) sum_s += use.time_s;
-  return sum_s;
-}
-
-double ProgramRun::flop() const {
-  double sum = 0;
-  for (const auto& [name, use] : routines) sum += use.flop;
-  return sum;
-}
-
-namespace {
-
 /// Our platform gives the program the arguments that SimGrid would take; without it they would be lost, or come
 /// changed.
 void require_arguments_arrive(const ProgramRunRequest& request) {
@@ -258,6 +227,24 @@ bool has_rest(const core::ClusterModel& cluster) {
 }
 
 }  // namespace
+
+double ProgramRun::routines_s() const {
+  double sum_s = 0;
+  for (const auto& [name, use] : routines) sum_s += use.time_s;
+  return sum_s;
+}
+
+double ProgramRun::regions_s() const {
+  double sum_s = 0;
+  for (const auto& [name, use] : regions) sum_s += use.time_s;
+  return sum_s;
+}
+
+double ProgramRun::flop() const {
+  double sum = 0;
+  for (const auto& [name, use] : routines) sum += use.flop;
+  return sum;
+}
 
 std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");

@@ -27,6 +27,19 @@ Json json_of(const std::map<std::string, RoutineUse>& uses) {
   return json;
 }
 
+/// Names as the runtime gives them (smpi-models/program/program_times.cpp).
+std::string group_of(const std::string& name) {
+  constexpr std::array own = {"the rest", "clock", "other", "ended"};
+  if (std::find(own.begin(), own.end(), name) != own.end()) return name;
+  if (core::begins_with(name, "region ")) return "regions";
+  return core::begins_with(name, "MPI_") ? "MPI" : "routines";
+}
+
+void add(std::vector<double>& to, const std::vector<double>& values) {
+  if (to.size() < values.size()) to.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
+}
+
 }  // namespace
 
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings) {
@@ -59,23 +72,6 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
   if (run.energy) json["energy"] = core::parse_json<Json>(core::energy_text(*run.energy));
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
-
-namespace {
-
-/// Names as the runtime gives them (smpi-models/program/program_times.cpp).
-std::string group_of(const std::string& name) {
-  constexpr std::array own = {"the rest", "clock", "other", "ended"};
-  if (std::find(own.begin(), own.end(), name) != own.end()) return name;
-  if (core::begins_with(name, "region ")) return "regions";
-  return core::begins_with(name, "MPI_") ? "MPI" : "routines";
-}
-
-void add(std::vector<double>& to, const std::vector<double>& values) {
-  if (to.size() < values.size()) to.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
-}
-
-}  // namespace
 
 std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases) {
   std::vector<RankPhases> groups;

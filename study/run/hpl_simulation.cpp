@@ -23,11 +23,6 @@
 
 namespace hplcast::study {
 
-/// Why a simulation has failed, if the disk is to blame: a program that met a limit of file sizes, said in its output
-/// that there is no space, or left a folder where nothing can be written now. @throws core::StorageError in these
-/// cases.
-void throw_if_storage(const core::Command& command, const core::ExternalError& failure);
-
 namespace fs = std::filesystem;
 
 namespace {
@@ -46,8 +41,9 @@ std::string told_in(const fs::path& output) {
   return "";
 }
 
-}  // namespace
-
+/// Why a simulation has failed, if the disk is to blame: a program that met a limit of file sizes, said in its output
+/// that there is no space, or left a folder where nothing can be written now. @throws core::StorageError in these
+/// cases.
 void throw_if_storage(const core::Command& command, const core::ExternalError& failure) {
   const std::string where = "the simulation in " + command.directory.string() + " could not write its files: ";
   if (failure.status() == signals + SIGXFSZ)
@@ -59,8 +55,6 @@ void throw_if_storage(const core::Command& command, const core::ExternalError& f
   std::error_code ignored;
   fs::remove(probe, ignored);
 }
-
-namespace {
 
 bool is_plain(const std::string& text) {
   return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;

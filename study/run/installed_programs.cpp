@@ -19,6 +19,18 @@ fs::path from_environment(const char* variable) {
   return value == nullptr ? fs::path() : fs::path(value);
 }
 
+/// Major and minor number, as in "3.32", after the first `words` in a text or a binary; empty if there are none.
+std::string version_after(const std::string& words, const fs::path& file) {
+  if (::access(file.c_str(), R_OK) != 0) return "";
+  const std::string text = core::read_text(file);
+  const std::size_t found = text.find(words);
+  if (found == std::string::npos) return "";
+  constexpr std::size_t longest = 20;
+  const std::string rest = text.substr(found + words.size(), longest);
+  std::smatch version;
+  return std::regex_search(rest, version, std::regex("^[0-9]+\\.[0-9]+")) ? version.str() : "";
+}
+
 }  // namespace
 
 fs::path located_program(const fs::path& given, const std::string& note) {
@@ -52,22 +64,6 @@ void require_program(const fs::path& path, const std::string& note) {
   throw core::Error(core::ExitCode::bad_input,
                     "the program " + path.string() + " is not there or cannot be run (" + note + ")");
 }
-
-namespace {
-
-/// Major and minor number, as in "3.32", after the first `words` in a text or a binary; empty if there are none.
-std::string version_after(const std::string& words, const fs::path& file) {
-  if (::access(file.c_str(), R_OK) != 0) return "";
-  const std::string text = core::read_text(file);
-  const std::size_t found = text.find(words);
-  if (found == std::string::npos) return "";
-  constexpr std::size_t longest = 20;
-  const std::string rest = text.substr(found + words.size(), longest);
-  std::smatch version;
-  return std::regex_search(rest, version, std::regex("^[0-9]+\\.[0-9]+")) ? version.str() : "";
-}
-
-}  // namespace
 
 ConfiguredSimGrid configured_simgrid() {
   return {HPLCAST_SIMGRID_VERSION, HPLCAST_SMPIRUN, HPLCAST_SMPICC};

@@ -22,6 +22,17 @@ double best_rate(const core::KernelModel& dgemm, int host, int cpu) {
   return best;
 }
 
+/// Time of all calls on all ranks at a typical rate: an order of magnitude, for people to see what matters.
+double typical_s(const std::string& name, const core::KernelCount& count, double N) {
+  constexpr double flop_per_s = 1e10, bytes_per_s = 5e9, call_s = 1e-6;
+  const double each_call_s = static_cast<double>(count.calls) * call_s;
+  if (count.flop > 0) return std::max(each_call_s, count.flop / flop_per_s);
+  // Every row of the matrix below or right of a panel is read and written once for it, half the matrix on average.
+  const bool moves_matrix =
+      core::begins_with(name, "dlaswp") || core::begins_with(name, "dlacpy") || core::begins_with(name, "dlatcpy");
+  return moves_matrix ? std::max(each_call_s, 2 * core::hpl_matrix_bytes(N) / bytes_per_s) : each_call_s;
+}
+
 }  // namespace
 
 double dgemm_peak_gflops(const core::ClusterModel& cluster, int ranks) {
@@ -38,21 +49,6 @@ double dgemm_peak_gflops(const core::ClusterModel& cluster, int ranks) {
   }
   return sum / 1e9;
 }
-
-namespace {
-
-/// Time of all calls on all ranks at a typical rate: an order of magnitude, for people to see what matters.
-double typical_s(const std::string& name, const core::KernelCount& count, double N) {
-  constexpr double flop_per_s = 1e10, bytes_per_s = 5e9, call_s = 1e-6;
-  const double each_call_s = static_cast<double>(count.calls) * call_s;
-  if (count.flop > 0) return std::max(each_call_s, count.flop / flop_per_s);
-  // Every row of the matrix below or right of a panel is read and written once for it, half the matrix on average.
-  const bool moves_matrix =
-      core::begins_with(name, "dlaswp") || core::begins_with(name, "dlacpy") || core::begins_with(name, "dlatcpy");
-  return moves_matrix ? std::max(each_call_s, 2 * core::hpl_matrix_bytes(N) / bytes_per_s) : each_call_s;
-}
-
-}  // namespace
 
 std::vector<FreeKernel> free_kernels(const core::Prediction& prediction, const core::ClusterModel& cluster) {
   const core::HplParameters& p = prediction.parameters;

@@ -44,19 +44,6 @@ int usable_cores() {
   return cores.empty() ? 1 : static_cast<int>(cores.size());
 }
 
-}  // namespace
-
-LocalMachine local_machine() {
-  LocalMachine machine;
-  machine.cores = usable_cores();
-  machine.memory_bytes = kib_field("/proc/meminfo", "MemTotal:");
-  machine.available_bytes = kib_field("/proc/meminfo", "MemAvailable:");
-  machine.max_map_count = integer_in("/proc/sys/vm/max_map_count");
-  return machine;
-}
-
-namespace {
-
 /// Parent of a process, from /proc/PID/stat: "pid (name) state ppid ...", where the name may hold anything.
 int parent_of(const fs::path& process) {
   std::ifstream in(process / "stat");
@@ -99,6 +86,15 @@ std::vector<int> children_of(int pid) {
 }
 
 }  // namespace
+
+LocalMachine local_machine() {
+  LocalMachine machine;
+  machine.cores = usable_cores();
+  machine.memory_bytes = kib_field("/proc/meminfo", "MemTotal:");
+  machine.available_bytes = kib_field("/proc/meminfo", "MemAvailable:");
+  machine.max_map_count = integer_in("/proc/sys/vm/max_map_count");
+  return machine;
+}
 
 double tree_pss_bytes(int pid) {
   double total = 0;

@@ -35,39 +35,6 @@ std::string name_of(const RunPlan& plan) {
   return core::sha256_hex(name.str());
 }
 
-}  // namespace
-
-WindowResult::WindowResult(const RunPlan& plan, const std::filesystem::path& folder)
-    : path_(folder / file_name), request_(name_of(plan)) {}
-
-std::optional<HplSimulation> WindowResult::read() const {
-  std::error_code error;
-  if (!std::filesystem::exists(path_, error)) return std::nullopt;
-  Json json;
-  core::read_file(path_, [&](std::istream& in, const std::string& name) {
-    json = core::parse_json<Json>(core::read_json_text(in, name));
-  });
-  if (json.value("request", "") != request_) return std::nullopt;
-  HplSimulation simulation;
-  std::istringstream prediction(core::json_text(json.at("prediction")));
-  simulation.prediction = core::read_prediction(prediction, path_.string());
-  simulation.panel_marks_s = json.at("panel_marks_s").get<std::vector<double>>();
-  simulation.counts_at_panels = json.at("counts_at_panels").get<CountsAtPanels>();
-  return simulation;
-}
-
-void WindowResult::write(const HplSimulation& simulation) const {
-  std::ostringstream prediction;
-  core::write_prediction(prediction, simulation.prediction);
-  const Json json = {{"request", request_},
-                     {"prediction", core::parse_json<Json>(prediction.str())},
-                     {"panel_marks_s", simulation.panel_marks_s},
-                     {"counts_at_panels", simulation.counts_at_panels}};
-  core::write_file(path_, [&](std::ostream& out) { out << core::json_text(json, 1) << '\n'; });
-}
-
-namespace {
-
 /// A count: its name in CountsAtPanels, and what a whole simulation has of it.
 struct Quantity {
   std::string name;
@@ -283,6 +250,35 @@ void integrate_energy(const Integral& integral, const std::vector<HplSimulation>
 }
 
 }  // namespace
+
+WindowResult::WindowResult(const RunPlan& plan, const std::filesystem::path& folder)
+    : path_(folder / file_name), request_(name_of(plan)) {}
+
+std::optional<HplSimulation> WindowResult::read() const {
+  std::error_code error;
+  if (!std::filesystem::exists(path_, error)) return std::nullopt;
+  Json json;
+  core::read_file(path_, [&](std::istream& in, const std::string& name) {
+    json = core::parse_json<Json>(core::read_json_text(in, name));
+  });
+  if (json.value("request", "") != request_) return std::nullopt;
+  HplSimulation simulation;
+  std::istringstream prediction(core::json_text(json.at("prediction")));
+  simulation.prediction = core::read_prediction(prediction, path_.string());
+  simulation.panel_marks_s = json.at("panel_marks_s").get<std::vector<double>>();
+  simulation.counts_at_panels = json.at("counts_at_panels").get<CountsAtPanels>();
+  return simulation;
+}
+
+void WindowResult::write(const HplSimulation& simulation) const {
+  std::ostringstream prediction;
+  core::write_prediction(prediction, simulation.prediction);
+  const Json json = {{"request", request_},
+                     {"prediction", core::parse_json<Json>(prediction.str())},
+                     {"panel_marks_s", simulation.panel_marks_s},
+                     {"counts_at_panels", simulation.counts_at_panels}};
+  core::write_file(path_, [&](std::ostream& out) { out << core::json_text(json, 1) << '\n'; });
+}
 
 void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
                       core::Prediction& prediction) {

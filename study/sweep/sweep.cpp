@@ -1,21 +1,16 @@
-// Sweeps on the cores of this machine: a thread for each job, which waits for its simulation.
-#include "hplcast/study/predict.hpp"
+// Sweeps, and their runs on the cores of this machine.
 #include "hplcast/study/sweep.hpp"
+#include "hplcast/study/predict.hpp"
 
 #include <signal.h>
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/local_machine.hpp"
+#include "study/run/parallel_runs.hpp"
 #include "study/sweep/sweep_executor.hpp"
 
 namespace hplcast::study {
@@ -23,61 +18,6 @@ namespace hplcast::study {
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Stopped : std::exception {
-  const char* what() const noexcept override { return "stopped"; }
-};
-
-/// Threads that make tasks and queue their outcomes. Stops and joins them at destruction.
-class Workers {
- public:
-  Workers(const SweepExecution& execution, std::size_t count) : execution_(execution) {
-    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
-  }
-  ~Workers() {
-    stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
-
-  /// The outcomes since the last call, after at most 100 ms. @throws what a worker could not make a failure of.
-  std::deque<SweepOutcome> wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    queued_.wait_for(lock, std::chrono::milliseconds(100), [this] { return !outcomes_.empty() || fatal_ != nullptr; });
-    if (fatal_ != nullptr && outcomes_.empty()) std::rethrow_exception(fatal_);
-    return std::exchange(outcomes_, {});
-  }
-
- private:
-  void work() {
-    for (std::size_t index = next_++; index < execution_.tasks.size() && !stop_; index = next_++) {
-      try {
-        SweepOutcome outcome = run_task(execution_.tasks[index], execution_, [this] {
-          if (stop_) throw Stopped();
-        });
-        const std::lock_guard<std::mutex> lock(mutex_);
-        outcomes_.push_back(std::move(outcome));
-      } catch (const Stopped&) {
-        return;
-      } catch (...) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        fatal_ = std::current_exception();
-        stop_ = true;
-      }
-      queued_.notify_one();
-    }
-  }
-
-  const SweepExecution& execution_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> stop_ = false;
-  std::mutex mutex_;
-  std::condition_variable queued_;
-  std::deque<SweepOutcome> outcomes_;
-  std::exception_ptr fatal_;
-  std::vector<std::thread> threads_;
-};
 
 /// A message with the names of files that have moved from one folder to another.
 std::string moved(std::string message, const fs::path& from, const fs::path& to) {
@@ -137,9 +77,12 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
 }
 
 void execute_locally(const SweepExecution& execution, int jobs) {
-  Workers workers(execution, std::min(static_cast<std::size_t>(jobs), execution.tasks.size()));
+  ParallelRuns<SweepOutcome> outcomes(execution.tasks.size(), jobs,
+                                      [&](std::size_t index, const SimulationWatch& watch) {
+                                        return run_task(execution.tasks[index], execution, watch.while_running);
+                                      });
   for (std::size_t ended = 0; ended < execution.tasks.size();) {
-    for (const SweepOutcome& outcome : workers.wait()) {
+    for (const auto& [index, outcome] : outcomes.wait()) {
       execution.ended(outcome);
       ++ended;
     }

@@ -86,16 +86,6 @@ class Lock {
   int descriptor_ = -1;
 };
 
-}  // namespace
-
-struct SweepDatabase::State {
-  std::optional<Lock> lock;
-  std::optional<core::TemporaryFolder> copy;
-  std::optional<SQLite::Database> database;
-};
-
-namespace {
-
 template <typename Work>
 auto guarded(const fs::path& path, Work work) {
   const auto hint = [](int) { return "results that were told as done are in it; the same command goes on"; };
@@ -135,6 +125,12 @@ std::set<std::string> ids(const SQLite::Database& database, const char* sql) {
 }
 
 }  // namespace
+
+struct SweepDatabase::State {
+  std::optional<Lock> lock;
+  std::optional<core::TemporaryFolder> copy;
+  std::optional<SQLite::Database> database;
+};
 
 SweepDatabase::SweepDatabase(const fs::path& path, Access access)
     : path_(core::behind_links(path)), state_(std::make_unique<State>()) {

@@ -23,21 +23,6 @@
 
 namespace hplcast::study {
 
-/// What the tasks of Slurm jobs write into their logs, shown as `--verbose` shows the output of programs
-/// (core::show_output()), while they run.
-class TaskLogs {
- public:
-  /// `folder`: that of the logs, task-NUMBER.log. What is in them now is old.
-  explicit TaskLogs(std::filesystem::path folder);
-
-  /// Shows the whole lines that have come since the last call. Does nothing without --verbose.
-  void show();
-
- private:
-  std::filesystem::path folder_;
-  std::map<std::filesystem::path, std::uintmax_t> shown_bytes_;
-};
-
 namespace fs = std::filesystem;
 
 namespace {
@@ -51,30 +36,37 @@ void for_each_log(const fs::path& folder, const Use& use) {
   }
 }
 
-}  // namespace
+/// What the tasks of Slurm jobs write into their logs, shown as `--verbose` shows the output of programs
+/// (core::show_output()), while they run.
+class TaskLogs {
+ public:
+  /// `folder`: that of the logs, task-NUMBER.log. What is in them now is old.
+  explicit TaskLogs(fs::path folder) : folder_(std::move(folder)) {
+    for_each_log(folder_, [&](const fs::path& log) {
+      std::error_code error;
+      const std::uintmax_t bytes = fs::file_size(log, error);
+      shown_bytes_[log] = error ? 0 : bytes;
+    });
+  }
 
-TaskLogs::TaskLogs(fs::path folder) : folder_(std::move(folder)) {
-  for_each_log(folder_, [&](const fs::path& log) {
-    std::error_code error;
-    const std::uintmax_t bytes = fs::file_size(log, error);
-    shown_bytes_[log] = error ? 0 : bytes;
-  });
-}
+  /// Shows the whole lines that have come since the last call. Does nothing without --verbose.
+  void show() {
+    if (!core::output_is_shown()) return;
+    for_each_log(folder_, [&](const fs::path& log) {
+      std::ifstream in(log, std::ios::binary);
+      in.seekg(static_cast<std::streamoff>(shown_bytes_[log]));
+      const std::string text(std::istreambuf_iterator<char>(in), {});
+      const std::size_t end = text.rfind('\n');
+      if (end == std::string::npos) return;
+      shown_bytes_[log] += end + 1;
+      core::show_text("Slurm " + log.stem().string(), text.substr(0, end + 1));
+    });
+  }
 
-void TaskLogs::show() {
-  if (!core::output_is_shown()) return;
-  for_each_log(folder_, [&](const fs::path& log) {
-    std::ifstream in(log, std::ios::binary);
-    in.seekg(static_cast<std::streamoff>(shown_bytes_[log]));
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    const std::size_t end = text.rfind('\n');
-    if (end == std::string::npos) return;
-    shown_bytes_[log] += end + 1;
-    core::show_text("Slurm " + log.stem().string(), text.substr(0, end + 1));
-  });
-}
-
-namespace {
+ private:
+  fs::path folder_;
+  std::map<fs::path, std::uintmax_t> shown_bytes_;
+};
 
 using Json = nlohmann::ordered_json;
 

@@ -30,56 +30,6 @@ const Description& description_of(Objective objective) {
   return descriptions[static_cast<std::size_t>(objective)];
 }
 
-}  // namespace
-
-const std::vector<std::string>& objective_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Description& one : descriptions) all.emplace_back(one.name);
-    return all;
-  }();
-  return names;
-}
-
-std::optional<Objective> objective_from_name(const std::string& name) {
-  for (const Description& one : descriptions)
-    if (name == one.name) return one.objective;
-  return std::nullopt;
-}
-
-const char* to_string(Objective objective) {
-  return description_of(objective).name;
-}
-
-const char* unit_of(Objective objective) {
-  return description_of(objective).unit;
-}
-
-bool needs_energy(Objective objective) {
-  return objective != Objective::gflops;
-}
-
-double merit(Objective objective, const core::Prediction& prediction) {
-  if (objective == Objective::gflops) return prediction.gflops;
-  if (!prediction.energy)
-    throw core::DomainError("objective", to_string(objective), "a prediction with energy: a cluster with power");
-  const core::Energy& energy = *prediction.energy;
-  switch (objective) {
-    case Objective::energy:
-      return 1 / energy.energy_j;
-    case Objective::edp:
-      return 1 / (energy.energy_j * prediction.time_s);
-    default:
-      return energy.gflops_per_w;
-  }
-}
-
-double in_unit(Objective objective, double merit) {
-  return description_of(objective).less_is_better ? 1 / merit : merit;
-}
-
-namespace {
-
 /// Where the search begins: the default configuration, as far as its levels are among those asked for.
 core::HplParameters preset_of(const TuneRequest& request, const std::pair<int, int>& grid) {
   const auto level_or_first = [](const std::vector<int>& levels, int level) {
@@ -202,6 +152,52 @@ void check_request(const TuneRequest& request) {
 
 }  // namespace
 
+const std::vector<std::string>& objective_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Description& one : descriptions) all.emplace_back(one.name);
+    return all;
+  }();
+  return names;
+}
+
+std::optional<Objective> objective_from_name(const std::string& name) {
+  for (const Description& one : descriptions)
+    if (name == one.name) return one.objective;
+  return std::nullopt;
+}
+
+const char* to_string(Objective objective) {
+  return description_of(objective).name;
+}
+
+const char* unit_of(Objective objective) {
+  return description_of(objective).unit;
+}
+
+bool needs_energy(Objective objective) {
+  return objective != Objective::gflops;
+}
+
+double merit(Objective objective, const core::Prediction& prediction) {
+  if (objective == Objective::gflops) return prediction.gflops;
+  if (!prediction.energy)
+    throw core::DomainError("objective", to_string(objective), "a prediction with energy: a cluster with power");
+  const core::Energy& energy = *prediction.energy;
+  switch (objective) {
+    case Objective::energy:
+      return 1 / energy.energy_j;
+    case Objective::edp:
+      return 1 / (energy.energy_j * prediction.time_s);
+    default:
+      return energy.gflops_per_w;
+  }
+}
+
+double in_unit(Objective objective, double merit) {
+  return description_of(objective).less_is_better ? 1 / merit : merit;
+}
+
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB) {
   const core::Hosts::Values& hosts = cluster.hosts.values();
   if (!(hosts.memory_bytes > 0)) {
@@ -260,7 +256,7 @@ TuneResult tune(const TuneRequest& request) {
   probe(request, candidates.front(), predictor);
   result.best = candidates.front();
   result.baselines = baselines_of(request, candidates.front(), predictor);
-  TuneRounds(request, N, predictor, result).run(std::move(candidates));
+  play_rounds(request, N, predictor, std::move(candidates), result);
   if (!result.ranking.empty()) result.best = result.ranking.front().parameters;
   result.best.N = N;
   result.failures = predictor.failures();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -87,232 +88,259 @@ double chance(const std::vector<TunedConfiguration>& entries, std::size_t seeds)
   return 2 * std::sqrt(squares / freedom * 2 / static_cast<double>(seeds));
 }
 
-}  // namespace
+/// The rounds of one tuning.
+class TuneRounds {
+ public:
+  /// All must outlive this. `N`: the order asked for.
+  TuneRounds(const TuneRequest& request, long long N, TunePredictor& predictor, TuneResult& result)
+      : request_(request), N_(N), predictor_(predictor), result_(result) {}
 
-void TuneRounds::run(std::vector<core::HplParameters> candidates) {
-  default_ = candidates.front();
-  for (round_ = 1; round_ <= rounds && !candidates.empty(); ++round_) {
-    // Even of few candidates the panel factorisation is to be tuned before the end.
-    const bool last = round_ == rounds || (candidates.size() <= finalists && !(round_ == 1 && varies_panel(request_)));
-    double available_s = predictor_.left_s() / (last ? 1 : rounds - round_ + 1);
-    if (available_s <= 0) break;
-    if (round_ == 1) candidates = affordable(std::move(candidates), available_s);
-    const std::vector<TunedConfiguration> ended = play(candidates, last, available_s);
-    if (round_ == 1) analyse(ended);
-    if (last) break;
-    if (ended.empty()) {  // predictions took much longer than expected: a few of them in the time that is left
-      candidates.resize(std::min(finalists, candidates.size()));
-      continue;
+  /// The first of `candidates` is the default configuration.
+  void run(std::vector<core::HplParameters> candidates) {
+    default_ = candidates.front();
+    for (round_ = 1; round_ <= rounds && !candidates.empty(); ++round_) {
+      // Even of few candidates the panel factorisation is to be tuned before the end.
+      const bool last =
+          round_ == rounds || (candidates.size() <= finalists && !(round_ == 1 && varies_panel(request_)));
+      double available_s = predictor_.left_s() / (last ? 1 : rounds - round_ + 1);
+      if (available_s <= 0) break;
+      if (round_ == 1) candidates = affordable(std::move(candidates), available_s);
+      const std::vector<TunedConfiguration> ended = play(candidates, last, available_s);
+      if (round_ == 1) analyse(ended);
+      if (last) break;
+      if (ended.empty()) {  // predictions took much longer than expected: a few of them in the time that is left
+        candidates.resize(std::min(finalists, candidates.size()));
+        continue;
+      }
+      candidates = survivors(ended);
+      if (round_ + 1 == rounds) add_neighbours(candidates);
+      if (round_ == 1) nominate(ended, candidates);
+      if (round_ == 1) tune_panel(candidates, predictor_.left_s() / rounds);
     }
-    candidates = survivors(ended);
-    if (round_ + 1 == rounds) add_neighbours(candidates);
-    if (round_ == 1) nominate(ended, candidates);
-    if (round_ == 1) tune_panel(candidates, predictor_.left_s() / rounds);
+    rank();
   }
-  rank();
-}
 
-/// Those of the first round that there is time for, at an N that says something of the full one if possible.
-std::vector<core::HplParameters> TuneRounds::affordable(std::vector<core::HplParameters> candidates,
-                                                        double available_s) {
-  long long least = 0, meaningful = 0;
-  for (const core::HplParameters& p : candidates) {
-    least = std::max<long long>(least, least_panels * p.NB);
-    meaningful = std::max<long long>(meaningful, 3LL * std::max(p.P, p.Q) * p.NB);
+ private:
+  /// Those of the first round that there is time for, at an N that says something of the full one if possible.
+  std::vector<core::HplParameters> affordable(std::vector<core::HplParameters> candidates, double available_s) {
+    long long least = 0, meaningful = 0;
+    for (const core::HplParameters& p : candidates) {
+      least = std::max<long long>(least, least_panels * p.NB);
+      meaningful = std::max<long long>(meaningful, 3LL * std::max(p.P, p.Q) * p.NB);
+    }
+    const std::size_t few = std::min(least_candidates, candidates.size());
+    const std::vector<core::HplParameters> first(candidates.begin(),
+                                                 candidates.begin() + static_cast<std::ptrdiff_t>(few));
+    least = std::min(N_, least);
+    meaningful = std::clamp(meaningful, least, N_);
+    scale_.N = predictor_.affordable_N(first, available_s, least, meaningful);
+    const double one_s = predictor_.wall_s(candidates, scale_, 1) / static_cast<double>(candidates.size());
+    const auto most = static_cast<std::size_t>(std::max(1.0, available_s / one_s));
+    if (candidates.size() > most) {
+      result_.not_tried.assign(candidates.begin() + static_cast<std::ptrdiff_t>(most), candidates.end());
+      candidates.resize(most);
+    }
+    return candidates;
   }
-  const std::size_t few = std::min(least_candidates, candidates.size());
-  const std::vector<core::HplParameters> first(candidates.begin(),
-                                               candidates.begin() + static_cast<std::ptrdiff_t>(few));
-  least = std::min(N_, least);
-  meaningful = std::clamp(meaningful, least, N_);
-  scale_.N = predictor_.affordable_N(first, available_s, least, meaningful);
-  const double one_s = predictor_.wall_s(candidates, scale_, 1) / static_cast<double>(candidates.size());
-  const auto most = static_cast<std::size_t>(std::max(1.0, available_s / one_s));
-  if (candidates.size() > most) {
-    result_.not_tried.assign(candidates.begin() + static_cast<std::ptrdiff_t>(most), candidates.end());
-    candidates.resize(most);
-  }
-  return candidates;
-}
 
-/// Those that there was no time for, but that the ones that were tried speak for: better than the last that is kept.
-void TuneRounds::nominate(const std::vector<TunedConfiguration>& ended, std::vector<core::HplParameters>& candidates) {
-  std::vector<Configuration> factors;
-  std::vector<double> merits;
-  for (const TunedConfiguration& entry : ended) {
-    factors.push_back(with_interaction(entry.parameters));
-    merits.push_back(std::log(entry.mean_merit));
+  /// As much of the run as there is time for: the full N if that is for two windows of it or more.
+  TuneScale affordable_scale(const std::vector<core::HplParameters>& configurations, double available_s) const {
+    constexpr int fewest = 2;  // a curve needs them
+    for (int windows = WindowRule().windows; windows >= fewest; --windows) {
+      if (predictor_.wall_s(configurations, {N_, windows}, 1) <= available_s) return {N_, windows};
+    }
+    if (scale_.N == N_) return scale_;
+    return {predictor_.affordable_N(configurations, available_s, scale_.N, N_)};
   }
-  const AdditiveModel model(factors, merits);
-  const auto expected = [&](const core::HplParameters& p) { return model.at(with_interaction(p)); };
-  const double bar = merits[std::min(kept_of(ended.size()), merits.size()) - 1];
-  auto& rest = result_.not_tried;
-  std::stable_sort(rest.begin(), rest.end(), [&](const auto& a, const auto& b) { return expected(a) > expected(b); });
-  std::size_t taken = 0;
-  while (taken < std::min(rest.size(), kept_of(ended.size())) && expected(rest[taken]) > bar) {
-    candidates.push_back(rest[taken++]);
+
+  std::size_t affordable_seeds(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
+                               double available_s) const {
+    std::size_t seeds = 1;
+    while (seeds < most_seeds && predictor_.wall_s(configurations, scale, seeds + 1) <= available_s) ++seeds;
+    return seeds;
   }
-  rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(taken));
-}
 
-std::vector<TunedConfiguration> TuneRounds::predict(std::vector<core::HplParameters> configurations,
-                                                    const TuneScale& scale, std::size_t seeds, double available_s,
-                                                    const std::string& what) {
-  std::vector<TunePredictor::Asked> asked;
-  for (core::HplParameters& parameters : configurations) parameters.N = scale.N;
-  for (std::size_t seed = 0; seed < seeds; ++seed) {
-    for (const core::HplParameters& parameters : configurations)
-      asked.push_back({parameters, request_.seed + seed, scale.windows});
+  /// An entry for each configuration, in their order; without merits where there was no time.
+  std::vector<TunedConfiguration> predict(std::vector<core::HplParameters> configurations, const TuneScale& scale,
+                                          std::size_t seeds, double available_s, const std::string& what) {
+    std::vector<TunePredictor::Asked> asked;
+    for (core::HplParameters& parameters : configurations) parameters.N = scale.N;
+    for (std::size_t seed = 0; seed < seeds; ++seed) {
+      for (const core::HplParameters& parameters : configurations)
+        asked.push_back({parameters, request_.seed + seed, scale.windows});
+    }
+    const auto predictions =
+        predictor_.predict(asked, predictor_.elapsed_s() + available_s, what + ", N=" + std::to_string(scale.N));
+    std::vector<TunedConfiguration> entries(configurations.size());
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      TunedConfiguration& entry = entries[i % entries.size()];
+      entry.parameters = asked[i].parameters;
+      entry.round = round_;
+      if (!predictions[i]) continue;
+      entry.gflops.push_back(predictions[i]->gflops);
+      entry.merits.push_back(merit(request_.objective, *predictions[i]));
+    }
+    for (TunedConfiguration& entry : entries) average(entry);
+    return entries;
   }
-  const auto predictions =
-      predictor_.predict(asked, predictor_.elapsed_s() + available_s, what + ", N=" + std::to_string(scale.N));
-  std::vector<TunedConfiguration> entries(configurations.size());
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    TunedConfiguration& entry = entries[i % entries.size()];
-    entry.parameters = asked[i].parameters;
-    entry.round = round_;
-    if (!predictions[i]) continue;
-    entry.gflops.push_back(predictions[i]->gflops);
-    entry.merits.push_back(merit(request_.objective, *predictions[i]));
+
+  /// One round: what ended, the best first.
+  std::vector<TunedConfiguration> play(const std::vector<core::HplParameters>& candidates, bool last,
+                                       double available_s) {
+    scale_ = affordable_scale(candidates, available_s);
+    const std::size_t seeds = last ? affordable_seeds(candidates, scale_, available_s) : 1;
+    const double begin_s = predictor_.elapsed_s();
+    auto ended = predict(candidates, scale_, seeds, available_s, "round " + std::to_string(round_));
+    int windows = 0;  // wide ones are fewer
+    for (const core::HplParameters& one : candidates) windows = std::max(windows, predictor_.windows(one, scale_));
+    TuneRound round{scale_.N, windows, candidates.size(), seeds, 0, predictor_.elapsed_s() - begin_s};
+    for (const TunedConfiguration& entry : ended) round.predictions += entry.gflops.size();
+    result_.rounds.push_back(round);
+    ended.erase(std::remove_if(ended.begin(), ended.end(), [](const auto& entry) { return entry.gflops.empty(); }),
+                ended.end());
+    for (const TunedConfiguration& entry : ended) last_of_[without_N(entry.parameters)] = entry;
+    std::stable_sort(ended.begin(), ended.end(), better);
+    return ended;
   }
-  for (TunedConfiguration& entry : entries) average(entry);
-  return entries;
-}
 
-TuneScale TuneRounds::affordable_scale(const std::vector<core::HplParameters>& configurations,
-                                       double available_s) const {
-  constexpr int fewest = 2;  // a curve needs them
-  for (int windows = WindowRule().windows; windows >= fewest; --windows) {
-    if (predictor_.wall_s(configurations, {N_, windows}, 1) <= available_s) return {N_, windows};
+  /// Those that there was no time for, but that the ones that were tried speak for: better than the last that is kept.
+  void nominate(const std::vector<TunedConfiguration>& ended, std::vector<core::HplParameters>& candidates) {
+    std::vector<Configuration> factors;
+    std::vector<double> merits;
+    for (const TunedConfiguration& entry : ended) {
+      factors.push_back(with_interaction(entry.parameters));
+      merits.push_back(std::log(entry.mean_merit));
+    }
+    const AdditiveModel model(factors, merits);
+    const auto expected = [&](const core::HplParameters& p) { return model.at(with_interaction(p)); };
+    const double bar = merits[std::min(kept_of(ended.size()), merits.size()) - 1];
+    auto& rest = result_.not_tried;
+    std::stable_sort(rest.begin(), rest.end(), [&](const auto& a, const auto& b) { return expected(a) > expected(b); });
+    std::size_t taken = 0;
+    while (taken < std::min(rest.size(), kept_of(ended.size())) && expected(rest[taken]) > bar) {
+      candidates.push_back(rest[taken++]);
+    }
+    rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(taken));
   }
-  if (scale_.N == N_) return scale_;
-  return {predictor_.affordable_N(configurations, available_s, scale_.N, N_)};
-}
 
-std::size_t TuneRounds::affordable_seeds(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
-                                         double available_s) const {
-  std::size_t seeds = 1;
-  while (seeds < most_seeds && predictor_.wall_s(configurations, scale, seeds + 1) <= available_s) ++seeds;
-  return seeds;
-}
-
-std::vector<TunedConfiguration> TuneRounds::play(const std::vector<core::HplParameters>& candidates, bool last,
-                                                 double available_s) {
-  scale_ = affordable_scale(candidates, available_s);
-  const std::size_t seeds = last ? affordable_seeds(candidates, scale_, available_s) : 1;
-  const double begin_s = predictor_.elapsed_s();
-  auto ended = predict(candidates, scale_, seeds, available_s, "round " + std::to_string(round_));
-  int windows = 0;  // wide ones are fewer
-  for (const core::HplParameters& one : candidates) windows = std::max(windows, predictor_.windows(one, scale_));
-  TuneRound round{scale_.N, windows, candidates.size(), seeds, 0, predictor_.elapsed_s() - begin_s};
-  for (const TunedConfiguration& entry : ended) round.predictions += entry.gflops.size();
-  result_.rounds.push_back(round);
-  ended.erase(std::remove_if(ended.begin(), ended.end(), [](const auto& entry) { return entry.gflops.empty(); }),
-              ended.end());
-  for (const TunedConfiguration& entry : ended) last_of_[without_N(entry.parameters)] = entry;
-  std::stable_sort(ended.begin(), ended.end(), better);
-  return ended;
-}
-
-std::vector<core::HplParameters> TuneRounds::survivors(const std::vector<TunedConfiguration>& ended) const {
-  const std::size_t kept = kept_of(ended.size());
-  const bool into_the_last_round = round_ + 1 == rounds;
-  std::set<std::tuple<int, int, int>> seen;
-  std::vector<core::HplParameters> list;
-  for (std::size_t i = 0; i < ended.size(); ++i) {
-    const core::HplParameters& p = ended[i].parameters;
-    const bool first_of_its_kind = seen.insert({p.P, p.Q, p.NB}).second && !into_the_last_round;
-    const bool is_default = without_N(p) == without_N(default_);
-    if (i < kept || first_of_its_kind || is_default) list.push_back(p);
+  std::vector<core::HplParameters> survivors(const std::vector<TunedConfiguration>& ended) const {
+    const std::size_t kept = kept_of(ended.size());
+    const bool into_the_last_round = round_ + 1 == rounds;
+    std::set<std::tuple<int, int, int>> seen;
+    std::vector<core::HplParameters> list;
+    for (std::size_t i = 0; i < ended.size(); ++i) {
+      const core::HplParameters& p = ended[i].parameters;
+      const bool first_of_its_kind = seen.insert({p.P, p.Q, p.NB}).second && !into_the_last_round;
+      const bool is_default = without_N(p) == without_N(default_);
+      if (i < kept || first_of_its_kind || is_default) list.push_back(p);
+    }
+    return list;
   }
-  return list;
-}
 
-/// The best with another SWAP, DEPTH or NB: the best of these changes with N, and the last round has the largest.
-void TuneRounds::add_neighbours(std::vector<core::HplParameters>& candidates) const {
-  using P = core::HplParameters;
-  const P best = candidates.front();
-  const std::pair<int P::*, const std::vector<int>*> factors[] = {
-      {&P::SWAP, &request_.SWAP}, {&P::DEPTH, &request_.DEPTH}, {&P::NB, &request_.NB}};
-  for (const auto& [field, levels] : factors) {
-    for (const int level : *levels) {
-      P neighbour = best;
-      neighbour.*field = level;
-      if (std::find(candidates.begin(), candidates.end(), neighbour) == candidates.end()) {
-        candidates.push_back(neighbour);
+  /// The best with another SWAP, DEPTH or NB: the best of these changes with N, and the last round has the largest.
+  void add_neighbours(std::vector<core::HplParameters>& candidates) const {
+    using P = core::HplParameters;
+    const P best = candidates.front();
+    const std::pair<int P::*, const std::vector<int>*> factors[] = {
+        {&P::SWAP, &request_.SWAP}, {&P::DEPTH, &request_.DEPTH}, {&P::NB, &request_.NB}};
+    for (const auto& [field, levels] : factors) {
+      for (const int level : *levels) {
+        P neighbour = best;
+        neighbour.*field = level;
+        if (std::find(candidates.begin(), candidates.end(), neighbour) == candidates.end()) {
+          candidates.push_back(neighbour);
+        }
       }
     }
   }
-}
 
-void TuneRounds::tune_panel(std::vector<core::HplParameters>& candidates, double available_s) {
-  const core::HplParameters base = candidates.front();
-  std::vector<core::HplParameters> variants = {base};
-  const std::vector<PanelFactor> factors = panel_factors(request_);
-  std::vector<const PanelFactor*> varied;
-  for (const PanelFactor& factor : factors) {
-    for (const int level : *factor.levels) {
-      if (level == base.*factor.field) continue;
-      variants.push_back(base);
-      variants.back().*factor.field = level;
-      varied.push_back(&factor);
+  /// Varies the panel factorisation of the first of `candidates`, and gives all of them the levels that are better.
+  void tune_panel(std::vector<core::HplParameters>& candidates, double available_s) {
+    const core::HplParameters base = candidates.front();
+    std::vector<core::HplParameters> variants = {base};
+    const std::vector<PanelFactor> factors = panel_factors(request_);
+    std::vector<const PanelFactor*> varied;
+    for (const PanelFactor& factor : factors) {
+      for (const int level : *factor.levels) {
+        if (level == base.*factor.field) continue;
+        variants.push_back(base);
+        variants.back().*factor.field = level;
+        varied.push_back(&factor);
+      }
     }
+    if (varied.empty()) return;
+    const TuneScale scale = affordable_scale(variants, available_s / most_seeds);
+    const std::size_t seeds = affordable_seeds(variants, scale, available_s);
+    const auto entries = predict(variants, scale, seeds, available_s, "panel factorisation");
+    if (entries.front().gflops.empty()) return;
+    core::HplParameters improved = base;
+    std::map<const PanelFactor*, double> best_effect;
+    const double least_effect = chance(entries, seeds);
+    for (std::size_t i = 1; i < entries.size(); ++i) {
+      if (entries[i].gflops.empty()) continue;
+      const PanelFactor& factor = *varied[i - 1];
+      const int level = entries[i].parameters.*factor.field;
+      const double effect = entries[i].mean_merit / entries.front().mean_merit - 1;
+      result_.panel.push_back({factor.name, level, effect});
+      if (effect < std::max(least_effect, best_effect[&factor])) continue;
+      best_effect[&factor] = effect;
+      improved.*factor.field = level;
+    }
+    result_.panel_chance = least_effect;
+    take_panel(improved, candidates);
   }
-  if (varied.empty()) return;
-  const TuneScale scale = affordable_scale(variants, available_s / most_seeds);
-  const std::size_t seeds = affordable_seeds(variants, scale, available_s);
-  const auto entries = predict(variants, scale, seeds, available_s, "panel factorisation");
-  if (entries.front().gflops.empty()) return;
-  core::HplParameters improved = base;
-  std::map<const PanelFactor*, double> best_effect;
-  const double least_effect = chance(entries, seeds);
-  for (std::size_t i = 1; i < entries.size(); ++i) {
-    if (entries[i].gflops.empty()) continue;
-    const PanelFactor& factor = *varied[i - 1];
-    const int level = entries[i].parameters.*factor.field;
-    const double effect = entries[i].mean_merit / entries.front().mean_merit - 1;
-    result_.panel.push_back({factor.name, level, effect});
-    if (effect < std::max(least_effect, best_effect[&factor])) continue;
-    best_effect[&factor] = effect;
-    improved.*factor.field = level;
-  }
-  result_.panel_chance = least_effect;
-  take_panel(improved, candidates);
-}
 
-void TuneRounds::take_panel(const core::HplParameters& better, std::vector<core::HplParameters>& candidates) const {
-  const std::vector<PanelFactor> factors = panel_factors(request_);
-  const core::HplParameters best = candidates.front();
-  const bool same = std::all_of(factors.begin(), factors.end(),
-                                [&](const auto& factor) { return better.*factor.field == best.*factor.field; });
-  if (same) return;
-  // What is better at this N may not be at a larger one: the best stays as it was, too, and so does the default.
-  std::vector<core::HplParameters> kept = {best};
-  for (core::HplParameters& candidate : candidates) {
-    if (without_N(candidate) == without_N(default_) && !(candidate == best)) kept.push_back(candidate);
-    for (const PanelFactor& factor : factors) candidate.*factor.field = better.*factor.field;
+  void take_panel(const core::HplParameters& better, std::vector<core::HplParameters>& candidates) const {
+    const std::vector<PanelFactor> factors = panel_factors(request_);
+    const core::HplParameters best = candidates.front();
+    const bool same = std::all_of(factors.begin(), factors.end(),
+                                  [&](const auto& factor) { return better.*factor.field == best.*factor.field; });
+    if (same) return;
+    // What is better at this N may not be at a larger one: the best stays as it was, too, and so does the default.
+    std::vector<core::HplParameters> kept = {best};
+    for (core::HplParameters& candidate : candidates) {
+      if (without_N(candidate) == without_N(default_) && !(candidate == best)) kept.push_back(candidate);
+      for (const PanelFactor& factor : factors) candidate.*factor.field = better.*factor.field;
+    }
+    candidates.insert(candidates.end(), kept.begin(), kept.end());
   }
-  candidates.insert(candidates.end(), kept.begin(), kept.end());
-}
 
-void TuneRounds::analyse(const std::vector<TunedConfiguration>& ended) {
-  std::vector<Configuration> factors;
-  std::vector<double> merits;
-  for (const TunedConfiguration& entry : ended) {
-    factors.push_back(factors_of(entry.parameters));
-    merits.push_back(entry.mean_merit);
+  void analyse(const std::vector<TunedConfiguration>& ended) {
+    std::vector<Configuration> factors;
+    std::vector<double> merits;
+    for (const TunedConfiguration& entry : ended) {
+      factors.push_back(factors_of(entry.parameters));
+      merits.push_back(entry.mean_merit);
+    }
+    result_.influence = anova(factors, merits);
   }
-  result_.influence = anova(factors, merits);
-}
 
-void TuneRounds::rank() {
-  for (const auto& [parameters, entry] : last_of_) result_.ranking.push_back(entry);
-  std::stable_sort(result_.ranking.begin(), result_.ranking.end(),
-                   [](const auto& a, const auto& b) { return a.round != b.round ? a.round > b.round : better(a, b); });
-  const auto found = last_of_.find(without_N(default_));
-  if (result_.ranking.empty() || found == last_of_.end()) return;
-  const TunedConfiguration& best = result_.ranking.front();
-  if (best.round == found->second.round) result_.gain = best.mean_merit / found->second.mean_merit - 1;
+  void rank() {
+    for (const auto& [parameters, entry] : last_of_) result_.ranking.push_back(entry);
+    std::stable_sort(result_.ranking.begin(), result_.ranking.end(), [](const auto& a, const auto& b) {
+      return a.round != b.round ? a.round > b.round : better(a, b);
+    });
+    const auto found = last_of_.find(without_N(default_));
+    if (result_.ranking.empty() || found == last_of_.end()) return;
+    const TunedConfiguration& best = result_.ranking.front();
+    if (best.round == found->second.round) result_.gain = best.mean_merit / found->second.mean_merit - 1;
+  }
+
+  const TuneRequest& request_;
+  long long N_;
+  TunePredictor& predictor_;
+  TuneResult& result_;
+  int round_ = 0;
+  TuneScale scale_;  ///< of the round
+  core::HplParameters default_;
+  std::map<core::HplParameters, TunedConfiguration> last_of_;  ///< by parameters with N = 0
+};
+
+}  // namespace
+
+void play_rounds(const TuneRequest& request, long long N, TunePredictor& predictor,
+                 std::vector<core::HplParameters> candidates, TuneResult& result) {
+  TuneRounds(request, N, predictor, result).run(std::move(candidates));
 }
 
 std::vector<std::size_t> places(const std::vector<TunedConfiguration>& ranking) {

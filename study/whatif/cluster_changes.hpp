@@ -23,6 +23,13 @@ core::KernelModel edited(const core::KernelModel& model, const LawEdit& edit);
 
 /// The law with expectation and standard deviation times `factor`.
 core::DurationLaw slowed(const core::DurationLaw& law, double factor);
+core::PiecewiseLaw slowed(const core::PiecewiseLaw& law, double factor);
+core::KernelModel slowed(const core::KernelModel& model, double factor);
+
+/// The code of an observed program: `slow` changes the model of a routine (empty: of a region), all else takes `longer`
+/// times as long.
+void slow_program(core::ProgramModel& program,
+                  const std::function<void(core::KernelModel& model, const std::string& routine)>& slow, double longer);
 
 /// The cluster with its network edited, and validated again.
 core::ClusterModel with_network(core::ClusterModel cluster,
@@ -31,13 +38,13 @@ core::ClusterModel with_network(core::ClusterModel cluster,
 /// Edits every segment of one cost.
 void edit_segments(core::SegmentedLaw& law, const std::function<void(core::Segment&)>& edit);
 
+/// Intercept and everything around it, in seconds, times `factor`.
+void scale_intercept(core::Segment& segment, double factor);
+
 /// The model of a kernel. @throws core::DomainError if the cluster has none.
 core::KernelModel& kernel_of(core::ClusterModel& cluster, const std::string& kernel);
 
-}  // namespace hplcast::study
-
-/// What-if changes of detours (docs/use/detours.md).
-namespace hplcast::study {
+// What-if changes of detours (docs/use/detours.md).
 
 /// One more source: a detour of `duration_s` in every `period_s`, with random phases. Its name is the next free of
 /// added-1, added-2 ...
@@ -55,10 +62,7 @@ core::ClusterModel scale_detours(core::ClusterModel cluster, double factor);
 /// @throws core::DomainError for a cluster without detours.
 core::ClusterModel synchronise_detours(core::ClusterModel cluster);
 
-}  // namespace hplcast::study
-
-/// What-if changes of the hosts of a cluster.
-namespace hplcast::study {
+// What-if changes of the hosts of a cluster.
 
 /// dgemm rate of each host in flop/s per core: 2mnk over the mean of the expected durations on its CPUs, at m = n =
 /// 2048, k = 128, as in the update of HPL. All 1 for a cluster without a model of dgemm.
@@ -90,10 +94,7 @@ core::ClusterModel sort_nodes(const core::ClusterModel& cluster, bool fastest_fi
 /// Names as a radical: "node-[1-3,5]" if that is possible, else with commas. expand_hosts() gives the names again.
 std::string compressed_hosts(const std::vector<std::string>& names);
 
-}  // namespace hplcast::study
-
-/// What-if changes of how ranks use the cores of a host.
-namespace hplcast::study {
+// What-if changes of how ranks use the cores of a host.
 
 /// Only `ranks` ranks per host; the other cores stay idle. Ranks are spread over the CPUs as before (block or cyclic).
 /// Kernels keep their speed: a core that has its CPU for itself may be faster than that.
@@ -106,16 +107,13 @@ core::ClusterModel with_ranks_per_node(core::ClusterModel cluster, int ranks);
 /// @throws core::DomainError unless threads divides the cores of a host.
 core::ClusterModel with_threads_per_rank(core::ClusterModel cluster, int threads, double efficiency);
 
-}  // namespace hplcast::study
-
-/// What-if changes of the frequency of a cluster, as a person sets it or as a limit of power leaves it. Kernels take
-/// b f0/f + 1 - b of their time, with b of power.frequency.scaling; so does the code of an observed program, with b of
-/// `default` where it is no kernel of HPL. Network and MPI stay as they are. Limits are kept as hardware does it with
-/// all cores in dgemm: by the highest frequency that can be set at which
-///   idle + awake + sum over cores of p(dgemm, f)
-/// is at most the limit. A CPU has its share 1/cpus of its host's idle and awake watts. All watts are behind the power
-/// supply, as RAPL's are.
-namespace hplcast::study {
+// What-if changes of the frequency of a cluster, as a person sets it or as a limit of power leaves it. Kernels take
+// b f0/f + 1 - b of their time, with b of power.frequency.scaling; so does the code of an observed program, with b of
+// `default` where it is no kernel of HPL. Network and MPI stay as they are. Limits are kept as hardware does it with
+// all cores in dgemm: by the highest frequency that can be set at which
+//   idle + awake + sum over cores of p(dgemm, f)
+// is at most the limit. A CPU has its share 1/cpus of its host's idle and awake watts. All watts are behind the power
+// supply, as RAPL's are.
 
 /// All CPUs at this frequency in Hz, or below it where the caps of the cluster do not allow it.
 /// @throws core::DomainError without power.frequency, for a frequency that it does not have, and as with_power_cap().
@@ -127,11 +125,8 @@ core::ClusterModel at_frequency(core::ClusterModel cluster, double hz);
 /// power that does not depend on the frequency or says of no frequency that can be set.
 core::ClusterModel with_power_cap(core::ClusterModel cluster, double cap_w, bool per_host);
 
-}  // namespace hplcast::study
-
-/// What-if changes of the speed of a cluster. All factors are of speed: 2 is twice as fast. Factors must be positive
-/// and finite, else core::DomainError. Noise keeps its size relative to the duration.
-namespace hplcast::study {
+// What-if changes of the speed of a cluster. All factors are of speed: 2 is twice as fast. Factors must be positive
+// and finite, else core::DomainError. Noise keeps its size relative to the duration.
 
 /// The named kernel on all CPUs. @throws core::DomainError also for a kernel that the cluster has no model of.
 core::ClusterModel scale_kernel(core::ClusterModel cluster, const std::string& kernel, double factor);
@@ -154,11 +149,8 @@ core::ClusterModel scale_latency(core::ClusterModel cluster, double factor);
 /// Everything that takes time: kernels, all costs of messages of both scopes, probes, clock reads, links.
 core::ClusterModel scale_all(core::ClusterModel cluster, double factor);
 
-}  // namespace hplcast::study
-
-/// What-if changes of how hosts are joined. Every link has the bandwidth and the latency of the link that joins a host
-/// to its switch.
-namespace hplcast::study {
+// What-if changes of how hosts are joined. Every link has the bandwidth and the latency of the link that joins a
+// host to its switch.
 
 /// All hosts on one switch that is no bottleneck.
 core::ClusterModel with_single_switch(core::ClusterModel cluster);
@@ -183,10 +175,7 @@ core::ClusterModel with_dragonfly(core::ClusterModel cluster, const std::string&
 /// Dimensions whose product is the number of hosts. @throws core::DomainError
 core::ClusterModel with_torus(core::ClusterModel cluster, const std::vector<int>& dimensions);
 
-}  // namespace hplcast::study
-
-/// What-if changes of how much durations differ, between calls (temporal) and between CPUs (spatial).
-namespace hplcast::study {
+// What-if changes of how much durations differ, between calls (temporal) and between CPUs (spatial).
 
 /// Calls of a kernel scatter with coefficient of variation `cv` (sd / expectation) for all sizes and CPUs, half-normal;
 /// expectations stay. 0: none. Without `kernel`: all kernels.

@@ -28,6 +28,27 @@ core::DurationLaw slowed(const core::DurationLaw& law, double factor) {
                                  law.modes());
 }
 
+core::PiecewiseLaw slowed(const core::PiecewiseLaw& law, double factor) {
+  return edited(law, [&](const core::DurationLaw& piece) { return slowed(piece, factor); });
+}
+
+core::KernelModel slowed(const core::KernelModel& model, double factor) {
+  return edited(model, [&](const core::DurationLaw& law) { return slowed(law, factor); });
+}
+
+void slow_program(core::ProgramModel& program,
+                  const std::function<void(core::KernelModel& model, const std::string& routine)>& slow,
+                  double longer) {
+  for (auto& [name, model] : program.routines) slow(model, name.substr(0, name.find('/')));
+  for (auto& [name, region] : program.regions) {
+    if (region.mode == core::RegionMode::model) slow(region.model, "");
+    if (region.mode == core::RegionMode::factor) region.factor *= longer;
+    region.time_s *= longer;
+  }
+  program.rest_s_per_call *= longer;
+  program.rest_s_per_element *= longer;
+}
+
 core::ClusterModel with_network(core::ClusterModel cluster,
                                 const std::function<void(core::NetworkModel::Values&)>& edit) {
   core::NetworkModel::Values values = cluster.network.values();
@@ -40,6 +61,15 @@ void edit_segments(core::SegmentedLaw& law, const std::function<void(core::Segme
   std::vector<core::Segment> segments = law.segments();
   for (core::Segment& segment : segments) edit(segment);
   law = core::SegmentedLaw::make(std::move(segments));
+}
+
+void scale_intercept(core::Segment& segment, double factor) {
+  segment.intercept_s *= factor;
+  segment.sd_s *= factor;
+  for (core::MixtureMode& mode : segment.modes) {
+    mode.mean *= factor;
+    mode.sd *= factor;
+  }
 }
 
 core::KernelModel& kernel_of(core::ClusterModel& cluster, const std::string& kernel) {

@@ -317,9 +317,7 @@ core::ClusterModel with_threads_per_rank(core::ClusterModel cluster, int threads
   for (const char* kernel : threaded_kernels) {
     const auto model = cluster.kernels.find(kernel);
     if (model == cluster.kernels.end()) continue;
-    model->second = edited(model->second, [&](const core::DurationLaw& law) {
-      return slowed(law, threads == 1 ? 1 : 1 / (threads * efficiency));
-    });
+    model->second = slowed(model->second, threads == 1 ? 1 : 1 / (threads * efficiency));
   }
   if (cluster.power) cluster.power = with_threads(*cluster.power, threads);
   return with_ranks_per_node(std::move(cluster), cores / threads);

@@ -139,24 +139,19 @@ std::optional<double> common(const Frequencies& frequencies) {
   return first;
 }
 
-core::PiecewiseLaw slowed_law(const core::PiecewiseLaw& law, double factor) {
-  return edited(law, [&](const core::DurationLaw& piece) { return slowed(piece, factor); });
-}
-
 /// The kernel at other frequencies: how much longer it takes on each CPU.
 core::KernelModel slowed_on_cpus(const core::KernelModel& model, const Frequencies& factors) {
-  if (const auto factor = common(factors))
-    return edited(model, [&](const core::DurationLaw& law) { return slowed(law, *factor); });
+  if (const auto factor = common(factors)) return slowed(model, *factor);
   std::vector<core::CpuLaw> laws;
   double sum = 0;
   for (std::size_t host = 0; host < factors.size(); ++host)
     for (std::size_t cpu = 0; cpu < factors[host].size(); ++cpu) {
       const int h = static_cast<int>(host), c = static_cast<int>(cpu);
-      laws.push_back({h, c, slowed_law(model.law(h, c), factors[host][cpu])});
+      laws.push_back({h, c, slowed(model.law(h, c), factors[host][cpu])});
       sum += factors[host][cpu];
     }
   const double mean = sum / static_cast<double>(laws.size());
-  return core::KernelModel::make(model.level(), slowed_law(model.cluster_law(), mean), std::move(laws), model.range());
+  return core::KernelModel::make(model.level(), slowed(model.cluster_law(), mean), std::move(laws), model.range());
 }
 
 /// The frequencies of single CPUs, in place of those that overrides have had.
@@ -197,23 +192,10 @@ double other_factor(const core::FrequencyModel& frequency, double from_hz, doubl
   return (share * reference_hz / to_hz + 1 - share) / (share * reference_hz / from_hz + 1 - share);
 }
 
-/// `slower(name)`: how much longer code of that name takes on each CPU.
-template <typename Slower>
-void slow_program(core::ProgramModel& program, Slower slower) {
-  for (auto& [name, model] : program.routines) model = slowed_on_cpus(model, slower(name.substr(0, name.find('/'))));
-  const Frequencies code = slower("");
-  for (auto& [name, region] : program.regions) {
-    if (region.mode == core::RegionMode::model) region.model = slowed_on_cpus(region.model, code);
-    if (region.mode == core::RegionMode::factor) region.factor *= mean(code);
-    region.time_s *= mean(code);
-  }
-  program.rest_s_per_call *= mean(code);
-  program.rest_s_per_element *= mean(code);
-}
-
 ClusterModel with_frequencies(ClusterModel cluster, const Frequencies& frequencies) {
   const core::PowerModel power = *cluster.power;
   core::PowerModel::Values values = power.values();
+  // How much longer code of that name takes on each CPU.
   const auto slower = [&](const std::string& name) {
     const auto kernel = core::kernel_from_name(name);
     return for_each_cpu(cluster.hosts, [&](int host, int cpu) {
@@ -222,9 +204,12 @@ ClusterModel with_frequencies(ClusterModel cluster, const Frequencies& frequenci
                     : other_factor(*values.frequency, from_hz, to_hz);
     });
   };
+  const auto slow = [&](core::KernelModel& model, const std::string& name) {
+    model = slowed_on_cpus(model, slower(name));
+  };
   for (auto& [name, model] : cluster.kernels)
-    if (core::kernel_from_name(name)) model = slowed_on_cpus(model, slower(name));
-  if (cluster.program) slow_program(*cluster.program, slower);
+    if (core::kernel_from_name(name)) slow(model, name);
+  if (cluster.program) slow_program(*cluster.program, slow, mean(slower("")));
   const auto equal = common(frequencies);
   double slowest = at(frequencies, 0, 0);
   for (const auto& host : frequencies) slowest = std::min(slowest, *std::min_element(host.begin(), host.end()));

@@ -6,16 +6,6 @@ namespace hplcast::study {
 
 namespace {
 
-/// Intercept and everything around it, in seconds, times `factor`.
-void scale_intercept(core::Segment& segment, double factor) {
-  segment.intercept_s *= factor;
-  segment.sd_s *= factor;
-  for (core::MixtureMode& mode : segment.modes) {
-    mode.mean *= factor;
-    mode.sd *= factor;
-  }
-}
-
 /// The scope of messages between hosts; of a single host, that of messages within it.
 core::ScopeModel& network_scope(core::NetworkModel::Values& network) {
   return network.remote ? *network.remote : network.local;
@@ -39,28 +29,13 @@ void scale_scope(core::ScopeModel& scope, double factor) {
   }
 }
 
-/// All of its code: routines, regions, and the rest.
-void slow_program(core::ProgramModel& program, double slower) {
-  const auto slow = [&](core::KernelModel& model) {
-    model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
-  };
-  for (auto& [name, model] : program.routines) slow(model);
-  for (auto& [name, region] : program.regions) {
-    if (region.mode == core::RegionMode::model) slow(region.model);
-    if (region.mode == core::RegionMode::factor) region.factor *= slower;
-    region.time_s *= slower;
-  }
-  program.rest_s_per_call *= slower;
-  program.rest_s_per_element *= slower;
-}
-
 }  // namespace
 
 core::ClusterModel scale_kernel(core::ClusterModel cluster, const std::string& kernel, double factor) {
   const double slower = 1 / require_positive("factor", factor);
   bool found = false;
   const auto slow = [&](core::KernelModel& model) {
-    model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
+    model = slowed(model, slower);
     found = true;
   };
   // An observed program has models of its own, by variants: dgemv/N and dgemv/T are both dgemv.
@@ -74,10 +49,9 @@ core::ClusterModel scale_kernel(core::ClusterModel cluster, const std::string& k
 
 core::ClusterModel scale_kernels(core::ClusterModel cluster, double factor) {
   const double slower = 1 / require_positive("factor", factor);
-  for (auto& [name, model] : cluster.kernels) {
-    model = edited(model, [&](const core::DurationLaw& law) { return slowed(law, slower); });
-  }
-  if (cluster.program) slow_program(*cluster.program, slower);
+  const auto slow = [&](core::KernelModel& model, const std::string&) { model = slowed(model, slower); };
+  for (auto& [name, model] : cluster.kernels) slow(model, name);
+  if (cluster.program) slow_program(*cluster.program, slow, slower);
   return cluster;
 }
 

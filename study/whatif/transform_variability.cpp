@@ -123,7 +123,7 @@ core::ClusterModel with_spatial_cv(core::ClusterModel cluster, double cv, std::u
   for (int host = 0; cv > 0 && host < cluster.hosts.count(); ++host) {
     for (int cpu = 0; cpu < cluster.hosts.values().cpus; ++cpu) {
       const double factor = draw_factor(cv, seed, host, cpu);
-      laws.push_back({host, cpu, edited(mean, [&](const core::DurationLaw& law) { return slowed(law, factor); })});
+      laws.push_back({host, cpu, slowed(mean, factor)});
     }
   }
   dgemm = core::KernelModel::make(dgemm.level(), mean, std::move(laws), dgemm.range());

@@ -30,16 +30,6 @@ struct ComparedEnergy {
   double power_error = 0;
 };
 
-/// The medians of each configuration that has an energy.
-using EnergyOfConfigurations = std::map<core::HplParameters, EnergyMedians>;
-/// Runs that HPL calls wrong are left out. @throws core::DomainError for energies that are not above 0.
-EnergyOfConfigurations measured_energy(const std::vector<core::HplRun>& runs);
-EnergyOfConfigurations predicted_energy(const std::vector<core::Prediction>& predictions);
-
-/// Nothing unless both have the configuration (without_unused()).
-std::optional<ComparedEnergy> compare_energy(const core::HplParameters& parameters, const EnergyOfConfigurations& real,
-                                             const EnergyOfConfigurations& predicted);
-
 /// One configuration that was run and predicted. Several predictions (other seeds) count by their median.
 struct ComparedConfiguration {
   core::HplParameters parameters;
