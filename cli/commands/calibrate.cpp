@@ -58,13 +58,11 @@ void setup_calibrate(Command& app) {
   Command& command =
       add_command(app, "calibrate", "Make the measurements of a campaign file, and pack them into one archive",
                   "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
-  command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/formats/campaign.md)")
-      ->required()
-      ->type_name("FILE");
-  command
-      .add_option("-o,--output", options->archive, "archive to write: .zip, .tar.zst or .tar.gz (default: NAME.zip)")
-      ->type_name("FILE");
-  command.add_option("--folder", options->folder, "where to work (default: NAME.campaign)")->type_name("DIR");
+  command.add_option("campaign", options->campaign, "YAML: hosts and steps (docs/formats/campaign.md)", required,
+                     of_type("FILE"));
+  command.add_option("-o,--output", options->archive, "archive to write: .zip, .tar.zst or .tar.gz (default: NAME.zip)",
+                     of_type("FILE"));
+  command.add_option("--folder", options->folder, "where to work (default: NAME.campaign)", of_type("DIR"));
   command.add_flag("--resume", options->resume, "continue a campaign that was interrupted");
   command.callback([options] { run_calibrate(*options); });
 }

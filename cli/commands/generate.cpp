@@ -69,30 +69,23 @@ void setup_generate(Command& app) {
                                  "hplcast generate examples/generative/generative.json --base examples/dahu-like.json "
                                  "--hosts 'node-[1-256]' --seed 7 "
                                  "-o cluster.json");
-  command.add_option("model", options->model, "generative model (hplcast fit generative)")
-      ->required()
-      ->type_name("GENERATIVE.json");
-  command.add_option("--base", options->base, "cluster that gives everything else: cores, network, other kernels")
-      ->required()
-      ->type_name("CLUSTER.json");
-  command.add_option("--hosts", options->hosts, "names of the hosts (default: those of the base)")
-      ->check(host_names())
-      ->type_name("NAMES");
+  command.add_option("model", options->model, "generative model (hplcast fit generative)", required,
+                     of_type("GENERATIVE.json"));
+  command.add_option("--base", options->base, "cluster that gives everything else: cores, network, other kernels",
+                     required, of_type("CLUSTER.json"));
+  command.add_option("--hosts", options->hosts, "names of the hosts (default: those of the base)", host_names(),
+                     of_type("NAMES"));
   command.add_option("--name", options->name, "of the cluster (default: that of the base)");
   add_seed(command, options->generate.seed, "another seed is another cluster");
-  command.add_option("--day", options->generate.day, "another day of the same cluster")
-      ->check(at_least_zero())
-      ->capture_default_str();
-  command.add_option("--spatial", options->generate.spatial, "factor on the standard deviations between CPUs")
-      ->check(at_least_zero())
-      ->capture_default_str();
-  command.add_option("--temporal", options->generate.temporal, "factor on the standard deviations between days")
-      ->check(at_least_zero())
-      ->capture_default_str();
+  command.add_option("--day", options->generate.day, "another day of the same cluster", at_least_zero(), with_default);
+  command.add_option("--spatial", options->generate.spatial, "factor on the standard deviations between CPUs",
+                     at_least_zero(), with_default);
+  command.add_option("--temporal", options->generate.temporal, "factor on the standard deviations between days",
+                     at_least_zero(), with_default);
   command.add_option("--kind", options->kinds,
                      "hosts of each kind, in order: normal=28,slow=4 (default: by their shares)");
   accept_json(command);
-  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
+  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)", of_type("FILE"));
   command.callback([options] { run_generate(*options); });
 }
 
