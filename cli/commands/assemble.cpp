@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
@@ -186,30 +185,29 @@ void add_published(Command& command, PublishedParts& parts) {
 }  // namespace
 
 void setup_assemble(Command& app) {
-  auto options = std::make_shared<AssembleOptions>();
   Command& command = add_command(app, "assemble", "Join fitted models or published coefficients to a cluster.json",
                                  "hplcast assemble --name mine --hosts localhost --cores 2 --kernel-fits kernels.json "
                                  "--network-fit network.json -o cluster.json");
-  command.add_option("--name", options->name, "of the cluster (default: the first host's name up to its number)");
-  command.add_option("--hosts", options->hosts.names, "names of the hosts: node-[1-32]", host_names(), with_default);
-  command.add_option("--cores", options->hosts.cores, "per host", with_default);
-  command.add_option("--cpus", options->hosts.cpus, "sockets per host", with_default);
-  command.add_option("--rank-to-cpu", options->rank_to_cpu, "CPU of each local rank: block, cyclic, or a list: 0,0,1,1",
+  auto& options = command.runs<AssembleOptions>(run_assemble);
+  command.add_option("--name", options.name, "of the cluster (default: the first host's name up to its number)");
+  command.add_option("--hosts", options.hosts.names, "names of the hosts: node-[1-32]", host_names(), with_default);
+  command.add_option("--cores", options.hosts.cores, "per host", with_default);
+  command.add_option("--cpus", options.hosts.cpus, "sockets per host", with_default);
+  command.add_option("--rank-to-cpu", options.rank_to_cpu, "CPU of each local rank: block, cyclic, or a list: 0,0,1,1",
                      with_default);
-  command.add_option("--memory", options->hosts.memory_bytes, "per host (64GiB)",
+  command.add_option("--memory", options.hosts.memory_bytes, "per host (64GiB)",
                      as_memory("hplcast assemble: warning: --memory"));
-  command.add_option("--kernel-fits", options->kernels, "JSON objects of kernel models, by kernel name",
+  command.add_option("--kernel-fits", options.kernels, "JSON objects of kernel models, by kernel name",
                      of_type("FILE"));
-  command.add_option("--network-fit", options->network, "JSON object of the network model", of_type("FILE"));
-  command.add_option("--detours", options->detours, "JSON of `hplcast fit detours`: what takes the cores away",
+  command.add_option("--network-fit", options.network, "JSON object of the network model", of_type("FILE"));
+  command.add_option("--detours", options.detours, "JSON of `hplcast fit detours`: what takes the cores away",
                      of_type("FILE"));
-  add_capacity_options(command, options->capacities, "hplcast assemble");
-  add_published(command, options->published);
-  command.add_option("--provenance", options->provenance, "JSON object: what was measured, when, where",
+  add_capacity_options(command, options.capacities, "hplcast assemble");
+  add_published(command, options.published);
+  command.add_option("--provenance", options.provenance, "JSON object: what was measured, when, where",
                      of_type("FILE"));
   accept_json(command);
-  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)", of_type("FILE"));
-  command.callback([options] { run_assemble(*options); });
+  command.add_option("-o,--output", options.output, "cluster.json (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

@@ -1,6 +1,5 @@
 #include <cstdlib>
 #include <iostream>
-#include <memory>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -51,11 +50,11 @@ void run_observe(ObserveOptions& options) {
 }  // namespace
 
 void setup_observe(Command& app) {
-  const auto options = std::make_shared<ObserveOptions>();
-  calibration::ObserveRequest& request = options->request;
   Command& command = add_command(app, "observe", "Run a real program of BLAS and MPI, and note what its time goes into",
                                  "hplcast observe -np 1 -o solver.zip -- ./solver 1000");
-  command.add_option("command", options->command, "the program and its arguments, after --", required,
+  auto& options = command.runs<ObserveOptions>(run_observe);
+  calibration::ObserveRequest& request = options.request;
+  command.add_option("command", options.command, "the program and its arguments, after --", required,
                      of_type("PROGRAM"));
   command.add_option("--np", request.launch.ranks, "ranks (also -np)", between(1, 1 << 20), with_default);
   command.add_option("-o,--output", request.archive, "archive to write: .zip, .tar.gz or .tar.zst", required,
@@ -70,7 +69,6 @@ void setup_observe(Command& app) {
       "memory of each rank to measure longer vectors and larger strides in, when the run is over; 0: do not",
       as_bytes(), of_type("BYTES"), default_text("256MiB"));
   command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)", as_time_limit());
-  command.callback([options] { run_observe(*options); });
 }
 
 }  // namespace hplcast::cli

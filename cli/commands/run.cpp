@@ -1,5 +1,4 @@
 #include <iostream>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -135,36 +134,35 @@ void add_observation(Command& command, study::ProgramRunRequest& request) {
 }  // namespace
 
 void setup_run(Command& app) {
-  const auto options = std::make_shared<RunOptions>();
-  study::ProgramRunRequest& request = options->request;
   Command& command = add_command(app, "run", "Predict a program of BLAS and MPI that hplcast-cc has compiled",
                                  "hplcast run ./solver-smpi --cluster solver.json -np 16 -- 4000");
+  auto& options = command.runs<RunOptions>(run_run);
+  study::ProgramRunRequest& request = options.request;
   command.add_option("program", request.program, "the program, compiled with hplcast-cc, hplcast-cxx or hplcast-fc",
                      required, of_type("PROGRAM"));
   command.add_option("arguments", request.arguments, "its arguments, after --", of_type("WORDS"));
-  command.add_option("--cluster", options->cluster, "cluster.json, of `hplcast fit program`", required,
-                     of_type("FILE"));
+  command.add_option("--cluster", options.cluster, "cluster.json, of `hplcast fit program`", required, of_type("FILE"));
   command.add_option("--np", request.ranks, "ranks (also -np)", between(1, 1 << 24), with_default);
   command.add_option(
-      "--rest", options->rest,
+      "--rest", options.rest,
       "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here",
       among({"zero", "model", "bench"}), with_default);
-  command.add_option("--numerics", options->numerics,
+  command.add_option("--numerics", options.numerics,
                      "run: routines and regions are executed, too, and take the same time", among({"model", "run"}),
                      with_default);
-  command.add_flag("--bench-regions", options->bench_regions,
+  command.add_flag("--bench-regions", options.bench_regions,
                    "execute all regions and bench them, for `fit program --factors-from`");
   command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory",
                      as_bytes(), of_type("BYTES"));
-  command.add_option("--noise", options->noise, "off: everything takes its expected time", among({"on", "off"}),
+  command.add_option("--noise", options.noise, "off: everything takes its expected time", among({"on", "off"}),
                      with_default);
-  command.add_option("--messages", options->messages,
+  command.add_option("--messages", options.messages,
                      "sends and receives: hplcast's own (the same times for less work), or all by SMPI",
                      among({"direct", "smpi"}), with_default);
   command.add_option("--collectives", request.collectives,
                      "algorithms of collective operations: those of Open MPI, MPICH, Intel MPI, MVAPICH2",
                      among({"ompi", "mpich", "impi", "mvapich2"}), with_default);
-  command.add_option("--detours", options->detours,
+  command.add_option("--detours", options.detours,
                      "off: nothing takes the cores away, even if cluster.json has detours", among({"on", "off"}),
                      with_default);
   add_observation(command, request);
@@ -174,9 +172,8 @@ void setup_run(Command& app) {
                      as_time_limit());
   command.add_option("--smpirun", request.smpirun, "of SimGrid", of_type("PATH"));
   command.add_option("--keep", request.keep, "folder for the files of the simulation", of_type("DIR"));
-  command.add_flag("--json", options->json, "print JSON, with the program's output in it");
-  command.add_option("-o,--output", options->output, "JSON of the run", of_type("FILE"));
-  command.callback([options] { run_run(*options); });
+  command.add_flag("--json", options.json, "print JSON, with the program's output in it");
+  command.add_option("-o,--output", options.output, "JSON of the run", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

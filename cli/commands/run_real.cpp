@@ -203,11 +203,11 @@ void add_power(Command& command, RunRealOptions& options) {
 }  // namespace
 
 void setup_run_real(Command& app) {
-  auto options = std::make_shared<RunRealOptions>();
-  auto& request = options->request;
   Command& command = add_command(app, "run-real", "Run the real HPL on this machine, for comparison with predictions",
                                  "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
-  command.add_option("configurations", options->configurations, "an HPL.dat, or a CSV with columns N, NB, P ...",
+  auto& options = command.runs<RunRealOptions>(run_run_real);
+  auto& request = options.request;
+  command.add_option("configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...",
                      required, of_type("FILE"));
   command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated",
                      required, of_type("RUNS.csv"));
@@ -217,7 +217,7 @@ void setup_run_real(Command& app) {
                      of_type("DIR"));
   command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)",
                      of_type("FILE"));
-  command.add_option("--check", options->check, "let HPL check its result", among({"on", "off"}), with_default);
+  command.add_option("--check", options.check, "let HPL check its result", among({"on", "off"}), with_default);
   command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)", as_time_limit());
   command.add_option("--xhpl", request.xhpl,
                      "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "
@@ -227,8 +227,7 @@ void setup_run_real(Command& app) {
   command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
   add_observation(command, request.observation);
-  add_power(command, *options);
-  command.callback([options] { run_run_real(*options); });
+  add_power(command, options);
 }
 
 }  // namespace hplcast::cli

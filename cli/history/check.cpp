@@ -3,7 +3,6 @@
 #include <ctime>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -387,27 +386,26 @@ void add_test_options(Command& command, CheckCommandOptions& options) {
 }  // namespace
 
 void setup_check(Command& app) {
-  const auto options = std::make_shared<CheckCommandOptions>();
   Command& command = add_command(app, "check", "Tell which hosts have changed since earlier campaigns; 5: some have",
                                  "hplcast check watch.db --until 2025-04-01 || test $? = 5");
-  command.add_option("history", options->database, "database of `hplcast history`", required, of_type("FILE"));
-  add_test_options(command, *options);
-  command.add_option("--cluster", options->check.cluster, "only this one (all)");
-  command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
-  command.add_option("--missing-after", options->missing_after_s,
+  auto& options = command.runs<CheckCommandOptions>(run_check);
+  command.add_option("history", options.database, "database of `hplcast history`", required, of_type("FILE"));
+  add_test_options(command, options);
+  command.add_option("--cluster", options.check.cluster, "only this one (all)");
+  command.add_option("--factors", options.check.factors, "only these (docs/use/history.md)");
+  command.add_option("--missing-after", options.missing_after_s,
                      "hosts that take no part for longer, while others do, are told (7d)", as_seconds());
-  command.add_option("--until", options->until, "as it was at the end of that day, or at a time: YYYY-MM-DD [HH:MM]");
-  command.add_flag("--ignore-changes", options->ignore_changes, "logged changes begin no new reference");
-  command.add_flag("--all", options->all, "past findings, too");
-  command.add_flag("--record", options->record, "write what is found into the history, as told now");
-  command.add_flag("--new", options->only_new, "only findings that no recorded check has told; 5 only for them");
-  command.add_flag("--counts", options->counts, "how many runs are flagged, instead of findings");
-  command.add_flag("--published", options->published, "with --counts: as the published program does");
-  command.add_flag("--together", options->together, "with --counts: all factors as one vector");
-  add_cost_options(command, options->cost);
-  command.add_flag("--json", options->json, "JSON (docs/use/history.md) instead of a table");
-  command.add_option("-o,--output", options->output, "file (default: the standard output)", of_type("FILE"));
-  command.callback([options] { run_check(*options); });
+  command.add_option("--until", options.until, "as it was at the end of that day, or at a time: YYYY-MM-DD [HH:MM]");
+  command.add_flag("--ignore-changes", options.ignore_changes, "logged changes begin no new reference");
+  command.add_flag("--all", options.all, "past findings, too");
+  command.add_flag("--record", options.record, "write what is found into the history, as told now");
+  command.add_flag("--new", options.only_new, "only findings that no recorded check has told; 5 only for them");
+  command.add_flag("--counts", options.counts, "how many runs are flagged, instead of findings");
+  command.add_flag("--published", options.published, "with --counts: as the published program does");
+  command.add_flag("--together", options.together, "with --counts: all factors as one vector");
+  add_cost_options(command, options.cost);
+  command.add_flag("--json", options.json, "JSON (docs/use/history.md) instead of a table");
+  command.add_option("-o,--output", options.output, "file (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

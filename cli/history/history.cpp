@@ -212,16 +212,15 @@ void run_site(const SiteOptions& options) {
 }
 
 void setup_site(Command& group) {
-  const auto options = std::make_shared<SiteOptions>();
   Command& command =
       add_command(group, "site", "Write a history as static pages: what needs attention, all hosts over time",
                   "hplcast history site watch.db -o site");
-  command.add_option("history", options->database, "database of `hplcast history`", required, of_type("FILE"));
-  command.add_option("-o,--output", options->folder, "folder for the pages; made if it is missing", required,
+  auto& options = command.runs<SiteOptions>(run_site);
+  command.add_option("history", options.database, "database of `hplcast history`", required, of_type("FILE"));
+  command.add_option("-o,--output", options.folder, "folder for the pages; made if it is missing", required,
                      of_type("DIR"));
-  command.add_option("--cluster", options->check.cluster, "only this one (all)");
-  command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
-  command.callback([options] { run_site(*options); });
+  command.add_option("--cluster", options.check.cluster, "only this one (all)");
+  command.add_option("--factors", options.check.factors, "only these (docs/use/history.md)");
 }
 
 /// SHA-256 of an archive, or of all files of a campaign's folder.
@@ -288,15 +287,14 @@ void run_add(const AddOptions& options) {
 }
 
 void setup_add(Command& group) {
-  const auto options = std::make_shared<AddOptions>();
   Command& command = add_command(group, "add", "Add the archives of campaigns",
                                  "hplcast history add laptop.zip --database history.db");
-  command.add_option("archives", options->archives, "archives, or folders, of `hplcast calibrate`", required,
+  auto& options = command.runs<AddOptions>(run_add);
+  command.add_option("archives", options.archives, "archives, or folders, of `hplcast calibrate`", required,
                      of_type("FILE"));
-  add_history_option(command, options->database);
-  command.add_option("--cluster", options->cluster, "name of the cluster, if the history is of several");
-  command.add_option("--job", options->job, "of the batch system, for `history outlier`");
-  command.callback([options] { run_add(*options); });
+  add_history_option(command, options.database);
+  command.add_option("--cluster", options.cluster, "name of the cluster, if the history is of several");
+  command.add_option("--job", options.job, "of the batch system, for `history outlier`");
 }
 
 struct ImportOptions {
@@ -346,17 +344,16 @@ void run_import(const ImportOptions& options) {
 }
 
 void setup_import_of_runs(Command& group) {
-  const auto options = std::make_shared<ImportOptions>();
   Command& command = add_command(
       group, "import", "Add runs, changes and outliers from CSV files",
       "hplcast history import examples/watch/runs.csv --changes examples/watch/changes.csv --database watch.db");
-  command.add_option("files", options->files, "one row per CPU and job: node, cpu, jobid, start_time, factors",
+  auto& options = command.runs<ImportOptions>(run_import);
+  command.add_option("files", options.files, "one row per CPU and job: node, cpu, jobid, start_time, factors",
                      of_type("FILE"));
-  add_history_option(command, options->database);
-  command.add_option("--cluster", options->cluster, "name of the cluster, for files without such a column");
-  command.add_option("--changes", options->changes, "date, cluster, node, type, description", of_type("FILE"));
-  command.add_option("--outliers", options->outliers, "date, cluster, node, jobid, description", of_type("FILE"));
-  command.callback([options] { run_import(*options); });
+  add_history_option(command, options.database);
+  command.add_option("--cluster", options.cluster, "name of the cluster, for files without such a column");
+  command.add_option("--changes", options.changes, "date, cluster, node, type, description", of_type("FILE"));
+  command.add_option("--outliers", options.outliers, "date, cluster, node, jobid, description", of_type("FILE"));
 }
 
 }  // namespace
