@@ -14,6 +14,7 @@
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/study/history_check.hpp"

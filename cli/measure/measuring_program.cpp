@@ -20,6 +20,7 @@
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/sensors.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/campaign.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
@@ -115,7 +116,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   const calibration::CorePlace place = calibration::bind_rank(world, topology, options.binding);
   const bool root = world.rank() == 0;
   const core::MeasurementContext context = calibration::describe_context(world, topology, place);
-  const auto write_context = [&](std::ostream& out) { calibration::write_json(out, context); };
+  const auto write_context = [&](std::ostream& out) { core::write_json(out, context); };
   if (root && options.describe) write_result(options.output, write_context);
   if (options.describe && !options.describe_folder.empty()) describe_hosts(options.describe_folder, world, topology);
   if (options.describe) return;

@@ -9,6 +9,7 @@
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "study/activity/observed_ranks.hpp"
 #include "study/run/simulation_files.hpp"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "hplcast/core/files.hpp"
-#include "tests/core/errors_in.hpp"
+#include "tests/support/errors_in.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "hplcast/core/errors.hpp"
-#include "tests/core/errors_in.hpp"
+#include "tests/support/errors_in.hpp"
 
 namespace hplcast::study {
 namespace {
