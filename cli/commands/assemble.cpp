@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
@@ -168,53 +167,47 @@ void run_assemble(const AssembleOptions& options) {
 /// The options of published coefficients. A file with many models needs to be told which.
 void add_published(Command& command, PublishedParts& parts) {
   const auto add = [&](const char* name, std::string& value, const char* description, const char* type) {
-    return command.add_option(name, value, description)->type_name(type)->group("Published coefficients");
+    return command.add_option(name, value, description, of_type(type), in_group("Published coefficients"));
   };
   Option* dgemm = add("--dgemm", parts.dgemm, "dgemm of each CPU: CSV with model_id, node, cpu, mu_*, sigma_*", "FILE");
-  Option* model_id = add("--model-id", parts.model_id, "which model of --dgemm", "ID")->needs(dgemm);
-  dgemm->needs(model_id);
+  Option* model_id = add("--model-id", parts.model_id, "which model of --dgemm", "ID")->with(needs(dgemm));
+  dgemm->with(needs(model_id));
   Option* kernels =
       add("--kernels", parts.kernels, "the other kernels: CSV with kernel, duration, size, mu, sigma", "FILE");
   add("--kernel-set", parts.kernel_set, "full_model: all, with scatter; simple_model: expected times, no copies", "SET")
-      ->check(among({"full_model", "simple_model"}))
-      ->capture_default_str()
-      ->needs(kernels);
+      ->with(among({"full_model", "simple_model"}), with_default, needs(kernels));
   Option* network = add("--network", parts.network, "JSON list of SMPI calibrations", "FILE");
-  Option* network_id = add("--network-id", parts.network_id, "which network of --network", "ID")->needs(network);
-  network->needs(network_id)->excludes(command.get_option("--network-fit"));
+  Option* network_id = add("--network-id", parts.network_id, "which network of --network", "ID")->with(needs(network));
+  network->with(needs(network_id), excludes(command.get_option("--network-fit")));
   add("--mixtures", parts.mixtures, "JSON of mixtures: the noise of sends and receives", "FILE");
 }
 
 }  // namespace
 
 void setup_assemble(Command& app) {
-  auto options = std::make_shared<AssembleOptions>();
   Command& command = add_command(app, "assemble", "Join fitted models or published coefficients to a cluster.json",
                                  "hplcast assemble --name mine --hosts localhost --cores 2 --kernel-fits kernels.json "
                                  "--network-fit network.json -o cluster.json");
-  command.add_option("--name", options->name, "of the cluster (default: the first host's name up to its number)");
-  command.add_option("--hosts", options->hosts.names, "names of the hosts: node-[1-32]")
-      ->check(host_names())
-      ->capture_default_str();
-  command.add_option("--cores", options->hosts.cores, "per host")->capture_default_str();
-  command.add_option("--cpus", options->hosts.cpus, "sockets per host")->capture_default_str();
-  command
-      .add_option("--rank-to-cpu", options->rank_to_cpu, "CPU of each local rank: block, cyclic, or a list: 0,0,1,1")
-      ->capture_default_str();
-  command.add_option("--memory", options->hosts.memory_bytes, "per host (64GiB)")
-      ->transform(as_memory("hplcast assemble: warning: --memory"));
-  command.add_option("--kernel-fits", options->kernels, "JSON objects of kernel models, by kernel name")
-      ->type_name("FILE");
-  command.add_option("--network-fit", options->network, "JSON object of the network model")->type_name("FILE");
-  command.add_option("--detours", options->detours, "JSON of `hplcast fit detours`: what takes the cores away")
-      ->type_name("FILE");
-  add_capacity_options(command, options->capacities, "hplcast assemble");
-  add_published(command, options->published);
-  command.add_option("--provenance", options->provenance, "JSON object: what was measured, when, where")
-      ->type_name("FILE");
+  auto& options = command.runs<AssembleOptions>(run_assemble);
+  command.add_option("--name", options.name, "of the cluster (default: the first host's name up to its number)");
+  command.add_option("--hosts", options.hosts.names, "names of the hosts: node-[1-32]", host_names(), with_default);
+  command.add_option("--cores", options.hosts.cores, "per host", with_default);
+  command.add_option("--cpus", options.hosts.cpus, "sockets per host", with_default);
+  command.add_option("--rank-to-cpu", options.rank_to_cpu, "CPU of each local rank: block, cyclic, or a list: 0,0,1,1",
+                     with_default);
+  command.add_option("--memory", options.hosts.memory_bytes, "per host (64GiB)",
+                     as_memory("hplcast assemble: warning: --memory"));
+  command.add_option("--kernel-fits", options.kernels, "JSON objects of kernel models, by kernel name",
+                     of_type("FILE"));
+  command.add_option("--network-fit", options.network, "JSON object of the network model", of_type("FILE"));
+  command.add_option("--detours", options.detours, "JSON of `hplcast fit detours`: what takes the cores away",
+                     of_type("FILE"));
+  add_capacity_options(command, options.capacities, "hplcast assemble");
+  add_published(command, options.published);
+  command.add_option("--provenance", options.provenance, "JSON object: what was measured, when, where",
+                     of_type("FILE"));
   accept_json(command);
-  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
-  command.callback([options] { run_assemble(*options); });
+  command.add_option("-o,--output", options.output, "cluster.json (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

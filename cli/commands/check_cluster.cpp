@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
@@ -57,12 +56,11 @@ void run_check_cluster(const CheckClusterOptions& options) {
 }  // namespace
 
 void setup_check_cluster(Command& app) {
-  auto options = std::make_shared<CheckClusterOptions>();
   Command& command = add_command(app, "check-cluster", "Tell all that is wrong or doubtful in a cluster.json",
                                  "hplcast check-cluster examples/dahu-like.json");
-  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
-  command.add_flag("--json", options->json, "a list of severity, field, message and hint");
-  command.callback([options] { run_check_cluster(*options); });
+  auto& options = command.runs<CheckClusterOptions>(run_check_cluster);
+  command.add_option("cluster", options.cluster, "cluster.json", required, of_type("CLUSTER.json"));
+  command.add_flag("--json", options.json, "a list of severity, field, message and hint");
 }
 
 }  // namespace hplcast::cli

@@ -308,38 +308,30 @@ void setup_compare(Command& app) {
   auto options = std::make_shared<CompareOptions>();
   Command& command = add_command(app, "compare", "Compare predictions with real HPL runs",
                                  "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
-  command
-      .add_option(
-          "real", options->real,
-          "real runs: HPL's output, an archive or folder with outputs, or CSV with columns N, NB, P, Q, time_s; "
-          "several: repetitions add up")
-      ->required()
-      ->type_name("REAL");
-  command
-      .add_option("--predicted", options->predicted,
-                  "predictions (JSON of hplcast predict, or database of hplcast sweep)")
-      ->required()
-      ->type_name("PRED");
+  command.add_option(
+      "real", options->real,
+      "real runs: HPL's output, an archive or folder with outputs, or CSV with columns N, NB, P, Q, time_s; "
+      "several: repetitions add up",
+      required, of_type("REAL"));
+  command.add_option("--predicted", options->predicted,
+                     "predictions (JSON of hplcast predict, or database of hplcast sweep)", required, of_type("PRED"));
   Option* time_from =
       command.add_option("--time-from", options->time_from,
                          "a program other than HPL: where its output has its time, 'time ([0-9.]+) s'; or run: all of "
                          "its time. REAL: outputs, archives of observe; PRED: JSON of hplcast run");
-  time_from->type_name("REGEX");
-  command
-      .add_option("--match-from", options->match_from,
-                  "what tells configurations apart in outputs, 'N=([0-9]+)' (default: there is one)")
-      ->needs(time_from)
-      ->type_name("REGEX");
+  time_from->with(of_type("REGEX"));
+  command.add_option("--match-from", options->match_from,
+                     "what tells configurations apart in outputs, 'N=([0-9]+)' (default: there is one)",
+                     needs(time_from), of_type("REGEX"));
   command.add_flag("--json", options->json, "write JSON (docs/formats/compare-json.md) instead of a table");
-  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
-  command
-      .add_option("--worst", options->worst,
-                  "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain")
-      ->type_name("FILE")
-      ->excludes(time_from);
+  command.add_option("-o,--output", options->output, "file for the JSON", of_type("FILE"));
+  command.add_option(
+      "--worst", options->worst,
+      "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain",
+      of_type("FILE"), excludes(time_from));
   Option* limit =
       command.add_option("--max-error", options->max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5");
-  limit->transform(as_ratio());
+  limit->with(as_ratio());
   command.callback([options, limit] { run_compare(*options, !limit->empty()); });
 }
 

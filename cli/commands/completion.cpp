@@ -116,7 +116,7 @@ void setup_completion(Command& app) {
   bash.callback([&app] { write_bash(std::cout, app); });
   const auto folder = std::make_shared<std::string>();
   Command& man = add_command(group, "man", "Write a man page of each command", "hplcast completion man -o man1");
-  man.add_option("-o,--output", *folder, "folder for hplcast.1, hplcast-predict.1 ...")->required()->type_name("DIR");
+  man.add_option("-o,--output", *folder, "folder for hplcast.1, hplcast-predict.1 ...", required, of_type("DIR"));
   man.callback([folder, &app] { write_man_pages(*folder, app); });
 }
 

@@ -44,12 +44,9 @@ calibration::HplGrid grid_of(const std::vector<long>& values) {
 }
 
 void add_for_hpl_option(Command& command, std::vector<long>& values) {
-  command
-      .add_option("--for-hpl", values,
-                  "N,NB,P,Q: choose among the sizes that this run has, so that nothing is extrapolated")
-      ->delimiter(',')
-      ->expected(4)
-      ->check(between(1L, 2147483647L));
+  command.add_option("--for-hpl", values,
+                     "N,NB,P,Q: choose among the sizes that this run has, so that nothing is extrapolated", by_commas,
+                     value_count(4), between(1L, 2147483647L));
 }
 
 void run_dgemm(DgemmOptions options) {
@@ -91,70 +88,59 @@ void run_mpi(MpiOptions options) {
 }
 
 void setup_dgemm(Command& parent) {
-  const auto options = std::make_shared<DgemmOptions>();
-  calibration::DgemmDesignOptions& design = options->design;
   Command& command = add_command(parent, "dgemm", "Choose the dgemm calls of a calibration",
                                  "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
-  add_for_hpl_option(command, options->for_hpl);
-  command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free")
-      ->capture_default_str();
-  command.add_option("--nbmin", design.nbmin, "smallest k of the calls that imitate the panel factorisation")
-      ->capture_default_str();
-  command.add_option("--max-size", design.max_size, "bound on m and n: the local matrix of the runs to predict")
-      ->capture_default_str();
-  command.add_option("--count", design.count, "number of shapes")->capture_default_str();
-  command.add_option("--repetitions", design.repetitions, "calls of each shape")->capture_default_str();
-  command
-      .add_option("--max-product", design.max_product, "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows")
-      ->capture_default_str();
-  command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb")
-      ->transform(as_ratio())
-      ->capture_default_str();
+  auto& options = command.runs<DgemmOptions>(run_dgemm);
+  calibration::DgemmDesignOptions& design = options.design;
+  add_for_hpl_option(command, options.for_hpl);
+  command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free", with_default);
+  command.add_option("--nbmin", design.nbmin, "smallest k of the calls that imitate the panel factorisation",
+                     with_default);
+  command.add_option("--max-size", design.max_size, "bound on m and n: the local matrix of the runs to predict",
+                     with_default);
+  command.add_option("--count", design.count, "number of shapes", with_default);
+  command.add_option("--repetitions", design.repetitions, "calls of each shape", with_default);
+  command.add_option("--max-product", design.max_product,
+                     "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows", with_default);
+  command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb", as_ratio(),
+                     with_default);
   command.add_flag("--independent", design.independent,
                    "m, n and k uniform over [1, max-size], independent of each other");
-  command.add_flag("!--no-common", options->common,
+  command.add_flag("!--no-common", options.common,
                    "leave out the shapes that all designs have: 1x1x1, and 2048x2048x2048 if --max-size allows");
   command.add_option("--k", design.extra_k, "more values of k, used as often as nb");
-  command
-      .add_option("--content", options->contents, "random, constant, constant-VALUE, sequential, masked-BITS; several")
-      ->capture_default_str();
+  command.add_option("--content", options.contents,
+                     "random, constant, constant-VALUE, sequential, masked-BITS; several", with_default);
   add_choice<calibration::Transposition>(command, "--transposed", design.transposition,
                                          {{"yes", calibration::Transposition::yes},
                                           {"no", calibration::Transposition::no},
                                           {"both", calibration::Transposition::both}},
                                          "B transposed as on several process rows");
   add_seed(command, design.seed, "the same seed gives the same design");
-  command.add_option("--budget,--budget-s", options->budget_s, "take fewer shapes if they need longer than this")
-      ->transform(as_time_limit());
-  command.add_option("--rate", options->rate_flop_per_s, "of one core (30Gflop/s), to reckon the time with")
-      ->transform(as_flop_per_s())
-      ->default_str(significant(options->rate_flop_per_s / 1e9) + "Gflop/s");
-  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
-  command.callback([options] { run_dgemm(*options); });
+  command.add_option("--budget,--budget-s", options.budget_s, "take fewer shapes if they need longer than this",
+                     as_time_limit());
+  command.add_option("--rate", options.rate_flop_per_s, "of one core (30Gflop/s), to reckon the time with",
+                     as_flop_per_s(), default_text(significant(options.rate_flop_per_s / 1e9) + "Gflop/s"));
+  command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }
 
 void setup_mpi(Command& parent) {
-  const auto options = std::make_shared<MpiOptions>();
-  calibration::MpiDesignOptions& design = options->design;
   Command& command = add_command(parent, "mpi", "Choose the MPI calls of a calibration",
                                  "hplcast design mpi --max-bytes 8MiB --count 100 -o mpi.csv");
-  add_for_hpl_option(command, options->for_hpl);
-  command.add_option("--min-bytes", options->min_bytes, "smallest message")
-      ->transform(as_bytes())
-      ->capture_default_str();
-  command.add_option("--max-bytes", options->max_bytes, "largest message: a panel of the runs to predict")
-      ->transform(as_bytes())
-      ->default_str("1MiB");
-  command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
-  command.add_option("--repetitions", design.repetitions, "calls of each size and operation")->capture_default_str();
-  command
-      .add_option(
-          "--operations", options->operations,
-          "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched (default: all), one_way")
-      ->delimiter(',');
+  auto& options = command.runs<MpiOptions>(run_mpi);
+  calibration::MpiDesignOptions& design = options.design;
+  add_for_hpl_option(command, options.for_hpl);
+  command.add_option("--min-bytes", options.min_bytes, "smallest message", as_bytes(), with_default);
+  command.add_option("--max-bytes", options.max_bytes, "largest message: a panel of the runs to predict", as_bytes(),
+                     default_text("1MiB"));
+  command.add_option("--count", design.count, "number of message sizes", with_default);
+  command.add_option("--repetitions", design.repetitions, "calls of each size and operation", with_default);
+  command.add_option(
+      "--operations", options.operations,
+      "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched (default: all), one_way",
+      by_commas);
   add_seed(command, design.seed, "the same seed gives the same design");
-  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
-  command.callback([options] { run_mpi(*options); });
+  command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }
 
 struct SaturationOptions {
@@ -180,15 +166,13 @@ void setup_saturation(Command& parent) {
   calibration::SaturationDesignOptions& design = options->design;
   Command& command = add_command(parent, "saturation", "Choose long messages of 1, 2, 4 ... pairs of ranks at once",
                                  "hplcast design saturation --pairs 1,2,4 --max-bytes 8MiB -o saturation.csv");
-  command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8")
-      ->delimiter(',')
-      ->required();
-  Option* min_bytes = command.add_option("--min-bytes", options->min_bytes, "smallest message")
-                          ->transform(as_bytes())
-                          ->default_str("1MiB");
-  command.add_option("--max-bytes", options->max_bytes, "largest message")->transform(as_bytes())->default_str("8MiB");
-  command.add_option("--count", design.count, "number of message sizes")->capture_default_str();
-  command.add_option("--repetitions", design.repetitions, "of each size and number of pairs")->capture_default_str();
+  command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8",
+                     by_commas, required);
+  Option* min_bytes =
+      command.add_option("--min-bytes", options->min_bytes, "smallest message", as_bytes(), default_text("1MiB"));
+  command.add_option("--max-bytes", options->max_bytes, "largest message", as_bytes(), default_text("8MiB"));
+  command.add_option("--count", design.count, "number of message sizes", with_default);
+  command.add_option("--repetitions", design.repetitions, "of each size and number of pairs", with_default);
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("-o,--output", options->output, "file to write (default: standard output)");
   command.callback([options, min_bytes] { run_saturation(*options, *min_bytes); });
@@ -207,18 +191,16 @@ void run_kernels(const KernelOptions& options) {
 }
 
 void setup_kernels(Command& parent) {
-  const auto options = std::make_shared<KernelOptions>();
-  calibration::KernelDesignOptions& design = options->design;
   Command& command = add_command(parent, "kernels", "Choose the runs of HPL that show its kernels",
                                  "hplcast design kernels --nb 128 --max-size 5000 --ranks 2 -o runs.csv");
-  command.add_option("--nb", design.nb, "HPL's block size")->capture_default_str();
-  command.add_option("--max-size", design.max_size, "largest N")->capture_default_str();
-  command.add_option("--sizes", design.sizes, "number of values of N, at equal distances")->capture_default_str();
-  command.add_option("--ranks", design.ranks, "processes: grids 1x1, 1xR, Rx1 and the most square one")
-      ->capture_default_str();
+  auto& options = command.runs<KernelOptions>(run_kernels);
+  calibration::KernelDesignOptions& design = options.design;
+  command.add_option("--nb", design.nb, "HPL's block size", with_default);
+  command.add_option("--max-size", design.max_size, "largest N", with_default);
+  command.add_option("--sizes", design.sizes, "number of values of N, at equal distances", with_default);
+  command.add_option("--ranks", design.ranks, "processes: grids 1x1, 1xR, Rx1 and the most square one", with_default);
   add_seed(command, design.seed, "of the order of the runs");
-  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
-  command.callback([options] { run_kernels(*options); });
+  command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }
 
 }  // namespace

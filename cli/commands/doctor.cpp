@@ -1,7 +1,6 @@
 #include "hplcast/calibration/doctor.hpp"
 
 #include <filesystem>
-#include <memory>
 #include <sstream>
 #include <string>
 
@@ -67,12 +66,11 @@ void run_doctor(const DoctorOptions& options) {
 }  // namespace
 
 void setup_doctor(Command& app) {
-  const auto options = std::make_shared<DoctorOptions>();
   Command& command = add_command(app, "doctor", "Check this machine for disturbances of measurements or simulations",
                                  "hplcast doctor --json");
-  command.add_flag("--json", options->json, "write JSON with the whole description of the machine");
-  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
-  command.callback([options] { run_doctor(*options); });
+  auto& options = command.runs<DoctorOptions>(run_doctor);
+  command.add_flag("--json", options.json, "write JSON with the whole description of the machine");
+  command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }
 
 }  // namespace hplcast::cli

@@ -113,26 +113,23 @@ void setup_emit(Command& app) {
                                  "hplcast emit examples/dahu-like.json --run run -N 1000 -P 2 -Q 2 && run/run.sh\n  "
                                  "hplcast emit examples/dahu-like.json --platform platform.xml --hostfile hostfile "
                                  "--model-h model.h --ranks 64");
-  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
-  command.add_option("--platform", options->platform, "SimGrid's platform")->type_name("platform.xml");
-  command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun")
-      ->type_name("hostfile");
-  command.add_option("--model-h", options->model_h, "kernel models as C99 tables")->type_name("model.h");
-  command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)")
-      ->check(positive());
-  Option* run =
-      command
-          .add_option("--run", options->run,
-                      "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or --hpl-dat")
-          ->type_name("DIR");
+  command.add_option("cluster", options->cluster, "cluster.json", required, of_type("CLUSTER.json"));
+  command.add_option("--platform", options->platform, "SimGrid's platform", of_type("platform.xml"));
+  command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun", of_type("hostfile"));
+  command.add_option("--model-h", options->model_h, "kernel models as C99 tables", of_type("model.h"));
+  command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)",
+                     positive());
+  Option* run = command.add_option(
+      "--run", options->run,
+      "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or --hpl-dat", of_type("DIR"));
   Option* configurations =
       command.add_option("--hpl-dat,--configurations", options->configurations,
                          "HPL of --run: an HPL.dat, or a CSV with columns N, NB, P ...; several: in DIR/1, DIR/2 ...");
-  configurations->type_name("FILE")->needs(run);
+  configurations->with(of_type("FILE"), needs(run));
   Option* N = add_hpl_options(command, options->request.parameters, configurations);
-  N->description("HPL's N, for --run");
+  N->with(described("HPL's N, for --run"));
   add_seed(command, options->request.seed, "of the random streams of --run");
-  command.add_flag("--force", options->request.force, "also runs that `predict` refuses without --force")->needs(run);
+  command.add_flag("--force", options->request.force, "also runs that `predict` refuses without --force", needs(run));
   command.callback([options, run, N, configurations] {
     if (!run->empty() && N->empty() && configurations->empty()) throw core::UsageError("--run needs -N or --hpl-dat");
     if (run->empty() && !N->empty()) throw core::UsageError("-N is for --run");

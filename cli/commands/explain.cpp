@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
 #include <ostream>
 
 #include "cli/commands/commands.hpp"
@@ -184,46 +183,37 @@ void run_explain(ExplainOptions& options) {
 }  // namespace
 
 void setup_explain(Command& app) {
-  auto options = std::make_shared<ExplainOptions>();
-  study::ExplainRequest& request = options->request;
   Command& command = add_command(app, "explain", "Explain why a real HPL run and its prediction differ",
                                  "hplcast explain observed.csv prediction.json --cluster cluster.json");
-  command
-      .add_option("real", options->real,
-                  "the CSV of `hplcast run-real --phases`, or the folder of one of its runs: observed.csv.d/0001-...")
-      ->required()
-      ->type_name("REAL");
-  command
-      .add_option("prediction", options->prediction, "of the same configuration: JSON of `hplcast predict --phases`")
-      ->required()
-      ->type_name("PREDICTION");
-  command.add_option("--cluster", options->cluster, "the cluster.json that it was predicted with")
-      ->required()
-      ->type_name("CLUSTER.json");
+  auto& options = command.runs<ExplainOptions>(run_explain);
+  study::ExplainRequest& request = options.request;
+  command.add_option(
+      "real", options.real,
+      "the CSV of `hplcast run-real --phases`, or the folder of one of its runs: observed.csv.d/0001-...", required,
+      of_type("REAL"));
+  command.add_option("prediction", options.prediction, "of the same configuration: JSON of `hplcast predict --phases`",
+                     required, of_type("PREDICTION"));
+  command.add_option("--cluster", options.cluster, "the cluster.json that it was predicted with", required,
+                     of_type("CLUSTER.json"));
   add_choice<Counterfactuals>(
-      command, "--counterfactuals", options->counterfactuals,
+      command, "--counterfactuals", options.counterfactuals,
       {{"auto", Counterfactuals::automatic}, {"on", Counterfactuals::on}, {"off", Counterfactuals::off}},
       "simulate the prediction again with one part after the other as measured (auto: if that takes seconds)");
-  command.add_flag("--json", options->json, "write JSON (docs/formats/explain-json.md) instead of tables");
-  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
-  command.add_option("--trace", request.trace, "both runs for Perfetto (Chrome's JSON), rank below rank")
-      ->type_name("FILE");
-  command.add_option("--picture", request.picture, "both runs as a picture (SVG)")->type_name("FILE");
+  command.add_flag("--json", options.json, "write JSON (docs/formats/explain-json.md) instead of tables");
+  command.add_option("-o,--output", options.output, "file for the JSON", of_type("FILE"));
+  command.add_option("--trace", request.trace, "both runs for Perfetto (Chrome's JSON), rank below rank",
+                     of_type("FILE"));
+  command.add_option("--picture", request.picture, "both runs as a picture (SVG)", of_type("FILE"));
   add_range(command, "--ranks", request.first_rank, request.last_rank, "ranks in trace and picture (default 0-7)");
   add_range(command, "--panels", request.first_panel, request.last_panel,
             "panels of the real run that the picture shows (default: all)")
-      ->needs("--picture");
-  command
-      .add_option("--xhpl", request.programs.xhpl,
-                  "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)")
-      ->type_name("PATH");
-  command
-      .add_option("--smpirun", request.programs.smpirun,
-                  "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
-      ->type_name("PATH");
-  command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)")
-      ->transform(as_time_limit());
-  command.callback([options] { run_explain(*options); });
+      ->with(needs("--picture"));
+  command.add_option("--xhpl", request.programs.xhpl,
+                     "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)", of_type("PATH"));
+  command.add_option("--smpirun", request.programs.smpirun,
+                     "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)", of_type("PATH"));
+  command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)",
+                     as_time_limit());
 }
 
 }  // namespace hplcast::cli

@@ -1,4 +1,3 @@
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -64,36 +63,28 @@ void run_generate(GenerateCommandOptions options) {
 }  // namespace
 
 void setup_generate(Command& app) {
-  auto options = std::make_shared<GenerateCommandOptions>();
   Command& command = add_command(app, "generate", "Draw a cluster of any size from a generative model",
                                  "hplcast generate examples/generative/generative.json --base examples/dahu-like.json "
                                  "--hosts 'node-[1-256]' --seed 7 "
                                  "-o cluster.json");
-  command.add_option("model", options->model, "generative model (hplcast fit generative)")
-      ->required()
-      ->type_name("GENERATIVE.json");
-  command.add_option("--base", options->base, "cluster that gives everything else: cores, network, other kernels")
-      ->required()
-      ->type_name("CLUSTER.json");
-  command.add_option("--hosts", options->hosts, "names of the hosts (default: those of the base)")
-      ->check(host_names())
-      ->type_name("NAMES");
-  command.add_option("--name", options->name, "of the cluster (default: that of the base)");
-  add_seed(command, options->generate.seed, "another seed is another cluster");
-  command.add_option("--day", options->generate.day, "another day of the same cluster")
-      ->check(at_least_zero())
-      ->capture_default_str();
-  command.add_option("--spatial", options->generate.spatial, "factor on the standard deviations between CPUs")
-      ->check(at_least_zero())
-      ->capture_default_str();
-  command.add_option("--temporal", options->generate.temporal, "factor on the standard deviations between days")
-      ->check(at_least_zero())
-      ->capture_default_str();
-  command.add_option("--kind", options->kinds,
+  auto& options = command.runs<GenerateCommandOptions>(run_generate);
+  command.add_option("model", options.model, "generative model (hplcast fit generative)", required,
+                     of_type("GENERATIVE.json"));
+  command.add_option("--base", options.base, "cluster that gives everything else: cores, network, other kernels",
+                     required, of_type("CLUSTER.json"));
+  command.add_option("--hosts", options.hosts, "names of the hosts (default: those of the base)", host_names(),
+                     of_type("NAMES"));
+  command.add_option("--name", options.name, "of the cluster (default: that of the base)");
+  add_seed(command, options.generate.seed, "another seed is another cluster");
+  command.add_option("--day", options.generate.day, "another day of the same cluster", at_least_zero(), with_default);
+  command.add_option("--spatial", options.generate.spatial, "factor on the standard deviations between CPUs",
+                     at_least_zero(), with_default);
+  command.add_option("--temporal", options.generate.temporal, "factor on the standard deviations between days",
+                     at_least_zero(), with_default);
+  command.add_option("--kind", options.kinds,
                      "hosts of each kind, in order: normal=28,slow=4 (default: by their shares)");
   accept_json(command);
-  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
-  command.callback([options] { run_generate(*options); });
+  command.add_option("-o,--output", options.output, "cluster.json (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

@@ -1,6 +1,5 @@
 #include <iostream>
 #include <map>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/output.hpp"
@@ -44,20 +43,17 @@ void run_import(const ImportOptions& options) {
 }  // namespace
 
 void setup_import(Command& app) {
-  auto options = std::make_shared<ImportOptions>();
   Command& command =
       add_command(app, "import", "Measurements of messages from the output of OSU or Intel MPI Benchmarks",
                   "hplcast import examples/import/osu_latency.txt --scope remote -o imported.csv\n"
                   "  hplcast fit network imported.csv --detached 64KiB -o imported-network.json");
-  command.add_option("files", options->inputs, "what osu_latency, osu_bw or IMB PingPong have printed")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--scope", options->scope, "where the two ranks were: local (one host) or remote (two)")
-      ->required()
-      ->check(among({"local", "remote"}));
-  command.add_option("-o,--output", options->output, "CSV for `fit network` (default: the standard output)")
-      ->type_name("FILE");
-  command.callback([options] { run_import(*options); });
+  auto& options = command.runs<ImportOptions>(run_import);
+  command.add_option("files", options.inputs, "what osu_latency, osu_bw or IMB PingPong have printed", required,
+                     of_type("FILE"));
+  command.add_option("--scope", options.scope, "where the two ranks were: local (one host) or remote (two)", required,
+                     among({"local", "remote"}));
+  command.add_option("-o,--output", options.output, "CSV for `fit network` (default: the standard output)",
+                     of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

@@ -1,6 +1,5 @@
 #include <cstdlib>
 #include <iostream>
-#include <memory>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -51,35 +50,25 @@ void run_observe(ObserveOptions& options) {
 }  // namespace
 
 void setup_observe(Command& app) {
-  const auto options = std::make_shared<ObserveOptions>();
-  calibration::ObserveRequest& request = options->request;
   Command& command = add_command(app, "observe", "Run a real program of BLAS and MPI, and note what its time goes into",
                                  "hplcast observe -np 1 -o solver.zip -- ./solver 1000");
-  command.add_option("command", options->command, "the program and its arguments, after --")
-      ->required()
-      ->type_name("PROGRAM");
-  command.add_option("--np", request.launch.ranks, "ranks (also -np)")
-      ->check(between(1, 1 << 20))
-      ->capture_default_str();
-  command.add_option("-o,--output", request.archive, "archive to write: .zip, .tar.gz or .tar.zst")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--hostfile", request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)")
-      ->check(existing_file())
-      ->type_name("FILE");
-  command.add_option("--mpirun", request.launch.mpirun, "Open MPI's mpirun, or srun")->type_name("PATH");
+  auto& options = command.runs<ObserveOptions>(run_observe);
+  calibration::ObserveRequest& request = options.request;
+  command.add_option("command", options.command, "the program and its arguments, after --", required,
+                     of_type("PROGRAM"));
+  command.add_option("--np", request.launch.ranks, "ranks (also -np)", between(1, 1 << 20), with_default);
+  command.add_option("-o,--output", request.archive, "archive to write: .zip, .tar.gz or .tar.zst", required,
+                     of_type("FILE"));
+  command.add_option("--hostfile", request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)",
+                     existing_file(), of_type("FILE"));
+  command.add_option("--mpirun", request.launch.mpirun, "Open MPI's mpirun, or srun", of_type("PATH"));
   command.add_flag("!--no-bind", request.launch.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.launch.oversubscribe, "allow more ranks than cores");
-  command
-      .add_option(
-          "--reach", request.reach_bytes,
-          "memory of each rank to measure longer vectors and larger strides in, when the run is over; 0: do not")
-      ->transform(as_bytes())
-      ->type_name("BYTES")
-      ->default_str("256MiB");
-  command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
-      ->transform(as_time_limit());
-  command.callback([options] { run_observe(*options); });
+  command.add_option(
+      "--reach", request.reach_bytes,
+      "memory of each rank to measure longer vectors and larger strides in, when the run is over; 0: do not",
+      as_bytes(), of_type("BYTES"), default_text("256MiB"));
+  command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)", as_time_limit());
 }
 
 }  // namespace hplcast::cli

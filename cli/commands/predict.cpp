@@ -298,26 +298,25 @@ void run_predict(PredictOptions options) {
 
 void add_observation(Command& command, study::Observation& observation) {
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
-    return command.add_option(name, value, description)->type_name(type)->group("Observation");
+    return command.add_option(name, value, description, of_type(type), in_group("Observation"));
   };
-  command.add_flag("--phases", observation.phases, "print the time per phase of HPL")->group("Observation");
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL", in_group("Observation"));
   add("--phases-csv", observation.phases_csv, "time per phase of every rank", "FILE");
   add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
   add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
-      ->needs("--trace")
-      ->check(first_to_last());
+      ->with(needs("--trace"), first_to_last());
   add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
   add("--log", observation.log,
       "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
       "(docs/use/traces.md)",
       "CATEGORY.thres:verbose")
-      ->needs("--keep");
+      ->with(needs("--keep"));
 }
 
 /// The switches of model levels: they show what each part of the models contributes.
 void add_levels(Command& command, study::ModelLevels& levels) {
   const auto add = [&](const char* name, bool& value, const char* description) {
-    add_choice<bool>(command, name, value, {{"on", true}, {"off", false}}, description)->group("Model levels");
+    add_choice<bool>(command, name, value, {{"on", true}, {"off", false}}, description)->with(in_group("Model levels"));
   };
   add("--noise", levels.noise, "on: kernel calls scatter as measured; off: all take their expected time");
   add("--network-noise", levels.network_noise, "on: messages scatter as measured; off: all take their expected time");
@@ -325,11 +324,9 @@ void add_levels(Command& command, study::ModelLevels& levels) {
   add("--growing-probes", levels.growing_probes,
       "off: probes cost the same even if cluster.json says that failed ones slow each other (published networks)");
   add("--per-cpu", levels.per_cpu, "off: all CPUs alike, with the mean of their models");
-  command
-      .add_option("--kernel-model", levels.kernel_model,
-                  "M1: one product of the sizes per kernel; M2: the fitted polynomial of dgemm (default: unchanged)")
-      ->check(among({"M1", "M2"}))
-      ->group("Model levels");
+  command.add_option("--kernel-model", levels.kernel_model,
+                     "M1: one product of the sizes per kernel; M2: the fitted polynomial of dgemm (default: unchanged)",
+                     among({"M1", "M2"}), in_group("Model levels"));
 }
 
 }  // namespace
@@ -339,40 +336,35 @@ void setup_predict(Command& app) {
   Command& command =
       add_command(app, "predict", "Predict HPL on a cluster by simulating it",
                   "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 -o predictions.json");
-  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  command.add_option("cluster", options->cluster, "cluster.json", required, of_type("CLUSTER.json"));
   Option* configurations = command.add_option("--hpl-dat,--configurations", options->configurations,
                                               "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
   Option* N = add_hpl_options(command, options->request.parameters, configurations);
-  N->description("HPL's N; this or --hpl-dat must be given");
-  configurations->type_name("FILE");
+  N->with(described("HPL's N; this or --hpl-dat must be given"));
+  configurations->with(of_type("FILE"));
   add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
   add_simulation_mode(command, options->request.mode);
   add_windows(command, options->request);
   add_levels(command, options->levels);
-  command
-      .add_option("--keep", options->request.keep, "keep HPL.dat, platform, log ... of the simulation in this folder")
-      ->type_name("DIR");
+  command.add_option("--keep", options->request.keep,
+                     "keep HPL.dat, platform, log ... of the simulation in this folder", of_type("DIR"));
   add_observation(command, options->request.observation);
   add_energy(command, options->request.observation);
   command.add_flag("--json", options->json, "write JSON (docs/formats/prediction-json.md) instead of a table");
-  command.add_option("-o,--output", options->output, "file for the JSON")->type_name("FILE");
-  command
-      .add_option("--xhpl", options->request.programs.xhpl,
-                  "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)")
-      ->type_name("PATH");
-  command
-      .add_option("--smpirun", options->request.programs.smpirun,
-                  "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
-      ->type_name("PATH");
-  command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)")
-      ->transform(as_time_limit());
+  command.add_option("-o,--output", options->output, "file for the JSON", of_type("FILE"));
+  command.add_option("--xhpl", options->request.programs.xhpl,
+                     "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)", of_type("PATH"));
+  command.add_option("--smpirun", options->request.programs.smpirun,
+                     "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)", of_type("PATH"));
+  command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)",
+                     as_time_limit());
   command.add_flag(
       "--force", options->request.force,
       "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "
       "library, runs that platform.xml gets wrong");
   command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
-  command.add_option("--jobs", options->jobs, "simulations at a time; results do not depend on it (default 1)")
-      ->check(between(1, 4096));
+  command.add_option("--jobs", options->jobs, "simulations at a time; results do not depend on it (default 1)",
+                     between(1, 4096));
   command.add_flag("--resume", options->resume,
                    "go on with the file of -o: predictions that it has are not made again");
   command.callback([options, N, configurations] {

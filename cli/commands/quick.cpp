@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
@@ -114,36 +113,30 @@ void run_quick(const QuickOptions& options) {
 }  // namespace
 
 void setup_quick(Command& app) {
-  auto options = std::make_shared<QuickOptions>();
-  study::QuickMachine& machine = options->request.machine;
   const std::string warning = "hplcast quick: warning: ";
   Command& command = add_command(app, "quick", "Estimate HPL on a machine of which a few numbers are known",
                                  "hplcast quick --nodes 32 --cores 32 --gflops-per-core 30 --bandwidth 100Gb/s "
                                  "--latency 1us --memory 192GiB -o cluster.json");
-  command.add_option("--nodes", machine.nodes, "number of nodes")->required()->check(between(1, 1000000));
-  command.add_option("--cores", machine.cores, "of each node; a rank on each")->required()->check(between(1, 100000));
-  command
-      .add_option("--gflops-per-core", options->request.gflops_per_core,
-                  "what dgemm reaches on a core while all are busy (80 to 90 % of the nominal peak, if not measured); "
-                  "30, 30Gflop/s")
-      ->required()
-      ->transform(as_core_rate(warning + "--gflops-per-core"));
-  command.add_option("--bandwidth", machine.bandwidth_bytes_per_s, "of the link of a node: 100Gb/s; for several nodes")
-      ->transform(as_link_bandwidth(warning + "--bandwidth"));
-  command.add_option("--latency", machine.latency_s, "of a short message between two nodes: 1us; for several nodes")
-      ->transform(as_latency(warning + "--latency"));
-  command.add_option("--memory", machine.memory_bytes, "of a node: 192GiB")
-      ->required()
-      ->transform(as_memory(warning + "--memory"));
-  command
-      .add_option("--memory-fraction", options->request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%")
-      ->transform(as_ratio())
-      ->capture_default_str();
-  command.add_option("--nb", options->request.NB, "HPL's NB")->check(between(1, 10000))->capture_default_str();
-  command.add_flag("--json", options->json, "write JSON (docs/use/quick.md) instead of a table");
-  command.add_option("-o,--output", options->output, "cluster.json to begin with: what is given, and what was assumed")
-      ->type_name("CLUSTER.json");
-  command.callback([options] { run_quick(*options); });
+  auto& options = command.runs<QuickOptions>(run_quick);
+  study::QuickMachine& machine = options.request.machine;
+  command.add_option("--nodes", machine.nodes, "number of nodes", required, between(1, 1000000));
+  command.add_option("--cores", machine.cores, "of each node; a rank on each", required, between(1, 100000));
+  command.add_option(
+      "--gflops-per-core", options.request.gflops_per_core,
+      "what dgemm reaches on a core while all are busy (80 to 90 % of the nominal peak, if not measured); "
+      "30, 30Gflop/s",
+      required, as_core_rate(warning + "--gflops-per-core"));
+  command.add_option("--bandwidth", machine.bandwidth_bytes_per_s, "of the link of a node: 100Gb/s; for several nodes",
+                     as_link_bandwidth(warning + "--bandwidth"));
+  command.add_option("--latency", machine.latency_s, "of a short message between two nodes: 1us; for several nodes",
+                     as_latency(warning + "--latency"));
+  command.add_option("--memory", machine.memory_bytes, "of a node: 192GiB", required, as_memory(warning + "--memory"));
+  command.add_option("--memory-fraction", options.request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
+                     as_ratio(), with_default);
+  command.add_option("--nb", options.request.NB, "HPL's NB", between(1, 10000), with_default);
+  command.add_flag("--json", options.json, "write JSON (docs/use/quick.md) instead of a table");
+  command.add_option("-o,--output", options.output, "cluster.json to begin with: what is given, and what was assumed",
+                     of_type("CLUSTER.json"));
 }
 
 }  // namespace hplcast::cli

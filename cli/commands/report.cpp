@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/output.hpp"
@@ -114,18 +113,14 @@ void run_report(const ReportOptions& options) {
 }  // namespace
 
 void setup_report(Command& app) {
-  auto options = std::make_shared<ReportOptions>();
   Command& command = add_command(app, "report", "Show predictions and real runs as one HTML page",
                                  "hplcast report predictions.json real.csv -o report.html");
-  command
-      .add_option("inputs", options->inputs,
-                  "predictions, databases of sweeps, real runs, explanations, or folders with such files")
-      ->required()
-      ->type_name("DIR|FILE");
-  command.add_option("-o,--output", options->output, "the page (default: the standard output)")
-      ->type_name("report.html");
-  command.add_option("--pictures", options->pictures, "folder for its figures as SVG and PNG files")->type_name("DIR");
-  command.callback([options] { run_report(*options); });
+  auto& options = command.runs<ReportOptions>(run_report);
+  command.add_option("inputs", options.inputs,
+                     "predictions, databases of sweeps, real runs, explanations, or folders with such files", required,
+                     of_type("DIR|FILE"));
+  command.add_option("-o,--output", options.output, "the page (default: the standard output)", of_type("report.html"));
+  command.add_option("--pictures", options.pictures, "folder for its figures as SVG and PNG files", of_type("DIR"));
 }
 
 }  // namespace hplcast::cli

@@ -1,5 +1,4 @@
 #include <iostream>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -119,78 +118,62 @@ void run_run(RunOptions& options) {
 void add_observation(Command& command, study::ProgramRunRequest& request) {
   study::Observation& observation = request.observation;
   const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
-    return command.add_option(name, value, description)->type_name(type)->group("Observation");
+    return command.add_option(name, value, description, of_type(type), in_group("Observation"));
   };
-  command.add_flag("--phases", observation.phases, "print the time per routine, region and MPI function")
-      ->group("Observation");
+  command.add_flag("--phases", observation.phases, "print the time per routine, region and MPI function",
+                   in_group("Observation"));
   add("--phases-csv", observation.phases_csv, "the same of every rank", "FILE");
   add_choice<bool>(command, "--phases-by", request.phases_by_group, {{"name", false}, {"group", true}},
                    "group: all routines, regions and MPI functions together")
-      ->group("Observation");
+      ->with(in_group("Observation"));
   add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
   add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
-      ->needs("--trace")
-      ->check(first_to_last());
+      ->with(needs("--trace"), first_to_last());
 }
 
 }  // namespace
 
 void setup_run(Command& app) {
-  const auto options = std::make_shared<RunOptions>();
-  study::ProgramRunRequest& request = options->request;
   Command& command = add_command(app, "run", "Predict a program of BLAS and MPI that hplcast-cc has compiled",
                                  "hplcast run ./solver-smpi --cluster solver.json -np 16 -- 4000");
-  command.add_option("program", request.program, "the program, compiled with hplcast-cc, hplcast-cxx or hplcast-fc")
-      ->required()
-      ->type_name("PROGRAM");
-  command.add_option("arguments", request.arguments, "its arguments, after --")->type_name("WORDS");
-  command.add_option("--cluster", options->cluster, "cluster.json, of `hplcast fit program`")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--np", request.ranks, "ranks (also -np)")->check(between(1, 1 << 24))->capture_default_str();
-  command
-      .add_option(
-          "--rest", options->rest,
-          "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here")
-      ->check(among({"zero", "model", "bench"}))
-      ->capture_default_str();
-  command
-      .add_option("--numerics", options->numerics,
-                  "run: routines and regions are executed, too, and take the same time")
-      ->check(among({"model", "run"}))
-      ->capture_default_str();
-  command.add_flag("--bench-regions", options->bench_regions,
+  auto& options = command.runs<RunOptions>(run_run);
+  study::ProgramRunRequest& request = options.request;
+  command.add_option("program", request.program, "the program, compiled with hplcast-cc, hplcast-cxx or hplcast-fc",
+                     required, of_type("PROGRAM"));
+  command.add_option("arguments", request.arguments, "its arguments, after --", of_type("WORDS"));
+  command.add_option("--cluster", options.cluster, "cluster.json, of `hplcast fit program`", required, of_type("FILE"));
+  command.add_option("--np", request.ranks, "ranks (also -np)", between(1, 1 << 24), with_default);
+  command.add_option(
+      "--rest", options.rest,
+      "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here",
+      among({"zero", "model", "bench"}), with_default);
+  command.add_option("--numerics", options.numerics,
+                     "run: routines and regions are executed, too, and take the same time", among({"model", "run"}),
+                     with_default);
+  command.add_flag("--bench-regions", options.bench_regions,
                    "execute all regions and bench them, for `fit program --factors-from`");
-  command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory")
-      ->transform(as_bytes())
-      ->type_name("BYTES");
-  command.add_option("--noise", options->noise, "off: everything takes its expected time")
-      ->check(among({"on", "off"}))
-      ->capture_default_str();
-  command
-      .add_option("--messages", options->messages,
-                  "sends and receives: hplcast's own (the same times for less work), or all by SMPI")
-      ->check(among({"direct", "smpi"}))
-      ->capture_default_str();
-  command
-      .add_option("--collectives", request.collectives,
-                  "algorithms of collective operations: those of Open MPI, MPICH, Intel MPI, MVAPICH2")
-      ->check(among({"ompi", "mpich", "impi", "mvapich2"}))
-      ->capture_default_str();
-  command
-      .add_option("--detours", options->detours, "off: nothing takes the cores away, even if cluster.json has detours")
-      ->check(among({"on", "off"}))
-      ->capture_default_str();
+  command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory",
+                     as_bytes(), of_type("BYTES"));
+  command.add_option("--noise", options.noise, "off: everything takes its expected time", among({"on", "off"}),
+                     with_default);
+  command.add_option("--messages", options.messages,
+                     "sends and receives: hplcast's own (the same times for less work), or all by SMPI",
+                     among({"direct", "smpi"}), with_default);
+  command.add_option("--collectives", request.collectives,
+                     "algorithms of collective operations: those of Open MPI, MPICH, Intel MPI, MVAPICH2",
+                     among({"ompi", "mpich", "impi", "mvapich2"}), with_default);
+  command.add_option("--detours", options.detours,
+                     "off: nothing takes the cores away, even if cluster.json has detours", among({"on", "off"}),
+                     with_default);
   add_observation(command, request);
   add_energy(command, request.observation);
   add_seed(command, request.seed, "of the simulation");
-  command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)")
-      ->transform(as_time_limit());
-  command.add_option("--smpirun", request.smpirun, "of SimGrid")->type_name("PATH");
-  command.add_option("--keep", request.keep, "folder for the files of the simulation")->type_name("DIR");
-  command.add_flag("--json", options->json, "print JSON, with the program's output in it");
-  command.add_option("-o,--output", options->output, "JSON of the run")->type_name("FILE");
-  command.callback([options] { run_run(*options); });
+  command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)",
+                     as_time_limit());
+  command.add_option("--smpirun", request.smpirun, "of SimGrid", of_type("PATH"));
+  command.add_option("--keep", request.keep, "folder for the files of the simulation", of_type("DIR"));
+  command.add_flag("--json", options.json, "print JSON, with the program's output in it");
+  command.add_option("-o,--output", options.output, "JSON of the run", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

@@ -174,75 +174,60 @@ void run_run_real(RunRealOptions& options) {
 
 void add_observation(Command& command, study::RealObservation& observation) {
   const std::string group = "Observation";
-  command.add_flag("--phases", observation.phases, "print the time per phase of HPL, as predict --phases does")
-      ->group(group);
-  command
-      .add_option("--trace", observation.traces, "a trace of every run, for Perfetto (Chrome's JSON), in this folder")
-      ->type_name("DIR")
-      ->group(group);
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL, as predict --phases does",
+                   in_group(group));
+  command.add_option("--trace", observation.traces,
+                     "a trace of every run, for Perfetto (Chrome's JSON), in this folder", of_type("DIR"),
+                     in_group(group));
   add_range(command, "--trace-ranks", observation.ranks.first, observation.ranks.last,
             "only these ranks in the traces: 0-31")
-      ->needs("--trace")
-      ->group(group);
+      ->with(needs("--trace"), in_group(group));
   add_range(command, "--trace-panels", observation.panels.first, observation.panels.last,
             "only these panels in the traces, counted from 0: 0-9")
-      ->needs("--trace")
-      ->group(group);
+      ->with(needs("--trace"), in_group(group));
 }
 
 void add_power(Command& command, RunRealOptions& options) {
   Option* const power =
       command.add_flag("--power", options.power, "record the sensors of this host while HPL computes: energy, watts");
-  command.add_option("--power-period", options.power_period_s, "between two readings of the sensors")
-      ->transform(as_seconds())
-      ->capture_default_str()
-      ->needs(power);
+  command.add_option("--power-period", options.power_period_s, "between two readings of the sensors", as_seconds(),
+                     with_default, needs(power));
   add_choices(command, "--sensors", options.sensors, calibration::meter_kinds_by_name, "kinds of sensors to read")
-      ->needs(power);
-  command.add_option("--power-root", options.power_root, "folder in which sys and dev of the sensors are looked for")
-      ->type_name("DIR")
-      ->check(existing_folder())
-      ->capture_default_str()
-      ->needs(power);
+      ->with(needs(power));
+  command.add_option("--power-root", options.power_root, "folder in which sys and dev of the sensors are looked for",
+                     of_type("DIR"), existing_folder(), with_default, needs(power));
   for (const char* name : {"--power", "--power-period", "--sensors", "--power-root"})
-    command.get_option(name)->group("Power");
+    command.get_option(name)->with(in_group("Power"));
 }
 
 }  // namespace
 
 void setup_run_real(Command& app) {
-  auto options = std::make_shared<RunRealOptions>();
-  auto& request = options->request;
   Command& command = add_command(app, "run-real", "Run the real HPL on this machine, for comparison with predictions",
                                  "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
-  command.add_option("configurations", options->configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated")
-      ->required()
-      ->type_name("RUNS.csv");
-  command.add_option("--repetitions", request.repetitions, "runs of each configuration")->capture_default_str();
+  auto& options = command.runs<RunRealOptions>(run_run_real);
+  auto& request = options.request;
+  command.add_option("configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...",
+                     required, of_type("FILE"));
+  command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated",
+                     required, of_type("RUNS.csv"));
+  command.add_option("--repetitions", request.repetitions, "runs of each configuration", with_default);
   add_seed(command, request.seed, "of the random order of the runs");
-  command.add_option("--outputs", request.outputs, "folder for HPL's output of each run (default: RUNS.csv.d)")
-      ->type_name("DIR");
-  command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)")
-      ->type_name("FILE");
-  command.add_option("--check", options->check, "let HPL check its result")
-      ->check(among({"on", "off"}))
-      ->capture_default_str();
-  command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)")
-      ->transform(as_time_limit());
-  command
-      .add_option("--xhpl", request.xhpl,
-                  "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "
-                  "xhpl-instrumented, $HPLCAST_XHPL_INSTRUMENTED)")
-      ->type_name("PATH");
-  command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun")->type_name("PATH");
+  command.add_option("--outputs", request.outputs, "folder for HPL's output of each run (default: RUNS.csv.d)",
+                     of_type("DIR"));
+  command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)",
+                     of_type("FILE"));
+  command.add_option("--check", options.check, "let HPL check its result", among({"on", "off"}), with_default);
+  command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)", as_time_limit());
+  command.add_option("--xhpl", request.xhpl,
+                     "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "
+                     "xhpl-instrumented, $HPLCAST_XHPL_INSTRUMENTED)",
+                     of_type("PATH"));
+  command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun", of_type("PATH"));
   command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
   add_observation(command, request.observation);
-  add_power(command, *options);
-  command.callback([options] { run_run_real(*options); });
+  add_power(command, options);
 }
 
 }  // namespace hplcast::cli

@@ -206,17 +206,17 @@ void add_parts(Command& command, const std::shared_ptr<SweepOptions>& options) {
   Command& cancel = add_command(command, "cancel", "Cancel the Slurm jobs of a sweep that was killed",
                                 "hplcast sweep cancel study.db");
   for (Command* part : {&status, &export_csv, &cancel}) {
-    part->add_option("database", options->input, "the database, or its plan")->required()->type_name("DATABASE");
+    part->add_option("database", options->input, "the database, or its plan", required, of_type("DATABASE"));
   }
-  export_csv.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
+  export_csv.add_option("-o,--output", options->output, "file (default: the standard output)", of_type("FILE"));
   status.add_flag("--json", options->json, "write JSON (docs/use/sweep.md)");
   status.callback([options] { run_status(*options); });
   export_csv.callback([options] { run_export(*options); });
   cancel.callback([options] { run_cancel(*options); });
   Command& worker = add_command(command, "worker", "What a Slurm task of a sweep runs",
                                 "hplcast sweep worker study.db.slurm --chunk 0");
-  worker.add_option("folder", options->input, "folder that the sweep made")->required()->type_name("DIR");
-  worker.add_option("--chunk", options->chunk, "number of the chunk")->required();
+  worker.add_option("folder", options->input, "folder that the sweep made", required, of_type("DIR"));
+  worker.add_option("--chunk", options->chunk, "number of the chunk", required);
   worker.group("");
   worker.callback([options] {
     core::catch_interrupts();
@@ -231,30 +231,24 @@ void setup_sweep(Command& app) {
   Command& command = add_command(app, "sweep", "Predict all configurations of a plan",
                                  "hplcast sweep examples/sweep/plan.yaml --database study.db --jobs 2");
   Option* plan =
-      command.add_option("plan", options->plan, "plan.yaml (docs/formats/plan-yaml.md)")->type_name("PLAN.yaml");
-  command.add_option("--database", options->request.database, "results (default: beside the plan, .db)")
-      ->type_name("FILE");
-  command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)")
-      ->check(positive());
+      command.add_option("plan", options->plan, "plan.yaml (docs/formats/plan-yaml.md)", of_type("PLAN.yaml"));
+  command.add_option("--database", options->request.database, "results (default: beside the plan, .db)",
+                     of_type("FILE"));
+  command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)",
+                     positive());
   add_seeds(command, options->seeds, "other seeds than those of the plan: 4,5,6");
-  command.add_option("--executor", options->executor, "local, or slurm: job arrays")
-      ->check(among({"local", "slurm"}))
-      ->capture_default_str();
-  command
-      .add_option("--chunk", options->request.slurm_options.chunk, "runs in one task of an array (default: by --jobs)")
-      ->check(positive());
-  command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x")
-      ->allow_extra_args(false);
-  command.add_option("--poll", options->request.slurm_options.poll_s, "time between two looks at the queue")
-      ->transform(as_seconds())
-      ->check(positive())
-      ->default_str("5s");
-  command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)")
-      ->type_name("PATH");
-  command
-      .add_option("--smpirun", options->request.programs.smpirun,
-                  "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)")
-      ->type_name("PATH");
+  command.add_option("--executor", options->executor, "local, or slurm: job arrays", among({"local", "slurm"}),
+                     with_default);
+  command.add_option("--chunk", options->request.slurm_options.chunk,
+                     "runs in one task of an array (default: by --jobs)", positive());
+  command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x",
+                     one_each);
+  command.add_option("--poll", options->request.slurm_options.poll_s, "time between two looks at the queue",
+                     as_seconds(), positive(), default_text("5s"));
+  command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)",
+                     of_type("PATH"));
+  command.add_option("--smpirun", options->request.programs.smpirun,
+                     "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)", of_type("PATH"));
   command.add_flag("--retry-failed", options->request.retry_failed, "repeat runs that failed");
   command.add_flag("--dry-run", options->dry_run, "only count the runs and show what would be skipped");
   command.add_flag("--yes", options->yes, "also for more than 10000 runs");

@@ -49,18 +49,14 @@ void setup_transform(Command& app) {
       add_command(app, "transform", "Change a cluster for what-if studies: faster, larger, different",
                   "hplcast transform examples/dahu-like.json --remove-nodes 2:slowest --scale-bandwidth 2 "
                   "-o what-if.json");
-  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
+  command.add_option("cluster", options->cluster, "cluster.json", required, of_type("CLUSTER.json"));
   command.add_option("--name", options->name, "of the new cluster (default: that of the old one)");
   accept_json(command);
-  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
+  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)", of_type("FILE"));
   for (const study::TransformationInfo& info : study::transformations()) {
-    Option* option = command
-                         .add_option_function<std::string>(
-                             "--" + info.name, [](const std::string&) {}, info.description)
-                         ->type_name(info.argument)
-                         ->take_all()
-                         ->expected(1)
-                         ->group("Transformations (applied in the order given)");
+    Option* option = command.add_option_function<std::string>(
+        "--" + info.name, [](const std::string&) {}, info.description, of_type(info.argument), many, value_count(1),
+        in_group("Transformations (applied in the order given)"));
     options->changes.emplace(option, info.name);
   }
   command.callback([options, &command] { run_transform(command, *options); });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -185,34 +184,29 @@ void run_tune(TuneOptions options) {
 }
 
 void add_objective(Command& command, study::Objective& objective) {
-  command
-      .add_option_function<std::string>(
-          "--objective", [&objective](const std::string& name) { objective = *study::objective_from_name(name); },
-          "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first need "
-          "power in cluster.json")
-      ->check(among(study::objective_names()))
-      ->default_str("gflops");
+  command.add_option_function<std::string>(
+      "--objective", [&objective](const std::string& name) { objective = *study::objective_from_name(name); },
+      "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first need "
+      "power in cluster.json",
+      among(study::objective_names()), default_text("gflops"));
 }
 
 }  // namespace
 
 void setup_tune(Command& app) {
-  auto options = std::make_shared<TuneOptions>();
-  study::TuneRequest& request = options->request;
-  request.defaults.N = 0;
   Command& command = add_command(app, "tune", "Search for the best HPL.dat of a cluster",
                                  "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
-  command.add_option("cluster", options->cluster, "cluster.json")->required()->type_name("CLUSTER.json");
-  command.add_option("--budget", request.budget_s, "time for all predictions together")
-      ->transform(as_time_limit())
-      ->default_str("10min");
-  command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%")
-      ->transform(as_ratio())
-      ->capture_default_str();
-  command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)")
-      ->check(positive());
-  command.add_option("--ranks", request.ranks, "(default: all cores)")->check(positive());
-  command.add_option("--grid", options->grids, "PxQ, or several (default: the nearest to square)")->delimiter(',');
+  auto& options = command.runs<TuneOptions>(run_tune);
+  study::TuneRequest& request = options.request;
+  request.defaults.N = 0;
+  command.add_option("cluster", options.cluster, "cluster.json", required, of_type("CLUSTER.json"));
+  command.add_option("--budget", request.budget_s, "time for all predictions together", as_time_limit(),
+                     default_text("10min"));
+  command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
+                     as_ratio(), with_default);
+  command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)", positive());
+  command.add_option("--ranks", request.ranks, "(default: all cores)", positive());
+  command.add_option("--grid", options.grids, "PxQ, or several (default: the nearest to square)", by_commas);
   add_hpl_levels(command, "NB", request.NB);
   add_hpl_levels(command, "DEPTH", request.DEPTH);
   add_hpl_levels(command, "BCAST", request.BCAST);
@@ -221,14 +215,12 @@ void setup_tune(Command& app) {
   add_hpl_levels(command, "RFACT", request.RFACT);
   add_hpl_levels(command, "NBMIN", request.NBMIN);
   add_hpl_levels(command, "NDIV", request.NDIV);
-  command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)")
-      ->check(positive());
+  command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)", positive());
   add_objective(command, request.objective);
   add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");
-  command.add_flag("--json", options->json, "write everything as JSON (docs/use/tune.md) instead of tables");
-  command.add_option("-o,--output", options->output, "HPL.dat with the best configuration")->type_name("FILE");
-  command.callback([options] { run_tune(*options); });
+  command.add_flag("--json", options.json, "write everything as JSON (docs/use/tune.md) instead of tables");
+  command.add_option("-o,--output", options.output, "HPL.dat with the best configuration", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

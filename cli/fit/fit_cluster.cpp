@@ -1,5 +1,4 @@
 #include <iostream>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
@@ -88,21 +87,17 @@ void run_fit_cluster(const FitClusterOptions& options) {
 }  // namespace
 
 void setup_fit_cluster(Command& fit) {
-  const auto options = std::make_shared<FitClusterOptions>();
   Command& command = add_command(fit, "cluster", "A cluster.json from the archive of a campaign",
                                  "hplcast fit cluster laptop.zip -o cluster.json");
-  command.add_option("campaign", options->campaign, "archive (or folder) of `hplcast calibrate`")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--name", options->name, "of the cluster (default: the first host's)");
-  command.add_option("--for-hpl", options->for_hpl, "N,NB,P,Q: say whether the sizes of this run have been measured")
-      ->delimiter(',')
-      ->expected(4)
-      ->check(between(1L, 2147483647L));
-  command.add_flag("--force", options->force, "end with exit code 0 also if the model is unusable");
+  auto& options = command.runs<FitClusterOptions>(run_fit_cluster);
+  command.add_option("campaign", options.campaign, "archive (or folder) of `hplcast calibrate`", required,
+                     of_type("FILE"));
+  command.add_option("--name", options.name, "of the cluster (default: the first host's)");
+  command.add_option("--for-hpl", options.for_hpl, "N,NB,P,Q: say whether the sizes of this run have been measured",
+                     by_commas, value_count(4), between(1L, 2147483647L));
+  command.add_flag("--force", options.force, "end with exit code 0 also if the model is unusable");
   accept_json(command);
-  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)")->type_name("FILE");
-  command.callback([options] { run_fit_cluster(*options); });
+  command.add_option("-o,--output", options.output, "cluster.json (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -199,43 +198,31 @@ void run_fit_detours(FitDetoursOptions options) {
 }  // namespace
 
 void setup_fit_detours(Command& fit) {
-  auto options = std::make_shared<FitDetoursOptions>();
   Command& command =
       add_command(fit, "detours", "Find the sources of measured detours: periods, durations, what is hit",
                   "hplcast fit detours examples/detours/gaps.csv -o detours.json");
-  command
-      .add_option("files", options->files,
-                  "of hplcast-measure-detours, Netgauge's selfish, FTQ or `rtla osnoise top`; one or more")
-      ->required()
-      ->type_name("GAPS");
-  command
-      .add_option("--threshold", options->reading.threshold_s, "fwq and ftq: shorter losses of a quantum do not count")
-      ->transform(as_seconds())
-      ->capture_default_str();
-  command
-      .add_option("--clock-error", options->fit.clock_error_s,
-                  "between hosts: detours that are no farther apart may be at the same instant")
-      ->transform(as_seconds())
-      ->capture_default_str();
-  command.add_option("--together", options->fit.together_s, "the same between cores of a host")
-      ->transform(as_seconds())
-      ->capture_default_str();
-  command
-      .add_option("--join", options->fit.join_s,
-                  "detours of a core with less than this between them are one: work that the scheduler did in slices")
-      ->transform(as_seconds())
-      ->capture_default_str();
-  command.add_flag("--in-kernels", options->fit.in_kernels,
+  auto& options = command.runs<FitDetoursOptions>(run_fit_detours);
+  command.add_option("files", options.files,
+                     "of hplcast-measure-detours, Netgauge's selfish, FTQ or `rtla osnoise top`; one or more", required,
+                     of_type("GAPS"));
+  command.add_option("--threshold", options.reading.threshold_s,
+                     "fwq and ftq: shorter losses of a quantum do not count", as_seconds(), with_default);
+  command.add_option("--clock-error", options.fit.clock_error_s,
+                     "between hosts: detours that are no farther apart may be at the same instant", as_seconds(),
+                     with_default);
+  command.add_option("--together", options.fit.together_s, "the same between cores of a host", as_seconds(),
+                     with_default);
+  command.add_option(
+      "--join", options.fit.join_s,
+      "detours of a core with less than this between them are one: work that the scheduler did in slices", as_seconds(),
+      with_default);
+  command.add_flag("--in-kernels", options.fit.in_kernels,
                    "the kernels of the cluster were measured with these detours: their times contain them");
-  command
-      .add_option("--cluster", options->cluster,
-                  "write this cluster.json with the sources in it, not the sources alone")
-      ->type_name("CLUSTER.json");
-  command.add_option("--plot,--picture", options->plot, "picture of the fit, .png or .svg")->type_name("FILE.svg");
+  command.add_option("--cluster", options.cluster,
+                     "write this cluster.json with the sources in it, not the sources alone", of_type("CLUSTER.json"));
+  command.add_option("--plot,--picture", options.plot, "picture of the fit, .png or .svg", of_type("FILE.svg"));
   accept_json(command);
-  command.add_option("-o,--output", options->output, "sources as JSON (default: the standard output)")
-      ->type_name("FILE");
-  command.callback([options] { run_fit_detours(*options); });
+  command.add_option("-o,--output", options.output, "sources as JSON (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
 #include <vector>
 
 #include "cli/commands/commands.hpp"
@@ -214,36 +213,28 @@ void run_fit_generative(FitGenerativeOptions options) {
 }  // namespace
 
 void setup_fit_generative(Command& fit) {
-  auto options = std::make_shared<FitGenerativeOptions>();
   Command& command = add_command(fit, "generative", "Fit the differences between CPUs and days, to generate clusters",
                                  "hplcast fit generative examples/generative/daily.csv -o generative.json");
-  command.add_option("files", options->files, "CSV of one regression per CPU and day: node, cpu and the parameters")
-      ->required()
-      ->type_name("FILE.csv");
-  command.add_option("--kernel", options->fit.kernel, "the kernel that the regressions are of (dgemm)");
-  command
-      .add_option("--parameters", options->parameters,
-                  "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)")
-      ->delimiter(',');
-  command.add_option("--noise", options->noise, "half-normal, normal, log-normal or none")
-      ->check(among({"half-normal", "normal", "log-normal", "none"}))
-      ->capture_default_str();
+  auto& options = command.runs<FitGenerativeOptions>(run_fit_generative);
+  command.add_option("files", options.files, "CSV of one regression per CPU and day: node, cpu and the parameters",
+                     required, of_type("FILE.csv"));
+  command.add_option("--kernel", options.fit.kernel, "the kernel that the regressions are of (dgemm)");
+  command.add_option("--parameters", options.parameters,
+                     "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)",
+                     by_commas);
+  command.add_option("--noise", options.noise, "half-normal, normal, log-normal or none",
+                     among({"half-normal", "normal", "log-normal", "none"}), with_default);
   Option* kinds =
-      command.add_option("--kind", options->kinds, "nodes of another kind: slow=[13-16]; may be given again")
-          ->allow_extra_args(false);
-  command
-      .add_flag("--find-kinds", options->fit.find_kinds,
-                "find the kinds of nodes: a mixture of the means of the first parameter")
-      ->excludes(kinds);
-  command.add_option("--leave-out", options->left_out, "CPUs to leave out: 15:1,3:0")->delimiter(',');
-  command.add_option("--days", options->days, "covariance between days: mean (of those of the CPUs) or pooled")
-      ->check(among({"mean", "pooled"}))
-      ->capture_default_str();
-  command.add_option("--plot", options->plot, "picture of the fit, .png or .svg")->type_name("FILE.png");
+      command.add_option("--kind", options.kinds, "nodes of another kind: slow=[13-16]; may be given again", one_each);
+  command.add_flag("--find-kinds", options.fit.find_kinds,
+                   "find the kinds of nodes: a mixture of the means of the first parameter", excludes(kinds));
+  command.add_option("--leave-out", options.left_out, "CPUs to leave out: 15:1,3:0", by_commas);
+  command.add_option("--days", options.days, "covariance between days: mean (of those of the CPUs) or pooled",
+                     among({"mean", "pooled"}), with_default);
+  command.add_option("--plot", options.plot, "picture of the fit, .png or .svg", of_type("FILE.png"));
   accept_json(command);
-  command.add_option("-o,--output", options->output, "generative model as JSON (default: the standard output)")
-      ->type_name("FILE");
-  command.callback([options] { run_fit_generative(*options); });
+  command.add_option("-o,--output", options.output, "generative model as JSON (default: the standard output)",
+                     of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

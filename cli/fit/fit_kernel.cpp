@@ -235,37 +235,34 @@ std::vector<std::string> family_choices() {
 /// Options that say which formula to fit.
 std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& options) {
   std::vector<Option*> all;
-  all.push_back(
-      command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise")
-          ->check(among({"M0", "M1", "M2", "M'"})));
-  all.push_back(
-      command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)")
-          ->delimiter(','));
+  all.push_back(command.add_option("--level", options.level,
+                                   "M0 constant, M1 one product, M2 a polynomial, M' piecewise",
+                                   among({"M0", "M1", "M2", "M'"})));
+  all.push_back(command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)",
+                                   by_commas));
   all.push_back(add_choice(command, "--intercept", options.fit.intercept, intercepts, "free, none or published"));
   all.push_back(add_choice(command, "--weights", options.fit.weighting, weightings,
                            "totals (keeps the total time), ordinary or relative"));
   all.push_back(add_choice(command, "--average", options.fit.averaging, averagings,
                            "calls: all count; shapes: equal shapes are averaged"));
   all.push_back(command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu"));
-  all.push_back(command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)")
-                    ->check(at_least_zero()));
+  all.push_back(command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)",
+                                   at_least_zero()));
   all.push_back(command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"));
   all.push_back(
       add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
-  all.push_back(command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best")
-                    ->check(among(family_choices())));
+  all.push_back(command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best",
+                                   among(family_choices())));
   all.push_back(
-      command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1")->delimiter(','));
+      command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1", by_commas));
   all.push_back(command.add_flag("--published", options.published,
                                  "T. Cornebize's dgemm regression (M2, averaged shapes, ordinary weights)"));
   all.push_back(
       command.add_option("--split", options.split, "M': the product along which pieces follow each other (mnk)"));
+  all.push_back(command.add_option("--breakpoints", options.fit.breakpoints,
+                                   "M': starts of the pieces after the first (searched)", by_commas));
   all.push_back(
-      command
-          .add_option("--breakpoints", options.fit.breakpoints, "M': starts of the pieces after the first (searched)")
-          ->delimiter(','));
-  all.push_back(command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)")
-                    ->check(between(1, 16)));
+      command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)", between(1, 16)));
   return all;
 }
 
@@ -276,30 +273,27 @@ void setup_fit_kernel(Command& fit) {
   Command& command = add_command(
       fit, "kernel", "Fit the durations of kernels to their sizes",
       "hplcast fit kernel examples/fit-library/dgemm.csv --kernel dgemm --level M2 --noise N2 -o kernels.json");
-  command
-      .add_option("files", options->files,
-                  "CSV with columns kernel, m, n, k, duration_s (docs/formats/measurements-csv.md)")
-      ->required()
-      ->type_name("FILE.csv");
+  command.add_option("files", options->files,
+                     "CSV with columns kernel, m, n, k, duration_s (docs/formats/measurements-csv.md)", required,
+                     of_type("FILE.csv"));
   command.add_option("--kernel", options->csv.only_kernel,
                      "only this kernel (default: all in the file, each with the formula that suits it)");
   command.add_option("--default-kernel", options->csv.default_kernel, "kernel of files without that column (dgemm)");
   Option* by = command.add_option("--by", options->csv.by, "one fit for each value of these columns: node,cpu");
-  by->delimiter(',');
+  by->with(by_commas);
   Option* per_cpu = command.add_option(
       "--per-cpu", options->hosts, "one model with a law for each CPU (columns host, cpu) of these hosts: node-[1-32]");
-  per_cpu->type_name("HOSTS")->excludes(by);
+  per_cpu->with(of_type("HOSTS"), excludes(by));
   command.add_flag("--all-contents", options->csv.all_contents,
                    "keep calls whose matrices hold other than random numbers, as those of HPL do");
-  command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)")
-      ->check(at_least_zero());
+  command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)",
+                     at_least_zero());
   const std::vector<Option*> formula = add_formula_options(command, *options);
-  command
-      .add_option("--plot", options->plot, "picture of the fit, .png or .svg; of several fits: FILE-KERNEL-GROUP.png")
-      ->type_name("FILE.png");
+  command.add_option("--plot", options->plot,
+                     "picture of the fit, .png or .svg; of several fits: FILE-KERNEL-GROUP.png", of_type("FILE.png"));
   accept_json(command);
-  command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)")
-      ->type_name("FILE");
+  command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)",
+                     of_type("FILE"));
   command.callback([options, formula] {
     for (const Option* option : formula) options->formula_given = options->formula_given || !option->empty();
     run_fit_kernel(*options);

@@ -2,7 +2,6 @@
 #include <cctype>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -289,102 +288,82 @@ void run_fit_network(const FitNetworkOptions& given) {
   write_result(given.output, [&](std::ostream& out) { out << core::json_text(to_json(fit), 2) << '\n'; });
 }
 
-void add_inputs(Command& command, const std::shared_ptr<FitNetworkOptions>& options) {
-  command
-      .add_option(
-          "input", options->inputs,
-          "CSV files of measurements, or a folder with files named after operations (PingPong.csv, Recv.csv ...)")
-      ->type_name("FILE");
+void add_inputs(Command& command, FitNetworkOptions& options) {
+  command.add_option(
+      "input", options.inputs,
+      "CSV files of measurements, or a folder with files named after operations (PingPong.csv, Recv.csv ...)",
+      of_type("FILE"));
   for (const char* operation : known_operations) {
     std::string flag = operation;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    command
-        .add_option_function<std::string>(
-            "--" + flag,
-            [options, operation](const std::string& file) { options->of_operation.emplace_back(operation, file); },
-            std::string("CSV whose rows are all of operation ") + operation)
-        ->type_name("FILE");
+    command.add_option_function<std::string>(
+        "--" + flag,
+        [&options, operation](const std::string& file) { options.of_operation.emplace_back(operation, file); },
+        std::string("CSV whose rows are all of operation ") + operation, of_type("FILE"));
   }
-  command.add_option("--scope", options->scope, "of rows in files without that column")
-      ->check(among({"local", "remote"}))
-      ->capture_default_str();
+  command.add_option("--scope", options.scope, "of rows in files without that column", among({"local", "remote"}),
+                     with_default);
 }
 
-void add_method(Command& command, const std::shared_ptr<FitNetworkOptions>& options) {
+void add_method(Command& command, FitNetworkOptions& options) {
   // Before the options that it stands for: callbacks run in this order, so that one of those given as well prevails.
   command.add_flag_callback(
       "--published",
-      [options] {
-        options->arithmetic = "half-of-difference";
-        options->filter = "visits";
-        options->objective = "ols";
-        options->fit.physical = false;
-        options->wtime_calls = 1e7;
+      [&options] {
+        options.arithmetic = "half-of-difference";
+        options.filter = "visits";
+        options.objective = "ols";
+        options.fit.physical = false;
+        options.wtime_calls = 1e7;
       },
       "the method of the calibrations of 2016: half-of-difference, visits, ols, --allow-negative, --wtime-calls 1e7");
-  command
-      .add_option(
-          "--transfer", options->arithmetic,
-          "time in the network from ping-pong p, send s, receive r: simulated (p/2 - s - r), half-of-difference "
-          "((p - r)/2), half-minus-receive (p/2 - r)")
-      ->capture_default_str();
-  command
-      .add_option("--filter", options->filter,
-                  "rows that count: robust (all but gross outliers), visits (10 to 90 % of each ten), none (all)")
-      ->capture_default_str();
-  command.add_option("--objective", options->objective, "of the regressions: log, weighted or ols")
-      ->capture_default_str();
-  command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture")
-      ->capture_default_str();
-  command
-      .add_option("--breakpoints", options->breakpoints, "starts of the segments after the first (default: searched)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_flag("--breakpoints-each", options->breakpoints_each,
+  command.add_option(
+      "--transfer", options.arithmetic,
+      "time in the network from ping-pong p, send s, receive r: simulated (p/2 - s - r), half-of-difference "
+      "((p - r)/2), half-minus-receive (p/2 - r)",
+      with_default);
+  command.add_option("--filter", options.filter,
+                     "rows that count: robust (all but gross outliers), visits (10 to 90 % of each ten), none (all)",
+                     with_default);
+  command.add_option("--objective", options.objective, "of the regressions: log, weighted or ols", with_default);
+  command.add_option("--noise", options.noise, "of each segment: none, n1 (a standard deviation) or mixture",
+                     with_default);
+  command.add_option("--breakpoints", options.breakpoints, "starts of the segments after the first (default: searched)",
+                     by_commas, one_each);
+  command.add_flag("--breakpoints-each", options.breakpoints_each,
                    "every operation its own breakpoints (default: those of the ping-pong)");
-  command.add_flag("!--allow-negative", options->fit.physical,
+  command.add_flag("!--allow-negative", options.fit.physical,
                    "do not force costs >= 0 and messages no faster than the link");
 }
 
 }  // namespace
 
 void setup_fit_network(Command& app) {
-  auto options = std::make_shared<FitNetworkOptions>();
   Command& command = add_command(app, "network", "The network model from MPI measurements",
                                  "hplcast fit network examples/fit-library/mpi.csv -o network.json");
+  auto& options = command.runs<FitNetworkOptions>(run_fit_network);
   add_inputs(command, options);
   add_method(command, options);
-  command
-      .add_option("--thresholds", options->thresholds,
-                  "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)")
-      ->type_name("FILE");
+  command.add_option("--thresholds", options.thresholds,
+                     "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)", of_type("FILE"));
   const Check int_bytes = between(0.0, 2147483647.0);  // SMPI's thresholds
-  command.add_option("--async-small", options->async_small_bytes, "messages below are eager")
-      ->transform(as_bytes())
-      ->check(int_bytes);
-  command
-      .add_option("--detached", options->detached_bytes,
-                  "below, MPI_Send does not wait for the receiver (default: --async-small)")
-      ->transform(as_bytes())
-      ->check(int_bytes);
-  command.add_option("--receive-delay", options->fit.receive_delay_s, "how late the receiver of send_unmatched came")
-      ->transform(as_seconds())
-      ->capture_default_str();
-  command
-      .add_option("--bandwidth", options->bandwidth_bytes_per_s, "that factors refer to (default: of long messages)")
-      ->transform(as_link_bandwidth("hplcast fit network: warning: --bandwidth"));
-  command.add_option("--latency", options->latency_s, "that factors refer to (default: of the shortest messages)")
-      ->transform(as_latency("hplcast fit network: warning: --latency"));
-  add_capacity_options(command, options->capacities, "hplcast fit network");
-  command.add_flag("--all-backgrounds", options->fit.all_backgrounds,
+  command.add_option("--async-small", options.async_small_bytes, "messages below are eager", as_bytes(), int_bytes);
+  command.add_option("--detached", options.detached_bytes,
+                     "below, MPI_Send does not wait for the receiver (default: --async-small)", as_bytes(), int_bytes);
+  command.add_option("--receive-delay", options.fit.receive_delay_s, "how late the receiver of send_unmatched came",
+                     as_seconds(), with_default);
+  command.add_option("--bandwidth", options.bandwidth_bytes_per_s, "that factors refer to (default: of long messages)",
+                     as_link_bandwidth("hplcast fit network: warning: --bandwidth"));
+  command.add_option("--latency", options.latency_s, "that factors refer to (default: of the shortest messages)",
+                     as_latency("hplcast fit network: warning: --latency"));
+  add_capacity_options(command, options.capacities, "hplcast fit network");
+  command.add_flag("--all-backgrounds", options.fit.all_backgrounds,
                    "keep all messages, also if some were measured with the background dgemm+iprobe, as in HPL");
-  command.add_option("--wtime-calls", options->wtime_calls, "calls that one row of wtime covers")
-      ->capture_default_str();
-  command.add_option("--plot", options->plot, "pictures, .png or .svg: FILE-SCOPE-OPERATION.png")->type_name("FILE");
+  command.add_option("--wtime-calls", options.wtime_calls, "calls that one row of wtime covers", with_default);
+  command.add_option("--plot", options.plot, "pictures, .png or .svg: FILE-SCOPE-OPERATION.png", of_type("FILE"));
   accept_json(command);
-  command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
-      ->type_name("FILE");
-  command.callback([options] { run_fit_network(*options); });
+  command.add_option("-o,--output", options.output, "file of the result (default: the standard output)",
+                     of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

@@ -1,6 +1,5 @@
 #include <iostream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -159,37 +158,28 @@ void run_fit_power(FitPowerOptions options) {
 }  // namespace
 
 void setup_fit_power(Command& fit) {
-  auto options = std::make_shared<FitPowerOptions>();
   Command& command = add_command(fit, "power", "Fit what hosts draw by what their cores do, to measured samples",
                                  "hplcast fit power examples/power/samples.csv -o power.json");
-  command
-      .add_option("files", options->files,
-                  "of hplcast-measure-power, or a published table (watt_idle, watt_one_core, watt_all_cores)")
-      ->required()
-      ->type_name("SAMPLES.csv");
-  command
-      .add_option("--sensors", options->sensors,
-                  "sensors that add up to the power of a host (default: one of the whole host, else packages and "
-                  "memories)")
-      ->delimiter(',');
-  command.add_option("--degree", options->fit.degree, "of the polynomials in the frequency")
-      ->check(between(0, 2))
-      ->capture_default_str();
-  command
-      .add_option("--frequency", options->frequency,
-                  "of the kernels of the cluster (default: the highest of the samples)")
-      ->type_name("GHz");
-  command.add_option("--application", options->application, "published tables: the application that is taken");
-  command.add_option("--pstates", options->pstates, "published tables: frequencies of the states 0, 1, ...")
-      ->delimiter(',');
-  command.add_flag("--by-host", options->by_host, "with --cluster: watts of each host, too");
-  command
-      .add_option("--cluster", options->cluster, "write this cluster.json with the power in it, not the power alone")
-      ->type_name("CLUSTER.json");
-  command.add_option("--plot,--picture", options->plot, "picture of the fit, .png or .svg")->type_name("FILE.svg");
+  auto& options = command.runs<FitPowerOptions>(run_fit_power);
+  command.add_option("files", options.files,
+                     "of hplcast-measure-power, or a published table (watt_idle, watt_one_core, watt_all_cores)",
+                     required, of_type("SAMPLES.csv"));
+  command.add_option("--sensors", options.sensors,
+                     "sensors that add up to the power of a host (default: one of the whole host, else packages and "
+                     "memories)",
+                     by_commas);
+  command.add_option("--degree", options.fit.degree, "of the polynomials in the frequency", between(0, 2),
+                     with_default);
+  command.add_option("--frequency", options.frequency,
+                     "of the kernels of the cluster (default: the highest of the samples)", of_type("GHz"));
+  command.add_option("--application", options.application, "published tables: the application that is taken");
+  command.add_option("--pstates", options.pstates, "published tables: frequencies of the states 0, 1, ...", by_commas);
+  command.add_flag("--by-host", options.by_host, "with --cluster: watts of each host, too");
+  command.add_option("--cluster", options.cluster, "write this cluster.json with the power in it, not the power alone",
+                     of_type("CLUSTER.json"));
+  command.add_option("--plot,--picture", options.plot, "picture of the fit, .png or .svg", of_type("FILE.svg"));
   accept_json(command);
-  command.add_option("-o,--output", options->output, "power as JSON (default: the standard output)")->type_name("FILE");
-  command.callback([options] { run_fit_power(*options); });
+  command.add_option("-o,--output", options.output, "power as JSON (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

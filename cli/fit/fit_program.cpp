@@ -2,7 +2,6 @@
 
 #include <iostream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -153,27 +152,21 @@ void run_fit_program(const FitProgramOptions& options) {
 }  // namespace
 
 void setup_fit_program(Command& fit) {
-  const auto options = std::make_shared<FitProgramOptions>();
   Command& command = add_command(fit, "program", "Models of what an observed program calls, added to a cluster.json",
                                  "hplcast fit program solver.zip --cluster examples/dahu-like.json -o solver.json");
-  command.add_option("archives", options->archives, "archives of `hplcast observe`, of one program")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--cluster", options->cluster, "cluster.json with the network of the machine")
-      ->required()
-      ->type_name("FILE");
-  command
-      .add_option(
-          "--factors-from", options->factors_from,
-          "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "
-          "ratio of both is taken")
-      ->type_name("FILE");
+  auto& options = command.runs<FitProgramOptions>(run_fit_program);
+  command.add_option("archives", options.archives, "archives of `hplcast observe`, of one program", required,
+                     of_type("FILE"));
+  command.add_option("--cluster", options.cluster, "cluster.json with the network of the machine", required,
+                     of_type("FILE"));
+  command.add_option(
+      "--factors-from", options.factors_from,
+      "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "
+      "ratio of both is taken",
+      of_type("FILE"));
   accept_json(command);
-  command
-      .add_option("-o,--output", options->output,
-                  "cluster.json with routines and regions (default: the standard output)")
-      ->type_name("FILE");
-  command.callback([options] { run_fit_program(*options); });
+  command.add_option("-o,--output", options.output,
+                     "cluster.json with routines and regions (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

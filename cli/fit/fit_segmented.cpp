@@ -245,42 +245,32 @@ void setup_fit_segmented(Command& app) {
   Command& command =
       add_command(app, "segmented", "Segmented linear regression of durations over sizes",
                   "hplcast fit segmented examples/fit-library/mpi.csv --where operation=pingpong --where scope=remote");
-  command.add_option("input", options->input, "CSV with a header; - is the standard input")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--objective", options->objective, "ols, weighted (residuals^2 / x) or log (relative errors)")
-      ->capture_default_str();
-  Option* breakpoints =
-      command.add_option("--breakpoints", options->breakpoints, "starts of the segments after the first: no search")
-          ->delimiter(',')
-          ->allow_extra_args(false);
-  command.add_option("--x", options->x, "column of the sizes")->capture_default_str();
-  command.add_option("--y", options->y, "column of the durations")->capture_default_str();
-  command.add_option("--where", options->where, "only rows with this value: operation=send (repeatable)")
-      ->type_name("COLUMN=VALUE")
-      ->allow_extra_args(false);
-  command.add_option("--by", options->by, "one fit for each combination of values of these columns")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  command.add_option("input", options->input, "CSV with a header; - is the standard input", required, of_type("FILE"));
+  command.add_option("--objective", options->objective, "ols, weighted (residuals^2 / x) or log (relative errors)",
+                     with_default);
+  Option* breakpoints = command.add_option("--breakpoints", options->breakpoints,
+                                           "starts of the segments after the first: no search", by_commas, one_each);
+  command.add_option("--x", options->x, "column of the sizes", with_default);
+  command.add_option("--y", options->y, "column of the durations", with_default);
+  command.add_option("--where", options->where, "only rows with this value: operation=send (repeatable)",
+                     of_type("COLUMN=VALUE"), one_each);
+  command.add_option("--by", options->by, "one fit for each combination of values of these columns", by_commas,
+                     one_each);
   command.add_flag("--average", options->average, "one row per size: its mean duration");
-  command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture")
-      ->capture_default_str();
+  command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture",
+                     with_default);
   command.add_flag("--continuous", options->regression.continuous, "segments join at the breakpoints");
   command.add_flag("--non-negative", options->regression.non_negative,
                    "slopes and intercepts >= 0 (always so for log)");
-  command.add_option("--min-sizes", options->regression.min_sizes, "fewest distinct sizes in a segment")
-      ->capture_default_str();
-  command.add_option("--max-segments", options->regression.max_segments, "where the search stops")
-      ->capture_default_str();
-  command
-      .add_option("--significance", options->regression.significance,
-                  "level at which a breakpoint must differ from none; 1: the least BIC alone decides")
-      ->capture_default_str();
-  command.add_option("--plot", options->plot, "picture, .png or .svg; with --by: FILE-VALUE-VALUE.png")
-      ->type_name("FILE");
+  command.add_option("--min-sizes", options->regression.min_sizes, "fewest distinct sizes in a segment", with_default);
+  command.add_option("--max-segments", options->regression.max_segments, "where the search stops", with_default);
+  command.add_option("--significance", options->regression.significance,
+                     "level at which a breakpoint must differ from none; 1: the least BIC alone decides", with_default);
+  command.add_option("--plot", options->plot, "picture, .png or .svg; with --by: FILE-VALUE-VALUE.png",
+                     of_type("FILE"));
   accept_json(command);
-  command.add_option("-o,--output", options->output, "file of the result (default: the standard output)")
-      ->type_name("FILE");
+  command.add_option("-o,--output", options->output, "file of the result (default: the standard output)",
+                     of_type("FILE"));
   command.callback([options, breakpoints] {
     options->breakpoints_given = breakpoints->count() > 0;
     run_fit_segmented(*options);

@@ -3,7 +3,6 @@
 #include <ctime>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -199,14 +198,13 @@ struct CheckCostOptions {
 };
 
 void add_cost_options(Command& command, CheckCostOptions& options) {
-  command.add_option("--predict", options.configuration, "what the findings cost this HPL run: HPL.dat, or CSV")
-      ->type_name("HPL.dat");
-  command
-      .add_option("--normal", options.normal,
-                  "with --predict: cluster.json without the findings (the newest models of the history)")
-      ->type_name("FILE");
+  command.add_option("--predict", options.configuration, "what the findings cost this HPL run: HPL.dat, or CSV",
+                     of_type("HPL.dat"));
+  command.add_option("--normal", options.normal,
+                     "with --predict: cluster.json without the findings (the newest models of the history)",
+                     of_type("FILE"));
   add_seeds(command, options.cost.seeds, "with --predict: seeds, the same for all that is compared (1,2,3)");
-  command.add_option("--jobs", options.cost.jobs, "with --predict: simulations at a time (1)")->check(between(1, 1024));
+  command.add_option("--jobs", options.cost.jobs, "with --predict: simulations at a time (1)", between(1, 1024));
   add_simulation_mode(command, options.cost.mode);
 }
 
@@ -375,13 +373,11 @@ void run_check(CheckCommandOptions& options) {
 void add_test_options(Command& command, CheckCommandOptions& options) {
   fit::FindingOptions& tests = options.check.tests;
   command.add_option("--confidence", tests.confidence, "of a test, from 0.5 to below 1 (0.9999)");
-  command.add_option("--window", tests.windows, "numbers of latest runs whose mean is tested (1,5)")
-      ->check(between(1, 1000));
-  command
-      .add_option("--against", options.against, "own: earlier runs of the CPU; cluster: the other CPUs (own,cluster)")
-      ->check(among({"own", "cluster"}));
-  command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)")->transform(as_percentage());
-  command.add_option("--least-runs", tests.least_runs, "earlier runs that a test needs (10)")->check(between(2, 10000));
+  command.add_option("--window", tests.windows, "numbers of latest runs whose mean is tested (1,5)", between(1, 1000));
+  command.add_option("--against", options.against,
+                     "own: earlier runs of the CPU; cluster: the other CPUs (own,cluster)", among({"own", "cluster"}));
+  command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)", as_percentage());
+  command.add_option("--least-runs", tests.least_runs, "earlier runs that a test needs (10)", between(2, 10000));
   add_choice<fit::Correction>(
       command, "--correction", tests.correction,
       {{"holm", fit::Correction::holm}, {"bh", fit::Correction::benjamini_hochberg}, {"none", fit::Correction::none}},
@@ -391,29 +387,26 @@ void add_test_options(Command& command, CheckCommandOptions& options) {
 }  // namespace
 
 void setup_check(Command& app) {
-  const auto options = std::make_shared<CheckCommandOptions>();
   Command& command = add_command(app, "check", "Tell which hosts have changed since earlier campaigns; 5: some have",
                                  "hplcast check watch.db --until 2025-04-01 || test $? = 5");
-  command.add_option("history", options->database, "database of `hplcast history`")->required()->type_name("FILE");
-  add_test_options(command, *options);
-  command.add_option("--cluster", options->check.cluster, "only this one (all)");
-  command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
-  command
-      .add_option("--missing-after", options->missing_after_s,
-                  "hosts that take no part for longer, while others do, are told (7d)")
-      ->transform(as_seconds());
-  command.add_option("--until", options->until, "as it was at the end of that day, or at a time: YYYY-MM-DD [HH:MM]");
-  command.add_flag("--ignore-changes", options->ignore_changes, "logged changes begin no new reference");
-  command.add_flag("--all", options->all, "past findings, too");
-  command.add_flag("--record", options->record, "write what is found into the history, as told now");
-  command.add_flag("--new", options->only_new, "only findings that no recorded check has told; 5 only for them");
-  command.add_flag("--counts", options->counts, "how many runs are flagged, instead of findings");
-  command.add_flag("--published", options->published, "with --counts: as the published program does");
-  command.add_flag("--together", options->together, "with --counts: all factors as one vector");
-  add_cost_options(command, options->cost);
-  command.add_flag("--json", options->json, "JSON (docs/use/history.md) instead of a table");
-  command.add_option("-o,--output", options->output, "file (default: the standard output)")->type_name("FILE");
-  command.callback([options] { run_check(*options); });
+  auto& options = command.runs<CheckCommandOptions>(run_check);
+  command.add_option("history", options.database, "database of `hplcast history`", required, of_type("FILE"));
+  add_test_options(command, options);
+  command.add_option("--cluster", options.check.cluster, "only this one (all)");
+  command.add_option("--factors", options.check.factors, "only these (docs/use/history.md)");
+  command.add_option("--missing-after", options.missing_after_s,
+                     "hosts that take no part for longer, while others do, are told (7d)", as_seconds());
+  command.add_option("--until", options.until, "as it was at the end of that day, or at a time: YYYY-MM-DD [HH:MM]");
+  command.add_flag("--ignore-changes", options.ignore_changes, "logged changes begin no new reference");
+  command.add_flag("--all", options.all, "past findings, too");
+  command.add_flag("--record", options.record, "write what is found into the history, as told now");
+  command.add_flag("--new", options.only_new, "only findings that no recorded check has told; 5 only for them");
+  command.add_flag("--counts", options.counts, "how many runs are flagged, instead of findings");
+  command.add_flag("--published", options.published, "with --counts: as the published program does");
+  command.add_flag("--together", options.together, "with --counts: all factors as one vector");
+  add_cost_options(command, options.cost);
+  command.add_flag("--json", options.json, "JSON (docs/use/history.md) instead of a table");
+  command.add_option("-o,--output", options.output, "file (default: the standard output)", of_type("FILE"));
 }
 
 }  // namespace hplcast::cli

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 /// --database of the commands that write a history.
 void add_history_option(Command& command, std::string& database) {
-  command.add_option("--database", database, "the history; made if it is missing")->required()->type_name("FILE");
+  command.add_option("--database", database, "the history; made if it is missing", required, of_type("FILE"));
 }
 
 /// Says on stderr whether something was new.
@@ -44,7 +44,7 @@ void add_log_options(Command& command, LogOptions& options) {
   add_history_option(command, options.database);
   command.add_option("--cluster", options.cluster, "names, with / between them (all)");
   command.add_option("--hosts", options.hosts, "names, with / between them (all)");
-  command.add_option("description", options.description, "what happened")->required();
+  command.add_option("description", options.description, "what happened", required);
 }
 
 /// Names with "/" between them. @throws core::UsageError for empty ones.
@@ -95,7 +95,7 @@ void setup_change(Command& group) {
       group, "change", "Log that something was changed or repaired: a new reference begins",
       "hplcast history change --date 2025-04-08 --hosts node-3 --type repair \"new fan\" --database watch.db");
   add_log_options(command, *options);
-  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
+  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC", required);
   command.add_option("--type", options->type, "any word: protocol, BIOS, repair ... (change)");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
@@ -116,7 +116,7 @@ void setup_outlier(Command& group) {
       group, "outlier", "Log runs that are known to be bad: they are no part of any reference",
       "hplcast history outlier --date 2025-01-20 --hosts node-7 \"another job was on the node\" --database watch.db");
   add_log_options(command, *options);
-  command.add_option("--date", options->date, "day of the runs, YYYY-MM-DD, in UTC")->required();
+  command.add_option("--date", options->date, "day of the runs, YYYY-MM-DD, in UTC", required);
   command.add_option("--job", options->job, "of the batch system (all of that day)");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
@@ -179,9 +179,9 @@ void setup_failed(Command& group) {
       "hplcast history failed --date \"2025-04-09 07:00\" --cluster demo --hosts node-2 --database watch.db");
   add_history_option(command, options->database);
   command.add_option("--cluster", options->cluster, "its name, if the history is of several");
-  command.add_option("--hosts", options->hosts, "names, with / between them, or all that took part in the last week")
-      ->required();
-  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC")->required();
+  command.add_option("--hosts", options->hosts, "names, with / between them, or all that took part in the last week",
+                     required);
+  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC", required);
   command.add_option("--job", options->job, "of the batch system");
   command.callback([options] {
     const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
@@ -212,17 +212,15 @@ void run_site(const SiteOptions& options) {
 }
 
 void setup_site(Command& group) {
-  const auto options = std::make_shared<SiteOptions>();
   Command& command =
       add_command(group, "site", "Write a history as static pages: what needs attention, all hosts over time",
                   "hplcast history site watch.db -o site");
-  command.add_option("history", options->database, "database of `hplcast history`")->required()->type_name("FILE");
-  command.add_option("-o,--output", options->folder, "folder for the pages; made if it is missing")
-      ->required()
-      ->type_name("DIR");
-  command.add_option("--cluster", options->check.cluster, "only this one (all)");
-  command.add_option("--factors", options->check.factors, "only these (docs/use/history.md)");
-  command.callback([options] { run_site(*options); });
+  auto& options = command.runs<SiteOptions>(run_site);
+  command.add_option("history", options.database, "database of `hplcast history`", required, of_type("FILE"));
+  command.add_option("-o,--output", options.folder, "folder for the pages; made if it is missing", required,
+                     of_type("DIR"));
+  command.add_option("--cluster", options.check.cluster, "only this one (all)");
+  command.add_option("--factors", options.check.factors, "only these (docs/use/history.md)");
 }
 
 /// SHA-256 of an archive, or of all files of a campaign's folder.
@@ -289,16 +287,14 @@ void run_add(const AddOptions& options) {
 }
 
 void setup_add(Command& group) {
-  const auto options = std::make_shared<AddOptions>();
   Command& command = add_command(group, "add", "Add the archives of campaigns",
                                  "hplcast history add laptop.zip --database history.db");
-  command.add_option("archives", options->archives, "archives, or folders, of `hplcast calibrate`")
-      ->required()
-      ->type_name("FILE");
-  add_history_option(command, options->database);
-  command.add_option("--cluster", options->cluster, "name of the cluster, if the history is of several");
-  command.add_option("--job", options->job, "of the batch system, for `history outlier`");
-  command.callback([options] { run_add(*options); });
+  auto& options = command.runs<AddOptions>(run_add);
+  command.add_option("archives", options.archives, "archives, or folders, of `hplcast calibrate`", required,
+                     of_type("FILE"));
+  add_history_option(command, options.database);
+  command.add_option("--cluster", options.cluster, "name of the cluster, if the history is of several");
+  command.add_option("--job", options.job, "of the batch system, for `history outlier`");
 }
 
 struct ImportOptions {
@@ -348,17 +344,16 @@ void run_import(const ImportOptions& options) {
 }
 
 void setup_import_of_runs(Command& group) {
-  const auto options = std::make_shared<ImportOptions>();
   Command& command = add_command(
       group, "import", "Add runs, changes and outliers from CSV files",
       "hplcast history import examples/watch/runs.csv --changes examples/watch/changes.csv --database watch.db");
-  command.add_option("files", options->files, "one row per CPU and job: node, cpu, jobid, start_time, factors")
-      ->type_name("FILE");
-  add_history_option(command, options->database);
-  command.add_option("--cluster", options->cluster, "name of the cluster, for files without such a column");
-  command.add_option("--changes", options->changes, "date, cluster, node, type, description")->type_name("FILE");
-  command.add_option("--outliers", options->outliers, "date, cluster, node, jobid, description")->type_name("FILE");
-  command.callback([options] { run_import(*options); });
+  auto& options = command.runs<ImportOptions>(run_import);
+  command.add_option("files", options.files, "one row per CPU and job: node, cpu, jobid, start_time, factors",
+                     of_type("FILE"));
+  add_history_option(command, options.database);
+  command.add_option("--cluster", options.cluster, "name of the cluster, for files without such a column");
+  command.add_option("--changes", options.changes, "date, cluster, node, type, description", of_type("FILE"));
+  command.add_option("--outliers", options.outliers, "date, cluster, node, jobid, description", of_type("FILE"));
 }
 
 }  // namespace

@@ -230,18 +230,12 @@ std::string measure_collectives(Options& options, const MeasuringRank& rank) {
 }
 
 void add_gap_options(Command& app, Options& options) {
-  app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch")
-      ->transform(as_seconds())
-      ->capture_default_str();
+  app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch", as_seconds(), with_default);
   app.add_option("--threshold", options.gaps.threshold_s,
-                 "gaps: what is longer than the shortest loop and this, counts")
-      ->transform(as_seconds())
-      ->capture_default_str();
-  app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum")
-      ->transform(as_seconds())
-      ->capture_default_str();
-  app.add_option("--cores", options.cores, "gaps, fwq, ftq: cores to watch at once, such as 0-3,8, or all")
-      ->capture_default_str();
+                 "gaps: what is longer than the shortest loop and this, counts", as_seconds(), with_default);
+  app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum", as_seconds(), with_default);
+  app.add_option("--cores", options.cores, "gaps, fwq, ftq: cores to watch at once, such as 0-3,8, or all",
+                 with_default);
 }
 
 void add_collective_options(Command& app, Options& options) {
@@ -252,36 +246,27 @@ void add_collective_options(Command& app, Options& options) {
       {{"barrier", Collective::barrier}, {"allreduce", Collective::allreduce}, {"alltoall", Collective::alltoall}},
       "collectives: which one");
   app.add_option("--size", options.size_bytes,
-                 "collectives: bytes of the vector (allreduce), or to each rank (alltoall)")
-      ->transform(as_bytes())
-      ->capture_default_str();
-  app.add_option("--count", collectives.count, "collectives: calls of a series (default: as many as --run-time holds)")
-      ->check(between(1L, 1000000000000L));
-  app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source")
-      ->transform(as_seconds())
-      ->capture_default_str();
+                 "collectives: bytes of the vector (allreduce), or to each rank (alltoall)", as_bytes(), with_default);
+  app.add_option("--count", collectives.count, "collectives: calls of a series (default: as many as --run-time holds)",
+                 between(1L, 1000000000000L));
+  app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source", as_seconds(),
+                 with_default);
   collectives.series.levels = {0.01};
   app.add_option("--levels", collectives.series.levels,
-                 "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%")
-      ->transform(as_percentage())
-      ->delimiter(',')
-      ->default_str("1%");
-  app.add_option("--runs", collectives.series.runs, "collectives: series of each level, between clean ones")
-      ->check(between(2, 100000))
-      ->capture_default_str();
-  app.add_option("--warm-up", collectives.series.warm_up, "collectives: series at the beginning that are set aside")
-      ->check(between(0, 1000))
-      ->capture_default_str();
-  app.add_option("--period", collectives.period_s, "collectives: of the source")
-      ->transform(as_seconds())
-      ->capture_default_str();
+                 "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%", as_percentage(), by_commas,
+                 default_text("1%"));
+  app.add_option("--runs", collectives.series.runs, "collectives: series of each level, between clean ones",
+                 between(2, 100000), with_default);
+  app.add_option("--warm-up", collectives.series.warm_up, "collectives: series at the beginning that are set aside",
+                 between(0, 1000), with_default);
+  app.add_option("--period", collectives.period_s, "collectives: of the source", as_seconds(), with_default);
   app.add_flag("--synchronous", collectives.synchronous, "collectives: sources begin at multiples of the period");
   add_choice<SourcePlace>(app, "--source-on", collectives.place,
                           {{"host", SourcePlace::host}, {"core", SourcePlace::core}},
                           "collectives: a source beside one rank of each host, or beside every rank");
-  app.add_option("--seed", collectives.series.seed, "collectives: of the order of the series")->capture_default_str();
-  app.add_option("--evaluate", options.evaluate, "measure nothing: the table of these runs (CSV of collectives)")
-      ->type_name("RUNS.csv");
+  app.add_option("--seed", collectives.series.seed, "collectives: of the order of the series", with_default);
+  app.add_option("--evaluate", options.evaluate, "measure nothing: the table of these runs (CSV of collectives)",
+                 of_type("RUNS.csv"));
   app.add_flag("--json", options.json, "with --evaluate: JSON");
 }
 

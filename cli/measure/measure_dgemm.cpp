@@ -51,17 +51,14 @@ int main(int argc, char** argv) {
   cli::MeasuringOptions common;
   calibration::DgemmMeasureOptions options;
   cli::add_measuring_options(app, common);
-  app.add_option("--threads", options.threads, "threads of the BLAS in each rank")
-      ->check(cli::between(1, 4096))
-      ->capture_default_str();
-  app.add_option("--warm-up", options.warm_up_s, "calls before the first recorded one")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished")
-      ->transform(cli::as_seconds());
-  app.add_option("--footprint", options.footprint_bytes, "smallest size of the local matrix of each rank")
-      ->transform(cli::as_bytes())
-      ->default_str("256MiB");
+  app.add_option("--threads", options.threads, "threads of the BLAS in each rank", cli::between(1, 4096),
+                 cli::with_default);
+  app.add_option("--warm-up", options.warm_up_s, "calls before the first recorded one", cli::as_seconds(),
+                 cli::with_default);
+  app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished",
+                 cli::as_seconds());
+  app.add_option("--footprint", options.footprint_bytes, "smallest size of the local matrix of each rank",
+                 cli::as_bytes(), cli::default_text("256MiB"));
   cli::add_seed(app, options.seed, "of the contents of the matrices");
   return cli::run_measuring_program(app, common, argc, argv,
                                     [&](const cli::MeasuringRank& rank, const std::string& design) {

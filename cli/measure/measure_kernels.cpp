@@ -49,30 +49,26 @@ int main(int argc, char** argv) {
       "hplcast-measure-kernels");
   cli::set_example(app, "hplcast-measure-kernels --configurations runs.csv -o kernels.csv");
   Options options;
-  app.add_option("--configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...")
-      ->required()
-      ->type_name("FILE");
-  app.add_option("-o,--output", options.output, "kernel CSV to write")->type_name("FILE");
+  app.add_option("--configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...",
+                 cli::required, cli::of_type("FILE"));
+  app.add_option("-o,--output", options.output, "kernel CSV to write", cli::of_type("FILE"));
   app.add_flag("--check", options.check,
                "only look whether the program is on all hosts and the configurations are right");
-  app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration")
-      ->capture_default_str()
-      ->check(cli::between(1L, 1000000L));
+  app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration",
+                 cli::with_default, cli::between(1L, 1000000L));
   app.add_option("--rows", options.rows, "FIRST:END, the configurations to run, END not included");
-  app.add_option("--folder", options.request.folder, "where HPL runs; all hosts must see it (default: below $TMPDIR)")
-      ->type_name("DIR");
-  app.add_option("--hostfile", options.request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)")
-      ->type_name("FILE");
-  app.add_option("--mpirun", options.request.launch.mpirun, "Open MPI's mpirun, or Slurm's srun")->type_name("PATH");
+  app.add_option("--folder", options.request.folder, "where HPL runs; all hosts must see it (default: below $TMPDIR)",
+                 cli::of_type("DIR"));
+  app.add_option("--hostfile", options.request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)",
+                 cli::of_type("FILE"));
+  app.add_option("--mpirun", options.request.launch.mpirun, "Open MPI's mpirun, or Slurm's srun", cli::of_type("PATH"));
   app.add_option("--launcher-option", options.request.launch.options,
-                 "an option for it, given as --launcher-option=OPTION; may be repeated")
-      ->allow_extra_args(false);
+                 "an option for it, given as --launcher-option=OPTION; may be repeated", cli::one_each);
   app.add_flag("!--no-bind", options.request.launch.bind,
                "do not bind the ranks to cores, unless options of the launcher do");
   app.add_flag("--allow-oversubscription", options.request.launch.oversubscribe, "allow several ranks per core");
   app.add_option("--program", options.request.program,
-                 "the instrumented HPL (default: xhpl-instrumented beside this program)")
-      ->type_name("PATH");
+                 "the instrumented HPL (default: xhpl-instrumented beside this program)", cli::of_type("PATH"));
   cli::add_talk_options(app);
   app.callback([&] { run(options); });
   return cli::run_program(app, argc, argv);

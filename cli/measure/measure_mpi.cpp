@@ -74,13 +74,12 @@ int main(int argc, char** argv) {
                                             {"iprobe", calibration::Background::iprobe},
                                             {"dgemm+iprobe", calibration::Background::dgemm_iprobe}},
                                            "activity of the ranks between messages");
-  app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say")
-      ->check(cli::among({"local", "remote"}));
-  app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call")
-      ->check(cli::at_least_zero())
-      ->capture_default_str();
-  app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished")
-      ->transform(cli::as_seconds());
+  app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say",
+                 cli::among({"local", "remote"}));
+  app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call",
+                 cli::at_least_zero(), cli::with_default);
+  app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished",
+                 cli::as_seconds());
   cli::add_seed(app, options.seed, "of the contents of the messages");
   return cli::run_measuring_program(app, common, argc, argv,
                                     [&](const cli::MeasuringRank& rank, const std::string& design) {

@@ -223,52 +223,41 @@ std::string measure(Options& options, const cli::MeasuringRank& rank) {
 
 void add_design_options(cli::Command& app, Options& options) {
   app.add_option("--states", options.design.states,
-                 "what active cores do besides being idle: " + core::comma_separated(calibration::power_states()))
-      ->delimiter(',')
-      ->default_str(core::comma_separated(options.design.states));
-  app.add_option("--counts", options.design.counts, "how many cores are active (default: 1, a quarter, half, all)")
-      ->delimiter(',');
+                 "what active cores do besides being idle: " + core::comma_separated(calibration::power_states()),
+                 cli::by_commas, cli::default_text(core::comma_separated(options.design.states)));
+  app.add_option("--counts", options.design.counts, "how many cores are active (default: 1, a quarter, half, all)",
+                 cli::by_commas);
   app.add_option(
-         "--frequencies", options.frequencies,
-         "frequencies to set (cpufreq): such as 1.2GHz,2.3GHz; all; or three, the least, a middle one, the most "
-         "(default: left alone)")
-      ->delimiter(',');
-  app.add_option("--repetitions", options.design.repetitions, "of all pieces, each in another random order")
-      ->capture_default_str();
-  app.add_option("--piece", options.design.piece_s, "length of a piece")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--warm-up", options.design.warm_up_s, "dgemm on all cores before the first piece")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
+      "--frequencies", options.frequencies,
+      "frequencies to set (cpufreq): such as 1.2GHz,2.3GHz; all; or three, the least, a middle one, the most "
+      "(default: left alone)",
+      cli::by_commas);
+  app.add_option("--repetitions", options.design.repetitions, "of all pieces, each in another random order",
+                 cli::with_default);
+  app.add_option("--piece", options.design.piece_s, "length of a piece", cli::as_seconds(), cli::with_default);
+  app.add_option("--warm-up", options.design.warm_up_s, "dgemm on all cores before the first piece", cli::as_seconds(),
+                 cli::with_default);
   cli::add_seed(app, options.design.seed, "of the random order");
   app.add_flag("--dry-run", options.dry_run, "print the pieces and their time, measure nothing");
-  app.add_option("--cores", options.cores, "with --dry-run: cores of a host (default: of this machine)")
-      ->check(cli::between(1, 100000));
+  app.add_option("--cores", options.cores, "with --dry-run: cores of a host (default: of this machine)",
+                 cli::between(1, 100000));
 }
 
 void add_meter_options(cli::Command& app, Options& options) {
   cli::add_choices(app, "--sensors", options.measure.kinds, calibration::meter_kinds_by_name,
                    "kinds of sensors to read");
-  app.add_option("--root", options.root, "folder in which sys and dev are looked for")
-      ->type_name("DIR")
-      ->check(cli::existing_folder())
-      ->capture_default_str();
-  app.add_option("--period", options.measure.period_s, "between two readings")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--set-aside", options.measure.aside.begin_s, "of each piece at its begin: marked, not used")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--set-aside-end", options.measure.aside.end_s, "the same at its end")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--meter", options.meter, "CSV that a wattmeter writes meanwhile: time_s or time, power_w, maybe host")
-      ->type_name("METER.csv");
-  app.add_option("--most-offset", options.most_offset_s, "by which the wattmeter's clock may be off")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--pieces", options.pieces, "CSV to write: when which piece ran")->type_name("PIECES.csv");
+  app.add_option("--root", options.root, "folder in which sys and dev are looked for", cli::of_type("DIR"),
+                 cli::existing_folder(), cli::with_default);
+  app.add_option("--period", options.measure.period_s, "between two readings", cli::as_seconds(), cli::with_default);
+  app.add_option("--set-aside", options.measure.aside.begin_s, "of each piece at its begin: marked, not used",
+                 cli::as_seconds(), cli::with_default);
+  app.add_option("--set-aside-end", options.measure.aside.end_s, "the same at its end", cli::as_seconds(),
+                 cli::with_default);
+  app.add_option("--meter", options.meter, "CSV that a wattmeter writes meanwhile: time_s or time, power_w, maybe host",
+                 cli::of_type("METER.csv"));
+  app.add_option("--most-offset", options.most_offset_s, "by which the wattmeter's clock may be off", cli::as_seconds(),
+                 cli::with_default);
+  app.add_option("--pieces", options.pieces, "CSV to write: when which piece ran", cli::of_type("PIECES.csv"));
   app.add_flag("--join", options.join, "measure nothing: join --pieces of an earlier measurement with --meter");
 }
 

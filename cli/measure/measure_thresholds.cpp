@@ -19,12 +19,11 @@ int main(int argc, char** argv) {
   calibration::PeerChoice choice = calibration::PeerChoice::any;
   cli::add_measuring_options(app, common);
   cli::add_scope_option(app, choice);
-  app.add_option("--max-bytes", max_bytes, "largest message to try")->transform(cli::as_bytes())->default_str("16MiB");
-  app.add_option("--absence", options.absence_s, "how long a receiver stays away")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--repetitions", options.repetitions, "probes of each size; one that does not wait decides")
-      ->capture_default_str();
+  app.add_option("--max-bytes", max_bytes, "largest message to try", cli::as_bytes(), cli::default_text("16MiB"));
+  app.add_option("--absence", options.absence_s, "how long a receiver stays away", cli::as_seconds(),
+                 cli::with_default);
+  app.add_option("--repetitions", options.repetitions, "probes of each size; one that does not wait decides",
+                 cli::with_default);
   return cli::run_measuring_program(app, common, argc, argv, [&](const cli::MeasuringRank& rank, const std::string&) {
     options.max_bytes = static_cast<long>(max_bytes);
     const auto peers = calibration::choose_peers(rank.world.hosts(), choice);

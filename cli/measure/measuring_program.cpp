@@ -19,8 +19,8 @@
 #include "cli/support/output.hpp"
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/sensors.hpp"
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/campaign.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
@@ -200,29 +200,25 @@ void add_measuring_options(Command& app, MeasuringOptions& options) {
     app.add_option("--design", options.design, "CSV of the calls to make, from `hplcast design`");
     app.add_option("--rows", options.rows, "FIRST:END, the part of the design to measure, END not included");
   }
-  app.add_option("--position", options.position, "file that always has the row of the design that is being measured")
-      ->type_name("FILE");
+  app.add_option("--position", options.position, "file that always has the row of the design that is being measured",
+                 of_type("FILE"));
   app.add_option("--since", options.since_unix_s, "start_s counts from this Unix time (default: from the start)");
   app.add_option("-o,--output", options.output, "file to write (default: standard output)");
   app.add_option("--machine", options.machine, "JSON to write: hosts, ranks, cores, MPI and BLAS of this measurement");
   app.add_option("--monitoring", options.monitoring,
                  "CSV to write: frequencies, temperatures, power and throttling of all hosts meanwhile");
   app.add_option("--monitoring-period", options.monitoring_period_s,
-                 "time between two readings, longer if they are slow")
-      ->transform(as_seconds())
-      ->capture_default_str();
+                 "time between two readings, longer if they are slow", as_seconds(), with_default);
   app.add_flag("--describe", options.describe, "write that JSON only, measure nothing");
   app.add_option("--describe-folder", options.describe_folder,
-                 "with --describe: folder for hwloc's topology and lscpu's words about each host")
-      ->type_name("DIR");
+                 "with --describe: folder for hwloc's topology and lscpu's words about each host", of_type("DIR"));
   app.add_flag("--check", options.check, "only look whether options, design and ranks fit together; measure nothing");
   if (options.takes_design)
     app.add_flag("--allow-failures", options.allow_failures, "end with 0 even if every call has failed");
   app.add_flag("--allow-oversubscription", options.binding.allow_oversubscription,
                "allow several ranks per core (the results are then worthless)");
-  app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)")
-      ->transform(as_seconds())
-      ->capture_default_str();
+  app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)", as_seconds(),
+                 with_default);
   app.add_flag("!--no-bind", options.binding.bind, "leave the ranks where the launcher has put them");
 }
 

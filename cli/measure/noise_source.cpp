@@ -82,13 +82,11 @@ int main(int argc, char** argv) {
                    "hplcast-noise-source");
   cli::set_example(app, "hplcast-noise-source --period 1s --duration 10ms --cores 0 --for 2s");
   Options options;
-  app.add_option("--period", options.source.period_s, "from one beginning to the next")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--duration", options.source.duration_s, "of work in every period")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
-  app.add_option("--cores", options.cores, "cores to work on, such as 0-3,8, or all")->capture_default_str();
+  app.add_option("--period", options.source.period_s, "from one beginning to the next", cli::as_seconds(),
+                 cli::with_default);
+  app.add_option("--duration", options.source.duration_s, "of work in every period", cli::as_seconds(),
+                 cli::with_default);
+  app.add_option("--cores", options.cores, "cores to work on, such as 0-3,8, or all", cli::with_default);
   app.add_flag(
       "--synchronous", options.source.synchronous,
       "begin at multiples of the period of the absolute clock: at once on all cores, and on hosts whose clocks "
@@ -97,9 +95,8 @@ int main(int argc, char** argv) {
       app, "--clock", options.source.clock,
       {{"cpu", calibration::WorkClock::cpu}, {"wall", calibration::WorkClock::wall}},
       "what the duration is of: processor time, or wall time, in which another program may have the core");
-  app.add_option("--for", options.source.for_s, "end after this time, in whole periods")
-      ->transform(cli::as_seconds())
-      ->capture_default_str();
+  app.add_option("--for", options.source.for_s, "end after this time, in whole periods", cli::as_seconds(),
+                 cli::with_default);
   app.add_option("--seed", options.seed, "of the random phases (default: others every time)");
   app.add_flag("--json", options.json, "what it really did as JSON");
   app.callback([&] { run(options); });

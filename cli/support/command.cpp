@@ -13,10 +13,6 @@ Check known(const CLI::Validator& validator) {
   return {[validator](std::string& text) { return validator(text); }, validator.get_description()};
 }
 
-CLI::Validator validator(const Check& check) {
-  return CLI::Validator(check.problem, check.type);
-}
-
 }  // namespace
 
 Check between(int low, int high) {
@@ -55,65 +51,49 @@ bool parse_whole(const std::string& text, std::size_t& value) {
   return CLI::detail::lexical_cast(text, value);
 }
 
-Option* Option::allow_extra_args(bool allowed) {
-  parsed_.allow_extra_args(allowed);
-  return this;
+void Check::operator()(CLI::Option& option) const {
+  const CLI::Validator validator(problem, type);
+  changes ? option.transform(validator) : option.check(validator);
 }
-Option* Option::capture_default_str() {
-  parsed_.capture_default_str();
-  return this;
+
+void required(CLI::Option& option) {
+  option.required();
 }
-Option* Option::check(const Check& check) {
-  parsed_.check(validator(check));
-  return this;
+void with_default(CLI::Option& option) {
+  option.capture_default_str();
 }
-Option* Option::default_str(const std::string& text) {
-  parsed_.default_str(text);
-  return this;
+void by_commas(CLI::Option& option) {
+  option.delimiter(',');
 }
-Option* Option::delimiter(char separator) {
-  parsed_.delimiter(separator);
-  return this;
+void one_each(CLI::Option& option) {
+  option.allow_extra_args(false);
 }
-Option* Option::description(const std::string& text) {
-  parsed_.description(text);
-  return this;
+void many(CLI::Option& option) {
+  option.take_all();
 }
-Option* Option::excludes(Option* other) {
-  parsed_.excludes(&other->parsed_);
-  return this;
+Setting value_count(int count) {
+  return [count](CLI::Option& option) { option.expected(count); };
 }
-Option* Option::expected(int count) {
-  parsed_.expected(count);
-  return this;
+Setting default_text(const std::string& text) {
+  return [text](CLI::Option& option) { option.default_str(text); };
 }
-Option* Option::group(const std::string& name) {
-  parsed_.group(name);
-  return this;
+Setting of_type(const std::string& name) {
+  return [name](CLI::Option& option) { option.type_name(name); };
 }
-Option* Option::needs(Option* other) {
-  parsed_.needs(&other->parsed_);
-  return this;
+Setting in_group(const std::string& name) {
+  return [name](CLI::Option& option) { option.group(name); };
 }
-Option* Option::needs(const std::string& other) {
-  parsed_.needs(other);
-  return this;
+Setting described(const std::string& help) {
+  return [help](CLI::Option& option) { option.description(help); };
 }
-Option* Option::required() {
-  parsed_.required();
-  return this;
+Setting excludes(const Option* other) {
+  return [other](CLI::Option& option) { option.excludes(&other->parsed()); };
 }
-Option* Option::take_all() {
-  parsed_.take_all();
-  return this;
+Setting needs(const Option* other) {
+  return [other](CLI::Option& option) { option.needs(&other->parsed()); };
 }
-Option* Option::transform(const Check& check) {
-  parsed_.transform(validator(check));
-  return this;
-}
-Option* Option::type_name(const std::string& name) {
-  parsed_.type_name(name);
-  return this;
+Setting needs(const std::string& other) {
+  return [other](CLI::Option& option) { option.needs(other); };
 }
 
 std::size_t Option::count() const {
@@ -139,40 +119,41 @@ Option* Command::own(CLI::Option* parsed) {
 }
 
 template <typename Value>
-Option* Command::add_option(const std::string& name, Value& value, const std::string& help) {
+Option* Command::add(const std::string& name, Value& value, const std::string& help) {
   return own(parser_.add_option(name, value, help));
 }
 
 using Name = const std::string&;
-template Option* Command::add_option(Name, std::string&, Name);
-template Option* Command::add_option(Name, std::filesystem::path&, Name);
-template Option* Command::add_option(Name, int&, Name);
-template Option* Command::add_option(Name, unsigned&, Name);
-template Option* Command::add_option(Name, long&, Name);
-template Option* Command::add_option(Name, long long&, Name);
-template Option* Command::add_option(Name, std::size_t&, Name);
-template Option* Command::add_option(Name, double&, Name);
-template Option* Command::add_option(Name, std::optional<std::string>&, Name);
-template Option* Command::add_option(Name, std::optional<int>&, Name);
-template Option* Command::add_option(Name, std::optional<double>&, Name);
-template Option* Command::add_option(Name, std::vector<std::string>&, Name);
-template Option* Command::add_option(Name, std::vector<int>&, Name);
-template Option* Command::add_option(Name, std::vector<long>&, Name);
-template Option* Command::add_option(Name, std::vector<std::size_t>&, Name);
-template Option* Command::add_option(Name, std::vector<double>&, Name);
+template Option* Command::add(Name, std::string&, Name);
+template Option* Command::add(Name, std::filesystem::path&, Name);
+template Option* Command::add(Name, int&, Name);
+template Option* Command::add(Name, unsigned&, Name);
+template Option* Command::add(Name, long&, Name);
+template Option* Command::add(Name, long long&, Name);
+template Option* Command::add(Name, std::size_t&, Name);
+template Option* Command::add(Name, double&, Name);
+template Option* Command::add(Name, std::optional<std::string>&, Name);
+template Option* Command::add(Name, std::optional<int>&, Name);
+template Option* Command::add(Name, std::optional<double>&, Name);
+template Option* Command::add(Name, std::vector<std::string>&, Name);
+template Option* Command::add(Name, std::vector<int>&, Name);
+template Option* Command::add(Name, std::vector<long>&, Name);
+template Option* Command::add(Name, std::vector<std::size_t>&, Name);
+template Option* Command::add(Name, std::vector<double>&, Name);
+
+Option* Command::add(const std::string& name, bool& flag, const std::string& help) {
+  return own(parser_.add_flag(name, flag, help));
+}
 
 template <typename Value>
-Option* Command::add_option_function(const std::string& name, const std::function<void(const Value&)>& take,
-                                     const std::string& help) {
+Option* Command::add_function(const std::string& name, const std::function<void(const Value&)>& take,
+                              const std::string& help) {
   return own(parser_.add_option_function(name, take, help));
 }
 
-template Option* Command::add_option_function(Name, const std::function<void(const std::string&)>&, Name);
-template Option* Command::add_option_function(Name, const std::function<void(const std::vector<std::string>&)>&, Name);
+template Option* Command::add_function(Name, const std::function<void(const std::string&)>&, Name);
+template Option* Command::add_function(Name, const std::function<void(const std::vector<std::string>&)>&, Name);
 
-Option* Command::add_flag(const std::string& name, bool& value, const std::string& help) {
-  return own(parser_.add_flag(name, value, help));
-}
 Option* Command::add_flag(const std::string& name, const std::string& help) {
   return own(parser_.add_flag(name, help));
 }
@@ -200,7 +181,7 @@ void Command::require_subcommand(int least, int most) {
 Option* Command::get_option(const std::string& name) {
   const CLI::Option* parsed = parser_.get_option(name);
   for (const auto& option : options_)
-    if (&option->parsed_ == parsed) return option.get();
+    if (&option->parsed() == parsed) return option.get();
   return nullptr;
 }
 
@@ -216,7 +197,7 @@ std::vector<const Option*> Command::parse_order() const {
   std::vector<const Option*> order;
   for (const CLI::Option* parsed : parser_.parse_order())
     for (const auto& option : options_)
-      if (&option->parsed_ == parsed) order.push_back(option.get());
+      if (&option->parsed() == parsed) order.push_back(option.get());
   return order;
 }
 

@@ -13,15 +13,17 @@ class Option;
 }  // namespace CLI
 
 /// CLI11 behind a few types: its header costs seconds in each file that includes it, so command.cpp and
-/// command_line.cpp alone do. Member functions are called as in CLI11, and do the same.
+/// command_line.cpp alone do. Functions do the same as those of CLI11.
 namespace hplcast::cli {
 
 /// A test of a value of an option.
 struct Check {
-  /// Says what is wrong with a text; empty: nothing. Given to Option::transform(), it may also put another in its
-  /// place.
+  /// Says what is wrong with a text; empty: nothing.
   std::function<std::string(std::string&)> problem;
-  std::string type;  ///< put after the type of the option in the help; may be empty
+  std::string type;      ///< put after the type of the option in the help; may be empty
+  bool changes = false;  ///< `problem` may also put another text in the place of the value
+
+  void operator()(CLI::Option& option) const;
 };
 
 Check between(int low, int high);  ///< both inclusive
@@ -40,33 +42,41 @@ Check existing_folder();
 bool parse_whole(const std::string& text, int& value);
 bool parse_whole(const std::string& text, std::size_t& value);
 
+/// What is said of an option after its name, value and help; in this order, and each as CLI11 means it. A Check is one.
+using Setting = std::function<void(CLI::Option&)>;
+
+class Option;
+void required(CLI::Option& option);
+void with_default(CLI::Option& option);  ///< the help shows the value that it has
+void by_commas(CLI::Option& option);     ///< several values in one text
+void one_each(CLI::Option& option);      ///< a list of one value each time that the option is given
+void many(CLI::Option& option);          ///< the option may be given several times
+Setting value_count(int count);
+Setting default_text(const std::string& text);
+Setting of_type(const std::string& name);
+Setting in_group(const std::string& name);
+Setting described(const std::string& help);
+Setting excludes(const Option* other);
+Setting needs(const Option* other);
+Setting needs(const std::string& other);
+
 /// An option of a command, which owns it.
 class Option {
  public:
   explicit Option(CLI::Option& parsed) : parsed_(parsed) {}
 
-  Option* allow_extra_args(bool allowed);
-  Option* capture_default_str();
-  Option* check(const Check& check);
-  Option* default_str(const std::string& text);
-  Option* delimiter(char separator);
-  Option* description(const std::string& text);
-  Option* excludes(Option* other);
-  Option* expected(int count);
-  Option* group(const std::string& name);
-  Option* needs(Option* other);
-  Option* needs(const std::string& other);
-  Option* required();
-  Option* take_all();  ///< the option may be given several times
-  Option* transform(const Check& check);
-  Option* type_name(const std::string& name);
+  template <typename... Settings>
+  Option* with(const Settings&... settings) {
+    (Setting(settings)(parsed_), ...);
+    return this;
+  }
 
   std::size_t count() const;
   bool empty() const { return count() == 0; }
   const std::vector<std::string>& results() const;
+  CLI::Option& parsed() const { return parsed_; }  ///< for command.cpp
 
  private:
-  friend class Command;
   CLI::Option& parsed_;
 };
 
@@ -80,21 +90,34 @@ class Command {
 
   Command& add_subcommand(const std::string& name, const std::string& description);
 
-  /// command.cpp lists the types of values.
-  template <typename Value>
-  Option* add_option(const std::string& name, Value& value, const std::string& help = "");
+  template <typename Value, typename... Settings>
+  Option* add_option(const std::string& name, Value& value, const std::string& help, const Settings&... settings) {
+    return add(name, value, help)->with(settings...);
+  }
 
   /// `take` gets the value, or all values; Value: std::string or std::vector<std::string>.
-  template <typename Value>
+  template <typename Value, typename... Settings>
   Option* add_option_function(const std::string& name, const std::function<void(const Value&)>& take,
-                              const std::string& help);
+                              const std::string& help, const Settings&... settings) {
+    return add_function(name, take, help)->with(settings...);
+  }
 
-  Option* add_flag(const std::string& name, bool& value, const std::string& help);
+  template <typename... Settings>
+  Option* add_flag(const std::string& name, bool& value, const std::string& help, const Settings&... settings) {
+    return add(name, value, help)->with(settings...);
+  }
   Option* add_flag(const std::string& name, const std::string& help);  ///< one that changes nothing
   Option* add_flag_callback(const std::string& name, const std::function<void()>& given, const std::string& help);
   void set_version_flag(const std::string& name, const std::string& version);
 
   void callback(const std::function<void()>& run);
+  /// A callback with the options of the command. Returns these, which add_option() is to set.
+  template <typename Options, typename Run>
+  Options& runs(Run run) {
+    const auto options = std::make_shared<Options>();
+    callback([options, run] { run(*options); });
+    return *options;
+  }
   void group(const std::string& name);
   void require_subcommand(int count);
   void require_subcommand(int least, int most);
@@ -109,6 +132,12 @@ class Command {
  private:
   explicit Command(CLI::App& parser);
   Option* own(CLI::Option* parsed);
+  Option* add(const std::string& name, bool& flag, const std::string& help);
+  /// command.cpp lists the types of values.
+  template <typename Value>
+  Option* add(const std::string& name, Value& value, const std::string& help);
+  template <typename Value>
+  Option* add_function(const std::string& name, const std::function<void(const Value&)>& take, const std::string& help);
 
   std::unique_ptr<CLI::App> program_;  ///< empty for a command
   CLI::App& parser_;

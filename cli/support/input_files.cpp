@@ -39,13 +39,12 @@ void warn_about_quality(const std::string& command, const core::ClusterModel& cl
 }
 
 void add_capacity_options(Command& command, CapacityOptions& options, const std::string& who) {
-  command
-      .add_option("--capacity", options.remote_bytes_per_s,
-                  "total bandwidth of several messages through the link of a host, per direction: 100Gbps (default: "
-                  "as measured or published)")
-      ->transform(as_link_bandwidth(who + ": warning: --capacity"));
-  command.add_option("--local-capacity", options.local_bytes_per_s, "the same inside a host")
-      ->transform(as_link_bandwidth(who + ": warning: --local-capacity"));
+  command.add_option("--capacity", options.remote_bytes_per_s,
+                     "total bandwidth of several messages through the link of a host, per direction: 100Gbps (default: "
+                     "as measured or published)",
+                     as_link_bandwidth(who + ": warning: --capacity"));
+  command.add_option("--local-capacity", options.local_bytes_per_s, "the same inside a host",
+                     as_link_bandwidth(who + ": warning: --local-capacity"));
 }
 
 core::NetworkModel with_capacities(const core::NetworkModel& network, const CapacityOptions& options) {

@@ -37,7 +37,7 @@ Check validator(const std::function<double(const std::string&)>& parse_quantity,
               return std::string(error.what());
             }
           },
-          kind};
+          kind, true};
 }
 
 /// The number before a percent sign over 100; nothing if there is none, or no number.
@@ -182,11 +182,11 @@ std::uint64_t parse_seed(const std::string& text) {
 }
 
 Option* add_seed(Command& command, std::uint64_t& seed, const std::string& help) {
-  return command.add_option("--seed", seed, help)->check(as_seed())->capture_default_str();
+  return command.add_option("--seed", seed, help, as_seed(), with_default);
 }
 
 Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std::string& help) {
-  return command.add_option("--seed", seeds, help)->check(as_seed())->delimiter(',')->allow_extra_args(false);
+  return command.add_option("--seed", seeds, help, as_seed(), by_commas, one_each);
 }
 
 RowRange parse_rows(const std::string& text, std::size_t rows_of_design) {
@@ -236,7 +236,7 @@ Check first_to_last() {
 
 Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help) {
   const auto set = [&first, &last](const std::string& text) { std::tie(first, last) = first_and_last(text); };
-  return command.add_option_function<std::string>(name, set, help)->type_name("FIRST-LAST")->check(first_to_last());
+  return command.add_option_function<std::string>(name, set, help, of_type("FIRST-LAST"), first_to_last());
 }
 
 std::pair<int, int> first_and_last(const std::string& text) {

@@ -32,7 +32,7 @@ Option* add_choice(Command& command, const std::string& option, Value& value, co
     for (const auto& [name, meaning] : names)
       if (name == text) value = meaning;
   };
-  return command.add_option_function<std::string>(option, set, help)->check(among(texts))->default_str(otherwise);
+  return command.add_option_function<std::string>(option, set, help, among(texts), default_text(otherwise));
 }
 
 /// An option for several of some names, of which the help says that the default is all.
@@ -46,15 +46,12 @@ Option* add_choices(Command& command, const std::string& option, std::vector<Val
     for (const auto& [name, meaning] : names)
       if (std::find(given.begin(), given.end(), name) != given.end()) values.push_back(meaning);
   };
-  return command
-      .add_option_function<std::vector<std::string>>(option, set,
-                                                     help + ": " + core::comma_separated(texts) + " (default: all)")
-      ->delimiter(',')
-      ->check(among(texts));
+  return command.add_option_function<std::vector<std::string>>(
+      option, set, help + ": " + core::comma_separated(texts) + " (default: all)", by_commas, among(texts));
 }
 
 /// Quantities with units (core/units.hpp) for options of CLI11:
-/// `command.add_option("--timeout", timeout_s, "...")->transform(as_seconds())`.
+/// `command.add_option("--timeout", timeout_s, "...", as_seconds())`.
 Check as_bytes();  ///< whole ones
 Check as_bytes_per_s();
 Check as_flop_per_s();

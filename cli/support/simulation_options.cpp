@@ -43,8 +43,8 @@ Option* add_hpl_options(Command& command, core::HplParameters& parameters, Optio
     };
     Option* option =
         command.add_option_function<std::string>(option_name(field.name), set, description(field, parameters));
-    option->type_name(core::hpl_value_names(field.name).empty() ? "INT" : "INT|NAME")->group("HPL parameters");
-    if (file != nullptr) option->excludes(file);
+    option->with(of_type(core::hpl_value_names(field.name).empty() ? "INT" : "INT|NAME"), in_group("HPL parameters"));
+    if (file != nullptr) option->with(excludes(file));
     if (first == nullptr) first = option;
   }
   return first;
@@ -58,12 +58,9 @@ void add_hpl_levels(Command& command, const std::string& field, std::vector<int>
   std::string otherwise;
   for (const int level : levels) otherwise += (otherwise.empty() ? "" : ",") + std::to_string(level);
   const std::string names = core::hpl_value_names(field);
-  command
-      .add_option_function<std::vector<std::string>>(option_name(field), set,
-                                                     "levels of " + field + help + (names.empty() ? "" : ": " + names))
-      ->delimiter(',')
-      ->type_name(names.empty() ? "INT" : "INT|NAME")
-      ->default_str(otherwise);
+  command.add_option_function<std::vector<std::string>>(
+      option_name(field), set, "levels of " + field + help + (names.empty() ? "" : ": " + names), by_commas,
+      of_type(names.empty() ? "INT" : "INT|NAME"), default_text(otherwise));
 }
 
 void add_windows(Command& command, study::PredictionRequest& request) {
@@ -74,49 +71,34 @@ void add_windows(Command& command, study::PredictionRequest& request) {
       refuse_value("--windows", error.what());
     }
   };
-  command
-      .add_option_function<std::string>(
-          "--windows", take_rule,
-          "panels that are simulated: auto (a few windows of a run that would take more than 30 s), off (all), or K "
-          "windows of WIDTH panels after WARMUP panels (docs/use/sampled.md)")
-      ->type_name("auto|off|K[:WIDTH[:WARMUP]]")
-      ->group("Sampled prediction");
-  command
-      .add_option("--target-error", request.target_error,
-                  "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%")
-      ->transform(as_percentage())
-      ->group("Sampled prediction");
-  command
-      .add_option("--windows-jobs", request.window_jobs,
-                  "windows at a time, each in a process of its own; the result does not depend on it (default 1)")
-      ->check(between(1, 4096))
-      ->group("Sampled prediction");
-  command
-      .add_option(
-          "--only-window", request.only_window,
-          "simulate this window alone, counted from 0, into the folder of --keep: for job arrays (docs/use/sampled.md)")
-      ->check(not_negative())
-      ->group("Sampled prediction");
+  command.add_option_function<std::string>(
+      "--windows", take_rule,
+      "panels that are simulated: auto (a few windows of a run that would take more than 30 s), off (all), or K "
+      "windows of WIDTH panels after WARMUP panels (docs/use/sampled.md)",
+      of_type("auto|off|K[:WIDTH[:WARMUP]]"), in_group("Sampled prediction"));
+  command.add_option("--target-error", request.target_error,
+                     "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%",
+                     as_percentage(), in_group("Sampled prediction"));
+  command.add_option("--windows-jobs", request.window_jobs,
+                     "windows at a time, each in a process of its own; the result does not depend on it (default 1)",
+                     between(1, 4096), in_group("Sampled prediction"));
+  command.add_option(
+      "--only-window", request.only_window,
+      "simulate this window alone, counted from 0, into the folder of --keep: for job arrays (docs/use/sampled.md)",
+      not_negative(), in_group("Sampled prediction"));
 }
 
 void add_energy(Command& command, study::Observation& observation) {
-  command
-      .add_flag("--energy", observation.energy,
-                "energy, mean power and Gflop/s per W; the cluster must have `power` (docs/use/energy.md)")
-      ->group("Energy");
-  Option* trace = command
-                      .add_option("--power-trace", observation.power_trace,
-                                  "power over time: CSV, or a picture (.svg, .png); turns on --energy")
-                      ->type_name("FILE")
-                      ->group("Energy");
-  command.add_option("--bin", observation.bin_s, "time that a row of --power-trace is the mean of (default 1s)")
-      ->transform(as_time_limit())
-      ->needs(trace)
-      ->type_name("DURATION")
-      ->group("Energy");
-  command.add_flag("--power-hosts", observation.power_hosts, "a column for every host in --power-trace")
-      ->needs(trace)
-      ->group("Energy");
+  command.add_flag("--energy", observation.energy,
+                   "energy, mean power and Gflop/s per W; the cluster must have `power` (docs/use/energy.md)",
+                   in_group("Energy"));
+  Option* trace = command.add_option("--power-trace", observation.power_trace,
+                                     "power over time: CSV, or a picture (.svg, .png); turns on --energy",
+                                     of_type("FILE"), in_group("Energy"));
+  command.add_option("--bin", observation.bin_s, "time that a row of --power-trace is the mean of (default 1s)",
+                     as_time_limit(), needs(trace), of_type("DURATION"), in_group("Energy"));
+  command.add_flag("--power-hosts", observation.power_hosts, "a column for every host in --power-trace", needs(trace),
+                   in_group("Energy"));
 }
 
 PowerTraceFile::PowerTraceFile(study::Observation& observation) {

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 std::pair<double, std::string> parsed(const Check& kind, const std::string& text) {
   Command program("test", "program");
   double value = -1;
-  program.add_option("--value", value)->transform(kind);
+  program.add_option("--value", value, "", kind);
   const char* arguments[] = {"program", "--value", text.c_str()};
   std::ostringstream out, err;
   ::testing::internal::CaptureStderr();

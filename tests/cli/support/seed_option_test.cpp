@@ -24,10 +24,10 @@ struct Lists {
 Lists parsed(const std::vector<const char*>& arguments) {
   Command program("test", "program");
   Lists lists;
-  program.add_option("--by", lists.by);
-  program.add_option("--nb", lists.nb)->delimiter(',');
-  program.add_option("--sbatch", lists.one_each)->allow_extra_args(false);
-  program.add_option("files", lists.files);
+  program.add_option("--by", lists.by, "");
+  program.add_option("--nb", lists.nb, "", by_commas);
+  program.add_option("--sbatch", lists.one_each, "", one_each);
+  program.add_option("files", lists.files, "");
   std::vector<const char*> argv = {"program"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   EXPECT_EQ(run_program(program, static_cast<int>(argv.size()), argv.data()), 0);
