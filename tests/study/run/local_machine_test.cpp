@@ -63,7 +63,7 @@ TEST(OwnProgram, IsNamedByTheVariableOrStandsNextToTheProgram) {
   EXPECT_EQ(own_program("nothing", "HPLCAST_TEST_PROGRAM"), "/bin/sh");
   unsetenv("HPLCAST_TEST_PROGRAM");
   EXPECT_THROW(own_program("nothing", "HPLCAST_TEST_PROGRAM"), core::Error);
-  EXPECT_EQ(own_program("study_run_test", "HPLCAST_TEST_PROGRAM").filename(), "study_local_machine_test");
+  EXPECT_EQ(own_program("study_run_test", "HPLCAST_TEST_PROGRAM").filename(), "study_run_test");
 }
 
 }  // namespace
