@@ -355,7 +355,12 @@ Json detail::to_json(const NetworkModel& model) {
 }
 
 NetworkModel detail::network_model_from(const Node& node) {
-  return node.made([&] { return NetworkModel::make(FieldReader::whole<NetworkModel::Values>(node)); });
+  return node.made([&] {
+    NetworkModel::Values values;
+    FieldReader fields(node, false);  // takes what it knows: a fit says more, which the schema of its file allows
+    describe(fields, values);
+    return NetworkModel::make(std::move(values));
+  });
 }
 
 }  // namespace hplcast::core
