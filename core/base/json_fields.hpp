@@ -74,15 +74,15 @@ class Node {
 
   double number_or(const char* key, double otherwise) const { return has(key) ? at(key).number() : otherwise; }
 
-  std::vector<double> numbers() const {
-    std::vector<double> result;
-    for (std::size_t i = 0; i < size_of_array(); ++i) result.push_back(at(i).number());
+  std::vector<Node> elements() const {
+    std::vector<Node> result;
+    for (std::size_t i = 0; i < size_of_array(); ++i) result.push_back(at(i));
     return result;
   }
 
-  std::vector<std::string> texts() const {
-    std::vector<std::string> result;
-    for (std::size_t i = 0; i < size_of_array(); ++i) result.push_back(at(i).text());
+  std::vector<double> numbers() const {
+    std::vector<double> result;
+    for (const Node& one : elements()) result.push_back(one.number());
     return result;
   }
 

@@ -5,7 +5,10 @@
 #include <cctype>
 #include <cstdarg>
 #include <cstdio>
+#include <map>
 #include <sstream>
+
+#include "hplcast/core/errors.hpp"
 
 namespace hplcast::core {
 
@@ -47,6 +50,16 @@ std::size_t distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+std::size_t index_of(const std::string& name, const EnumNames& names) {
+  std::string expected;
+  for (std::size_t i = 0; i < names.names.size() && names.names[i] != nullptr; ++i) {
+    if (name == names.names[i]) return i;
+    const bool is_last = i + 1 == names.names.size() || names.names[i + 1] == nullptr;
+    expected += (i == 0 ? "" : is_last ? " or " : ", ") + std::string(names.names[i]);
+  }
+  throw DomainError(names.what, name, expected);
+}
+
 std::string folded(std::string_view name) {
   const char* const blanks = " \t\r\n";
   const std::size_t begin = name.find_first_not_of(blanks);
@@ -77,27 +90,12 @@ std::string name_hint(std::string_view name, const std::vector<std::string>& nam
 }
 
 std::string xml_escaped(const std::string& text) {
+  static const std::map<char, const char*> entities = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string result;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
+    const auto entity = entities.find(c);
+    result += entity == entities.end() ? std::string(1, c) : entity->second;
   }
   return result;
 }

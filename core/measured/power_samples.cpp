@@ -1,7 +1,6 @@
 #include "hplcast/core/power_samples.hpp"
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 
 #include "hplcast/core/csv.hpp"
@@ -12,13 +11,6 @@
 namespace hplcast::core {
 
 namespace {
-
-constexpr std::array<std::pair<PowerDomain, const char*>, 6> domain_names = {{{PowerDomain::host, "host"},
-                                                                              {PowerDomain::package, "package"},
-                                                                              {PowerDomain::dram, "dram"},
-                                                                              {PowerDomain::part, "part"},
-                                                                              {PowerDomain::platform, "platform"},
-                                                                              {PowerDomain::other, "other"}}};
 
 /// Nothing where it is not known.
 std::string known(double value) {
@@ -69,7 +61,7 @@ PowerSample sample_of(const CsvReader& csv, const Columns& columns) {
   sample.host = csv.text(columns.host);
   sample.sensor = csv.text(columns.sensor);
   try {
-    sample.domain = power_domain_from_name(std::string(csv.text(columns.domain)));
+    sample.domain = from_name<PowerDomain>(std::string(csv.text(columns.domain)));
   } catch (const DomainError& error) {
     throw ParseError(csv.at(columns.domain), error.what());
   }
@@ -115,18 +107,6 @@ void add_line(const PowerSample& a, const PowerSample& b, double begin_s, double
 
 const char* const power_csv_header =
     "host,sensor,domain,time_s,covered_s,power_w,piece,state,active_cores,cores,frequency_hz,limit_w,used";
-
-const char* to_string(PowerDomain domain) {
-  for (const auto& [value, name] : domain_names)
-    if (value == domain) return name;
-  return "other";
-}
-
-PowerDomain power_domain_from_name(const std::string& name) {
-  for (const auto& [value, known_name] : domain_names)
-    if (name == known_name) return value;
-  throw DomainError("domain", name, "host, package, dram, part, platform or other");
-}
 
 void write_row(std::ostream& out, const PowerSample& s) {
   const std::string time = printed("%.6f", s.time_s);  // Unix times have ten digits before the point
