@@ -46,8 +46,7 @@ std::vector<std::string> known_columns() {
 
 /// Nothing where the column or its text is missing.
 std::optional<double> optional_positive(const CsvReader& csv, std::size_t column) {
-  if (column == CsvReader::npos || csv.text(column).empty()) return std::nullopt;
-  return csv.positive(column);
+  return csv.has(column) ? std::optional(csv.positive(column)) : std::nullopt;
 }
 
 std::vector<HplParameters> read_configuration_csv(std::istream& in, const std::string& name,

@@ -356,15 +356,12 @@ double CoreDetours::lost_s() const {
 }
 
 void write_row(std::ostream& out, const DetourRow& row) {
-  char text[160];
   if (row.kind == DetourRowKind::epoch) {
-    std::snprintf(text, sizeof text, ",,,%.0f,,,\n", row.start_s);
-    out << "epoch" << text;
+    out << printed("epoch,,,%.0f,,,\n", row.start_s);
     return;
   }
-  std::snprintf(text, sizeof text, ",%ld,%.9f,%.9f,%.0f,%.10f\n", row.core, row.start_s, row.duration_s, row.work,
-                row.unit_s);
-  out << kind_names[static_cast<std::size_t>(row.kind)] << ',' << csv_field(row.host) << text;
+  out << kind_names[static_cast<std::size_t>(row.kind)] << ',' << csv_field(row.host)
+      << printed(",%ld,%.9f,%.9f,%.0f,%.10f\n", row.core, row.start_s, row.duration_s, row.work, row.unit_s);
 }
 
 DetourTrace read_detour_trace(std::istream& in, const std::string& name, const DetourReading& reading) {

@@ -19,27 +19,18 @@ std::string known(double value) {
 
 /// Columns of a file of samples.
 struct Columns {
-  explicit Columns(const CsvReader& csv)
-      : host(csv.column("host")),
-        sensor(csv.column("sensor")),
-        domain(csv.column("domain")),
-        power(csv.column("power_w")),
-        state(csv.column("state")),
-        active(csv.column("active_cores")),
-        cores(csv.column("cores")),
-        time(csv.find_column("time_s")),
-        covered(csv.find_column("covered_s")),
-        piece(csv.find_column("piece")),
-        frequency(csv.find_column("frequency_hz")),
-        limit(csv.find_column("limit_w")),
-        used(csv.column("used")) {}
-  std::size_t host, sensor, domain, power, state, active, cores, time, covered, piece, frequency, limit, used;
+  const CsvReader& csv;
+  std::size_t host = csv.column("host"), sensor = csv.column("sensor"), domain = csv.column("domain"),
+              power = csv.column("power_w"), state = csv.column("state"), active = csv.column("active_cores"),
+              cores = csv.column("cores"), used = csv.column("used");
+  std::size_t time = csv.find_column("time_s"), covered = csv.find_column("covered_s"),
+              piece = csv.find_column("piece"), frequency = csv.find_column("frequency_hz"),
+              limit = csv.find_column("limit_w");
 };
 
 /// 0 where the column or its text is missing.
 double optional_number(const CsvReader& csv, std::size_t column) {
-  if (column == CsvReader::npos || csv.text(column).empty()) return 0;
-  return csv.non_negative(column);
+  return csv.has(column) ? csv.non_negative(column) : 0;
 }
 
 int count(const CsvReader& csv, std::size_t column, long long least) {
@@ -56,7 +47,8 @@ bool is_used(const CsvReader& csv, std::size_t column) {
   return text == "1";
 }
 
-PowerSample sample_of(const CsvReader& csv, const Columns& columns) {
+PowerSample sample_of(const Columns& columns) {
+  const CsvReader& csv = columns.csv;
   PowerSample sample;
   sample.host = csv.text(columns.host);
   sample.sensor = csv.text(columns.sensor);
@@ -119,9 +111,9 @@ std::vector<PowerSample> read_power_csv(std::istream& in, const std::string& nam
   CsvReader csv(in, name);
   csv.refuse_misspelt({"host", "sensor", "domain", "time_s", "covered_s", "power_w", "piece", "state", "active_cores",
                        "cores", "frequency_hz", "limit_w", "used"});
-  const Columns columns(csv);
+  const Columns columns{csv};
   std::vector<PowerSample> samples;
-  while (csv.next()) samples.push_back(sample_of(csv, columns));
+  while (csv.next()) samples.push_back(sample_of(columns));
   return samples;
 }
 

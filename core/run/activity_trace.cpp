@@ -72,10 +72,6 @@ void TraceFile::phase(int rank, const char* name, TimeSpan span) {
   (void)std::fputc('}', file_.get());
 }
 
-void TraceFile::kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span) {
-  routine(rank, to_string(kernel), shape, span);
-}
-
 void TraceFile::routine(int rank, const std::string& name, const KernelShape& shape, TimeSpan span) {
   begin_event("kernel", name.c_str(), rank, span);
   (void)std::fprintf(file_.get(), ",\"args\":{\"m\":%.0f,\"n\":%.0f,\"k\":%.0f}}", shape.m, shape.n, shape.k);

@@ -1,4 +1,3 @@
-#include <array>
 #include <cstdio>
 #include <fstream>
 #include <ostream>
@@ -109,10 +108,7 @@ SimulationSettings read_simulation_settings(const std::filesystem::path& path) {
 // --- progress --------------------------------------------------------------------------------------------------------
 
 std::string progress_line(const SimulationProgress& progress) {
-  std::array<char, 80> line{};
-  const int length = std::snprintf(line.data(), line.size(), "%.6e %.12e %.12e\n", progress.fraction,
-                                   progress.simulated_s, progress.messages);
-  return {line.data(), static_cast<std::size_t>(std::max(length, 0))};
+  return printed("%.6e %.12e %.12e\n", progress.fraction, progress.simulated_s, progress.messages);
 }
 
 std::optional<SimulationProgress> read_progress(const std::filesystem::path& path) {

@@ -23,8 +23,7 @@ enum class PowerDomain {
   other      ///< a board's rail, a graphics card
 };
 template <>
-inline constexpr EnumNames names_of<PowerDomain> = {"domain",
-                                                    {"host", "package", "dram", "part", "platform", "other"}};
+inline constexpr EnumNames names_of<PowerDomain> = {"domain", {"host", "package", "dram", "part", "platform", "other"}};
 
 /// One value of one sensor.
 struct PowerSample {
