@@ -79,10 +79,7 @@ void check_states(Walk& walk, const Json& json, Rule rule, const std::vector<std
 }
 
 void states(Walk& walk, const Json& json) {
-  std::vector<std::string> others;
-  for (const CoreState state : {CoreState::polling, CoreState::blocked, CoreState::messages})
-    others.emplace_back(to_string(state));
-  check_states(walk, json, watts, others);
+  check_states(walk, json, watts, {"polling", "blocked", "messages"});
 }
 
 void scaling(Walk& walk, const Json& json) {

@@ -113,19 +113,6 @@ class HplLines {
 
 constexpr long long max_values = 20;  // HPL_MAX_PARAM
 
-/// Where a line of HPL.dat was read, for messages.
-struct ReadLine {
-  const char* field = "";
-  std::string text;      ///< as it stands in the file; of a file that ended, the line that HPL reads again
-  std::size_t line = 0;  ///< from 1
-  bool again = false;    ///< the file ended before
-};
-
-/// The integer that atoi makes of a word: of what is no number 0, and of a long number some of its bits.
-int as_atoi(const std::string& word) {
-  return static_cast<int>(std::strtol(word.c_str(), nullptr, 10));
-}
-
 /// Whether people would read a word as the number that HPL reads.
 bool plainly(const std::string& word, long long value) {
   double number = 0;
@@ -150,7 +137,7 @@ class DatReader {
   /// The second line: HPL reads it into another buffer.
   void skip_other_buffer() {
     lines_.skip_into_other_buffer();
-    at_ = {"comment", "", lines_.number(), false};
+    field_ = "comment";
     warn_if_cut();
   }
 
@@ -161,7 +148,8 @@ class DatReader {
     for (std::size_t i = 0; i < count; ++i) {
       const std::string& word = lines_.word(begin);
       begin += word.size() + 1;
-      result.push_back(as_atoi(word));
+      // As atoi: of what is no number 0, and of a long number some of its bits.
+      result.push_back(static_cast<int>(std::strtol(word.c_str(), nullptr, 10)));
     }
     warn_if_surprising(result);
     return result;
@@ -170,7 +158,7 @@ class DatReader {
   std::size_t count(const char* field) {
     const long long number = values(field, 1).front();
     if (number < 1 || number > max_values) {
-      throw ParseError(here(), "a count of " + std::to_string(number) + ", read from \"" + at_.text +
+      throw ParseError(here(), "a count of " + std::to_string(number) + ", read from \"" + line() +
                                    "\"; HPL takes 1 to 20" + told_before());
     }
     return static_cast<std::size_t>(number);
@@ -188,7 +176,7 @@ class DatReader {
       if (value >= limits.least && value <= limits.most()) continue;
       if (replacement == replacements.end()) {
         throw ParseError(here(), "`" + std::string(field) + "` is " + std::to_string(value) + ", read from \"" +
-                                     at_.text + "\"; HPL takes values of at least " + std::to_string(limits.least) +
+                                     line() + "\"; HPL takes values of at least " + std::to_string(limits.least) +
                                      told_before());
       }
       warn("HPL replaces " + std::to_string(value) + " by " + std::to_string(replacement->second));
@@ -200,17 +188,20 @@ class DatReader {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  Location here() const { return {name_, at_.line, at_.field}; }
+  Location here() const { return {name_, lines_.number(), field_}; }
 
   void next(const char* field) {
     lines_.next(field);
-    at_ = {field, lines_.text().substr(0, 80), lines_.number(), lines_.ended()};
-    if (at_.again && !told_end_) {
+    field_ = field;
+    if (lines_.ended() && !told_end_) {
       told_end_ = true;
-      warn("the file has ended: from here on HPL reads its last line, \"" + at_.text + "\", again and again");
+      warn("the file has ended: from here on HPL reads its last line, \"" + line() + "\", again and again");
     }
     warn_if_cut();
   }
+
+  /// The current line, for messages; of a file that ended, the line that HPL reads again.
+  std::string line() const { return lines_.text().substr(0, 80); }
 
   void warn_if_cut() {
     if (!lines_.cut()) return;
@@ -219,7 +210,7 @@ class DatReader {
   }
 
   void warn_if_surprising(const std::vector<long long>& values) {
-    if (at_.again) return;  // told
+    if (lines_.ended()) return;  // told
     std::istringstream words(lines_.text());
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::string word;
@@ -227,13 +218,13 @@ class DatReader {
       if (!word.empty() && plainly(word, values[i])) continue;
       warn("HPL reads " + std::to_string(values[i]) + " as value " + std::to_string(i + 1) + " of " +
            std::to_string(values.size()) +
-           (word.empty() ? ", but there is none in \"" : ", not " + word + ", from \"") + at_.text + '"');
+           (word.empty() ? ", but there is none in \"" : ", not " + word + ", from \"") + line() + '"');
       return;
     }
   }
 
   void warn(const std::string& what) {
-    warnings_.push_back(name_ + ":" + std::to_string(at_.line) + ", field `" + at_.field + "`: " + what);
+    warnings_.push_back(name_ + ":" + std::to_string(lines_.number()) + ", field `" + field_ + "`: " + what);
   }
 
   /// An error is often the consequence of what was found odd before.
@@ -241,7 +232,7 @@ class DatReader {
 
   std::string name_;
   HplLines lines_;
-  ReadLine at_;
+  std::string field_;
   bool told_end_ = false;
   std::vector<std::string> warnings_;
 };

@@ -83,14 +83,6 @@ bool operator<(const HplParameters& a, const HplParameters& b) {
   return compare(a, b) < 0;
 }
 
-double hpl_flop(double N) noexcept {
-  return 2.0 / 3.0 * N * N * N + 3.0 / 2.0 * N * N;
-}
-
-double hpl_matrix_bytes(double N) noexcept {
-  return 8 * N * N;
-}
-
 HplParameters without_unused(HplParameters parameters) {
   constexpr int mix = 2;
   if (parameters.SWAP != mix) parameters.swap_threshold = HplParameters{}.swap_threshold;

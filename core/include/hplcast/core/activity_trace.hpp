@@ -59,7 +59,7 @@ class TraceFile {
   void close();
 
  private:
-  void begin_event(const char* category, const char* name, int rank, TimeSpan span);
+  void event(const char* category, const std::string& name, int rank, TimeSpan span, const std::string& arguments = "");
 
   struct Closer {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }

@@ -37,10 +37,14 @@ struct HplParameters {
 };
 
 /// flop that HPL itself counts: 2/3 N^3 + 3/2 N^2.
-double hpl_flop(double N) noexcept;
+constexpr double hpl_flop(double N) noexcept {
+  return 2.0 / 3.0 * N * N * N + 3.0 / 2.0 * N * N;
+}
 
 /// Bytes of the matrix: 8 N^2.
-double hpl_matrix_bytes(double N) noexcept;
+constexpr double hpl_matrix_bytes(double N) noexcept {
+  return 8 * N * N;
+}
 
 /// A field of HplParameters: for CSV headers, HPL.dat, JSON and matching.
 struct HplField {
