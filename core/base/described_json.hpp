@@ -143,7 +143,7 @@ class FieldReader {
   void check(const char* name, bool holds, const char* expected) {
     if (holds || !names_known_) return;
     const Node wrong = node_.has(name) ? node_.at(name) : node_;
-    wrong.fail("found " + wrong.raw().dump() + "; expected " + expected);
+    wrong.fail("found " + (wrong.raw().empty() ? "none" : wrong.raw().dump()) + "; expected " + expected);
   }
 
   /// What is described at `node`.
