@@ -87,7 +87,7 @@ void run_run(RunOptions& options) {
   if (options.bench_regions && request.cluster.program) {
     for (auto& [name, region] : request.cluster.program->regions) region = {core::RegionMode::bench, 1, {}, 0, 0};
   }
-  request.rest = core::rest_mode_from_name(options.rest);
+  request.rest = core::from_name<core::RestMode>(options.rest);
   request.noise = options.noise == "on";
   request.direct_messages = options.messages == "direct";
   request.numerics = options.numerics == "run";

@@ -199,7 +199,7 @@ void run_fit_generative(FitGenerativeOptions options) {
       options.fit.parameters.push_back(core::parse_law_parameter(text));
     for (const std::string& text : options.kinds) add_kind(text, options.fit.kind_of_node);
   });
-  options.fit.noise = core::noise_family_from_name(options.noise);
+  options.fit.noise = core::from_name<core::NoiseFamily>(options.noise);
   options.fit.days = options.days == "mean" ? fit::DaysCovariance::mean_of_cpus : fit::DaysCovariance::pooled;
   const std::vector<fit::DailyRegression> rows = read_rows(options);
   require_nodes_of_kinds(rows, options);

@@ -71,7 +71,7 @@ fit::KernelFitOptions library_options(const FitKernelOptions& options) {
   } else {
     if (!options.level.empty()) result.level = options.level;
     result.family.reset();
-    if (options.family != "auto") result.family = core::noise_family_from_name(options.family);
+    if (options.family != "auto") result.family = core::from_name<core::NoiseFamily>(options.family);
     result.remove_insignificant = !options.keep_all_terms;
   }
   result.terms = monomials(options.terms);

@@ -46,12 +46,9 @@ CsvReader::CsvReader(std::istream& in, std::string name) : in_(in), name_(std::m
   separator_ = csv_separator(buffer_);
   split_fields();
   header_ = fields_;
-  for (std::size_t i = 0; i < header_.size(); ++i) {
-    if (std::find(header_.begin(), header_.begin() + static_cast<std::ptrdiff_t>(i), header_[i]) !=
-        header_.begin() + static_cast<std::ptrdiff_t>(i)) {
-      throw ParseError({name_, line_, header_[i]}, "the header names this column twice");
-    }
-  }
+  for (auto column = header_.begin(); column != header_.end(); ++column)
+    if (std::find(header_.begin(), column, *column) != column)
+      throw ParseError({name_, line_, *column}, "the header names this column twice");
 }
 
 std::size_t CsvReader::find_column(std::string_view name) const noexcept {
@@ -108,13 +105,6 @@ bool CsvReader::read_line() {
   return true;
 }
 
-/// Reads one record into fields_. False at the end of the input.
-bool CsvReader::read_fields() {
-  if (!read_line()) return false;
-  split_fields();
-  return true;
-}
-
 /// Splits buffer_ into fields_; a record may span lines inside quotes.
 void CsvReader::split_fields() {
   const std::size_t first_line = line_;
@@ -158,7 +148,8 @@ void CsvReader::split_fields() {
 }
 
 bool CsvReader::next() {
-  if (!read_fields()) return false;
+  if (!read_line()) return false;
+  split_fields();
   if (fields_.size() != header_.size()) {
     throw ParseError({name_, line_, ""}, std::to_string(fields_.size()) + " fields; expected " +
                                              std::to_string(header_.size()) + " as in the header");

@@ -10,9 +10,10 @@
 //       fields.check("count", thing.count > 0, "a count above 0");
 //     }
 //
-// in the namespace of Thing. Members are numbers, texts, enumerations with a spell() of their own, described things,
-// and lists, maps by text and optionals of these. A class with a JSON that no description gives has own_json() and
-// take_own() in its namespace. A field of cluster.json may have a rule behind its value (schema_walk.hpp).
+// in the namespace of Thing. Members are numbers, texts, enumerations with names (text.hpp), described things, classes
+// whose make() takes described Values, and lists, maps by text and optionals of these. A class with a JSON that no
+// description gives has own_json() and take_own() in its namespace. A field of cluster.json may have a rule behind its
+// value (schema_walk.hpp).
 
 #include <algorithm>
 #include <map>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "core/base/json_fields.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core::detail {
 
@@ -36,6 +38,12 @@ template <typename T, typename = void>
 struct HasOwnJson : std::false_type {};
 template <typename T>
 struct HasOwnJson<T, std::void_t<decltype(own_json(std::declval<const T&>()))>> : std::true_type {};
+
+/// Whether T is made of T::Values.
+template <typename T, typename = void>
+struct IsMade : std::false_type {};
+template <typename T>
+struct IsMade<T, std::void_t<decltype(T::make(std::declval<typename T::Values>()))>> : std::true_type {};
 
 /// Makes an object of what is described.
 class FieldWriter {
@@ -62,11 +70,18 @@ class FieldWriter {
       return to_string(value);
     } else if constexpr (HasOwnJson<T>::value) {
       return own_json(value);
+    } else if constexpr (IsMade<T>::value) {
+      return json_of(value.values());
     } else {
       FieldWriter fields;
       describe(fields, value);
       return std::move(fields.json_);
     }
+  }
+  template <typename T>
+  static Json json_of(const T& value) {
+    T copy = value;  // descriptions are of what can be changed: a reader does so
+    return json_of(copy);
   }
   template <typename T>
   static Json json_of(std::vector<T>& list) {
@@ -101,52 +116,50 @@ class FieldWriter {
   Json json_ = Json::object();
 };
 
-/// The names of the fields.
-class FieldNames {
- public:
-  template <typename T>
-  void operator()(const char* name, T&, Rule = nullptr) {
-    names_.emplace_back(name);
-  }
-  template <typename T>
-  void if_any(const char* name, T&, Rule = nullptr) {
-    names_.emplace_back(name);
-  }
-  template <typename T>
-  void if_given(const char* name, T&, Rule = nullptr) {
-    names_.emplace_back(name);
-  }
-  void check(const char*, bool, const char*) {}
-  const std::vector<std::string>& names() const { return names_; }
-
- private:
-  std::vector<std::string> names_;
+/// Which fields an object must and may have.
+enum class Reading {
+  whole,    ///< those that are described
+  partial,  ///< no others; what is absent stays as it is
+  any       ///< others, too, which mean nothing: files of another version
 };
 
-/// Takes what is described from an object, which must have nothing else.
+/// Takes what is described from an object.
 class FieldReader {
  public:
-  /// `partial`: what is absent stays as it is.
-  FieldReader(const Node& node, bool partial) : node_(node), partial_(partial) {}
+  FieldReader(const Node& node, Reading reading) : node_(node), reading_(reading) {}
 
   template <typename T>
   void operator()(const char* name, T& value, Rule = nullptr) {
-    if (!partial_ || node_.has(name)) take(node_.at(name), value);
+    if (reads(name) && (reading_ == Reading::whole || node_.has(name))) take(node_.at(name), value);
   }
   template <typename T>
   void if_any(const char* name, T& value, Rule = nullptr) {
-    if (node_.has(name)) take(node_.at(name), value);
+    if (reads(name) && node_.has(name)) take(node_.at(name), value);
   }
   template <typename T>
   void if_given(const char* name, T& value, Rule = nullptr) {
     if_any(name, value);
   }
   void check(const char* name, bool holds, const char* expected) {
-    if (holds) return;
+    if (holds || !names_known_) return;
     const Node wrong = node_.has(name) ? node_.at(name) : node_;
-    wrong.fail("found " + wrong.raw().dump() + "; expected " + expected);
+    wrong.fail("found " + (wrong.raw().empty() ? "none" : wrong.raw().dump()) + "; expected " + expected);
   }
 
+  /// What is described at `node`.
+  template <typename T>
+  static T read(const Node& node, Reading reading = Reading::whole) {
+    T value;
+    FieldReader(node, reading).take(node, value);
+    return value;
+  }
+  /// The same below a key; an empty T where it is absent.
+  template <typename T>
+  static T read_if_any(const Node& node, const char* key) {
+    return node.has(key) ? read<T>(node.at(key)) : T();
+  }
+
+ private:
   template <typename T>
   void take(const Node& node, T& value) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -158,14 +171,18 @@ class FieldReader {
     } else if constexpr (std::is_same_v<T, std::string>) {
       value = node.text();
     } else if constexpr (std::is_enum_v<T>) {
-      node.made([&] { spell(node.text(), value); });
+      value = node.made([&] { return from_name<T>(node.text()); });
     } else if constexpr (HasOwnJson<T>::value) {
       take_own(node, value);
+    } else if constexpr (IsMade<T>::value) {
+      auto values = read<typename T::Values>(node, reading_);
+      value = node.made([&] { return T::make(std::move(values)); });
     } else {
-      FieldNames known;
-      describe(known, value);
-      refuse_others(node, known.names());
-      FieldReader fields(node, partial_);
+      FieldReader fields(node, reading_);
+      describe(fields, value);  // the names
+      node.object();
+      if (reading_ != Reading::any) refuse_others(node, fields.names_);
+      fields.names_known_ = true;
       describe(fields, value);
     }
   }
@@ -189,18 +206,44 @@ class FieldReader {
     take(node, value.emplace());
   }
 
-  /// What is described at `node`, all of it.
-  template <typename T>
-  static T whole(const Node& node) {
-    T value;
-    FieldReader(node, false).take(node, value);
-    return value;
+  /// False as long as only names are asked for.
+  bool reads(const char* name) {
+    if (!names_known_) names_.emplace_back(name);
+    return names_known_;
   }
 
- private:
   const Node node_;
-  bool partial_;
+  const Reading reading_;
+  bool names_known_ = false;
+  std::vector<std::string> names_;
 };
+
+/// A list as an object: the field `name` of each is its key there.
+template <typename T>
+struct ByName {
+  std::vector<T>& list;
+  bool empty() const { return list.empty(); }
+};
+
+template <typename T>
+Json own_json(const ByName<T>& named) {
+  Json json = Json::object();
+  for (T& one : named.list) {
+    Json& fields = json[one.name] = FieldWriter::json_of(one);
+    fields.erase("name");
+  }
+  return json;
+}
+
+template <typename T>
+void take_own(const Node& node, ByName<T>& named) {
+  named.list.clear();
+  for (const auto& [name, value] : node.object().items()) {
+    Json fields = node.at(name.c_str()).object();
+    if (!fields.emplace("name", name).second) node.at(name.c_str()).at("name").fail("unknown key");
+    named.list.push_back(FieldReader::read<T>(Node(fields, node.file(), node.pointer() + "/" + name)));
+  }
+}
 
 /// The text of a file with `schema_version`, and what is described.
 template <typename T>
@@ -212,13 +255,11 @@ std::string described_text(T& value) {
 
 /// Reads described_text(). @throws ParseError for another version, too.
 template <typename T>
-T read_described(std::istream& in, const std::string& name, bool partial) {
+T read_described(std::istream& in, const std::string& name, Reading reading) {
   Json json = parse_json(in, name);
   check_schema(Node(json, name), T::schema_version);
   json.erase("schema_version");
-  T value;
-  FieldReader(Node(json, name), partial).take(Node(json, name), value);
-  return value;
+  return FieldReader::read<T>(Node(json, name), reading);
 }
 
 }  // namespace hplcast::core::detail

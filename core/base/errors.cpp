@@ -1,6 +1,6 @@
 #include "hplcast/core/errors.hpp"
 
-#include <cstdio>
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -9,12 +9,6 @@ namespace {
 std::string with_hint(std::string message, const std::string& hint) {
   if (!hint.empty()) message += "\n  hint: " + hint;
   return message;
-}
-
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.12g", value);
-  return text;
 }
 
 }  // namespace
@@ -35,7 +29,7 @@ DomainError::DomainError(const std::string& name, const std::string& value, cons
     : Error(ExitCode::bad_input, with_hint("`" + name + "` is " + value + "; expected " + constraint, hint)) {}
 
 DomainError::DomainError(const std::string& name, double value, const std::string& constraint, const std::string& hint)
-    : DomainError(name, number(value), constraint, hint) {}
+    : DomainError(name, printed("%.12g", value), constraint, hint) {}
 
 ExternalError::ExternalError(const std::string& command, int status, const std::string& detail)
     : Error(ExitCode::external_failure, status < 0

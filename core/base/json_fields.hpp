@@ -32,24 +32,21 @@ class Node {
 
   Node at(std::size_t index) const { return Node(value_->at(index), file_, pointer_ + "/" + std::to_string(index)); }
 
-  const Json& object() const {
-    if (!value_->is_object()) fail(std::string("found ") + value_->type_name() + "; expected an object");
+  /// The value. @throws ParseError unless `holds`, which says that it is of the type expected.
+  const Json& typed(bool holds, const char* expected) const {
+    if (!holds) fail(std::string("found ") + value_->type_name() + "; expected " + expected);
     return *value_;
   }
 
-  std::size_t size_of_array() const {
-    if (!value_->is_array()) fail(std::string("found ") + value_->type_name() + "; expected an array");
-    return value_->size();
-  }
-
-  double number() const {
-    if (!value_->is_number()) fail(std::string("found ") + value_->type_name() + "; expected a number");
-    return value_->get<double>();
-  }
+  const Json& object() const { return typed(value_->is_object(), "an object"); }
+  std::size_t size_of_array() const { return typed(value_->is_array(), "an array").size(); }
+  double number() const { return typed(value_->is_number(), "a number").get<double>(); }
+  std::string text() const { return typed(value_->is_string(), "a text").get<std::string>(); }
+  bool boolean() const { return typed(value_->is_boolean(), "true or false").get<bool>(); }
 
   template <typename Integer>
   Integer integer() const {
-    if (!value_->is_number_integer()) fail(std::string("found ") + value_->type_name() + "; expected an integer");
+    typed(value_->is_number_integer(), "an integer");
     if (value_->is_number_unsigned()) {
       const auto found = value_->get<std::uint64_t>();
       if (found <= static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())) return static_cast<Integer>(found);
@@ -62,27 +59,17 @@ class Node {
     fail("found " + value_->dump() + "; expected an integer that fits");
   }
 
-  std::string text() const {
-    if (!value_->is_string()) fail(std::string("found ") + value_->type_name() + "; expected a text");
-    return value_->get<std::string>();
-  }
-
-  bool boolean() const {
-    if (!value_->is_boolean()) fail(std::string("found ") + value_->type_name() + "; expected true or false");
-    return value_->get<bool>();
-  }
-
   double number_or(const char* key, double otherwise) const { return has(key) ? at(key).number() : otherwise; }
 
-  std::vector<double> numbers() const {
-    std::vector<double> result;
-    for (std::size_t i = 0; i < size_of_array(); ++i) result.push_back(at(i).number());
+  std::vector<Node> elements() const {
+    std::vector<Node> result;
+    for (std::size_t i = 0; i < size_of_array(); ++i) result.push_back(at(i));
     return result;
   }
 
-  std::vector<std::string> texts() const {
-    std::vector<std::string> result;
-    for (std::size_t i = 0; i < size_of_array(); ++i) result.push_back(at(i).text());
+  std::vector<double> numbers() const {
+    std::vector<double> result;
+    for (const Node& one : elements()) result.push_back(one.number());
     return result;
   }
 

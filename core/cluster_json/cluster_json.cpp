@@ -11,11 +11,9 @@
 
 namespace hplcast::core {
 
-using detail::FieldReader;
-using detail::FieldWriter;
-using detail::Json;
-using detail::Node;
-using detail::Walk;
+using namespace detail;
+
+// --- hosts ---
 
 static Json own_json(const RankToCpu& map) {
   if (map.kind == RankToCpu::Kind::list) return map.list;
@@ -25,7 +23,7 @@ static Json own_json(const RankToCpu& map) {
 static void take_own(const Node& node, RankToCpu& map) {
   if (node.raw().is_array()) {
     map.kind = RankToCpu::Kind::list;
-    FieldReader(node, false).take(node, map.list);
+    map.list = FieldReader::read<std::vector<int>>(node);
     return;
   }
   const std::string text = node.text();
@@ -35,7 +33,7 @@ static void take_own(const Node& node, RankToCpu& map) {
 }
 
 static void rank_to_cpu(Walk& walk, const Json& json) {
-  if (json.is_array()) return walk.list(json, detail::count);
+  if (json.is_array()) return walk.list(json, count);
   text(walk, json);
 }
 
@@ -45,26 +43,12 @@ static void describe(Fields& fields, Hosts::Values& values) {
   fields("cores", values.cores);
   fields("cpus", values.cpus);
   fields.if_given("rank_to_cpu", values.rank_to_cpu, rank_to_cpu);
-  fields.if_any("memory_bytes", values.memory_bytes, detail::at_least_zero);
+  fields.if_any("memory_bytes", values.memory_bytes, at_least_zero);
 }
 
-void detail::hosts(Walk& walk, const Json& json) {
-  walk.object(json, keys_of<Hosts::Values>());
-}
+// --- detours ---
 
-namespace {
-
-void check_overrides(const Node& node, const KernelModel& model, const Hosts& hosts) {
-  for (const CpuLaw& one : model.overrides()) {
-    if (one.host >= hosts.count() || one.cpu >= hosts.values().cpus) {
-      node.at("overrides")
-          .fail("host " + std::to_string(one.host) + " cpu " + std::to_string(one.cpu) + "; expected hosts below " +
-                std::to_string(hosts.count()) + " and CPUs below " + std::to_string(hosts.values().cpus));
-    }
-  }
-}
-
-Json to_json(const DetourDuration& duration) {
+static Json own_json(const DetourDuration& duration) {
   return std::visit(
       [](const auto& one) {
         Json json = {{"law", one.kind}};
@@ -80,148 +64,206 @@ Json to_json(const DetourDuration& duration) {
       duration);
 }
 
-DetourDuration duration_from(const Node& node) {
+static void take_own(const Node& node, DetourDuration& duration) {
   const std::string law = node.at("law").text();
-  const auto only = [&](std::initializer_list<const char*> keys) {
-    for (const auto& [key, value] : node.object().items()) {
-      const bool known = key == "law" || std::find(keys.begin(), keys.end(), key) != keys.end();
-      if (!known && !value.is_null()) node.at(key.c_str()).fail("not a parameter of the law " + law);
-    }
-  };
   if (law == ConstantDuration::kind) {
-    only({"mean_s"});
-    return ConstantDuration{node.at("mean_s").number()};
+    duration = ConstantDuration{node.at("mean_s").number()};
+  } else if (law == ExponentialDuration::kind) {
+    duration = ExponentialDuration{node.at("mean_s").number()};
+  } else if (law == UniformDuration::kind) {
+    duration = UniformDuration{node.at("least_s").number(), node.at("most_s").number()};
+  } else if (law == QuantileDuration::kind) {
+    duration = QuantileDuration{node.at("quantiles_s").numbers()};
+  } else {
+    node.at("law").fail("found \"" + law + "\"; expected constant, exponential, uniform or quantiles");
   }
-  if (law == ExponentialDuration::kind) {
-    only({"mean_s"});
-    return ExponentialDuration{node.at("mean_s").number()};
+  const Json parameters = own_json(duration);
+  for (const auto& [key, value] : node.object().items())
+    if (!parameters.contains(key) && !value.is_null()) node.at(key.c_str()).fail("not a parameter of the law " + law);
+}
+
+static void detour_duration(Walk& walk, const Json& json) {
+  walk.object(json, {{"law", text},
+                     {"mean_s", at_least_zero, false},
+                     {"least_s", at_least_zero, false},
+                     {"most_s", at_least_zero, false},
+                     {"quantiles_s", numbers, false}});
+}
+
+template <typename Fields>
+static void describe(Fields& fields, DetourSource::Values& values) {
+  std::string kind = std::visit([](const auto& times) { return times.kind; }, values.times);
+  const auto* const is_periodic = std::get_if<PeriodicDetours>(&values.times);
+  PeriodicDetours periodic = is_periodic == nullptr ? PeriodicDetours() : *is_periodic;
+  std::optional<std::vector<int>> cores;
+  if (!values.cores.empty()) cores = values.cores;
+  fields("name", values.name);
+  fields("kind", kind);
+  fields("period_s", values.period_s, positive);
+  fields.if_any("jitter_s", periodic.jitter_s, at_least_zero);
+  fields.if_any("phase_s", periodic.phase_s, at_least_zero);
+  fields("duration", values.duration, detour_duration);
+  fields("per", values.per);
+  fields.if_given("in_kernels", values.in_kernels);
+  fields.if_any("cores", cores, listed<count>);
+  const bool poisson = kind == PoissonDetours::kind;
+  fields.check("kind", poisson || kind == PeriodicDetours::kind, "periodic or poisson");
+  const char* const none = "none: only of periodic detours; these are poisson";
+  fields.check("jitter_s", !poisson || periodic.jitter_s == 0, none);
+  fields.check("phase_s", !poisson || !periodic.phase_s, none);
+  fields.check("cores", !cores || !cores->empty(), "numbers of cores, or no `cores` at all: all of a host");
+  values.times = poisson ? DetourTimes(PoissonDetours()) : DetourTimes(periodic);
+  values.cores = cores.value_or(std::vector<int>());
+}
+
+// --- programs ---
+
+template <typename Fields>
+static void describe(Fields& fields, RegionModel& region) {
+  std::optional<double> factor;
+  std::optional<KernelModel> model;
+  if (region.mode == RegionMode::factor) factor = region.factor;
+  if (region.mode == RegionMode::model) model = region.model;
+  fields("mode", region.mode);
+  fields.if_any("factor", factor, positive);
+  fields.if_any("model", model, kernel);
+  fields.if_any("calls", region.calls);
+  fields.if_any("time_s", region.time_s, at_least_zero);
+  fields.check("factor", region.mode != RegionMode::factor || factor, "`factor`, for the mode is factor");
+  fields.check("model", region.mode != RegionMode::model || model, "`model`, for the mode is model");
+  region.factor = factor.value_or(1);
+  region.model = model.value_or(KernelModel());
+}
+
+template <typename Fields>
+static void describe(Fields& fields, ObservedTime& observed) {
+  fields("total_s", observed.total_s, at_least_zero);
+  fields("routines_s", observed.routines_s, at_least_zero);
+  fields("mpi_s", observed.mpi_s, at_least_zero);
+  fields("rest_s", observed.rest_s, at_least_zero);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, ProgramModel& program) {
+  fields.if_any("command", program.command);
+  fields.if_any("observed", program.observed);
+  fields.if_any("rest_s_per_call", program.rest_s_per_call, at_least_zero);
+  fields.if_any("rest_s_per_element", program.rest_s_per_element, at_least_zero);
+  fields("routines", program.routines, named<kernel>);
+  fields.if_any("regions", program.regions);
+}
+
+// --- the whole ---
+
+namespace {
+
+struct JsonText {
+  std::string& text;
+};
+
+Json own_json(const JsonText& json) {
+  return parse_json<Json>(json.text.empty() ? "{}" : json.text);
+}
+
+void take_own(const Node& node, JsonText& json) {
+  json.text = json_text(node.object());
+}
+
+void kernels(Walk& walk, const Json& json) {
+  if (!walk.is_object(json)) return;
+  const std::vector<std::string> known(kernel_names.begin(), kernel_names.end());
+  for (const auto& [name, value] : json.items()) {
+    walk.below(name, [&, &name = name, &value = value] {
+      if (!kernel_from_name(name)) walk.note("not a kernel of HPL", name_hint(name, known));
+      kernel(walk, value);
+    });
   }
-  if (law == UniformDuration::kind) {
-    only({"least_s", "most_s"});
-    return UniformDuration{node.at("least_s").number(), node.at("most_s").number()};
-  }
-  if (law == QuantileDuration::kind) {
-    only({"quantiles_s"});
-    return QuantileDuration{node.at("quantiles_s").numbers()};
-  }
-  node.at("law").fail("found \"" + law + "\"; expected constant, exponential, uniform or quantiles");
-}
-
-Json to_json(const DetourSource& source) {
-  const DetourSource::Values& values = source.values();
-  Json json = {{"name", values.name}, {"kind", source.kind()}, {"period_s", values.period_s}};
-  std::visit(Visitor{[&](const PeriodicDetours& times) {
-                       if (times.jitter_s > 0) json["jitter_s"] = times.jitter_s;
-                       if (times.phase_s) json["phase_s"] = *times.phase_s;
-                     },
-                     [](const PoissonDetours&) {}},
-             values.times);
-  json["duration"] = to_json(values.duration);
-  json["per"] = to_string(values.per);
-  json["in_kernels"] = values.in_kernels;
-  if (!values.cores.empty()) json["cores"] = values.cores;
-  return json;
-}
-
-DetourTimes times_from(const Node& node) {
-  const std::string kind = node.at("kind").text();
-  if (kind == PeriodicDetours::kind) {
-    PeriodicDetours times{node.number_or("jitter_s", 0), std::nullopt};
-    if (node.has("phase_s")) times.phase_s = node.at("phase_s").number();
-    return times;
-  }
-  if (kind != PoissonDetours::kind) node.at("kind").fail("found \"" + kind + "\"; expected periodic or poisson");
-  if (node.number_or("jitter_s", 0) != 0) node.at("jitter_s").fail("only of periodic detours; these are poisson");
-  if (node.has("phase_s")) node.at("phase_s").fail("only of periodic detours; these are poisson");
-  return PoissonDetours();
-}
-
-std::vector<int> cores_from(const Node& list) {
-  std::vector<int> cores;
-  for (std::size_t i = 0; i < list.size_of_array(); ++i) cores.push_back(list.at(i).integer<int>());
-  if (cores.empty()) list.fail("found none; expected numbers of cores, or no `cores` at all: all of a host");
-  return cores;
-}
-
-DetourSource source_from(const Node& node) {
-  const Node per = node.at("per");
-  DetourSource::Values values{node.at("name").text(),
-                              times_from(node),
-                              node.at("period_s").number(),
-                              duration_from(node.at("duration")),
-                              per.made([&] { return detours_per_from_name(per.text()); }),
-                              node.has("in_kernels") && node.at("in_kernels").boolean()};
-  if (node.has("cores")) values.cores = cores_from(node.at("cores"));
-  return node.made([&] { return DetourSource::make(std::move(values)); });
-}
-
-Json to_json(const std::vector<DetourSource>& sources) {
-  Json list = Json::array();
-  for (const DetourSource& source : sources) list.push_back(to_json(source));
-  return list;
-}
-
-std::vector<DetourSource> detours_from(const Node& list) {
-  std::vector<DetourSource> sources;
-  for (std::size_t i = 0; i < list.size_of_array(); ++i) sources.push_back(source_from(list.at(i)));
-  list.made([&] { check_detours(sources); });
-  return sources;
-}
-
-Json to_json(const ClusterModel& cluster) {
-  Hosts::Values hosts = cluster.hosts.values();
-  Json json = {
-      {"schema_version", ClusterModel::schema_version}, {"name", cluster.name}, {"hosts", FieldWriter::json_of(hosts)}};
-  Json& kernels = json["kernels"] = Json::object();
-  for (const auto& [name, model] : cluster.kernels) kernels[name] = own_json(model);
-  json["network"] = detail::to_json(cluster.network);
-  if (cluster.power) json["power"] = detail::to_json(*cluster.power);
-  if (!cluster.detours.empty()) json["detours"] = to_json(cluster.detours);
-  if (cluster.program) json["program"] = detail::to_json(*cluster.program);
-  json["provenance"] = parse_json<Json>(cluster.provenance.empty() ? "{}" : cluster.provenance);
-  return json;
 }
 
 }  // namespace
 
+template <typename Fields>
+static void describe(Fields& fields, ClusterModel& cluster) {
+  int version = ClusterModel::schema_version;
+  JsonText provenance{cluster.provenance};
+  fields("schema_version", version, anything);  // the reader has looked at it already
+  fields("name", cluster.name);
+  fields("hosts", cluster.hosts);
+  fields("kernels", cluster.kernels, kernels);
+  fields("network", cluster.network, network);
+  fields.if_any("power", cluster.power, power);
+  fields.if_any("detours", cluster.detours);
+  fields.if_any("program", cluster.program);
+  fields.if_given("provenance", provenance, any_object);
+}
+
+namespace {
+
+std::vector<Problem> problems_of(const Json& json, Rule rule) {
+  Walk walk;
+  rule(walk, json);
+  return walk.problems();
+}
+
+/// @throws ParseError with the first problem, and the number of the others.
+void require(const Json& json, Rule rule, const std::string& file) {
+  const std::vector<Problem> problems = problems_of(json, rule);
+  if (problems.empty()) return;
+  const Problem& first = problems.front();
+  std::string hint = first.hint;
+  if (problems.size() > 1) {
+    hint += (hint.empty() ? "" : "\n  ") + std::to_string(problems.size() - 1) +
+            " more problems; `hplcast check-cluster` lists those of a cluster.json";
+  }
+  throw ParseError({file, 0, first.field}, first.message, hint);
+}
+
+void check_overrides(const Node& node, const KernelModel& model, const Hosts& hosts) {
+  for (const CpuLaw& one : model.overrides()) {
+    if (one.host >= hosts.count() || one.cpu >= hosts.values().cpus) {
+      node.at("overrides")
+          .fail("host " + std::to_string(one.host) + " cpu " + std::to_string(one.cpu) + "; expected hosts below " +
+                std::to_string(hosts.count()) + " and CPUs below " + std::to_string(hosts.values().cpus));
+    }
+  }
+}
+
+/// What the parts of a cluster say of its hosts.
+void check_hosts(const Node& root, const ClusterModel& cluster) {
+  for (const auto& [name, model] : cluster.kernels)
+    check_overrides(root.at("kernels").at(name.c_str()), model, cluster.hosts);
+  if (cluster.power) root.at("power").made([&] { check_power(*cluster.power, cluster.hosts); });
+  if (root.has("detours")) {
+    root.at("detours").made([&] {
+      check_detours(cluster.detours);
+      check_detour_cores(cluster.detours, cluster.hosts.values().cores);
+    });
+  }
+  if (!cluster.program) return;
+  for (const auto& [routine, model] : cluster.program->routines)
+    check_overrides(root.at("program").at("routines").at(routine.c_str()), model, cluster.hosts);
+}
+
+}  // namespace
+
+std::vector<Problem> detail::schema_problems(const Json& cluster) {
+  return problems_of(cluster, RuleOf<ClusterModel>::check);
+}
+
 void write_cluster(std::ostream& out, const ClusterModel& cluster) {
-  out << json_text(to_json(cluster), 2) << '\n';
+  out << json_text(FieldWriter::json_of(cluster), 2) << '\n';
 }
 
 ClusterModel read_cluster(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
+  Json json = parse_json(in, name);
   const Node root(json, name);
   root.object();
-  detail::check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
-  detail::require_none(detail::schema_problems(json), name);
-  ClusterModel cluster;
-  cluster.name = root.at("name").text();
-  const Node hosts = root.at("hosts");
-  cluster.hosts = hosts.made([&] { return Hosts::make(FieldReader::whole<Hosts::Values>(hosts)); });
-  const Node kernels = root.at("kernels");
-  for (const auto& [key, value] : kernels.object().items()) {
-    const Node node = kernels.at(key.c_str());
-    take_own(node, cluster.kernels[key]);
-    check_overrides(node, cluster.kernels[key], cluster.hosts);
-  }
-  cluster.network = detail::network_model_from(root.at("network"));
-  if (root.has("power")) {
-    const Node power = root.at("power");
-    cluster.power = detail::power_from(power, cluster.hosts.values().cores);
-    power.made([&] { check_power(*cluster.power, cluster.hosts); });
-  }
-  if (root.has("detours")) {
-    const Node detours = root.at("detours");
-    cluster.detours = detours_from(detours);
-    detours.made([&] { check_detour_cores(cluster.detours, cluster.hosts.values().cores); });
-  }
-  if (root.has("program")) {
-    const Node program = root.at("program");
-    cluster.program = detail::program_model_from(program);
-    for (const auto& [routine, model] : cluster.program->routines)
-      check_overrides(program.at("routines").at(routine.c_str()), model, cluster.hosts);
-  }
-  cluster.provenance = root.has("provenance") ? json_text(root.at("provenance").object()) : "{}";
+  check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
+  require(json, RuleOf<ClusterModel>::check, name);
+  if (root.has("power") && root.at("power").has("one_core_w"))  // versions 1 and 2
+    json["power"] = own_json(power_from_four_numbers(root.at("power"), root.at("hosts").at("cores").integer<int>()));
+  auto cluster = FieldReader::read<ClusterModel>(root);
+  check_hosts(root, cluster);
   return cluster;
 }
 
@@ -236,38 +278,46 @@ std::string kernel_model_json(const KernelModel& model) {
 }
 
 std::string network_model_json(const NetworkModel& model) {
-  return json_text(detail::to_json(model), 2);
+  return json_text(own_json(model), 2);
 }
 
 std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  const Node root(json, name);
-  detail::require_none(detail::kernels_schema_problems(json), name);
-  std::map<std::string, KernelModel> models;
-  for (const auto& [key, value] : root.object().items()) take_own(root.at(key.c_str()), models[key]);
-  return models;
+  const Json json = parse_json(in, name);
+  require(json, kernels, name);
+  return FieldReader::read<std::map<std::string, KernelModel>>(Node(json, name));
 }
 
 NetworkModel read_network_model(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  detail::require_none(detail::network_schema_problems(json), name);
-  return detail::network_model_from(Node(json, name));
+  Json json = parse_json(in, name);
+  for (const char* more : {"smpi", "report"})  // what `fit network` says beside the model
+    if (json.is_object()) json.erase(more);
+  require(json, network, name);
+  return FieldReader::read<NetworkModel>(Node(json, name));
 }
 
 std::string read_provenance(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
+  const Json json = parse_json(in, name);
   return json_text(Node(json, name).object());
 }
 
 std::string detours_json(const std::vector<DetourSource>& sources) {
-  return Json({{"detours", to_json(sources)}}).dump(2);
+  return Json({{"detours", FieldWriter::json_of(sources)}}).dump(2);
 }
 
 std::vector<DetourSource> read_detours(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  detail::refuse_cluster(Node(json, name), "what `hplcast fit detours -o` writes");
-  detail::require_none(detail::detours_schema_problems(json), name);
-  return detours_from(Node(json, name).at("detours"));
+  const Json json = parse_json(in, name);
+  const Node root(json, name);
+  refuse_cluster(root, "what `hplcast fit detours -o` writes");
+  constexpr Rule detours = RuleOf<std::vector<DetourSource>>::check;
+  require(
+      json,
+      [](Walk& walk, const Json& file) {
+        walk.object(file, {{"detours", detours}, {"report", anything, false}});
+      },
+      name);
+  auto sources = FieldReader::read<std::vector<DetourSource>>(root.at("detours"));
+  root.at("detours").made([&] { check_detours(sources); });
+  return sources;
 }
 
 }  // namespace hplcast::core

@@ -30,18 +30,15 @@ static void describe(Fields& fields, FitQuality& quality) {
   fields.if_any("notes", quality.notes);
 }
 
-namespace {
-
-Json to_json(const Polynomial& polynomial) {
+static Json own_json(const Polynomial& polynomial) {
   Json json = Json::object();
-  for (std::size_t i = 0; i < polynomial.terms().size(); ++i) {
+  for (std::size_t i = 0; i < polynomial.terms().size(); ++i)
     json[to_string(polynomial.terms()[i])] = polynomial.coefficients()[i];
-  }
   return json;
 }
 
-Polynomial polynomial_from(const Node& node) {
-  return node.made([&] {
+static void take_own(const Node& node, Polynomial& polynomial) {
+  polynomial = node.made([&] {
     std::vector<Monomial> terms;
     std::vector<double> coefficients;
     for (const auto& [key, value] : node.object().items()) {
@@ -52,64 +49,74 @@ Polynomial polynomial_from(const Node& node) {
   });
 }
 
-void add_law(Json& json, const DurationLaw& law) {
+static void add_law(Json& json, const DurationLaw& law) {
   json["noise"] = to_string(law.noise());
-  json["mu"] = to_json(law.mu());
-  if (!law.sigma().empty()) json["sigma"] = to_json(law.sigma());
-  if (std::vector<MixtureMode> modes = law.modes(); !modes.empty()) json["modes"] = FieldWriter::json_of(modes);
+  json["mu"] = own_json(law.mu());
+  if (!law.sigma().empty()) json["sigma"] = own_json(law.sigma());
+  if (!law.modes().empty()) json["modes"] = FieldWriter::json_of(law.modes());
 }
 
-DurationLaw law_from(const Node& node) {
+static DurationLaw law_from(const Node& node) {
   return node.made([&] {
-    const NoiseFamily noise = node.at("noise").made([&] { return noise_family_from_name(node.at("noise").text()); });
-    return DurationLaw::make(polynomial_from(node.at("mu")),
-                             node.has("sigma") ? polynomial_from(node.at("sigma")) : Polynomial(), noise,
-                             node.has("modes") ? FieldReader::whole<std::vector<MixtureMode>>(node.at("modes"))
-                                               : std::vector<MixtureMode>());
+    return DurationLaw::make(FieldReader::read<Polynomial>(node.at("mu")),
+                             FieldReader::read_if_any<Polynomial>(node, "sigma"),
+                             FieldReader::read<NoiseFamily>(node.at("noise")),
+                             FieldReader::read_if_any<std::vector<MixtureMode>>(node, "modes"));
   });
+}
+
+static Json own_json(const LawPiece& piece) {
+  Json json = {{"from", piece.from}};
+  add_law(json, piece.law);
+  return json;
+}
+
+static void take_own(const Node& node, LawPiece& piece) {
+  piece = {node.at("from").number(), law_from(node)};
 }
 
 /// One law lies flat in `json`; several go under `split` and `pieces`.
-void add_piecewise(Json& json, const PiecewiseLaw& law) {
+static void add_piecewise(Json& json, const PiecewiseLaw& law) {
   if (law.pieces().size() == 1) return add_law(json, law.pieces().front().law);
   json["split"] = to_string(law.split());
-  json["pieces"] = Json::array();
-  for (const LawPiece& piece : law.pieces()) {
-    Json one = {{"from", piece.from}};
-    add_law(one, piece.law);
-    json["pieces"].push_back(std::move(one));
-  }
+  json["pieces"] = FieldWriter::json_of(law.pieces());
 }
 
-PiecewiseLaw piecewise_from(const Node& node) {
+static PiecewiseLaw piecewise_from(const Node& node) {
   if (!node.has("pieces")) return PiecewiseLaw(law_from(node));
   return node.made([&] {
-    std::vector<LawPiece> pieces;
-    const Node list = node.at("pieces");
-    for (std::size_t i = 0; i < list.size_of_array(); ++i) {
-      pieces.push_back({list.at(i).at("from").number(), law_from(list.at(i))});
-    }
-    return PiecewiseLaw::make(parse_monomial(node.at("split").text()), std::move(pieces));
+    return PiecewiseLaw::make(parse_monomial(node.at("split").text()),
+                              FieldReader::read<std::vector<LawPiece>>(node.at("pieces")));
   });
 }
 
-Json to_json(const ShapeRange& range) {
+static Json own_json(const CpuLaw& one) {
+  Json json = {{"host", one.host}, {"cpu", one.cpu}};
+  add_piecewise(json, one.law);
+  return json;
+}
+
+static void take_own(const Node& node, CpuLaw& one) {
+  one = {node.at("host").integer<int>(), node.at("cpu").integer<int>(), piecewise_from(node)};
+}
+
+static Json own_json(const ShapeRange& range) {
   return {{"m", {range.min.m, range.max.m}}, {"n", {range.min.n, range.max.n}}, {"k", {range.min.k, range.max.k}}};
 }
 
-ShapeRange range_from(const Node& node) {
-  ShapeRange range;
-  const auto read = [&](const char* key, double& min, double& max) {
+static void take_own(const Node& node, ShapeRange& range) {
+  const auto take = [&](const char* key, double& min, double& max) {
     const std::vector<double> bounds = node.at(key).numbers();
     if (bounds.size() != 2 || !(bounds[0] <= bounds[1])) node.at(key).fail("expected [smallest, largest]");
     min = bounds[0];
     max = bounds[1];
   };
-  read("m", range.min.m, range.max.m);
-  read("n", range.min.n, range.max.n);
-  read("k", range.min.k, range.max.k);
-  return range;
+  take("m", range.min.m, range.max.m);
+  take("n", range.min.n, range.max.n);
+  take("k", range.min.k, range.max.k);
 }
+
+namespace {
 
 /// Coefficients by product of the sizes.
 void polynomial(Walk& walk, const Json& json) {
@@ -135,15 +142,11 @@ void piece(Walk& walk, const Json& json) {
   walk.object(json, keys);
 }
 
-void pieces(Walk& walk, const Json& json) {
-  walk.list(json, piece);
-}
-
 /// A law lies flat in an object, or in pieces; `keys` are what else the object has.
 void law(Walk& walk, const Json& json, std::vector<Key> keys) {
   if (json.is_object() && json.contains("pieces")) {
     keys.push_back({"split", text});
-    keys.push_back({"pieces", pieces});
+    keys.push_back({"pieces", listed<piece>});
   } else {
     keys.insert(keys.end(), law_keys.begin(), law_keys.end());
   }
@@ -152,10 +155,6 @@ void law(Walk& walk, const Json& json, std::vector<Key> keys) {
 
 void cpu_law(Walk& walk, const Json& json) {
   law(walk, json, {{"host", count}, {"cpu", count}});
-}
-
-void overrides(Walk& walk, const Json& json) {
-  walk.list(json, cpu_law);
 }
 
 void range(Walk& walk, const Json& json) {
@@ -167,7 +166,7 @@ void range(Walk& walk, const Json& json) {
 void detail::kernel(Walk& walk, const Json& json) {
   law(walk, json,
       {{"level", text},
-       {"overrides", overrides, false},
+       {"overrides", listed<cpu_law>, false},
        {"range", range, false},
        {"quality", RuleOf<FitQuality>::check, false}});
 }
@@ -175,32 +174,18 @@ void detail::kernel(Walk& walk, const Json& json) {
 Json own_json(const KernelModel& model) {
   Json json = {{"level", model.level()}};
   add_piecewise(json, model.cluster_law());
-  if (!model.overrides().empty()) {
-    json["overrides"] = Json::array();
-    for (const CpuLaw& one : model.overrides()) {
-      Json entry = {{"host", one.host}, {"cpu", one.cpu}};
-      add_piecewise(entry, one.law);
-      json["overrides"].push_back(std::move(entry));
-    }
-  }
-  if (model.range()) json["range"] = to_json(*model.range());
-  if (FitQuality quality = model.quality(); quality.rows > 0) json["quality"] = FieldWriter::json_of(quality);
+  if (!model.overrides().empty()) json["overrides"] = FieldWriter::json_of(model.overrides());
+  if (model.range()) json["range"] = own_json(*model.range());
+  if (model.quality().rows > 0) json["quality"] = FieldWriter::json_of(model.quality());
   return json;
 }
 
 void take_own(const Node& node, KernelModel& model) {
   model = node.made([&] {
-    std::vector<CpuLaw> overrides;
-    if (node.has("overrides")) {
-      const Node list = node.at("overrides");
-      for (std::size_t i = 0; i < list.size_of_array(); ++i) {
-        const Node one = list.at(i);
-        overrides.push_back({one.at("host").integer<int>(), one.at("cpu").integer<int>(), piecewise_from(one)});
-      }
-    }
-    return KernelModel::make(node.at("level").text(), piecewise_from(node), std::move(overrides),
-                             node.has("range") ? std::optional(range_from(node.at("range"))) : std::nullopt,
-                             node.has("quality") ? FieldReader::whole<FitQuality>(node.at("quality")) : FitQuality());
+    return KernelModel::make(node.at("level").text(), piecewise_from(node),
+                             FieldReader::read_if_any<std::vector<CpuLaw>>(node, "overrides"),
+                             FieldReader::read_if_any<std::optional<ShapeRange>>(node, "range"),
+                             FieldReader::read_if_any<FitQuality>(node, "quality"));
   });
 }
 
@@ -216,47 +201,30 @@ static void describe(Fields& fields, Segment& segment) {
 }
 
 static Json own_json(const SegmentedLaw& law) {
-  std::vector<Segment> segments = law.segments();
-  return FieldWriter::json_of(segments);
+  return FieldWriter::json_of(law.segments());
 }
 
 static void take_own(const Node& node, SegmentedLaw& law) {
-  law = node.made([&] { return SegmentedLaw::make(FieldReader::whole<std::vector<Segment>>(node)); });
+  law = node.made([&] { return SegmentedLaw::make(FieldReader::read<std::vector<Segment>>(node)); });
 }
 
-using Operations = std::array<SegmentedLaw, message_cost_count>;
-
-static Json own_json(const Operations& laws) {
-  Json json = Json::object();
-  for (std::size_t i = 0; i < message_cost_count; ++i) json[message_cost_names[i]] = own_json(laws[i]);
-  return json;
+template <typename Fields>
+static void describe(Fields& fields, std::array<SegmentedLaw, message_cost_count>& laws) {
+  for (std::size_t i = 0; i < message_cost_count; ++i)
+    fields(message_cost_names[i], laws[i], RuleOf<std::vector<Segment>>::check);
 }
 
-static void take_own(const Node& node, Operations& laws) {
-  for (std::size_t i = 0; i < message_cost_count; ++i) take_own(node.at(message_cost_names[i]), laws[i]);
-}
-
-static Json own_json(const LinkCapacity& capacity) {
-  Json json = {{"bytes_per_s", capacity.bytes_per_s}};
-  if (capacity.low_bytes_per_s > 0) {
-    json["interval_bytes_per_s"] = {capacity.low_bytes_per_s, capacity.high_bytes_per_s};
-  }
-  json["origin"] = to_string(capacity.origin);
-  return json;
-}
-
-static void take_own(const Node& node, LinkCapacity& capacity) {
-  capacity.bytes_per_s = node.at("bytes_per_s").number();
-  if (node.has("interval_bytes_per_s")) {
-    const std::vector<double> interval = node.at("interval_bytes_per_s").numbers();
-    if (interval.size() != 2) node.at("interval_bytes_per_s").fail("expected two numbers: [low, high]");
-    capacity.low_bytes_per_s = interval[0];
-    capacity.high_bytes_per_s = interval[1];
-  }
-  if (node.has("origin")) {
-    const Node origin = node.at("origin");
-    capacity.origin = origin.made([&] { return capacity_origin_from_name(origin.text()); });
-  }
+template <typename Fields>
+static void describe(Fields& fields, LinkCapacity& capacity) {
+  std::vector<double> interval;
+  if (capacity.low_bytes_per_s > 0) interval = {capacity.low_bytes_per_s, capacity.high_bytes_per_s};
+  fields("bytes_per_s", capacity.bytes_per_s, positive);
+  fields.if_any("interval_bytes_per_s", interval);
+  fields.check("interval_bytes_per_s", interval.empty() || interval.size() == 2, "two numbers: [low, high]");
+  fields.if_given("origin", capacity.origin);
+  if (interval.size() != 2) return;
+  capacity.low_bytes_per_s = interval[0];
+  capacity.high_bytes_per_s = interval[1];
 }
 
 static Json own_json(const Topology& topology) {
@@ -279,35 +247,21 @@ static void take_own(const Node& node, Topology& topology) {
   if (one != nullptr && backbone.bandwidth_bytes_per_s > 0) one->backbone = backbone;
 }
 
-namespace {
-
-void operations(Walk& walk, const Json& json) {
-  std::vector<Key> keys;
-  for (const auto& name : message_cost_names) keys.push_back({name, RuleOf<std::vector<Segment>>::check});
-  walk.object(json, keys);
-}
-
-void capacity(Walk& walk, const Json& json) {
-  walk.object(json, {{"bytes_per_s", positive}, {"interval_bytes_per_s", numbers, false}, {"origin", text, false}});
-}
-
-void topology(Walk& walk, const Json& json) {
+static void topology(Walk& walk, const Json& json) {
   walk.object(json, {{"kind", text},
                      {"parameters", text, false},
                      {"backbone_bandwidth_bytes_per_s", at_least_zero, false},
                      {"backbone_latency_s", at_least_zero, false}});
 }
 
-}  // namespace
-
 template <typename Fields>
 static void describe(Fields& fields, ScopeModel& scope) {
   fields("bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s, positive);
-  fields.if_any("capacity", scope.capacity, capacity);
+  fields.if_any("capacity", scope.capacity);
   fields("latency_s", scope.latency_s, positive);
   fields.if_any("max_bytes", scope.max_bytes, at_least_zero);
   fields.if_any("half_duplex", scope.half_duplex);
-  fields("operations", scope.costs, operations);
+  fields("operations", scope.costs);
   fields.if_any("notes", scope.notes);
 }
 
@@ -341,26 +295,16 @@ static void describe(Fields& fields, NetworkModel::Values& values) {
   fields.if_given("topology", values.topology, topology);
 }
 
-std::vector<Key> detail::network_keys() {
-  return keys_of<NetworkModel::Values>();
+void detail::network(Walk& walk, const Json& json) {
+  walk.object(json, keys_of<NetworkModel::Values>());
 }
 
-void detail::network_model(Walk& walk, const Json& json) {
-  walk.object(json, network_keys());
+Json own_json(const NetworkModel& model) {
+  return FieldWriter::json_of(model.values());
 }
 
-Json detail::to_json(const NetworkModel& model) {
-  NetworkModel::Values values = model.values();
-  return FieldWriter::json_of(values);
-}
-
-NetworkModel detail::network_model_from(const Node& node) {
-  return node.made([&] {
-    NetworkModel::Values values;
-    FieldReader fields(node, false);  // takes what it knows: a fit says more, which the schema of its file allows
-    describe(fields, values);
-    return NetworkModel::make(std::move(values));
-  });
+void take_own(const Node& node, NetworkModel& model) {
+  model = node.made([&] { return NetworkModel::make(FieldReader::read<NetworkModel::Values>(node)); });
 }
 
 }  // namespace hplcast::core

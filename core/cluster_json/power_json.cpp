@@ -29,7 +29,7 @@ namespace {
 
 template <typename Value>
 struct ByState {
-  std::map<std::string, Value> values;
+  std::map<std::string, Value>& values;
   bool empty() const { return values.empty(); }
 };
 
@@ -39,9 +39,7 @@ Json own_json(const ByState<Value>& states) {
   Json json = Json::object();
   const auto add = [&](const std::string& name) {
     const auto found = states.values.find(name);
-    if (found == states.values.end()) return;
-    Value value = found->second;
-    json[name] = FieldWriter::json_of(value);
+    if (found != states.values.end()) json[name] = FieldWriter::json_of(found->second);
   };
   add(default_state);
   for (int state = 0; state < core_state_count; ++state) add(to_string(static_cast<CoreState>(state)));
@@ -52,19 +50,17 @@ template <typename Value>
 void take_own(const Node& node, ByState<Value>& states) {
   states.values.clear();
   for (const auto& [name, value] : node.object().items())
-    if (!value.is_null()) FieldReader(node, false)(name.c_str(), states.values[name]);
+    if (!value.is_null()) states.values[name] = FieldReader::read<Value>(node.at(name.c_str()));
 }
 
 /// A number, coefficients of GHz, or a table.
 void watts(Walk& walk, const Json& json) {
   if (json.is_array()) return numbers(walk, json);
   if (json.is_object()) return walk.object(json, {{"ghz", numbers}, {"w", numbers}});
-  if (!json.is_number()) {
-    return walk.note(std::string("found ") + json.type_name() +
-                     "; expected watts: a number, a list of coefficients c0, c1, ... of the frequency in GHz, or "
-                     "{\"ghz\": [...], \"w\": [...]}");
-  }
-  at_least_zero(walk, json);
+  if (walk.expect(json.is_number(), json,
+                  "watts: a number, a list of coefficients c0, c1, ... of the frequency in GHz, or {\"ghz\": [...], "
+                  "\"w\": [...]}"))
+    at_least_zero(walk, json);
 }
 
 /// An object of `rule` by name: `default`, kernels, and the names in `others`.
@@ -83,10 +79,7 @@ void check_states(Walk& walk, const Json& json, Rule rule, const std::vector<std
 }
 
 void states(Walk& walk, const Json& json) {
-  std::vector<std::string> others;
-  for (const CoreState state : {CoreState::polling, CoreState::blocked, CoreState::messages})
-    others.emplace_back(to_string(state));
-  check_states(walk, json, watts, others);
+  check_states(walk, json, watts, {"polling", "blocked", "messages"});
 }
 
 void scaling(Walk& walk, const Json& json) {
@@ -103,7 +96,6 @@ static void describe(Fields& fields, FrequencyModel& frequency) {
   fields.if_any("most_hz", frequency.most_hz, positive);
   ByState<double> shares{frequency.scaling};
   fields.if_any("scaling", shares, scaling);
-  frequency.scaling = shares.values;
   fields.if_any("scaling_hz", frequency.scaling_hz, positive);
 }
 
@@ -123,7 +115,6 @@ static void describe(Fields& fields, PowerOverride& one) {
   fields.if_any("off_w", one.off_w, at_least_zero);
   ByState<Watts> by_state{one.states};
   fields.if_any("states", by_state, states);
-  one.states = by_state.values;
 }
 
 template <typename Fields>
@@ -133,30 +124,14 @@ static void describe(Fields& fields, PowerModel::Values& values) {
   fields.if_given("off_w", values.off_w, at_least_zero);
   ByState<Watts> by_state{values.states};
   fields("states", by_state, states);
-  values.states = by_state.values;
   fields.if_any("frequency", values.frequency);
-  std::optional<PowerCaps> caps;
-  if (values.caps.cpu_w || values.caps.host_w) caps = values.caps;
-  fields.if_any("caps", caps);
-  values.caps = caps.value_or(PowerCaps());
+  fields.if_any("caps", values.caps);
   std::optional<double> efficiency;
   if (values.supply_efficiency != 1) efficiency = values.supply_efficiency;
   fields.if_any("supply_efficiency", efficiency, positive);
   values.supply_efficiency = efficiency.value_or(1);
   fields.if_any("network_w", values.network_w, at_least_zero);
   fields.if_any("overrides", values.overrides);
-}
-
-static PowerModel from_four_numbers(const Node& node, std::optional<int> cores) {
-  if (!cores) {
-    node.fail("found the form with one_core_w and all_cores_w; expected idle_w, awake_w, states ...",
-              "that form needs the number of cores: it is for cluster.json only");
-  }
-  return node.made([&] {
-    return power_from_loads({{std::nullopt, node.at("idle_w").number(), node.at("one_core_w").number(),
-                              node.at("all_cores_w").number(), node.number_or("off_w", 0)}},
-                            *cores);
-  });
 }
 
 void detail::power(Walk& walk, const Json& json) {
@@ -169,19 +144,24 @@ void detail::power(Walk& walk, const Json& json) {
   walk.object(json, keys_of<PowerModel::Values>());
 }
 
-Json detail::to_json(const PowerModel& model) {
-  PowerModel::Values values = model.values();
-  return FieldWriter::json_of(values);
+Json own_json(const PowerModel& model) {
+  return FieldWriter::json_of(model.values());
 }
 
-PowerModel detail::power_from(const Node& node, std::optional<int> cores) {
-  if (node.has("one_core_w") || node.has("all_cores_w")) return from_four_numbers(node, cores);
-  auto values = FieldReader::whole<PowerModel::Values>(node);
-  return node.made([&] { return PowerModel::make(std::move(values)); });
+void take_own(const Node& node, PowerModel& model) {
+  model = node.made([&] { return PowerModel::make(FieldReader::read<PowerModel::Values>(node)); });
+}
+
+PowerModel detail::power_from_four_numbers(const Node& node, int cores) {
+  return node.made([&] {
+    return power_from_loads({{std::nullopt, node.at("idle_w").number(), node.at("one_core_w").number(),
+                              node.at("all_cores_w").number(), node.number_or("off_w", 0)}},
+                            cores);
+  });
 }
 
 std::string power_json(const PowerModel& model) {
-  return Json({{"power", detail::to_json(model)}}).dump(2);
+  return Json({{"power", own_json(model)}}).dump(2);
 }
 
 }  // namespace hplcast::core

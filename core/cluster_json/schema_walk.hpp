@@ -2,6 +2,7 @@
 
 // What may stand where in cluster.json: rules, and the walk through a document that applies them.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace hplcast::core::detail {
 
 /// A key of an object, and what its value has to be.
 struct Key {
-  const char* name;
+  std::string name;
   Rule rule;
   bool required = true;
 };
@@ -26,6 +27,13 @@ class Walk {
     problems_.push_back({true, path_.empty() ? "/" : path_, message, hint});
   }
 
+  /// Notes a value of another type. Returns `holds`.
+  bool expect(bool holds, const Json& json, const char* expected) {
+    if (!holds) note(std::string("found ") + json.type_name() + "; expected " + expected);
+    return holds;
+  }
+  bool is_object(const Json& json) { return expect(json.is_object(), json, "an object"); }
+
   /// `action` on what is at `step` below here.
   template <typename Action>
   void below(const std::string& step, Action action) {
@@ -35,19 +43,17 @@ class Walk {
     path_.resize(length);
   }
 
-  bool is_object(const Json& json) {
-    if (!json.is_object()) note(std::string("found ") + json.type_name() + "; expected an object");
-    return json.is_object();
-  }
-
   /// An object with these keys and no others. A value null is as good as none.
   void object(const Json& json, const std::vector<Key>& keys) {
     if (!is_object(json)) return;
+    std::vector<std::string> names;
+    for (const Key& key : keys) names.push_back(key.name);
     for (const auto& [name, value] : json.items()) {
-      const Key* key = find(keys, name);
+      const auto key =
+          std::find_if(keys.begin(), keys.end(), [&, &name = name](const Key& k) { return k.name == name; });
       below(name, [&, &value = value, &name = name] {
-        if (key == nullptr) {
-          note("unknown key", name_hint(name, names_of(keys)));
+        if (key == keys.end()) {
+          note("unknown key", name_hint(name, names));
         } else if (!value.is_null()) {
           key->rule(*this, value);
         }
@@ -60,25 +66,13 @@ class Walk {
   }
 
   void list(const Json& json, Rule rule) {
-    if (!json.is_array()) return note(std::string("found ") + json.type_name() + "; expected an array");
+    if (!expect(json.is_array(), json, "an array")) return;
     for (std::size_t i = 0; i < json.size(); ++i) below(std::to_string(i), [&] { rule(*this, json[i]); });
   }
 
   const std::vector<Problem>& problems() const { return problems_; }
 
  private:
-  static const Key* find(const std::vector<Key>& keys, const std::string& name) {
-    for (const Key& key : keys)
-      if (name == key.name) return &key;
-    return nullptr;
-  }
-
-  static std::vector<std::string> names_of(const std::vector<Key>& keys) {
-    std::vector<std::string> names;
-    for (const Key& key : keys) names.emplace_back(key.name);
-    return names;
-  }
-
   std::string path_;
   std::vector<Problem> problems_;
 };
@@ -90,11 +84,11 @@ inline void any_object(Walk& walk, const Json& json) {
 }
 
 inline void text(Walk& walk, const Json& json) {
-  if (!json.is_string()) walk.note(std::string("found ") + json.type_name() + "; expected a text");
+  walk.expect(json.is_string(), json, "a text");
 }
 
 inline void number(Walk& walk, const Json& json) {
-  if (!json.is_number()) walk.note(std::string("found ") + json.type_name() + "; expected a number");
+  walk.expect(json.is_number(), json, "a number");
 }
 
 inline void at_least_zero(Walk& walk, const Json& json) {
@@ -108,22 +102,21 @@ inline void positive(Walk& walk, const Json& json) {
 }
 
 inline void count(Walk& walk, const Json& json) {
-  if (!json.is_number_integer()) return walk.note(std::string("found ") + json.type_name() + "; expected an integer");
+  if (!walk.expect(json.is_number_integer(), json, "an integer")) return;
   if (!json.is_number_unsigned() && json.get<std::int64_t>() < 0)
     walk.note("found " + json_text(json) + "; expected an integer of at least 0");
 }
 
 inline void boolean(Walk& walk, const Json& json) {
-  if (!json.is_boolean()) walk.note(std::string("found ") + json.type_name() + "; expected true or false");
+  walk.expect(json.is_boolean(), json, "true or false");
 }
 
-inline void numbers(Walk& walk, const Json& json) {
-  walk.list(json, number);
+template <Rule rule>
+void listed(Walk& walk, const Json& json) {
+  walk.list(json, rule);
 }
 
-inline void texts(Walk& walk, const Json& json) {
-  walk.list(json, text);
-}
+inline constexpr Rule numbers = listed<number>;
 
 /// By free names.
 template <Rule rule>
@@ -145,8 +138,10 @@ struct RuleOf {
       count(walk, json);
     } else if constexpr (std::is_floating_point_v<T>) {
       number(walk, json);
-    } else if constexpr (std::is_same_v<T, std::string>) {
+    } else if constexpr (std::is_same_v<T, std::string> || std::is_enum_v<T>) {
       text(walk, json);
+    } else if constexpr (IsMade<T>::value) {
+      walk.object(json, keys_of<typename T::Values>());
     } else if constexpr (!HasOwnJson<T>::value) {
       walk.object(json, keys_of<T>());
     }
@@ -167,15 +162,15 @@ struct RuleOf<std::map<std::string, T>> {
 class DescribedKeys {
  public:
   template <typename T>
-  void operator()(const char* name, T&, Rule rule = nullptr) {
-    keys_.push_back({name, rule ? rule : RuleOf<T>::check, true});
+  void operator()(const char* name, T&, Rule rule = RuleOf<T>::check) {
+    keys_.push_back({name, rule, true});
   }
   template <typename T>
-  void if_any(const char* name, T&, Rule rule = nullptr) {
-    keys_.push_back({name, rule ? rule : RuleOf<T>::check, false});
+  void if_any(const char* name, T&, Rule rule = RuleOf<T>::check) {
+    keys_.push_back({name, rule, false});
   }
   template <typename T>
-  void if_given(const char* name, T& value, Rule rule = nullptr) {
+  void if_given(const char* name, T& value, Rule rule = RuleOf<T>::check) {
     if_any(name, value, rule);
   }
   void check(const char*, bool, const char*) {}
@@ -193,12 +188,9 @@ std::vector<Key> keys_of() {
   return fields.keys();
 }
 
-// The rules of the pieces, each in the source of its JSON.
-void hosts(Walk& walk, const Json& json);
+// The rules of the pieces that no description gives, each in the source of its JSON.
 void kernel(Walk& walk, const Json& json);
-void network_model(Walk& walk, const Json& json);
-std::vector<Key> network_keys();
+void network(Walk& walk, const Json& json);
 void power(Walk& walk, const Json& json);
-void program(Walk& walk, const Json& json);
 
 }  // namespace hplcast::core::detail

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <istream>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <sstream>
@@ -112,19 +113,6 @@ class HplLines {
 
 constexpr long long max_values = 20;  // HPL_MAX_PARAM
 
-/// Where a line of HPL.dat was read, for messages.
-struct ReadLine {
-  const char* field = "";
-  std::string text;      ///< as it stands in the file; of a file that ended, the line that HPL reads again
-  std::size_t line = 0;  ///< from 1
-  bool again = false;    ///< the file ended before
-};
-
-/// The integer that atoi makes of a word: of what is no number 0, and of a long number some of its bits.
-int as_atoi(const std::string& word) {
-  return static_cast<int>(std::strtol(word.c_str(), nullptr, 10));
-}
-
 /// Whether people would read a word as the number that HPL reads.
 bool plainly(const std::string& word, long long value) {
   double number = 0;
@@ -149,7 +137,7 @@ class DatReader {
   /// The second line: HPL reads it into another buffer.
   void skip_other_buffer() {
     lines_.skip_into_other_buffer();
-    at_ = {"comment", "", lines_.number(), false};
+    field_ = "comment";
     warn_if_cut();
   }
 
@@ -160,52 +148,60 @@ class DatReader {
     for (std::size_t i = 0; i < count; ++i) {
       const std::string& word = lines_.word(begin);
       begin += word.size() + 1;
-      result.push_back(as_atoi(word));
+      // As atoi: of what is no number 0, and of a long number some of its bits.
+      result.push_back(static_cast<int>(std::strtol(word.c_str(), nullptr, 10)));
     }
     warn_if_surprising(result);
     return result;
   }
 
-  long long value(const char* field) { return values(field, 1).front(); }
-
   std::size_t count(const char* field) {
-    const long long number = value(field);
+    const long long number = values(field, 1).front();
     if (number < 1 || number > max_values) {
-      throw ParseError(here(), "a count of " + std::to_string(number) + ", read from \"" + at_.text +
+      throw ParseError(here(), "a count of " + std::to_string(number) + ", read from \"" + line() +
                                    "\"; HPL takes 1 to 20" + told_before());
     }
     return static_cast<std::size_t>(number);
   }
 
-  /// @throws ParseError for a value that HPL refuses.
-  void require(long long value, long long least) const {
-    if (value >= least) return;
-    throw ParseError(here(), "`" + std::string(at_.field) + "` is " + std::to_string(value) + ", read from \"" +
-                                 at_.text + "\"; HPL takes values of at least " + std::to_string(least) +
-                                 told_before());
-  }
-
-  /// HPL's own replacement of a value that it does not know.
-  long long replaced(long long value, bool known, long long replacement) {
-    if (known) return value;
-    warn("HPL replaces " + std::to_string(value) + " by " + std::to_string(replacement));
-    return replacement;
+  /// The values of a parameter: what HPL does not take it replaces, or refuses. @throws ParseError
+  std::vector<long long> list(const char* field, std::size_t count) {
+    static const std::map<std::string, long long> replacements = {
+        {"PMAP", 0},           {"PFACT", 2}, {"RFACT", 2}, {"BCAST", 1}, {"SWAP", 1},
+        {"swap_threshold", 0}, {"L1", 0},    {"U", 0},     {"EQUIL", 1}, {"ALIGN", 4}};
+    const HplField& limits = *find_hpl_field(field);
+    const auto replacement = replacements.find(field);
+    std::vector<long long> found = values(field, count);
+    for (long long& value : found) {
+      if (value >= limits.least && value <= limits.most()) continue;
+      if (replacement == replacements.end()) {
+        throw ParseError(here(), "`" + std::string(field) + "` is " + std::to_string(value) + ", read from \"" +
+                                     line() + "\"; HPL takes values of at least " + std::to_string(limits.least) +
+                                     told_before());
+      }
+      warn("HPL replaces " + std::to_string(value) + " by " + std::to_string(replacement->second));
+      value = replacement->second;
+    }
+    return found;
   }
 
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  Location here() const { return {name_, at_.line, at_.field}; }
+  Location here() const { return {name_, lines_.number(), field_}; }
 
   void next(const char* field) {
     lines_.next(field);
-    at_ = {field, lines_.text().substr(0, 80), lines_.number(), lines_.ended()};
-    if (at_.again && !told_end_) {
+    field_ = field;
+    if (lines_.ended() && !told_end_) {
       told_end_ = true;
-      warn("the file has ended: from here on HPL reads its last line, \"" + at_.text + "\", again and again");
+      warn("the file has ended: from here on HPL reads its last line, \"" + line() + "\", again and again");
     }
     warn_if_cut();
   }
+
+  /// The current line, for messages; of a file that ended, the line that HPL reads again.
+  std::string line() const { return lines_.text().substr(0, 80); }
 
   void warn_if_cut() {
     if (!lines_.cut()) return;
@@ -214,7 +210,7 @@ class DatReader {
   }
 
   void warn_if_surprising(const std::vector<long long>& values) {
-    if (at_.again) return;  // told
+    if (lines_.ended()) return;  // told
     std::istringstream words(lines_.text());
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::string word;
@@ -222,13 +218,13 @@ class DatReader {
       if (!word.empty() && plainly(word, values[i])) continue;
       warn("HPL reads " + std::to_string(values[i]) + " as value " + std::to_string(i + 1) + " of " +
            std::to_string(values.size()) +
-           (word.empty() ? ", but there is none in \"" : ", not " + word + ", from \"") + at_.text + '"');
+           (word.empty() ? ", but there is none in \"" : ", not " + word + ", from \"") + line() + '"');
       return;
     }
   }
 
   void warn(const std::string& what) {
-    warnings_.push_back(name_ + ":" + std::to_string(at_.line) + ", field `" + at_.field + "`: " + what);
+    warnings_.push_back(name_ + ":" + std::to_string(lines_.number()) + ", field `" + field_ + "`: " + what);
   }
 
   /// An error is often the consequence of what was found odd before.
@@ -236,89 +232,51 @@ class DatReader {
 
   std::string name_;
   HplLines lines_;
-  ReadLine at_;
+  std::string field_;
   bool told_end_ = false;
   std::vector<std::string> warnings_;
 };
 
-struct DatLists {
-  std::vector<long long> N, NB, P, Q, PFACT, NBMIN, NDIV, RFACT, BCAST, DEPTH;
-  HplParameters single;
-};
+/// The values of each parameter.
+using DatLists = std::map<std::string, std::vector<long long>>;
 
-/// A list of `count` values of at least `least`.
-std::vector<long long> bounded_list(DatReader& dat, const char* field, std::size_t count, long long least) {
-  std::vector<long long> values = dat.values(field, count);
-  for (const long long value : values) dat.require(value, least);
-  return values;
-}
+/// Parameters that HPL takes one value of.
+constexpr std::array single_values = {"PMAP", "SWAP", "swap_threshold", "L1", "U", "EQUIL", "ALIGN"};
 
-std::vector<long long> bounded_list(DatReader& dat, const char* field, long long least) {
-  const std::size_t count = dat.count(field);
-  return bounded_list(dat, field, count, least);
-}
-
-/// A list of the values 0 to `most`, others becoming `replacement`.
-std::vector<long long> choice_list(DatReader& dat, const char* field, long long most, long long replacement) {
-  const std::size_t count = dat.count(field);
-  std::vector<long long> values = dat.values(field, count);
-  for (long long& value : values) value = dat.replaced(value, value >= 0 && value <= most, replacement);
-  return values;
-}
-
-int choice(DatReader& dat, const char* field, long long most, long long replacement) {
-  const long long value = dat.value(field);
-  return static_cast<int>(dat.replaced(value, value >= 0 && value <= most, replacement));
-}
-
-void read_grids(DatReader& dat, DatLists& lists) {
-  const std::size_t grids = dat.count("P");
-  lists.P = bounded_list(dat, "P", grids, 1);
-  lists.Q = bounded_list(dat, "Q", grids, 1);
-  for (std::size_t i = 0; i < grids; ++i) {
-    constexpr long long int_max = 2147483647;
-    if (lists.P[i] * lists.Q[i] > int_max)
-      throw DomainError("P x Q", std::to_string(lists.P[i]) + " x " + std::to_string(lists.Q[i]), "below 2^31 ranks");
-  }
-}
-
-// The order, the limits and the replacements of HPL_pdinfo.c.
+// In the order of HPL_pdinfo.c.
 DatLists read_lists(DatReader& dat) {
   DatLists lists;
+  const auto read_list = [&](const char* field) {
+    const std::size_t count = dat.count(field);
+    lists[field] = dat.list(field, count);
+  };
   dat.skip("title");
   dat.skip_other_buffer();
   dat.skip("output file");
   dat.skip_word("device out");
-  lists.N = bounded_list(dat, "N", 0);
-  lists.NB = bounded_list(dat, "NB", 1);
-  lists.single.PMAP = choice(dat, "PMAP", 1, 0);
-  read_grids(dat, lists);
+  for (const char* field : {"N", "NB"}) read_list(field);
+  lists["PMAP"] = dat.list("PMAP", 1);
+  read_list("P");
+  lists["Q"] = dat.list("Q", lists["P"].size());
+  for (std::size_t i = 0; i < lists["P"].size(); ++i) {
+    const long long P = lists["P"][i], Q = lists["Q"][i];
+    if (P * Q > 2147483647)
+      throw DomainError("P x Q", std::to_string(P) + " x " + std::to_string(Q), "below 2^31 ranks");
+  }
   dat.skip_word("threshold");
-  lists.PFACT = choice_list(dat, "PFACT", 2, 2);
-  lists.NBMIN = bounded_list(dat, "NBMIN", 1);
-  lists.NDIV = bounded_list(dat, "NDIV", 2);
-  lists.RFACT = choice_list(dat, "RFACT", 2, 2);
-  lists.BCAST = choice_list(dat, "BCAST", 5, 1);
-  lists.DEPTH = bounded_list(dat, "DEPTH", 0);
-  lists.single.SWAP = choice(dat, "SWAP", 2, 1);
-  constexpr long long any = 2147483647;
-  lists.single.swap_threshold = choice(dat, "swap_threshold", any, 0);
-  lists.single.L1 = choice(dat, "L1", 1, 0);
-  lists.single.U = choice(dat, "U", 1, 0);
-  lists.single.EQUIL = choice(dat, "EQUIL", 1, 1);
-  const long long align = dat.value("ALIGN");
-  lists.single.ALIGN = static_cast<int>(dat.replaced(align, align > 0, 4));
+  for (const char* field : {"PFACT", "NBMIN", "NDIV", "RFACT", "BCAST", "DEPTH"}) read_list(field);
+  for (const char* field : single_values)
+    if (lists.count(field) == 0) lists[field] = dat.list(field, 1);
   return lists;
 }
 
 /// Replaces every configuration by one for each value, later lists varying faster.
-void cross(std::vector<HplParameters>& configurations, const std::vector<long long>& values,
-           void (*set)(HplParameters&, long long)) {
+void cross(std::vector<HplParameters>& configurations, const std::vector<long long>& values, const HplField& field) {
   std::vector<HplParameters> crossed;
   for (const HplParameters& configuration : configurations) {
     for (const long long value : values) {
       crossed.push_back(configuration);
-      set(crossed.back(), value);
+      field.set(crossed.back(), value);
     }
   }
   configurations = std::move(crossed);
@@ -326,9 +284,8 @@ void cross(std::vector<HplParameters>& configurations, const std::vector<long lo
 
 void refuse_too_many(const DatLists& lists, const std::string& name) {
   double product = 1;
-  for (const auto* list : {&lists.P, &lists.N, &lists.NB, &lists.DEPTH, &lists.BCAST, &lists.RFACT, &lists.PFACT,
-                           &lists.NBMIN, &lists.NDIV})
-    product *= static_cast<double>(list->size());
+  for (const auto& [field, values] : lists)
+    if (field != "Q") product *= static_cast<double>(values.size());  // grids are pairs
   if (product <= static_cast<double>(hpl_dat_most_configurations)) return;
   throw ParseError({name, 0, ""},
                    "its lists give " + shortest(product) + " configurations; hplcast takes at most " +
@@ -343,21 +300,16 @@ std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& nam
   const DatLists lists = read_lists(dat);
   if (warnings != nullptr) *warnings = dat.warnings();
   refuse_too_many(lists, name);
+  HplParameters base;
+  for (const char* field : single_values) find_hpl_field(field)->set(base, lists.at(field).front());
   std::vector<HplParameters> all;
-  for (std::size_t grid = 0; grid < lists.P.size(); ++grid) {
-    HplParameters base = lists.single;
-    base.P = static_cast<int>(lists.P[grid]);
-    base.Q = static_cast<int>(lists.Q[grid]);
+  for (std::size_t grid = 0; grid < lists.at("P").size(); ++grid) {
+    base.P = static_cast<int>(lists.at("P")[grid]);
+    base.Q = static_cast<int>(lists.at("Q")[grid]);
     std::vector<HplParameters> of_grid = {base};
     // The order of the loops in HPL_pddriver.
-    cross(of_grid, lists.N, [](HplParameters& p, long long v) { p.N = v; });
-    cross(of_grid, lists.NB, [](HplParameters& p, long long v) { p.NB = static_cast<int>(v); });
-    cross(of_grid, lists.DEPTH, [](HplParameters& p, long long v) { p.DEPTH = static_cast<int>(v); });
-    cross(of_grid, lists.BCAST, [](HplParameters& p, long long v) { p.BCAST = static_cast<int>(v); });
-    cross(of_grid, lists.RFACT, [](HplParameters& p, long long v) { p.RFACT = static_cast<int>(v); });
-    cross(of_grid, lists.PFACT, [](HplParameters& p, long long v) { p.PFACT = static_cast<int>(v); });
-    cross(of_grid, lists.NBMIN, [](HplParameters& p, long long v) { p.NBMIN = static_cast<int>(v); });
-    cross(of_grid, lists.NDIV, [](HplParameters& p, long long v) { p.NDIV = static_cast<int>(v); });
+    for (const char* field : {"N", "NB", "DEPTH", "BCAST", "RFACT", "PFACT", "NBMIN", "NDIV"})
+      cross(of_grid, lists.at(field), *find_hpl_field(field));
     all.insert(all.end(), of_grid.begin(), of_grid.end());
   }
   return all;

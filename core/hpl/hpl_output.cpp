@@ -1,12 +1,11 @@
 // HPL's output: the header, which says the parameters of all its runs, and a W line for each run.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <istream>
 #include <map>
+#include <regex>
 #include <sstream>
 
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 
@@ -14,46 +13,18 @@ namespace hplcast::core {
 
 namespace {
 
-/// The words for the values 0, 1, 2 ... of a parameter in the header; without words it is an integer.
-const std::vector<std::string>& header_words(const std::string& field) {
-  static const std::map<std::string, std::vector<std::string>> words = {
-      {"PMAP", {"Row-major", "Column-major"}},
-      {"PFACT", {"Left", "Crout", "Right"}},
-      {"RFACT", {"Left", "Crout", "Right"}},
-      {"BCAST", {"1ring", "1ringM", "2ring", "2ringM", "Blong", "BlongM"}},
-      {"SWAP", {"Binary-exchange", "Spread-roll", "Mix"}},
-      {"L1", {"transposed", "no-transposed"}},
-      {"U", {"transposed", "no-transposed"}},
-      {"EQUIL", {"no", "yes"}}};
-  static const std::vector<std::string> none;
-  const auto found = words.find(field);
-  return found == words.end() ? none : found->second;
-}
-
-std::optional<long long> header_value(const std::string& field, const std::string& word) {
-  const std::vector<std::string>& words = header_words(field);
-  if (!words.empty()) {
-    const auto found = std::find(words.begin(), words.end(), word);
-    if (found == words.end()) return std::nullopt;
-    return found - words.begin();
-  }
-  double value = 0;
-  constexpr double largest = 2147483647;  // HPL's integers have 32 bits
-  if (!parse_double(word, value) || value != std::floor(value) || std::abs(value) > largest) return std::nullopt;
-  return static_cast<long long>(value);
+/// A value as the header says it.
+std::optional<long long> header_value(const HplField& field, const std::string& word) {
+  if (field.in_output.empty()) return hpl_value(field.name, word);
+  const auto found = std::find(field.in_output.begin(), field.in_output.end(), word);
+  if (found == field.in_output.end()) return std::nullopt;
+  return found - field.in_output.begin();
 }
 
 /// Parameters that HPL takes one value of, and that no W line tells.
 bool only_in_header(const std::string& field) {
   static const std::vector<std::string> fields = {"SWAP", "swap_threshold", "L1", "U", "EQUIL", "ALIGN"};
   return std::find(fields.begin(), fields.end(), field) != fields.end();
-}
-
-const HplField* find_field(const std::string& name) {
-  for (const HplField& field : hpl_fields()) {
-    if (name == field.name) return &field;
-  }
-  return nullptr;
 }
 
 /// The header of HPL's output: what HPL says of its parameters before it runs.
@@ -67,7 +38,7 @@ class Header {
     }
     const std::size_t colon = line.find(':');
     const std::string key = colon == std::string::npos ? "" : line.substr(0, line.find_first_of(" :"));
-    if (find_field(key) != nullptr && line.find_first_not_of(' ', key.size()) == colon) {
+    if (find_hpl_field(key) != nullptr && line.find_first_not_of(' ', key.size()) == colon) {
       last_ = key;
       values_[key] = values_in(line.substr(colon + 1), key);
       if (key == "SWAP") read_threshold(line);
@@ -102,7 +73,7 @@ class Header {
     std::vector<long long> values;
     std::istringstream words(text);
     for (std::string word; words >> word;) {
-      const auto value = header_value(field, word);
+      const auto value = header_value(*find_hpl_field(field), word);
       if (!value) break;
       values.push_back(*value);
     }
@@ -132,40 +103,23 @@ class Header {
   std::string last_;  ///< the parameter of the line before: its values may go on
 };
 
-int factorisation_from_letter(char letter) {
-  switch (letter) {
-    case 'L':
-      return 0;
-    case 'C':
-      return 1;
-    case 'R':
-      return 2;
-    default:
-      return -1;
-  }
-}
-
 /// "WR11C2R4": order, DEPTH, BCAST, RFACT, NDIV, PFACT, NBMIN. BCAST is one digit; the others have as many as they
 /// need.
 bool decode_variant(const std::string& code, HplParameters& p) {
-  constexpr std::size_t most_digits = 9;
-  const char* digits = "0123456789";
-  if (code.size() < 8 || code[0] != 'W' || (code[1] != 'R' && code[1] != 'C')) return false;
-  p.PMAP = code[1] == 'R' ? 0 : 1;
-  const std::size_t rfact = code.find_first_not_of(digits, 2);
-  if (rfact == std::string::npos || rfact < 4 || rfact - 3 > most_digits) return false;
-  const std::size_t pfact = code.find_first_not_of(digits, rfact + 1);
-  if (pfact == std::string::npos || pfact == rfact + 1 || pfact - rfact - 1 > most_digits) return false;
-  const std::size_t end = code.size();
-  if (pfact + 1 >= end || end - pfact - 1 > most_digits) return false;
-  if (code.find_first_not_of(digits, pfact + 1) != std::string::npos) return false;
-  p.DEPTH = std::stoi(code.substr(2, rfact - 3));
-  p.BCAST = code[rfact - 1] - '0';
-  p.RFACT = factorisation_from_letter(code[rfact]);
-  p.NDIV = std::stoi(code.substr(rfact + 1, pfact - rfact - 1));
-  p.PFACT = factorisation_from_letter(code[pfact]);
-  p.NBMIN = std::stoi(code.substr(pfact + 1));
-  return p.BCAST <= 5 && p.RFACT >= 0 && p.PFACT >= 0;
+  static const std::regex form("W([RC])([0-9]{1,9})([0-5])([LCR])([0-9]{1,9})([LCR])([0-9]{1,9})");
+  std::smatch parts;
+  if (!std::regex_match(code, parts, form)) return false;
+  const auto factorisation = [&](std::size_t part) {
+    return static_cast<int>(std::string("LCR").find(parts.str(part)));
+  };
+  p.PMAP = parts.str(1) == "R" ? 0 : 1;
+  p.DEPTH = std::stoi(parts.str(2));
+  p.BCAST = std::stoi(parts.str(3));
+  p.RFACT = factorisation(4);
+  p.NDIV = std::stoi(parts.str(5));
+  p.PFACT = factorisation(6);
+  p.NBMIN = std::stoi(parts.str(7));
+  return true;
 }
 
 bool is_result_line(const std::string& line) {

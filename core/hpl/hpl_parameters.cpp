@@ -6,67 +6,53 @@
 
 namespace hplcast::core {
 
-// The macro pairs a name with its access: written once, used by CSV, JSON, comparison and printing.
-#define HPLCAST_FIELD(field)                                                                            \
-  HplField {                                                                                            \
-#field, [](const HplParameters& p) { return static_cast<long long>(p.field); },                       \
-        [](HplParameters& p, long long value) { p.field = static_cast<decltype(p.field)>(value); } \
+// The macro pairs a name with its access: written once, used by CSV, HPL.dat, JSON, comparison and printing.
+#define HPLCAST_FIELD(field, ...)                                                                 \
+  HplField {                                                                                      \
+#field, [](const HplParameters& p) { return static_cast<long long>(p.field); },                 \
+        [](HplParameters& p, long long value) { p.field = static_cast<decltype(p.field)>(value); }, \
+        __VA_ARGS__ \
   }
 
 const std::vector<HplField>& hpl_fields() {
-  static const std::vector<HplField> fields = {HPLCAST_FIELD(N),
-                                               HPLCAST_FIELD(NB),
-                                               HPLCAST_FIELD(P),
-                                               HPLCAST_FIELD(Q),
-                                               HPLCAST_FIELD(PMAP),
-                                               HPLCAST_FIELD(PFACT),
-                                               HPLCAST_FIELD(NBMIN),
-                                               HPLCAST_FIELD(NDIV),
-                                               HPLCAST_FIELD(RFACT),
-                                               HPLCAST_FIELD(BCAST),
-                                               HPLCAST_FIELD(DEPTH),
-                                               HPLCAST_FIELD(SWAP),
-                                               HPLCAST_FIELD(swap_threshold),
-                                               HPLCAST_FIELD(L1),
-                                               HPLCAST_FIELD(U),
-                                               HPLCAST_FIELD(EQUIL),
-                                               HPLCAST_FIELD(ALIGN)};
+  using Names = std::vector<std::string>;
+  const Names sides = {"left", "crout", "right"}, sides_said = {"Left", "Crout", "Right"};
+  const Names forms = {"transposed", "no-transposed"};
+  static const std::vector<HplField> fields = {
+      HPLCAST_FIELD(N, 0),
+      HPLCAST_FIELD(NB, 1),
+      HPLCAST_FIELD(P, 1),
+      HPLCAST_FIELD(Q, 1),
+      HPLCAST_FIELD(PMAP, 0, {"row", "column"}, {"Row-major", "Column-major"}),
+      HPLCAST_FIELD(PFACT, 0, sides, sides_said),
+      HPLCAST_FIELD(NBMIN, 1),
+      HPLCAST_FIELD(NDIV, 2),
+      HPLCAST_FIELD(RFACT, 0, sides, sides_said),
+      HPLCAST_FIELD(BCAST, 0, {"1ring", "1ringM", "2ring", "2ringM", "long", "longM"},
+                    {"1ring", "1ringM", "2ring", "2ringM", "Blong", "BlongM"}),
+      HPLCAST_FIELD(DEPTH, 0),
+      HPLCAST_FIELD(SWAP, 0, {"bin-exch", "long", "mix"}, {"Binary-exchange", "Spread-roll", "Mix"}),
+      HPLCAST_FIELD(swap_threshold, 0),
+      HPLCAST_FIELD(L1, 0, forms, forms),
+      HPLCAST_FIELD(U, 0, forms, forms),
+      HPLCAST_FIELD(EQUIL, 0, {"no", "yes"}, {"no", "yes"}),
+      HPLCAST_FIELD(ALIGN, 1)};
   return fields;
 }
 
 #undef HPLCAST_FIELD
 
+const HplField* find_hpl_field(const std::string& name) {
+  for (const HplField& field : hpl_fields())
+    if (name == field.name) return &field;
+  return nullptr;
+}
+
 namespace {
 
-/// Limits that HPL's own input routine enforces.
-struct Limits {
-  const char* name;
-  long long min;
-  long long max;
-};
-
-constexpr long long int_max = 2147483647;
-constexpr Limits limits[] = {{"N", 0, int_max},
-                             {"NB", 1, int_max},
-                             {"P", 1, int_max},
-                             {"Q", 1, int_max},
-                             {"PMAP", 0, 1},
-                             {"PFACT", 0, 2},
-                             {"NBMIN", 1, int_max},
-                             {"NDIV", 2, int_max},
-                             {"RFACT", 0, 2},
-                             {"BCAST", 0, 5},
-                             {"DEPTH", 0, int_max},
-                             {"SWAP", 0, 2},
-                             {"swap_threshold", 0, int_max},
-                             {"L1", 0, 1},
-                             {"U", 0, 1},
-                             {"EQUIL", 0, 1},
-                             {"ALIGN", 1, int_max}};
-
-std::string expected(const Limits& limit, long long value) {
-  if (limit.max < int_max) return std::to_string(limit.min) + " to " + std::to_string(limit.max);
-  return value < limit.min ? "at least " + std::to_string(limit.min) : "at most " + std::to_string(limit.max);
+std::string expected(const HplField& field, long long value) {
+  if (!field.names.empty()) return std::to_string(field.least) + " to " + std::to_string(field.most());
+  return value < field.least ? "at least " + std::to_string(field.least) : "at most " + std::to_string(field.most());
 }
 
 int compare(const HplParameters& a, const HplParameters& b) {
@@ -81,13 +67,12 @@ int compare(const HplParameters& a, const HplParameters& b) {
 }  // namespace
 
 void HplParameters::validate() const {
-  for (std::size_t i = 0; i < hpl_fields().size(); ++i) {
-    const long long value = hpl_fields()[i].get(*this);
-    if (value < limits[i].min || value > limits[i].max) {
-      throw DomainError(limits[i].name, std::to_string(value), expected(limits[i], value));
-    }
+  for (const HplField& field : hpl_fields()) {
+    const long long value = field.get(*this);
+    if (value < field.least || value > field.most())
+      throw DomainError(field.name, std::to_string(value), expected(field, value));
   }
-  if (static_cast<long long>(P) * Q > int_max)
+  if (static_cast<long long>(P) * Q > 2147483647)
     throw DomainError("P x Q", static_cast<double>(P) * Q, "below 2^31 ranks");
 }
 
@@ -96,14 +81,6 @@ bool operator==(const HplParameters& a, const HplParameters& b) {
 }
 bool operator<(const HplParameters& a, const HplParameters& b) {
   return compare(a, b) < 0;
-}
-
-double hpl_flop(double N) noexcept {
-  return 2.0 / 3.0 * N * N * N + 3.0 / 2.0 * N * N;
-}
-
-double hpl_matrix_bytes(double N) noexcept {
-  return 8 * N * N;
 }
 
 HplParameters without_unused(HplParameters parameters) {

@@ -23,8 +23,7 @@ double first_byte(double min_size) {
 SegmentedLaw overheads_from(const Node& list) {
   return list.made([&] {
     std::vector<Segment> segments;
-    for (std::size_t i = 0; i < list.size_of_array(); ++i) {
-      const Node one = list.at(i);
+    for (const Node& one : list.elements()) {
       segments.push_back({first_byte(one.at("min_size").number()), one.at("intercept_s").number(),
                           one.at("slope_s_per_byte").number()});
     }
@@ -35,8 +34,7 @@ SegmentedLaw overheads_from(const Node& list) {
 /// Factors by min_size.
 std::map<double, double> factors_from(const Node& list) {
   std::map<double, double> factors;
-  for (std::size_t i = 0; i < list.size_of_array(); ++i) {
-    const Node one = list.at(i);
+  for (const Node& one : list.elements()) {
     const double factor = one.at("factor").number();
     if (!(factor >= 0) || !std::isfinite(factor)) one.at("factor").fail("expected a number >= 0");
     if (!factors.emplace(one.at("min_size").number(), factor).second) one.at("min_size").fail("there twice");
@@ -116,8 +114,7 @@ NetworkModel network_from(const Node& entry) {
 std::vector<MixtureMode> modes_from(const Node& list) {
   std::vector<MixtureMode> modes;
   double sum = 0;
-  for (std::size_t i = 0; i < list.size_of_array(); ++i) {
-    const Node one = list.at(i);
+  for (const Node& one : list.elements()) {
     modes.push_back({one.at("probability").number(), one.at("mean_s").number(), one.at("sd_s").number()});
     if (!(modes.back().probability >= 0)) one.at("probability").fail("expected a number >= 0");
     sum += modes.back().probability;
@@ -133,8 +130,7 @@ SegmentedLaw mixture_over(const SegmentedLaw& old, const Node& list) {
   return list.made([&] {
     std::vector<Segment> segments;
     double end = 0;
-    for (std::size_t i = 0; i < list.size_of_array(); ++i) {
-      const Node one = list.at(i);
+    for (const Node& one : list.elements()) {
       end = one.number_or("max_size", HUGE_VAL);
       segments.push_back({one.at("min_size").number(), 0, one.at("slope_s_per_byte").number(), 0,
                           modes_from(one.at("intercept_modes"))});
@@ -177,9 +173,9 @@ NetworkModel read_network_table(std::istream& in, const std::string& name, const
   const detail::Json json = detail::parse_json(in, name);
   const Node root(json, name);
   std::vector<std::string> ids;
-  for (std::size_t i = 0; i < root.size_of_array(); ++i) {
-    ids.push_back(root.at(i).at("id").text());
-    if (ids.back() == network_id) return network_from(root.at(i));
+  for (const Node& one : root.elements()) {
+    ids.push_back(one.at("id").text());
+    if (ids.back() == network_id) return network_from(one);
   }
   root.fail("no network `" + network_id + "`; expected one of " + comma_separated(ids));
 }
@@ -190,12 +186,9 @@ NetworkModel with_mixtures(const NetworkModel& network, std::istream& in, const 
   const Node operations = root.at("operations");
   NetworkModel::Values values = network.values();
   const auto replace = [&](ScopeModel& scope) {
-    const auto one = [&](MessageCost which, const char* key) {
+    for (const auto& [which, key] :
+         {std::pair(MessageCost::send, "os"), {MessageCost::isend, "ois"}, {MessageCost::recv, "or"}})
       if (operations.has(key)) scope.cost(which) = mixture_over(scope.cost(which), operations.at(key));
-    };
-    one(MessageCost::send, "os");
-    one(MessageCost::isend, "ois");
-    one(MessageCost::recv, "or");
   };
   replace(values.local);
   if (values.remote) {

@@ -1,11 +1,9 @@
 #include "hplcast/core/campaign.hpp"
 
-#include <istream>
 #include <ostream>
 #include <set>
 
 #include "core/base/described_json.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 
 namespace hplcast::core {
@@ -89,72 +87,21 @@ static void describe(Fields& fields, MeasurementContext& context) {
   fields("ranks", context.ranks);
 }
 
-namespace {
-
-/// Fields that are missing keep their default, and unknown ones mean nothing: a newer hplcast reads older files.
-struct Reader {
-  const Json& json;
-
-  template <typename T>
-  void operator()(const char* name, T& value) {
-    if (json.contains(name)) take(json.at(name), value);
-  }
-
-  template <typename T>
-  static void take(const Json& found, T& value) {
-    if constexpr (detail::is_plain<T>) {
-      found.get_to(value);
-    } else {
-      Reader fields{found};
-      describe(fields, value);
-    }
-  }
-  template <typename T>
-  static void take(const Json& found, std::optional<T>& value) {
-    if (!found.is_null()) take(found, value.emplace());
-  }
-  template <typename T>
-  static void take(const Json& found, std::vector<T>& list) {
-    if constexpr (detail::is_plain<T>) {
-      found.get_to(list);
-    } else {
-      for (const Json& one : found) take(one, list.emplace_back());
-    }
-  }
-};
-
-MeasurementContext context_of(const Json& json) {
-  MeasurementContext context;
-  for (const Json& machine : json.at("machines"))
-    if (!machine.is_object()) throw DomainError("machine", machine.type_name(), "a JSON object");
-  Reader::take(json.at("machines"), context.machines);
-  Reader::take(json.at("software"), context.software);
-  Reader::take(json.at("ranks"), context.ranks);
-  return context;
-}
-
-}  // namespace
-
 void write_json(std::ostream& out, const MachineDescription& machine) {
-  MachineDescription copy = machine;
-  out << json_text(FieldWriter::json_of(copy), 2) << '\n';
+  out << json_text(FieldWriter::json_of(machine), 2) << '\n';
 }
 
 void write_json(std::ostream& out, const MeasurementContext& context) {
-  MeasurementContext copy = context;
-  Json json = FieldWriter::json_of(copy);
+  Json json = FieldWriter::json_of(context);
   json["oversubscribed"] = is_oversubscribed(context);
   out << json_text(json, 2) << '\n';
 }
 
 MeasurementContext read_context(std::istream& in, const std::string& name) {
-  try {
-    return context_of(parse_json<Json>(read_json_text(in, name)));
-  } catch (const nlohmann::json::exception& error) {
-    throw ParseError({name, 0, ""}, error.what());
-  } catch (const DomainError& error) {
-    throw ParseError({name, 0, ""}, error.what());
-  }
+  const Json json = detail::parse_json(in, name);
+  const detail::Node root(json, name);
+  for (const char* part : {"machines", "software", "ranks"}) (void)root.at(part);
+  return detail::FieldReader::read<MeasurementContext>(root, detail::Reading::any);
 }
 
 }  // namespace hplcast::core

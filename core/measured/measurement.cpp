@@ -39,13 +39,11 @@ struct Optional {
   Optional(const CsvReader& reader, const char* name) : csv(reader), index(reader.find_column(name)) {}
   bool there() const { return index != CsvReader::npos; }
   std::string text(const std::string& otherwise) const { return there() ? std::string(csv.text(index)) : otherwise; }
-  double number(double otherwise) const { return there() && !csv.text(index).empty() ? csv.number(index) : otherwise; }
-  int integer(int otherwise) const {
-    return there() && !csv.text(index).empty() ? static_cast<int>(csv.integer(index)) : otherwise;
-  }
+  double number(double otherwise) const { return csv.has(index) ? csv.number(index) : otherwise; }
+  int integer(int otherwise) const { return csv.has(index) ? static_cast<int>(csv.integer(index)) : otherwise; }
   /// @throws ParseError for a number below `least`.
   long at_least(long least, long otherwise) const {
-    if (!there() || csv.text(index).empty()) return otherwise;
+    if (!csv.has(index)) return otherwise;
     const long long value = csv.integer(index);
     if (value < least)
       throw ParseError(csv.at(index),
@@ -165,7 +163,7 @@ void read_collective_csv(std::istream& in, const std::string& name,
   };
   const std::size_t operation = csv.find_column("operation"), error = csv.find_column("error");
   while (csv.next()) {
-    if (error != CsvReader::npos && !csv.text(error).empty()) continue;
+    if (csv.has(error)) continue;
     CollectiveRun run;
     if (operation != CsvReader::npos) run.operation = csv.text(operation);
     run.size_bytes = number("size_bytes");

@@ -1,7 +1,6 @@
 #include "hplcast/core/power_samples.hpp"
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 
 #include "hplcast/core/csv.hpp"
@@ -13,13 +12,6 @@ namespace hplcast::core {
 
 namespace {
 
-constexpr std::array<std::pair<PowerDomain, const char*>, 6> domain_names = {{{PowerDomain::host, "host"},
-                                                                              {PowerDomain::package, "package"},
-                                                                              {PowerDomain::dram, "dram"},
-                                                                              {PowerDomain::part, "part"},
-                                                                              {PowerDomain::platform, "platform"},
-                                                                              {PowerDomain::other, "other"}}};
-
 /// Nothing where it is not known.
 std::string known(double value) {
   return value > 0 ? shortest(value) : "";
@@ -27,27 +19,18 @@ std::string known(double value) {
 
 /// Columns of a file of samples.
 struct Columns {
-  explicit Columns(const CsvReader& csv)
-      : host(csv.column("host")),
-        sensor(csv.column("sensor")),
-        domain(csv.column("domain")),
-        power(csv.column("power_w")),
-        state(csv.column("state")),
-        active(csv.column("active_cores")),
-        cores(csv.column("cores")),
-        time(csv.find_column("time_s")),
-        covered(csv.find_column("covered_s")),
-        piece(csv.find_column("piece")),
-        frequency(csv.find_column("frequency_hz")),
-        limit(csv.find_column("limit_w")),
-        used(csv.column("used")) {}
-  std::size_t host, sensor, domain, power, state, active, cores, time, covered, piece, frequency, limit, used;
+  const CsvReader& csv;
+  std::size_t host = csv.column("host"), sensor = csv.column("sensor"), domain = csv.column("domain"),
+              power = csv.column("power_w"), state = csv.column("state"), active = csv.column("active_cores"),
+              cores = csv.column("cores"), used = csv.column("used");
+  std::size_t time = csv.find_column("time_s"), covered = csv.find_column("covered_s"),
+              piece = csv.find_column("piece"), frequency = csv.find_column("frequency_hz"),
+              limit = csv.find_column("limit_w");
 };
 
 /// 0 where the column or its text is missing.
 double optional_number(const CsvReader& csv, std::size_t column) {
-  if (column == CsvReader::npos || csv.text(column).empty()) return 0;
-  return csv.non_negative(column);
+  return csv.has(column) ? csv.non_negative(column) : 0;
 }
 
 int count(const CsvReader& csv, std::size_t column, long long least) {
@@ -64,12 +47,13 @@ bool is_used(const CsvReader& csv, std::size_t column) {
   return text == "1";
 }
 
-PowerSample sample_of(const CsvReader& csv, const Columns& columns) {
+PowerSample sample_of(const Columns& columns) {
+  const CsvReader& csv = columns.csv;
   PowerSample sample;
   sample.host = csv.text(columns.host);
   sample.sensor = csv.text(columns.sensor);
   try {
-    sample.domain = power_domain_from_name(std::string(csv.text(columns.domain)));
+    sample.domain = from_name<PowerDomain>(std::string(csv.text(columns.domain)));
   } catch (const DomainError& error) {
     throw ParseError(csv.at(columns.domain), error.what());
   }
@@ -116,18 +100,6 @@ void add_line(const PowerSample& a, const PowerSample& b, double begin_s, double
 const char* const power_csv_header =
     "host,sensor,domain,time_s,covered_s,power_w,piece,state,active_cores,cores,frequency_hz,limit_w,used";
 
-const char* to_string(PowerDomain domain) {
-  for (const auto& [value, name] : domain_names)
-    if (value == domain) return name;
-  return "other";
-}
-
-PowerDomain power_domain_from_name(const std::string& name) {
-  for (const auto& [value, known_name] : domain_names)
-    if (name == known_name) return value;
-  throw DomainError("domain", name, "host, package, dram, part, platform or other");
-}
-
 void write_row(std::ostream& out, const PowerSample& s) {
   const std::string time = printed("%.6f", s.time_s);  // Unix times have ten digits before the point
   out << csv_field(s.host) << ',' << csv_field(s.sensor) << ',' << to_string(s.domain) << ',' << time << ','
@@ -139,9 +111,9 @@ std::vector<PowerSample> read_power_csv(std::istream& in, const std::string& nam
   CsvReader csv(in, name);
   csv.refuse_misspelt({"host", "sensor", "domain", "time_s", "covered_s", "power_w", "piece", "state", "active_cores",
                        "cores", "frequency_hz", "limit_w", "used"});
-  const Columns columns(csv);
+  const Columns columns{csv};
   std::vector<PowerSample> samples;
-  while (csv.next()) samples.push_back(sample_of(csv, columns));
+  while (csv.next()) samples.push_back(sample_of(columns));
   return samples;
 }
 

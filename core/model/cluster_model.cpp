@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -132,6 +133,18 @@ int Hosts::cpu_of(int local_rank) const noexcept {
       break;
   }
   return core / (values_.cores / values_.cpus);
+}
+
+bool is_strided(std::string_view routine) noexcept {
+  return ends_with(routine, "/strided") || ends_with(routine, "/half-aliased") || ends_with(routine, "/aliased");
+}
+
+bool is_mpi_function(std::string_view routine) noexcept {
+  return routine.substr(0, 4) == "MPI_";
+}
+
+double largest_face(const KernelShape& shape) noexcept {
+  return std::max({shape.m * shape.n, shape.m * shape.k, shape.n * shape.k});
 }
 
 }  // namespace hplcast::core

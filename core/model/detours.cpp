@@ -50,8 +50,6 @@ void check_times(const std::string& of, const DetourTimes& times, double period_
              times);
 }
 
-constexpr std::array<const char*, 3> per_names = {"core", "host", "cluster"};
-
 }  // namespace
 
 double ExponentialDuration::sample_s(double uniform) const {
@@ -104,16 +102,6 @@ DetourDuration scaled(const DetourDuration& duration, double factor) {
                 return result;
               }},
       duration);
-}
-
-const char* to_string(DetoursPer per) {
-  return per_names[static_cast<std::size_t>(per)];
-}
-
-DetoursPer detours_per_from_name(const std::string& name) {
-  for (std::size_t i = 0; i < per_names.size(); ++i)
-    if (name == per_names[i]) return static_cast<DetoursPer>(i);
-  throw DomainError("per", name, "core, host or cluster");
 }
 
 DetourSource DetourSource::make(Values values) {

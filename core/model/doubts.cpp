@@ -219,18 +219,6 @@ std::vector<Problem> cluster_problems(std::istream& in, const std::string& name)
   return problems;
 }
 
-const char* to_string(Usability usability) {
-  switch (usability) {
-    case Usability::usable:
-      return "usable";
-    case Usability::doubtful:
-      return "doubtful";
-    case Usability::unusable:
-      return "unusable";
-  }
-  return "";
-}
-
 Usability usability_with(const QualityFlag& flag) {
   if (flag.flag == "oversubscribed" || flag.flag == "no_fit") return Usability::unusable;
   if (flag.flag == "too_few_repetitions" && flag.subject == "dgemm") return Usability::unusable;

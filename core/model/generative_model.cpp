@@ -4,9 +4,8 @@
 #include <cmath>
 #include <ostream>
 
-#include "core/base/json_fields.hpp"
+#include "core/base/described_json.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/kernel_shape.hpp"
 
 namespace hplcast::core {
@@ -100,59 +99,54 @@ DurationLaw GenerativeModel::law(const std::vector<double>& coefficients) const 
 using detail::Json;
 using detail::Node;
 
-namespace {
-
-SquareMatrix matrix_from(const Node& node) {
-  SquareMatrix matrix;
-  for (std::size_t i = 0; i < node.size_of_array(); ++i) matrix.push_back(node.at(i).numbers());
-  return matrix;
+static Json own_json(const LawParameter& parameter) {
+  return to_string(parameter);
 }
 
-NodeKind kind_from(const Node& node) {
-  NodeKind kind;
-  kind.name = node.at("name").text();
-  kind.share = node.at("share").number();
-  kind.mean = node.at("mu").numbers();
-  kind.between_cpus = matrix_from(node.at("Sigma_S"));
-  kind.between_days = matrix_from(node.at("Sigma_T"));
-  if (node.has("cpus")) kind.cpus = node.at("cpus").integer<long>();
-  if (node.has("rows")) kind.rows = node.at("rows").integer<long>();
-  return kind;
+static void take_own(const Node& node, LawParameter& parameter) {
+  parameter = node.made([&] { return parse_law_parameter(node.text()); });
+}
+
+template <typename Fields>
+static void describe(Fields& fields, NodeKind& kind) {
+  fields("name", kind.name);
+  fields("share", kind.share);
+  fields.if_given("cpus", kind.cpus);
+  fields.if_given("rows", kind.rows);
+  fields("mu", kind.mean);
+  fields("Sigma_S", kind.between_cpus);
+  fields("Sigma_T", kind.between_days);
+}
+
+namespace {
+
+struct GenerativeFile {
+  static constexpr int schema_version = GenerativeModel::schema_version;
+  std::string kernel;
+  NoiseFamily noise = NoiseFamily::none;
+  std::vector<LawParameter> parameters;
+  std::vector<NodeKind> kinds;
+};
+
+template <typename Fields>
+void describe(Fields& fields, GenerativeFile& file) {
+  fields("kernel", file.kernel);
+  fields("noise", file.noise);
+  fields("parameters", file.parameters);
+  fields("kinds", file.kinds);
 }
 
 }  // namespace
 
 void write_generative(std::ostream& out, const GenerativeModel& model) {
-  Json json = {{"schema_version", GenerativeModel::schema_version},
-               {"kernel", model.kernel()},
-               {"noise", to_string(model.noise())}};
-  json["parameters"] = Json::array();
-  for (const LawParameter& parameter : model.parameters()) json["parameters"].push_back(to_string(parameter));
-  json["kinds"] = Json::array();
-  for (const NodeKind& kind : model.kinds())
-    json["kinds"].push_back({{"name", kind.name},
-                             {"share", kind.share},
-                             {"cpus", kind.cpus},
-                             {"rows", kind.rows},
-                             {"mu", kind.mean},
-                             {"Sigma_S", kind.between_cpus},
-                             {"Sigma_T", kind.between_days}});
-  out << json_text(json, 2) << '\n';
+  GenerativeFile file{model.kernel(), model.noise(), model.parameters(), model.kinds()};
+  out << detail::described_text(file);
 }
 
 GenerativeModel read_generative(std::istream& in, const std::string& name) {
-  const Json json = detail::parse_json(in, name);
-  const Node root(json, name);
-  root.object();
-  detail::check_schema(root, GenerativeModel::schema_version);
-  return root.made([&] {
-    std::vector<LawParameter> parameters;
-    for (const std::string& text : root.at("parameters").texts()) parameters.push_back(parse_law_parameter(text));
-    std::vector<NodeKind> kinds;
-    const Node list = root.at("kinds");
-    for (std::size_t i = 0; i < list.size_of_array(); ++i) kinds.push_back(kind_from(list.at(i)));
-    return GenerativeModel::make(root.at("kernel").text(), noise_family_from_name(root.at("noise").text()),
-                                 std::move(parameters), std::move(kinds));
+  const auto file = detail::read_described<GenerativeFile>(in, name, detail::Reading::whole);
+  return Node(Json(), name).made([&] {
+    return GenerativeModel::make(file.kernel, file.noise, file.parameters, file.kinds);
   });
 }
 

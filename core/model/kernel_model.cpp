@@ -10,10 +10,6 @@ namespace hplcast::core {
 
 namespace {
 
-#define HPLCAST_TEXT(NAME, name, text) text,
-constexpr std::array family_names = {HPLCAST_NOISE_FAMILIES(HPLCAST_TEXT)};
-#undef HPLCAST_TEXT
-
 constexpr double sqrt_two_over_pi = 0.79788456080286535588;
 constexpr double two_over_pi = 0.63661977236758134308;
 constexpr double mixture_tolerance = 1e-6;  // published mixtures are printed with 7 digits
@@ -38,19 +34,6 @@ void check_modes(const std::vector<MixtureMode>& modes) {
 }
 
 }  // namespace
-
-const char* to_string(NoiseFamily family) {
-  return family_names[static_cast<std::size_t>(family)];
-}
-
-NoiseFamily noise_family_from_name(const std::string& name) {
-  std::string expected;
-  for (const NoiseFamily family : noise_families) {
-    if (name == to_string(family)) return family;
-    expected += (expected.empty() ? "" : ", ") + std::string(to_string(family));
-  }
-  throw DomainError("noise", name, expected);
-}
 
 DurationLaw DurationLaw::make(Polynomial mu, Polynomial sigma, NoiseFamily noise, std::vector<MixtureMode> modes) {
   if (noise == NoiseFamily::mixture) {

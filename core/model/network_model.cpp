@@ -8,32 +8,6 @@
 
 namespace hplcast::core {
 
-const char* to_string(Scope scope) {
-  return scope == Scope::local ? "local" : "remote";
-}
-
-Scope scope_from_name(const std::string& name) {
-  for (const Scope scope : {Scope::local, Scope::remote})
-    if (name == to_string(scope)) return scope;
-  throw DomainError("scope", name, "local or remote");
-}
-
-namespace {
-
-constexpr std::array<const char*, 3> origin_names = {"measured", "published", "given"};
-
-}  // namespace
-
-const char* to_string(LinkCapacity::Origin origin) {
-  return origin_names[static_cast<std::size_t>(origin)];
-}
-
-LinkCapacity::Origin capacity_origin_from_name(const std::string& name) {
-  for (std::size_t i = 0; i < origin_names.size(); ++i)
-    if (name == origin_names[i]) return static_cast<LinkCapacity::Origin>(i);
-  throw DomainError("origin", name, "measured, published or given");
-}
-
 SegmentedLaw SegmentedLaw::make(std::vector<Segment> segments) {
   if (segments.empty()) throw DomainError("segments", "empty", "at least one segment");
   if (segments.front().min_bytes != 0)

@@ -141,11 +141,12 @@ const Watts* find_state(const PowerModel::Values& values, int host, int cpu, con
   return result;
 }
 
-/// What an override of a whole host says of one of its members, or nothing.
-template <typename Member>
-auto of_host(const PowerModel::Values& values, int host, Member member) -> decltype(&*(values.overrides[0].*member)) {
+/// What an override of a whole host says of one of its members, else `otherwise`.
+template <typename T>
+const T& of_host(const PowerModel::Values& values, int host, std::optional<T> PowerOverride::*member,
+                 const T& otherwise) {
   const PowerOverride* one = override_of(values, {host, std::nullopt});
-  return one != nullptr && one->*member ? &*(one->*member) : nullptr;
+  return one != nullptr && one->*member ? *(one->*member) : otherwise;
 }
 
 }  // namespace
@@ -202,18 +203,15 @@ const Watts& PowerModel::core(int host, int cpu, CoreState state) const noexcept
 }
 
 const Watts& PowerModel::idle(int host) const noexcept {
-  const Watts* own = of_host(values_, host, &PowerOverride::idle);
-  return own != nullptr ? *own : values_.idle;
+  return of_host(values_, host, &PowerOverride::idle, values_.idle);
 }
 
 const Watts& PowerModel::awake(int host) const noexcept {
-  const Watts* own = of_host(values_, host, &PowerOverride::awake);
-  return own != nullptr ? *own : values_.awake;
+  return of_host(values_, host, &PowerOverride::awake, values_.awake);
 }
 
 double PowerModel::off_w(int host) const noexcept {
-  const double* own = of_host(values_, host, &PowerOverride::off_w);
-  return own != nullptr ? *own : values_.off_w;
+  return of_host(values_, host, &PowerOverride::off_w, values_.off_w);
 }
 
 std::vector<CoreState> unstated(const PowerModel& model) {

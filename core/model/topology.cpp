@@ -143,14 +143,4 @@ std::optional<unsigned long> hosts_of(const Topology& topology) {
   return std::visit([](const auto& one) { return one.hosts(); }, topology);
 }
 
-const Backbone* backbone_of(const Topology& topology) {
-  const auto* one = std::get_if<SingleSwitch>(&topology);
-  return one != nullptr && one->backbone ? &*one->backbone : nullptr;
-}
-
-Backbone* backbone_of(Topology& topology) {
-  auto* one = std::get_if<SingleSwitch>(&topology);
-  return one != nullptr && one->backbone ? &*one->backbone : nullptr;
-}
-
 }  // namespace hplcast::core

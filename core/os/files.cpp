@@ -261,12 +261,8 @@ std::string sha256_hex(const std::string& text) {
   if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
     throw Error(ExitCode::external_failure, "OpenSSL cannot compute SHA-256");
   }
-  constexpr char hex[] = "0123456789abcdef";
   std::string result;
-  for (unsigned int i = 0; i < length; ++i) {
-    result += hex[digest[i] >> 4];
-    result += hex[digest[i] & 15];
-  }
+  for (unsigned int i = 0; i < length; ++i) result += printed("%02x", static_cast<unsigned>(digest[i]));
   return result;
 }
 

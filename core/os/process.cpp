@@ -147,9 +147,9 @@ int wait_for(const Command& command, GuardedProgram& child, ShownOutput& shown, 
              Clock::time_point begin) {
   using namespace std::chrono_literals;
   auto last_call = begin - 1s;
-  auto pause = 1ms;
+  auto wait = 1ms;
   for (;;) {
-    if (const auto status = child.wait(pause)) return *status;
+    if (const auto status = child.wait(wait)) return *status;
     if (interrupted_by != 0 && !command.despite_interrupts) {
       child.stop();
       throw Error(static_cast<ExitCode>(128 + interrupted_by), "interrupted");
@@ -166,7 +166,7 @@ int wait_for(const Command& command, GuardedProgram& child, ShownOutput& shown, 
       last_call = Clock::now();
     }
     shown.copy();
-    pause = std::min(pause * 2, 20ms);
+    wait = std::min(wait * 2, 20ms);
   }
 }
 
@@ -381,6 +381,37 @@ std::string utc_now() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
+}
+
+Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
+  Command command;
+  const auto add = [&](std::initializer_list<std::string> arguments) {
+    command.arguments.insert(command.arguments.end(), arguments);
+  };
+  // Slurm's launcher knows the hosts and their slots itself, and hands our environment on.
+  const bool is_srun = fs::path(launch.mpirun).filename() == "srun";
+  command.program = launch.mpirun;
+  command.environment = {{"OPENBLAS_NUM_THREADS", "1"}};
+  add({is_srun ? "-n" : "-np", std::to_string(launch.ranks)});
+  if (!is_srun && !launch.hostfile.empty()) add({"--hostfile", fs::absolute(launch.hostfile).string()});
+  if (is_srun) {
+    if (launch.oversubscribe) add({"--overcommit"});
+    if (launch.bind && !launch.oversubscribe) add({"--cpu-bind=cores"});
+  } else if (launch.oversubscribe) {
+    add({"--oversubscribe", "--bind-to", "none"});  // Open MPI refuses to bind two ranks to one core
+  } else if (launch.bind) {
+    add({"--map-by", "core", "--bind-to", "core"});
+  } else {
+    add({"--bind-to", "none"});
+  }
+  if (!is_srun && ::geteuid() == 0) add({"--allow-run-as-root"});
+  command.arguments.insert(command.arguments.end(), launch.options.begin(), launch.options.end());
+  if (!is_srun) {
+    add({"-x", "OPENBLAS_NUM_THREADS"});
+    for (const std::string& variable : launch.exported) add({"-x", variable});
+  }
+  add({program.string()});
+  return command;
 }
 
 }  // namespace hplcast::core

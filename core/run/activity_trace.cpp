@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -57,44 +58,38 @@ void TraceFile::name_row(int row, int process, const std::string& process_name, 
   first_ = false;
 }
 
-void TraceFile::begin_event(const char* category, const char* name, int rank, TimeSpan span) {
+void TraceFile::event(const char* category, const std::string& name, int rank, TimeSpan span,
+                      const std::string& arguments) {
   const auto index = static_cast<std::size_t>(rank);
   const int host = index < host_of_rank_.size() ? host_of_rank_[index] : 0;
   // Nanoseconds are enough for a picture, and short.
   (void)std::fprintf(
-      file_.get(), "%s\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f",
-      first_ ? "" : ",", category, name, host, rank, span.begin_s * us_per_s, (span.end_s - span.begin_s) * us_per_s);
+      file_.get(), "%s\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f%s}",
+      first_ ? "" : ",", category, name.c_str(), host, rank, span.begin_s * us_per_s,
+      (span.end_s - span.begin_s) * us_per_s, arguments.c_str());
   first_ = false;
 }
 
 void TraceFile::phase(int rank, const char* name, TimeSpan span) {
-  begin_event("phase", name, rank, span);
-  (void)std::fputc('}', file_.get());
-}
-
-void TraceFile::kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span) {
-  routine(rank, to_string(kernel), shape, span);
+  event("phase", name, rank, span);
 }
 
 void TraceFile::routine(int rank, const std::string& name, const KernelShape& shape, TimeSpan span) {
-  begin_event("kernel", name.c_str(), rank, span);
-  (void)std::fprintf(file_.get(), ",\"args\":{\"m\":%.0f,\"n\":%.0f,\"k\":%.0f}}", shape.m, shape.n, shape.k);
+  event("kernel", name, rank, span, printed(",\"args\":{\"m\":%.0f,\"n\":%.0f,\"k\":%.0f}", shape.m, shape.n, shape.k));
 }
 
 void TraceFile::region(int rank, const std::string& name, TimeSpan span) {
-  begin_event("region", quoted(name).c_str(), rank, span);
-  (void)std::fputc('}', file_.get());
+  event("region", quoted(name), rank, span);
 }
 
 void TraceFile::call(int rank, const std::string& function, double waited_s, TimeSpan span) {
-  begin_event("mpi", function.c_str(), rank, span);
-  (void)std::fprintf(file_.get(), ",\"args\":{\"waited_us\":%.3f}}", waited_s * us_per_s);
+  event("mpi", function, rank, span, printed(",\"args\":{\"waited_us\":%.3f}", waited_s * us_per_s));
 }
 
 void TraceFile::message(int rank, const char* operation, const TracedMessage& message, TimeSpan span) {
-  begin_event("mpi", operation, rank, span);
-  (void)std::fprintf(file_.get(), ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%.0f,\"waited_us\":%.3f}}", message.peer,
-                     message.tag, message.bytes, message.waited_s * us_per_s);
+  event("mpi", operation, rank, span,
+        printed(",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%.0f,\"waited_us\":%.3f}", message.peer, message.tag,
+                message.bytes, message.waited_s * us_per_s));
 }
 
 void TraceFile::counter(const char* name, double time_s, double value) {

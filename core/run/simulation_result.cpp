@@ -5,9 +5,6 @@
 
 namespace hplcast::core {
 
-// --- the fields: found by the readers and writers of described_json.hpp by their types
-// ---------------------------------
-
 template <typename Fields>
 static void describe(Fields& fields, RoutineUse& use) {
   fields("calls", use.calls);
@@ -44,13 +41,6 @@ static void describe(Fields& fields, RankPhases& phase) {
   fields("messages_s", phase.messages_s);
   fields("waiting_s", phase.waiting_s);
   fields.if_any("detours_s", phase.detours_s);
-}
-
-template <typename Fields>
-static void describe(Fields& fields, StateEnergy& state) {
-  fields("name", state.name);
-  fields("time_s", state.time_s);
-  fields("energy_j", state.energy_j);
 }
 
 template <typename Fields>
@@ -113,7 +103,7 @@ void write_simulation_result(std::ostream& out, SimulationResult result) {
 }
 
 SimulationResult read_simulation_result(std::istream& in, const std::string& name) {
-  return detail::read_described<SimulationResult>(in, name, false);
+  return detail::read_described<SimulationResult>(in, name, detail::Reading::whole);
 }
 
 }  // namespace hplcast::core

@@ -1,4 +1,3 @@
-#include <array>
 #include <cstdio>
 #include <fstream>
 #include <ostream>
@@ -10,25 +9,6 @@
 
 namespace hplcast::core {
 
-namespace {
-
-constexpr std::array rest_names = {std::pair{RestMode::zero, "zero"}, std::pair{RestMode::model, "model"},
-                                   std::pair{RestMode::bench, "bench"}};
-
-}  // namespace
-
-const char* to_string(RestMode mode) {
-  for (const auto& [one, name] : rest_names)
-    if (one == mode) return name;
-  return "unknown";
-}
-
-RestMode rest_mode_from_name(const std::string& name) {
-  for (const auto& [mode, its_name] : rest_names)
-    if (name == its_name) return mode;
-  throw DomainError("rest", name, "zero, model or bench");
-}
-
 IndexRange index_range_from(const std::string& what, const std::string& text) {
   IndexRange range;
   char rest = 0;
@@ -36,13 +16,6 @@ IndexRange index_range_from(const std::string& what, const std::string& text) {
       range.last < range.first)
     throw DomainError(what, text, "first-last, such as 0-31");
   return range;
-}
-
-// --- the fields: found by the readers and writers of described_json.hpp by their types
-// ---------------------------------
-
-static void spell(const std::string& name, RestMode& mode) {
-  mode = rest_mode_from_name(name);
 }
 
 template <typename Fields>
@@ -118,7 +91,7 @@ void write_simulation_settings(std::ostream& out, SimulationSettings settings) {
 }
 
 SimulationSettings read_simulation_settings(std::istream& in, const std::string& name) {
-  return detail::read_described<SimulationSettings>(in, name, true);
+  return detail::read_described<SimulationSettings>(in, name, detail::Reading::partial);
 }
 
 SimulationSettings read_simulation_settings(const std::filesystem::path& path) {
@@ -135,10 +108,7 @@ SimulationSettings read_simulation_settings(const std::filesystem::path& path) {
 // --- progress --------------------------------------------------------------------------------------------------------
 
 std::string progress_line(const SimulationProgress& progress) {
-  std::array<char, 80> line{};
-  const int length = std::snprintf(line.data(), line.size(), "%.6e %.12e %.12e\n", progress.fraction,
-                                   progress.simulated_s, progress.messages);
-  return {line.data(), static_cast<std::size_t>(std::max(length, 0))};
+  return printed("%.6e %.12e %.12e\n", progress.fraction, progress.simulated_s, progress.messages);
 }
 
 std::optional<SimulationProgress> read_progress(const std::filesystem::path& path) {

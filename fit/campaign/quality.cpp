@@ -120,7 +120,7 @@ void flag_few_calls(const CampaignRows& rows, Flags& flags) {
 /// Expected duration of a row; 0 for operations whose model is one number.
 double expected_s(const core::NetworkModel& network, const core::MpiMeasurement& row) {
   using core::MessageCost;
-  const core::ScopeModel& scope = network.scope(core::scope_from_name(row.scope));
+  const core::ScopeModel& scope = network.scope(core::from_name<core::Scope>(row.scope));
   const auto cost_s = [&](MessageCost which) { return scope.cost(which).mean_s(row.size_bytes); };
   if (row.operation == "send") return cost_s(MessageCost::send);
   if (row.operation == "isend") return cost_s(MessageCost::isend);

@@ -96,7 +96,7 @@ void for_sized_rows(const MpiRows& rows, Each each) {
   rows([&](const core::MpiMeasurement& row) {
     const int operation = sized_operation(row.operation);
     if (operation >= 0 && row.error.empty())
-      each(core::scope_from_name(row.scope), static_cast<SizedOperation>(operation), row);
+      each(core::from_name<core::Scope>(row.scope), static_cast<SizedOperation>(operation), row);
   });
 }
 

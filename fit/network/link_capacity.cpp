@@ -108,7 +108,7 @@ void flag_plateau(core::Scope scope, std::size_t first, std::size_t end, LinkCap
 
 void SaturatedTurns::add(const core::MpiMeasurement& row) {
   if (row.operation != "one_way") return;
-  OfScope& scope = scopes_[static_cast<std::size_t>(core::scope_from_name(row.scope))];
+  OfScope& scope = scopes_[static_cast<std::size_t>(core::from_name<core::Scope>(row.scope))];
   const SaturatedTurn turn{row.pairs, row.size_bytes, row.duration_s};
   if (row.order < 0) {
     if (row.error.empty()) scope.turns.push_back(turn);

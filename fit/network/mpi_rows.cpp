@@ -64,7 +64,7 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
   MpiSamples samples;
   std::map<SizedSamples*, Visits> visits;
   rows([&](const core::MpiMeasurement& row) {
-    const core::Scope which = core::scope_from_name(row.scope);
+    const core::Scope which = core::from_name<core::Scope>(row.scope);
     ScopeSamples& scope = samples.scope(which);
     const int operation = sized_operation(row.operation);
     if (operation >= 0) {
@@ -96,7 +96,7 @@ ImportedRows imported_rows(const MpiRows& rows) {
     if (row.source.empty() || !row.error.empty()) return;
     ++imported.rows[row.source];
     if (row.operation != "stream") return;
-    double& rate = imported.stream_bytes_per_s[static_cast<std::size_t>(core::scope_from_name(row.scope))];
+    double& rate = imported.stream_bytes_per_s[static_cast<std::size_t>(core::from_name<core::Scope>(row.scope))];
     rate = std::max(rate, row.size_bytes / row.duration_s);
   });
   return imported;

@@ -114,7 +114,7 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   std::array<detail::TrimmedMean, 2> messages;
   rows([&](const core::MpiMeasurement& row) {
     if (row.operation != "exchange" || !row.error.empty() || row.size_bytes < detached_bytes) return;
-    const auto s = static_cast<std::size_t>(core::scope_from_name(row.scope));
+    const auto s = static_cast<std::size_t>(core::from_name<core::Scope>(row.scope));
     if (models[s])
       messages[s].add(row.duration_s / models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes));
   });

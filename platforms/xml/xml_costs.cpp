@@ -2,17 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <optional>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/platforms/platform_xml.hpp"
 
 namespace hplcast::platforms {
 
 namespace {
 
 using core::MessageCost;
+using core::printed;
+using core::ScopeModel;
 using core::Segment;
 using core::shortest;
+using core::time_text;
 
 /// SimGrid reads bounds with stoi().
 constexpr double bound_limit = 2147483648.0;
@@ -49,6 +56,11 @@ std::string overhead(const core::SegmentedLaw& law) {
   return list;
 }
 
+/// Whether factors say a segment of the transfer exactly.
+bool is_carried(const Segment& segment) {
+  return segment.slope_s_per_byte >= 0 && intercept_on_wire_s(segment) >= 0;
+}
+
 /// The flow that stands for a segment: exact where is_carried(), else exact at one size of the segment only.
 core::MessageFlow representative_flow(const core::ScopeModel& scope, std::size_t index) {
   const std::vector<Segment>& segments = scope.cost(MessageCost::transfer).segments();
@@ -69,14 +81,6 @@ core::MessageFlow representative_flow(const core::ScopeModel& scope, std::size_t
 
 }  // namespace
 
-bool is_carried(const Segment& segment) {
-  return segment.slope_s_per_byte >= 0 && intercept_on_wire_s(segment) >= 0;
-}
-
-bool has_xml_bound(const Segment& segment) {
-  return segment.min_bytes + core::smpi_envelope_bytes <= bound_limit;
-}
-
 XmlCosts xml_costs(const core::ScopeModel& scope) {
   XmlCosts costs;
   costs.os = overhead(scope.cost(MessageCost::send));
@@ -94,6 +98,15 @@ XmlCosts xml_costs(const core::ScopeModel& scope) {
   return costs;
 }
 
+namespace {
+
+/// Bandwidth factor of a segment of the transfer, relative to the scope's link.
+struct XmlFactor {
+  double min_bytes = 0;
+  double factor = 1;
+  bool only_short_messages = false;  ///< of less than 1 KiB, which fill no link
+};
+
 std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope) {
   std::vector<XmlFactor> factors;
   const std::vector<Segment>& segments = scope.cost(MessageCost::transfer).segments();
@@ -106,6 +119,7 @@ std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope) {
   return factors;
 }
 
+/// The time in s that a message takes alone on the link of a scope with the factors of this or another scope.
 double xml_transfer_s(const core::ScopeModel& link, const core::ScopeModel& factors, double size_bytes) {
   const std::vector<Segment>& segments = factors.cost(MessageCost::transfer).segments();
   std::size_t index = segments.size() - 1;
@@ -115,6 +129,189 @@ double xml_transfer_s(const core::ScopeModel& link, const core::ScopeModel& fact
   const double bandwidth_factor = flow.bandwidth_bytes_per_s / factors.link_bytes_per_s();
   return link.latency_s * latency_factor +
          (size_bytes + core::smpi_envelope_bytes) / (link.link_bytes_per_s() * bandwidth_factor);
+}
+
+/// Sizes at which two laws may differ most: the ends of all their segments up to what was measured.
+std::vector<double> sizes_of(const ScopeModel& a, const ScopeModel& b, MessageCost cost) {
+  std::vector<double> sizes;
+  const double longest = std::max({a.max_bytes, b.max_bytes, 1.0});
+  for (const ScopeModel* scope : {&a, &b}) {
+    for (const Segment& segment : scope->cost(cost).segments()) {
+      sizes.push_back(std::max(1.0, segment.min_bytes));
+      sizes.push_back(std::max(1.0, segment.min_bytes - 1));
+    }
+    if (scope->max_bytes == 0) sizes.push_back(2 * sizes.back());
+  }
+  sizes.push_back(longest);
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+/// " (5.1 us in place of 3.2 us at 4096 bytes)", where both differ most in relation to the larger one.
+std::string worst(const std::vector<double>& sizes, const std::function<double(double)>& exported_s,
+                  const std::function<double(double)>& model_s) {
+  double largest = -1, worst_bytes = 0;
+  for (const double size : sizes) {
+    const double exported = exported_s(size), model = model_s(size);
+    const double difference = std::abs(exported - model) / std::max({exported, model, 1e-12});
+    if (difference <= largest) continue;
+    largest = difference;
+    worst_bytes = size;
+  }
+  return " (at " + shortest(worst_bytes) + (worst_bytes == 1 ? " byte " : " bytes ") +
+         time_text(exported_s(worst_bytes)) + " in place of " + time_text(model_s(worst_bytes)) + ")";
+}
+
+double sd_s(const Segment& segment) {
+  if (segment.modes.empty()) return segment.sd_s;
+  double mean = 0, second = 0;
+  for (const core::MixtureMode& mode : segment.modes) {
+    mean += mode.probability * mode.mean;
+    second += mode.probability * (mode.mean * mode.mean + mode.sd * mode.sd);
+  }
+  return std::sqrt(std::max(0.0, second - mean * mean));
+}
+
+/// A message that is faster alone than its link carries.
+std::vector<std::string> faster_than_link(const ScopeModel& scope, core::Scope which) {
+  std::vector<std::string> losses;
+  if (!core::link_limit(scope, which).is_shared) return losses;
+  constexpr double rounding = 1e-6;
+  for (const XmlFactor& one : bandwidth_factors(scope)) {
+    if (one.factor <= 1 + rounding || one.only_short_messages) continue;
+    losses.push_back(std::string(core::to_string(which)) + " transfer from " + shortest(one.min_bytes) +
+                     " bytes: a single message is faster than its link (bandwidth factor " +
+                     printed("%.3g", one.factor) +
+                     "); platform.xml lets it, the platform library keeps it to the link");
+  }
+  return losses;
+}
+
+/// The ends of one segment.
+std::vector<double> ends_of(const ScopeModel& scope, MessageCost cost, std::size_t index) {
+  const std::vector<Segment>& segments = scope.cost(cost).segments();
+  const double begin = std::max(1.0, segments[index].min_bytes);
+  return {begin,
+          index + 1 < segments.size() ? segments[index + 1].min_bytes - 1 : std::max(scope.max_bytes, 2 * begin)};
+}
+
+std::vector<std::string> segment_losses(const ScopeModel& scope, MessageCost cost, const std::string& name) {
+  std::vector<std::string> losses;
+  const std::vector<Segment>& segments = scope.cost(cost).segments();
+  const auto model_s = [&](double size) { return scope.cost(cost).mean_s(size); };
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Segment& segment = segments[i];
+    const std::string where = name + " " + core::message_cost_names[static_cast<std::size_t>(cost)] + " from " +
+                              shortest(segment.min_bytes) + " bytes: ";
+    if (segment.min_bytes + core::smpi_envelope_bytes > bound_limit) {
+      losses.push_back(where + "SimGrid's bounds end at 2^31, the segment below goes on instead");
+      continue;
+    }
+    if (const double sd = sd_s(segment); !segment.modes.empty() || sd > 0) {
+      const double size = std::max(1.0, segment.min_bytes), mean = model_s(size);
+      losses.push_back(where + "noise is left out, every message takes its expected time (standard deviation " +
+                       time_text(sd) + (mean > 0 ? ", " + printed("%.2g", 100 * sd / mean) + " %" : std::string()) +
+                       " of a message of " + shortest(size) + (size == 1 ? " byte)" : " bytes)"));
+    }
+    if (cost == MessageCost::transfer && !is_carried(segment)) {
+      losses.push_back(
+          where +
+          "a line that starts below zero or falls becomes one through zero, right in the middle of the segment" +
+          worst(
+              ends_of(scope, cost, i), [&](double size) { return xml_transfer_s(scope, scope, size); }, model_s));
+    }
+  }
+  return losses;
+}
+
+}  // namespace
+
+std::vector<std::string> xml_cost_losses(const ScopeModel& scope, core::Scope which) {
+  const std::string name = core::to_string(which);
+  std::vector<std::string> losses = faster_than_link(scope, which);
+  if (scope.half_duplex)
+    losses.push_back(name +
+                     " half_duplex: messages in both directions overlap (two that meet take half of their time)");
+  for (std::size_t i = 0; i < core::message_cost_count; ++i) {
+    for (std::string& loss : segment_losses(scope, static_cast<MessageCost>(i), name))
+      losses.push_back(std::move(loss));
+  }
+  return losses;
+}
+
+std::vector<std::string> xml_scope_losses(const ScopeModel& local, const ScopeModel& remote) {
+  std::vector<std::string> losses;
+  const XmlCosts remote_costs = xml_costs(remote), local_costs = xml_costs(local);
+  const auto add = [&](const char* what, MessageCost cost, const std::function<double(double)>& exported_s) {
+    losses.push_back(
+        std::string("local ") + what + ": platform.xml has one list for all messages, that of remote ones is used" +
+        worst(sizes_of(local, remote, cost), exported_s, [&](double size) { return local.cost(cost).mean_s(size); }));
+  };
+  const auto add_call = [&](const char* what, MessageCost cost, const std::string XmlCosts::*list) {
+    if (remote_costs.*list != local_costs.*list)
+      add(what, cost, [&](double size) { return remote.cost(cost).mean_s(size); });
+  };
+  add_call("send", MessageCost::send, &XmlCosts::os);
+  add_call("isend", MessageCost::isend, &XmlCosts::ois);
+  add_call("recv", MessageCost::recv, &XmlCosts::overhead_recv);
+  const bool bandwidths = remote_costs.bw_factor != local_costs.bw_factor;
+  const bool latencies = remote_costs.lat_factor != local_costs.lat_factor;
+  if (bandwidths || latencies) {
+    add(bandwidths && latencies ? "bandwidth and latency factors"
+        : bandwidths            ? "bandwidth factors"
+                                : "latency factors",
+        MessageCost::transfer, [&](double size) { return xml_transfer_s(local, remote, size); });
+  }
+  return losses;
+}
+
+namespace {
+
+/// A factor nearer to 1 is within what is known of a bandwidth.
+constexpr double no_loss = 0.98;
+
+std::optional<SharingLoss> loss_of(const core::ScopeModel& scope, core::Scope which, int matters_from_ranks) {
+  const std::vector<XmlFactor> factors = bandwidth_factors(scope);
+  SharingLoss loss;
+  loss.scope = which;
+  loss.matters_from_ranks = matters_from_ranks;
+  for (const XmlFactor& one : factors) {
+    if (scope.max_bytes > 0 && one.min_bytes > scope.max_bytes) break;
+    loss.longest_factor = one.factor;
+    if (one.only_short_messages || one.factor >= loss.least_factor) continue;
+    loss.least_factor = one.factor;
+    loss.least_from_bytes = one.min_bytes;
+  }
+  if (loss.least_factor >= no_loss) return std::nullopt;
+  return loss;
+}
+
+}  // namespace
+
+std::vector<SharingLoss> sharing_losses(const core::ClusterModel& cluster) {
+  const core::NetworkModel::Values& network = cluster.network.values();
+  const int cores = cluster.hosts.values().cores;
+  const bool hosts_share = core::hosts_of(network.topology) || core::backbone_of(network.topology) != nullptr;
+  const int remote_from = hosts_share ? 1 : 2;
+  std::vector<SharingLoss> losses;
+  const auto add = [&](const std::optional<SharingLoss>& loss) {
+    if (loss && cores >= loss->matters_from_ranks) losses.push_back(*loss);
+  };
+  if (network.remote && cluster.hosts.count() > 1) add(loss_of(*network.remote, core::Scope::remote, remote_from));
+  if (network.local.capacity) add(loss_of(network.local, core::Scope::local, 2));
+  return losses;
+}
+
+std::string to_string(const SharingLoss& loss) {
+  const std::string factors =
+      printed("f is %.2g at least (messages from %s bytes on), %.2g for the longest", loss.least_factor,
+              core::shortest(loss.least_from_bytes).c_str(), loss.longest_factor);
+  return std::string(core::to_string(loss.scope)) +
+         " messages that share a link: a flow of bandwidth factor f takes 1/f of it for each byte, so that all "
+         "have "
+         "a total of f of its bandwidth; " +
+         factors + "; matters from " + std::to_string(loss.matters_from_ranks) +
+         (loss.matters_from_ranks == 1 ? " rank" : " ranks") + " per host on";
 }
 
 }  // namespace hplcast::platforms

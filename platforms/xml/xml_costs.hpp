@@ -15,23 +15,6 @@ struct XmlCosts {
 
 XmlCosts xml_costs(const core::ScopeModel& scope);
 
-/// Bandwidth factor of a segment of the transfer, relative to the scope's link.
-struct XmlFactor {
-  double min_bytes = 0;
-  double factor = 1;
-  bool only_short_messages = false;  ///< of less than 1 KiB, which fill no link
-};
-std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope);
-
-/// The time in s that a message takes alone on the link of a scope with the factors of this or another scope.
-double xml_transfer_s(const core::ScopeModel& link, const core::ScopeModel& factors, double size_bytes);
-
-/// Whether factors say a segment of the transfer exactly.
-bool is_carried(const core::Segment& segment);
-
-/// Whether SimGrid can read where a segment starts.
-bool has_xml_bound(const core::Segment& segment);
-
 /// Losses of xml_costs() for a single message of this scope, one sentence with its size each.
 std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which);
 

@@ -84,7 +84,7 @@ void Activity::kernel(int rank, core::KernelId kernel, const core::KernelShape& 
   if (state.gathers) return;
   state.kernels_end_s = span.end_s;
   release_probe(rank, state);
-  trace_->kernel(rank, kernel, shape, span);
+  trace_->routine(rank, core::to_string(kernel), shape, span);
 }
 
 void Activity::follow(Call& call) {

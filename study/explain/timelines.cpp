@@ -58,9 +58,9 @@ void write_event(core::TraceFile& trace, int row, const ActivityEvent& event, do
     case ActivityEvent::Kind::phase:
       return trace.phase(row, core::phase_names[event.name], span);
     case ActivityEvent::Kind::kernel:
-      return trace.kernel(row, static_cast<core::KernelId>(event.name),
-                          {static_cast<double>(event.m), static_cast<double>(event.n), static_cast<double>(event.k)},
-                          span);
+      return trace.routine(row, core::kernel_names[event.name],
+                           {static_cast<double>(event.m), static_cast<double>(event.n), static_cast<double>(event.k)},
+                           span);
     case ActivityEvent::Kind::message:
       return trace.message(row, core::mpi_names[event.name], {event.peer, event.tag, event.bytes, waited_s}, span);
   }

@@ -118,8 +118,8 @@ void trace_rank(core::TraceFile& trace, const RankActivity& rank, const std::vec
         trace.phase(rank.rank, core::phase_names[event.name], span);
         break;
       case ActivityEvent::Kind::kernel:
-        trace.kernel(rank.rank, static_cast<core::KernelId>(event.name),
-                     {static_cast<double>(event.m), static_cast<double>(event.n), static_cast<double>(event.k)}, span);
+        trace.routine(rank.rank, core::kernel_names[event.name],
+                      {static_cast<double>(event.m), static_cast<double>(event.n), static_cast<double>(event.k)}, span);
         break;
       case ActivityEvent::Kind::message:
         trace.message(rank.rank, core::mpi_names[event.name], {event.peer, event.tag, event.bytes, waited_s[i]}, span);

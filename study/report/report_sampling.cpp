@@ -28,9 +28,10 @@ CurvePart part_of(const core::PanelCost& cost, const core::HplParameters& p) {
   const double gflop = (core::hpl_flop(part.to) - core::hpl_flop(part.from)) / 1e9;
   constexpr double least_share = 0.1;  // of the time: a bar that is wider than the time has no rate
   part.gflops = gflop / cost.time_s;
-  part.least_gflops = gflop / (cost.time_s + cost.error_95_s);
-  part.most_gflops = gflop / std::max(cost.time_s - cost.error_95_s, least_share * cost.time_s);
-  part.simulated = cost.error_95_s == 0;
+  const double error_95_s = cost.error_95_s.value_or(0);
+  part.least_gflops = gflop / (cost.time_s + error_95_s);
+  part.most_gflops = gflop / std::max(cost.time_s - error_95_s, least_share * cost.time_s);
+  part.simulated = error_95_s == 0;
   return part;
 }
 

@@ -163,7 +163,7 @@ class SampledRun {
     for (const auto& [begin, sample] : samples_) {
       const PanelWindow& window = sample.window;
       const double time_s = sample.time_s(window.counts_from, window.counts_to, window.counts_to == windows_.panels);
-      sampling.windows.push_back({window.counts_from, window.counts_to - window.counts_from, time_s, 0});
+      sampling.windows.push_back({window.counts_from, window.counts_to - window.counts_from, time_s, {}});
       prediction.time_s += time_s;
       for (const PanelPiece& piece : steady_pieces(windows_, window))
         measured.push_back(

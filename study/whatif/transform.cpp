@@ -57,7 +57,7 @@ class Argument {
     }
   }
   core::DetoursPer detours_per(std::size_t i, core::DetoursPer otherwise) const {
-    return i < size() ? core::detours_per_from_name(parts_[i]) : otherwise;
+    return i < size() ? core::from_name<core::DetoursPer>(parts_[i]) : otherwise;
   }
   /// "3" or "0-3", each below `cores_of_host`; none: all.
   std::vector<int> cores(std::size_t i, int cores_of_host) const {

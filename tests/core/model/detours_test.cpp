@@ -78,7 +78,7 @@ TEST(Detours, RefuseWhatNoMachineDoes) {
   EXPECT_THAT(error({"a", PeriodicDetours(), 1, ConstantDuration{0.01}, DetoursPer::core, false, {3, 3}}),
               HasSubstr("each once"));
   EXPECT_THAT(error({"", PeriodicDetours(), 1, ConstantDuration{0.01}}), HasSubstr("a name"));
-  EXPECT_THAT(error_in([] { detours_per_from_name("rack"); }), HasSubstr("core, host or cluster"));
+  EXPECT_THAT(error_in([] { from_name<DetoursPer>("rack"); }), HasSubstr("core, host or cluster"));
 }
 
 TEST(Detours, TogetherLeaveTimeForWork) {

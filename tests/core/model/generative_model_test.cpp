@@ -76,7 +76,8 @@ TEST(GenerativeModel, BadFilesAreNamedWithTheFieldAtFault) {
   EXPECT_NE(message("[]").find("expected an object"), std::string::npos);
   EXPECT_NE(message(R"({"schema_version": 2})").find("/schema_version"), std::string::npos);
   EXPECT_NE(
-      message(R"({"schema_version": 1, "parameters": ["mnk"], "kinds": [{"name": "a", "share": 1, "mu": ["x"]}]})")
+      message(
+          R"({"schema_version": 1, "kernel": "dgemm", "noise": "none", "parameters": ["mnk"], "kinds": [{"name": "a", "share": 1, "mu": ["x"]}]})")
           .find("/kinds/0/mu/0"),
       std::string::npos);
 }

@@ -46,8 +46,7 @@ class TraceFile {
   /// The same for rows that are not one per rank: a thread `row` in a process of that number and name.
   void name_row(int row, int process, const std::string& process_name, const std::string& row_name);
   void phase(int rank, const char* name, TimeSpan span);
-  void kernel(int rank, KernelId kernel, const KernelShape& shape, TimeSpan span);
-  /// The same of programs other than HPL: names are free.
+  /// A kernel of HPL, or a routine of another program, whose names are free.
   void routine(int rank, const std::string& name, const KernelShape& shape, TimeSpan span);
   void region(int rank, const std::string& name, TimeSpan span);
   /// An MPI call of which only this is known.
@@ -60,7 +59,7 @@ class TraceFile {
   void close();
 
  private:
-  void begin_event(const char* category, const char* name, int rank, TimeSpan span);
+  void event(const char* category, const std::string& name, int rank, TimeSpan span, const std::string& arguments = "");
 
   struct Closer {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }

@@ -53,10 +53,8 @@ class Hosts {
 
 /// How the code between two marks of a program is simulated (docs/models/any-program.md).
 enum class RegionMode { model, factor, bench, skip };
-
-const char* to_string(RegionMode mode);
-/// @throws DomainError for an unknown name.
-RegionMode region_mode_from_name(const std::string& name);
+template <>
+inline constexpr EnumNames names_of<RegionMode> = {"mode of a region", {"model", "factor", "bench", "skip"}};
 
 /// A region of a program, marked by HPLCAST_REGION_BEGIN and HPLCAST_REGION_END.
 struct RegionModel {
@@ -73,6 +71,7 @@ struct ObservedTime {
   double routines_s = 0;
   double mpi_s = 0;
   double rest_s = 0;  ///< neither routines nor MPI nor regions
+  bool empty() const { return total_s <= 0; }
 };
 
 /// What `hplcast fit program` knows of a program: part of cluster.json.

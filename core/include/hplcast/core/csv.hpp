@@ -37,6 +37,8 @@ class CsvReader {
 
   /// Fields of the current row. @throws ParseError (file, line, column) if the text is not what is asked for.
   std::string_view text(std::size_t column) const { return fields_[column]; }
+  /// Whether it has any; of a column that may be npos.
+  bool has(std::size_t column) const noexcept { return column != npos && !fields_[column].empty(); }
   double number(std::size_t column) const;        ///< finite
   double positive(std::size_t column) const;      ///< finite and > 0
   double non_negative(std::size_t column) const;  ///< finite and >= 0
@@ -49,7 +51,6 @@ class CsvReader {
 
  private:
   bool read_line();
-  bool read_fields();
   void split_fields();
 
   std::istream& in_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 
 /// Detours: what takes the CPU away from a rank for a while (monitoring agents, daemons, ticks). The list `detours` of
 /// cluster.json; what they do to a rank's work is in detour_clock.hpp. The lists of kinds are `DetourTimes` and
@@ -68,9 +69,8 @@ DetourDuration scaled(const DetourDuration& duration, double factor);
 
 /// What a detour holds up at the same instant.
 enum class DetoursPer { core, host, cluster };
-const char* to_string(DetoursPer per);
-/// @throws DomainError
-DetoursPer detours_per_from_name(const std::string& name);
+template <>
+inline constexpr EnumNames names_of<DetoursPer> = {"per", {"core", "host", "cluster"}};
 
 /// One cause of detours.
 class DetourSource {

@@ -73,9 +73,8 @@ std::vector<QualityFlag> missing_kernels(const ClusterModel& cluster);
 // What the flags of measurements mean for who predicts with them.
 
 enum class Usability { usable, doubtful, unusable };
-
-/// "usable", "doubtful", "unusable".
-const char* to_string(Usability usability);
+template <>
+inline constexpr EnumNames names_of<Usability> = {"usability", {"usable", "doubtful", "unusable"}};
 
 /// What becomes of a model with one flag. Unusable: `oversubscribed`, `no_fit`, and `too_few_repetitions` of dgemm,
 /// which is nearly all of HPL's time. Usable: `capacity_unknown` and `capacity_lower_bound`, which predictions tell

@@ -37,22 +37,33 @@ struct HplParameters {
 };
 
 /// flop that HPL itself counts: 2/3 N^3 + 3/2 N^2.
-double hpl_flop(double N) noexcept;
+constexpr double hpl_flop(double N) noexcept {
+  return 2.0 / 3.0 * N * N * N + 3.0 / 2.0 * N * N;
+}
 
 /// Bytes of the matrix: 8 N^2.
-double hpl_matrix_bytes(double N) noexcept;
+constexpr double hpl_matrix_bytes(double N) noexcept {
+  return 8 * N * N;
+}
 
-/// The fields of HplParameters in order, by name: for CSV headers, JSON and matching.
+/// A field of HplParameters: for CSV headers, HPL.dat, JSON and matching.
 struct HplField {
   const char* name;
   long long (*get)(const HplParameters&);
   void (*set)(HplParameters&, long long);
-};
-const std::vector<HplField>& hpl_fields();
+  long long least;                          ///< that HPL takes
+  std::vector<std::string> names = {};      ///< of the values 0, 1, 2 ..., all there are; none: any number
+  std::vector<std::string> in_output = {};  ///< the same in HPL's output
 
-/// Value of a field written as a number, or as a name: PMAP row, column; PFACT and RFACT left, crout, right; BCAST
-/// 1ring, 1ringM, 2ring, 2ringM, long, longM; SWAP bin-exch, long, mix; L1 and U transposed, no-transposed; EQUIL no,
-/// yes.
+  /// The largest value that HPL takes.
+  long long most() const { return names.empty() ? 2147483647 : static_cast<long long>(names.size()) - 1; }
+};
+/// All of them, in order.
+const std::vector<HplField>& hpl_fields();
+/// The one of that name, or null.
+const HplField* find_hpl_field(const std::string& name);
+
+/// Value of a field written as a number, or as one of its names.
 std::optional<long long> hpl_value(const std::string& field, std::string_view text);
 
 /// "0 left, 1 crout, 2 right": the values of a field that has names, else empty.
@@ -60,8 +71,6 @@ std::string hpl_value_names(const std::string& field);
 
 /// What hpl_value() accepts, for messages: "an integer below 2^31, or a name (0 left, 1 crout, 2 right)".
 std::string hpl_value_expected(const std::string& field);
-
-class CsvReader;
 
 /// The parameters in the current row of a CSV: columns have the names of hpl_fields() (also `equilibration` and
 /// `alignment`), values are numbers or names, absent columns keep `defaults`. @throws ParseError

@@ -9,24 +9,25 @@
 #include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/noise_list.h"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
 #define HPLCAST_FAMILY(NAME, name, text) name,
 #define HPLCAST_FAMILY_OF(NAME, name, text) NoiseFamily::name,
+#define HPLCAST_FAMILY_TEXT(NAME, name, text) text,
 
 /// How durations scatter around their expectation (docs/models/kernel-models.md). A switch over them has no default:
 /// one that is forgotten does not compile.
 enum class NoiseFamily { HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY) };
 
 inline constexpr std::array noise_families = {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_OF)};
+template <>
+inline constexpr EnumNames names_of<NoiseFamily> = {"noise", {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_TEXT)}};
 
 #undef HPLCAST_FAMILY
 #undef HPLCAST_FAMILY_OF
-
-const char* to_string(NoiseFamily family);
-/// @throws DomainError for an unknown name.
-NoiseFamily noise_family_from_name(const std::string& name);
+#undef HPLCAST_FAMILY_TEXT
 
 /// One mode of a mixture of normal laws for the relative duration d/mu.
 struct MixtureMode {

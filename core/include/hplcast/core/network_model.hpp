@@ -14,10 +14,8 @@ namespace hplcast::core {
 
 /// Where the two ends of a message are: on one host, or on two.
 enum class Scope { local, remote };
-
-const char* to_string(Scope scope);
-/// @throws DomainError for an unknown name.
-Scope scope_from_name(const std::string& name);
+template <>
+inline constexpr EnumNames names_of<Scope> = {"scope", {"local", "remote"}};
 
 /// The costs of a message. send, isend, recv: time that the calling rank spends in the call (SMPI's os,
 /// ois, or). transfer: time of one message in the network, from which SMPI's latency and bandwidth factors follow.
@@ -63,10 +61,8 @@ struct LinkCapacity {
   double low_bytes_per_s = 0, high_bytes_per_s = 0;  ///< 95 % interval of a measured one; both 0: not known
   Origin origin = Origin::given;
 };
-
-const char* to_string(LinkCapacity::Origin origin);
-/// @throws DomainError for an unknown name.
-LinkCapacity::Origin capacity_origin_from_name(const std::string& name);
+template <>
+inline constexpr EnumNames names_of<LinkCapacity::Origin> = {"origin", {"measured", "published", "given"}};
 
 /// The costs of one scope.
 struct ScopeModel {

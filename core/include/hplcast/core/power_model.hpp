@@ -88,6 +88,7 @@ struct FrequencyModel {
 struct PowerCaps {
   std::optional<double> cpu_w;   ///< per CPU (socket)
   std::optional<double> host_w;  ///< per host
+  bool empty() const { return !cpu_w && !host_w; }
 };
 
 /// Where a host, a CPU of all hosts, or a CPU of one host differs; what is absent is as elsewhere. A key of `states`

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/text.hpp"
+
 // What sensors of power say: samples, and what of them is the power of a host. docs/formats/measurements-csv.md has the
 // CSV.
 namespace hplcast::core {
@@ -20,10 +22,8 @@ enum class PowerDomain {
   platform,  ///< RAPL's psys: packages and more, so nothing may be added to it; few machines wire it to the supply
   other      ///< a board's rail, a graphics card
 };
-
-const char* to_string(PowerDomain domain);
-/// @throws DomainError for a name that is none of these.
-PowerDomain power_domain_from_name(const std::string& name);
+template <>
+inline constexpr EnumNames names_of<PowerDomain> = {"domain", {"host", "package", "dram", "part", "platform", "other"}};
 
 /// One value of one sensor.
 struct PowerSample {

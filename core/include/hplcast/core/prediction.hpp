@@ -84,6 +84,13 @@ std::string energy_text(const Energy& energy);
 
 // What describe() names are the fields in JSON, of predictions and of results of simulations.
 
+template <typename Fields>
+void describe(Fields& fields, StateEnergy& state) {
+  fields("name", state.name);
+  fields("time_s", state.time_s);
+  fields("energy_j", state.energy_j);
+}
+
 /// Statistics of the simulated calls of one kernel.
 struct KernelCount {
   std::uint64_t calls = 0;
@@ -146,7 +153,7 @@ struct PanelCost {
   int first_panel = 0;
   int panels = 0;
   double time_s = 0;
-  double error_95_s = 0;  ///< 0: simulated
+  std::optional<double> error_95_s;  ///< nothing: simulated
 };
 
 /// How a prediction was made of some of the panels (docs/models/sampled.md).

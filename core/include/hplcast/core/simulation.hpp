@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -65,10 +66,8 @@ struct SimulationDiagnosis {
 /// How code of a program that is neither BLAS nor MPI nor a region is simulated: it takes no time, a share of the time
 /// in routines as observed, or its CPU time here.
 enum class RestMode { zero, model, bench };
-
-const char* to_string(RestMode mode);
-/// @throws DomainError for an unknown name.
-RestMode rest_mode_from_name(const std::string& name);
+template <>
+inline constexpr EnumNames names_of<RestMode> = {"rest", {"zero", "model", "bench"}};
 
 /// A program other than HPL, all of whose run is timed.
 struct ProgramSettings {

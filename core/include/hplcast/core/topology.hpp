@@ -72,9 +72,12 @@ const char* kind_of(const Topology& topology);
 std::string parameters_of(const Topology& topology);
 std::optional<unsigned long> hosts_of(const Topology& topology);
 
-/// Null if there is none.
-const Backbone* backbone_of(const Topology& topology);
-Backbone* backbone_of(Topology& topology);
+/// Null if there is none. `AnyTopology`: Topology, which may be const.
+template <typename AnyTopology>
+auto* backbone_of(AnyTopology&& topology) {
+  auto* one = std::get_if<SingleSwitch>(&topology);
+  return one != nullptr && one->backbone ? &*one->backbone : nullptr;
+}
 
 /// Joins functions into one.
 template <typename... Functions>

@@ -1,13 +1,13 @@
 #include "hplcast/platforms/run_files.hpp"
 
 #include <array>
-#include <cstdio>
 #include <ostream>
 #include <string>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/kernel_shape.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::platforms {
 
@@ -23,9 +23,7 @@ constexpr std::array noise_names = {HPLCAST_NOISE_FAMILIES(HPLCAST_NOISE)};
 constexpr std::array<const char*, 3> order_names = {"HPLCAST_CPU_BLOCK", "HPLCAST_CPU_CYCLIC", "HPLCAST_CPU_LIST"};
 
 std::string hexadecimal(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%a", value);
-  return text.data();
+  return core::printed("%a", value);
 }
 
 std::string quoted(const std::string& text) {
@@ -35,9 +33,7 @@ std::string quoted(const std::string& text) {
     if (c == '"' || c == '\\') {
       result += std::string("\\") + c;
     } else if (byte < 0x20 || byte > 0x7e || c == '?') {  // ?: no trigraphs
-      std::array<char, 8> octal{};
-      std::snprintf(octal.data(), octal.size(), "\\%03o", static_cast<unsigned>(byte));
-      result += octal.data();
+      result += core::printed("\\%03o", static_cast<unsigned>(byte));
     } else {
       result += c;
     }
@@ -152,6 +148,36 @@ void write_model_h(std::ostream& out, const core::ClusterModel& cluster) {
          "HPLCAST_MODEL_NO_TABLES\n";
   write_tables(out, cluster);
   out << "#endif\n#endif\n";
+}
+
+void write_hostfile(std::ostream& out, const core::ClusterModel& cluster, int ranks) {
+  const core::Hosts& hosts = cluster.hosts;
+  if (ranks < 1) throw core::DomainError("ranks", ranks, "at least 1");
+  if (ranks > hosts.total_cores()) {
+    throw core::DomainError("ranks", ranks,
+                            "at most the " + std::to_string(hosts.total_cores()) + " cores of cluster " + cluster.name +
+                                " (" + std::to_string(hosts.count()) + " hosts with " +
+                                std::to_string(hosts.values().cores) + " cores)",
+                            "choose a grid with P*Q within that, or a larger cluster");
+  }
+  for (int rank = 0; rank < ranks; ++rank) {
+    out << hosts.names()[static_cast<std::size_t>(rank / hosts.values().cores)] << '\n';
+  }
+}
+
+std::vector<std::string> smpi_options(const core::ClusterModel& cluster) {
+  return {
+      // Time passes in our models only; host-speed stops SMPI from asking for the speed of this machine.
+      "--cfg=smpi/simulate-computation:no",
+      "--cfg=smpi/host-speed:1f",
+      // HPL's globals are harmless once its timers are replaced: no copy of the program for each rank.
+      "--cfg=smpi/privatization:no",
+      // SimGrid's default, yes, lets a failed probe by one rank slow the probes of all others.
+      std::string("--cfg=smpi/grow-injected-times:") + (cluster.network.values().growing_probes ? "yes" : "no"),
+      // Delays are exact to a picosecond; smpirun's own default is a nanosecond.
+      "--cfg=surf/precision:1e-12",
+      "--cfg=maxmin/precision:1e-9",
+  };
 }
 
 }  // namespace hplcast::platforms
