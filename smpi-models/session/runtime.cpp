@@ -33,7 +33,7 @@ simgrid::xbt::Extension<s4u::Actor, Rank> rank_extension() {
 
 Runtime& Runtime::instance() {
   Runtime*& runtime = session().runtime;
-  if (runtime == nullptr) runtime = new Runtime();
+  if (runtime == nullptr) runtime = guarded([] { return new Runtime(); });
   return *runtime;
 }
 
@@ -125,7 +125,7 @@ ProgramMessages* Runtime::program_messages() {
   if (!messages_) return nullptr;
   if (!program_messages_) {
     messages_->leave_flows_to_simgrid();  // collective operations are SMPI's, and share links with them
-    program_messages_.emplace(*messages_, ranks_, *world_, kernels_.has_late_probes());
+    program_messages_.emplace(*messages_, *world_, kernels_.has_late_probes());
   }
   return &*program_messages_;
 }
@@ -133,9 +133,9 @@ ProgramMessages* Runtime::program_messages() {
 Rank& Runtime::rank() {
   const s4u::Actor* const actor = s4u::Actor::self();
   if (Rank* const rank = actor == nullptr ? nullptr : actor->extension(rank_extension())) return *rank;
-  throw core::Error(core::ExitCode::bad_input,
-                    "called outside of a rank of the simulated program, perhaps by a thread of it, which are not "
-                    "simulated; expected a rank that smpirun started");
+  end_simulation(
+      "called outside of a rank of the simulated program, perhaps by a thread of it, which are not simulated; expected "
+      "a rank that smpirun started");
 }
 
 void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {

@@ -35,7 +35,7 @@ const char* hplcast_mpi_name(hplcast_mpi operation);
 
 /* Number of this interface. It grows when a function or a type here, in hplcast_program.h or in
  * hplcast_program_messages.h changes in a way that programs notice that were linked before. */
-#define HPLCAST_INTERFACE 3
+#define HPLCAST_INTERFACE 4
 /* For a program that begins, with the HPLCAST_INTERFACE that it was compiled with. Another one ends it with a message. */
 void hplcast_require_interface(int compiled_with);
 
