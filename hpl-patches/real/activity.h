@@ -1,13 +1,13 @@
 /* What a rank of a real run does: exact sums of phases, kernels and MPI calls, and events (docs/formats/activity.md),
  * and rows of timed kernel calls (docs/internals/hpl.md). The functions that tell of phases and calls are those of
- * hplcast_activity.h, as in the simulation. Nothing is kept outside of HPL_pdgesv, which is the outermost phase. */
+ * hplcast_smpi.h, as in the simulation. Nothing is kept outside of HPL_pdgesv, which is the outermost phase. */
 #ifndef HPLCAST_INSTRUMENT_ACTIVITY_H
 #define HPLCAST_INSTRUMENT_ACTIVITY_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "hplcast/smpi_models/hplcast_activity.h"
+#include "hplcast/smpi_models/hplcast_smpi.h"
 
 /* --- settings.c: what the environment says ------------------------------------------------------------------------ */
 

@@ -2,7 +2,6 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "hplcast/smpi_models/hplcast_activity.h"
 #include "wrap.h"
 
 /* --- ranks in MPI_COMM_WORLD of the ranks in HPL's communicators -------------------------------------------------- */

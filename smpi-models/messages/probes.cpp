@@ -171,10 +171,10 @@ bool Probes::end_replayed(Rank& rank) {
   constexpr double rounding_s = 1e-9;
   if (const double too_much_s = rank.clock.ahead_s() - left_s; std::abs(too_much_s) > rounding_s) {
     std::ostringstream text;
-    text << "rank " << rank.number << " worked " << too_much_s
+    text << "worked " << too_much_s
          << " s longer than announced; expected the kernels that it had called before its last probe "
             "(hplcast_polling_loop)";
-    end_simulation(text.str().c_str(), core::ExitCode::bad_input);
+    end_simulation_of(rank.number, text.str());
   }
   rank.clock.catch_up(std::max(0.0, left_s));
   return false;

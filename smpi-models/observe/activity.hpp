@@ -12,7 +12,7 @@
 #include "hplcast/core/activity_trace.hpp"
 #include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/simulation.hpp"
-#include "hplcast/smpi_models/hplcast_activity.h"
+#include "hplcast/smpi_models/hplcast_smpi.h"
 #include "smpi-models/messages/matching.hpp"
 
 namespace hplcast::smpi_models {

@@ -192,10 +192,9 @@ void move_content(SentMessage& sent, const MessageRequest& request) {
   const double expected = static_cast<double>(packed_bytes(into.count, into.type));
   if (sent.message.bytes > expected) {
     const hplcast_channel& channel = sent.message.channel;
-    const std::string text = "rank " + std::to_string(channel.destination) + " received a message of " +
-                             core::shortest(sent.message.bytes) + " bytes with tag " + std::to_string(channel.tag) +
-                             "; expected at most " + core::shortest(expected);
-    end_simulation(text.c_str(), core::ExitCode::bad_input);
+    end_simulation_of(static_cast<std::uint32_t>(channel.destination),
+                      "received a message of " + core::shortest(sent.message.bytes) + " bytes with tag " +
+                          std::to_string(channel.tag) + "; expected at most " + core::shortest(expected));
   }
   if (sent.from != nullptr)
     copy_content(*sent.from, into);

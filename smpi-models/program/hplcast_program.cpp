@@ -66,10 +66,7 @@ int hplcast_routine(const char* name, const char* base) {
 }
 
 void hplcast_routine_call(int routine, double m, double n, double k, double flop, int executed) {
-  guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    runtime.program().call(Runtime::rank(), routine, {m, n, k}, flop, executed != 0);
-  });
+  guarded([&] { Runtime::instance().program().call(Runtime::rank(), routine, {m, n, k}, flop, executed != 0); });
 }
 
 int hplcast_routine_has_model(int routine) {
@@ -78,8 +75,7 @@ int hplcast_routine_has_model(int routine) {
 
 int hplcast_lapack_begin(int routine, double m, double n, double k, double flop) {
   return guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    return runtime.program().begin_composed(Runtime::rank(), routine, {m, n, k}, flop);
+    return Runtime::instance().program().begin_composed(Runtime::rank(), routine, {m, n, k}, flop);
   });
 }
 
@@ -116,7 +112,7 @@ void* hplcast_real_routine(const char* name) {
 }
 
 void hplcast_stop(const char* message) {
-  hplcast::smpi_models::end_simulation(message, hplcast::core::ExitCode::bad_input);
+  hplcast::smpi_models::end_simulation(message);
 }
 
 void hplcast_before_mpi(const char* function) {
@@ -128,9 +124,8 @@ void hplcast_before_mpi(const char* function) {
 void hplcast_enter_mpi(const char* function) {
   if (!in_a_rank()) return;
   guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    runtime.tell_progress();
-    runtime.program().enter_mpi(Runtime::rank(), function);
+    Runtime::instance().tell_progress();
+    Runtime::instance().program().enter_mpi(Runtime::rank(), function);
   });
 }
 

@@ -11,7 +11,7 @@ namespace hplcast::smpi_models {
 void end_for(const char* what, std::size_t number, const char* property, double excess) {
   std::ostringstream text;
   text << what << " " << number << ": " << property << " (" << excess << "): a bug of hplcast, please report it";
-  end_simulation(text.str().c_str(), core::ExitCode::bad_input);
+  end_simulation(text.str());
 }
 
 void check_states(const EnergyAccount& energy) {

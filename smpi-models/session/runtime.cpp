@@ -131,6 +131,7 @@ ProgramMessages* Runtime::program_messages() {
 }
 
 Rank& Runtime::rank() {
+  instance();  // which has told actors what they run
   const s4u::Actor* const actor = s4u::Actor::self();
   if (Rank* const rank = actor == nullptr ? nullptr : actor->extension(rank_extension())) return *rank;
   end_simulation(

@@ -25,7 +25,7 @@ class Runtime {
   /// model does not have.
   static Runtime& instance();
 
-  /// The calling rank, of a runtime that is made. Ends the simulation outside of a simulated rank.
+  /// The calling rank. Ends the simulation outside of a simulated rank.
   static Rank& rank();
 
   /// The rank spends a drawn duration in a kernel.
