@@ -345,19 +345,8 @@ __attribute__((destructor)) static void end(void) {
   write_files();
 }
 
-int MPI_Finalize(void) {
-  static int (*real)(void);
-  if (!real) *(void**)&real = hplcast_real_function("MPI_Finalize");
-  write_files();
-  return real();
-}
-
-void mpi_finalize_(int* error) {
-  static void (*real)(int*);
-  if (!real) *(void**)&real = hplcast_real_function("mpi_finalize_");
-  write_files();
-  real(error);
-}
+HPLCAST_OBSERVE(MPI_Finalize, write_files(), )
+HPLCAST_OBSERVE(mpi_finalize_, write_files(), )
 
 /* 0: what follows is not observed; any other level: it is again. */
 static void control(int level) {

@@ -200,7 +200,7 @@ void Probes::work_later(Rank& rank, const hplcast_channel& channel) {
     return;
   }
   // Its probes concern all others: when they are made must be known as they come.
-  if (rank.loop.pieces == 0 || !rank.loop.piece.is_known()) return;
+  if (rank.loop.pieces == 0 || !rank.loop.knows_piece()) return;
   series_.begin_work(rank.prober, began_s, kernels_.repeated_s(rank, rank.loop.pieces), &rank.clock.detours());
   sleep_until_sent(rank, channel);
   const double now_s = clock_s();

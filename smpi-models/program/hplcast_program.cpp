@@ -83,11 +83,11 @@ void hplcast_lapack_end(void) {
   guarded([] { Runtime::instance().program().end_composed(Runtime::rank()); });
 }
 
-int hplcast_region_enter(const char* name, double m, double n, double k) {
+int hplcast_region_begins(const char* name, double m, double n, double k) {
   return guarded([&] { return Runtime::instance().program().enter(Runtime::rank(), name, {m, n, k}); });
 }
 
-void hplcast_region_leave(const char* name) {
+void hplcast_region_ends(const char* name) {
   guarded([&] { Runtime::instance().program().leave(Runtime::rank(), name); });
 }
 

@@ -69,13 +69,12 @@ void Runtime::add_ranks() {
     activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
     if (diagnosis.load) rank.clock.load_host();
     const int local_rank = ranks_on[rank.host]++;
-    kernels_.assign_laws(rank, local_rank);
+    const Kernels::Place place = kernels_.place(rank, local_rank);
     if (energy_) {
-      const Kernels::Place place = kernels_.place_of(rank, local_rank);
       rank.clock.set_meter(&energy_->add_rank(place.host, place.cpu));
       if (settings_.program) energy_->begin(*rank.clock.meter(), 0);
     }
-    program_.add_rank(rank, local_rank);
+    program_.add_rank(rank, place);
   }
   result_.ranks = static_cast<int>(ranks_.size());
   std::vector<int> numbers(ranks_.size());
@@ -141,7 +140,7 @@ Rank& Runtime::rank() {
 
 void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
   const double duration_s = kernels_.spend_s(rank, kernel, shape);
-  if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.piece.add({kernel, shape});
+  if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.add({kernel, shape});
   const double begin_s = rank.clock.now_s();
   const double detours_s = rank.clock.detours_s();
   rank.clock.work(kernel, duration_s);

@@ -32,9 +32,9 @@ void hplcast_lapack_end(void);
 /* A region begins: not 0 if its code is to be executed (modes factor and bench). The region's time is spent at its end,
  * or here if it is not executed (modes model and skip). A region that cluster.json does not have is executed and takes
  * no time of its own. */
-int hplcast_region_enter(const char* name, double m, double n, double k);
+int hplcast_region_begins(const char* name, double m, double n, double k);
 /* The region ends. Ends the simulation for another region than the one that began last. */
-void hplcast_region_leave(const char* name);
+void hplcast_region_ends(const char* name);
 
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
  * benched; after the call the rest is benched again. Around every MPI call and clock read: `function` is its name,
