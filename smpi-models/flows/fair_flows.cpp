@@ -2,28 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <functional>
 #include <utility>
 
 #include "smpi-models/session/invariants.hpp"
 
 namespace hplcast::smpi_models {
 
-namespace {
-
-std::size_t bits_of(double value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<std::size_t>(bits);
-}
-
-}  // namespace
-
 std::size_t FairFlows::KindHash::operator()(const Kind& kind) const {
   constexpr std::size_t mix = 0x9e3779b97f4a7c15;
   std::size_t hash = kind.route;
-  for (const std::size_t bits : {bits_of(kind.limit_bytes_per_s), bits_of(kind.gain)}) {
-    hash = (hash ^ bits) * mix;
+  for (const double value : {kind.limit_bytes_per_s, kind.gain}) {
+    hash = (hash ^ std::hash<double>()(value)) * mix;
     hash ^= hash >> 32;
   }
   return hash;

@@ -165,7 +165,7 @@ class Activity {
   std::unordered_map<std::string, int> hosts_;
   std::vector<Rank> ranks_;
   std::vector<PhaseTimes> at_marks_;
-  std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual> traffic_;
+  std::unordered_map<hplcast_channel, Traffic> traffic_;
 };
 
 }  // namespace hplcast::smpi_models
