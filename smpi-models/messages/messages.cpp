@@ -89,7 +89,7 @@ MessageName Messages::next_name(const hplcast_channel& channel) {
 double Messages::overhead_s(core::MessageCost which, const SentMessage& sent) const {
   const hplcast_channel& channel = sent.message.channel;
   return std::max(0.0,
-                  costs_.overhead_s(which, scope(channel.source, channel.destination), sent.message.bytes, sent.name));
+                  costs_.overhead_s(which, scope(channel.source, channel.destination), sent.message.bytes, &sent.name));
 }
 
 FlowShape Messages::shape_of(const SentMessage& sent) const {
@@ -103,7 +103,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   sent->message = message;
   const hplcast_channel& channel = message.channel;
   sent->name = next_name(channel);
-  sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, sent->name);
+  sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, &sent->name);
   sent->detached = !synchronous && message.bytes < detached_bytes_;
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
   sent->from = from;

@@ -178,8 +178,8 @@ class Callbacks {
   /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
   /// another one.
   double overhead_s(core::MessageCost which, double size_bytes, const s4u::Host* source, const s4u::Host* destination) {
-    return costs_.overhead_s(which, scope_of(source, destination), size_bytes,
-                             next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
+    const MessageName name = next(source == nullptr ? destination : source, static_cast<std::size_t>(which));
+    return costs_.overhead_s(which, scope_of(source, destination), size_bytes, &name);
   }
 
   double latency_factor(const port::FactorQuestion& asked) {
@@ -219,8 +219,9 @@ class Callbacks {
   }
 
   core::MessageFlow smpi_flow(const port::FactorQuestion& asked, std::size_t count) {
+    const MessageName name = next(asked.source, count);
     return costs_.flow(scope_of(asked.source, asked.destination),
-                       std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), next(asked.source, count));
+                       std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), &name);
   }
 
   const NetworkCosts& costs_;
