@@ -108,12 +108,7 @@ void Program::spend(Rank& rank, double duration_s, const Where& where, core::Ker
   rank.clock.work(as, duration_s);
   const Moment now = moment_of(rank);
   states_[rank.number].last_s = now.now_s;
-  if (!times_.measures()) return;
-  const int number = static_cast<int>(rank.number);
-  if (where.part == Part::routine)
-    times_.routine(number, where.name, where.shape, begin, now);
-  else
-    times_.code(number, where.part, where.name, begin, now);
+  if (times_.measures()) times_.code(static_cast<int>(rank.number), where.part, where.name, where.shape, begin, now);
 }
 
 Program::Routine& Program::at(int routine) {
