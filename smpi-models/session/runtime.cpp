@@ -211,8 +211,9 @@ void Runtime::tell_progress() {
 
 MessageTotals Runtime::program_totals() const {
   MessageTotals totals = session().platform ? session().platform->smpi_messages : MessageTotals();
-  if (program_messages_) totals += program_messages_->sent();
-  return totals;
+  if (!program_messages_) return totals;
+  const MessageTotals& sent = program_messages_->sent();
+  return {totals.messages + sent.messages, totals.bytes + sent.bytes};
 }
 
 double Runtime::pivot(Rank& rank, int rows, int& row) const {
