@@ -23,14 +23,9 @@ ProgramMessages& messages() {
   return *Runtime::instance().program_messages();
 }
 
-/// Null for a request of SMPI's, and for none.
-ProgramRequest* our_request(MPI_Request request) {
-  return messages().find(request);
-}
-
 /// Neither MPI_REQUEST_NULL nor a persistent one that was not started; those of SMPI are taken for active.
 bool is_active(MPI_Request request) {
-  const ProgramRequest* const ours = our_request(request);
+  const ProgramRequest* const ours = messages().find(request);
   return ours != nullptr ? ours->active : request != MPI_REQUEST_NULL;
 }
 
@@ -79,7 +74,7 @@ double bytes_to_unpack(const ProgramRequest& request) {
   return request.kind.receives ? bytes_in_short_blocks(request.end.count, request.end.type) : 0;
 }
 
-/// The same, told to the trace. A communicator that is not known ends the simulation here, where nothing blocks.
+/// Tells the trace. A communicator that is not known ends the simulation here, where nothing blocks. @return `end`
 const MessageEnd& noted(const MessageEnd& end) {
   guarded([&] {
     const Rank& rank = Runtime::rank();
@@ -115,7 +110,7 @@ void exchange(const char* function, const MessageEnd& out, const MessageEnd& in,
 }
 
 int start(const char* function, MPI_Request* request) {
-  ProgramRequest* const ours = our_request(*request);
+  ProgramRequest* const ours = messages().find(*request);
   if (ours == nullptr) return SMPI(MPI_Start, request);
   if (!ours->kind.receives) spend_packing(ours->end.count, ours->end.type);
   return in_mpi(function, [&] { messages().start(Runtime::rank(), *ours); });
@@ -127,7 +122,7 @@ MPI_Status* status_of(MPI_Status* statuses, int place) {
 
 /// On behalf of `function`.
 int wait_for(const char* function, MPI_Request* request, MPI_Status* status) {
-  const ProgramRequest* const ours = our_request(*request);
+  const ProgramRequest* const ours = messages().find(*request);
   if (ours == nullptr) return SMPI(MPI_Wait, request, status);
   if (!ours->active) {
     set_empty_status(status);
@@ -140,7 +135,7 @@ int wait_for(const char* function, MPI_Request* request, MPI_Status* status) {
 }
 
 int test(const char* function, MPI_Request* request, int* ended, MPI_Status* status) {
-  const ProgramRequest* const ours = our_request(*request);
+  const ProgramRequest* const ours = messages().find(*request);
   if (ours == nullptr) return SMPI(MPI_Test, request, ended, status);
   *ended = 1;
   if (!ours->active) {
@@ -175,7 +170,8 @@ int wait_for_one(const char* function, int count, MPI_Request* requests,
 using namespace hplcast::smpi_models;  // what follows is the interface of C
 
 int hplcast_messages(void) {
-  return simgrid::s4u::Actor::self() != nullptr && Runtime::instance().program_messages() != nullptr;
+  return simgrid::s4u::Actor::self() != nullptr &&
+         guarded([] { return Runtime::instance().program_messages() != nullptr; });
 }
 
 void hplcast_refuse(const char* function) {
@@ -207,7 +203,7 @@ void hplcast_before_collective(const char* function, hplcast_meets meets, int ro
 
 MPI_Fint hplcast_request_number(MPI_Request request) {
   if (request == MPI_REQUEST_NULL) return MPI_FORTRAN_REQUEST_NULL;
-  ProgramRequest* const ours = hplcast_messages() ? our_request(request) : nullptr;
+  ProgramRequest* const ours = hplcast_messages() ? messages().find(request) : nullptr;
   return ours != nullptr ? messages().number(*ours) : MPI_Request_c2f(request);
 }
 
@@ -329,7 +325,7 @@ FUNCTION(MPI_Waitall, int count, MPI_Request* requests, MPI_Status* statuses) {
 FUNCTION(MPI_Waitany, int count, MPI_Request* requests, int* place, MPI_Status* status) {
   *place = MPI_UNDEFINED;
   set_empty_status(status);
-  const auto is_smpis = [](MPI_Request request) { return is_active(request) && our_request(request) == nullptr; };
+  const auto is_smpis = [](MPI_Request request) { return is_active(request) && messages().find(request) == nullptr; };
   if (std::any_of(requests, requests + count, is_smpis))
     hplcast_refuse("MPI_Waitany with requests of collective operations");
   if (std::any_of(requests, requests + count, is_active))
@@ -383,7 +379,7 @@ FUNCTION(MPI_Testsome, int count, MPI_Request* requests, int* ended_count, int* 
 }
 
 FUNCTION(MPI_Request_free, MPI_Request* request) {
-  if (our_request(*request) == nullptr) return SMPI(MPI_Request_free, request);
+  if (messages().find(*request) == nullptr) return SMPI(MPI_Request_free, request);
   messages().free(*request);
   return MPI_SUCCESS;
 }
