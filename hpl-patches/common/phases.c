@@ -1,7 +1,5 @@
 /* Tells the runtime what HPL is doing: which phase it is, and which calls of HPL_bcast are polling loops. */
 #include "hpl.h"
-
-#include "hplcast/smpi_models/hplcast_activity.h"
 #include "wrap.h"
 
 #define PHASE(phase, function, parameters, arguments)        \

@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <string.h>
 
-#include "events_and_sums.h"
 #include "hpl.h"
 #include "wrap.h"
 

@@ -7,7 +7,6 @@
 #include "hplcast/core/environment.h"
 
 #include "activity.h"
-#include "events_and_sums.h"
 
 #define HPLCAST_NAME(NAME, name, ...) #name,
 static const char* const phase_names[] = {HPLCAST_PHASES(HPLCAST_NAME)};
@@ -48,8 +47,7 @@ static void measure_cost(void) {
 void activity_start(int rank) {
   settings_read(rank);
   if (!settings()->on) return;
-  if (!events_take_memory(settings()->events, settings()->first_panel, settings()->last_panel))
-    settings_refuse("not enough memory for HPLCAST_ACTIVITY_EVENTS", "that many events");
+  if (!events_take_memory()) settings_refuse("not enough memory for HPLCAST_ACTIVITY_EVENTS", "that many events");
   struct timespec now;
   (void)clock_gettime(CLOCK_REALTIME, &now);
   run_id = ((uint64_t)now.tv_sec << 30 | (uint64_t)now.tv_nsec) ^ (uint64_t)getpid() << 44;
@@ -134,5 +132,6 @@ int activity_write(void) {
   if (!settings()->on) return 1;
   activity_release();
   clock_compare();
-  return settings_write_file(settings()->prefix, ".activity", HPLCAST_VARIABLE_ACTIVITY " is too long a path", write_all);
+  return settings_write_file(settings()->prefix, ".activity", HPLCAST_VARIABLE_ACTIVITY " is too long a path",
+                             write_all);
 }

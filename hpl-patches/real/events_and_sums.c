@@ -1,5 +1,3 @@
-#include "events_and_sums.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +7,11 @@
 
 static event_list list;
 
-int events_take_memory(uint64_t most, int first_panel, int last_panel) {
-  list.most = most;
-  list.first_panel = first_panel;
-  list.last_panel = last_panel;
-  list.all = malloc(most * sizeof(event));
+int events_take_memory(void) {
+  const uint64_t bytes = settings()->events * sizeof(event);
+  list.all = malloc(bytes);
   if (list.all == NULL) return 0;
-  memset(list.all, 0, most * sizeof(event));
+  memset(list.all, 0, bytes);
   events_clear();
   return 1;
 }
@@ -31,13 +27,13 @@ const event_list* events(void) {
 }
 
 static int stays(int panel) {
-  return panel < 0 || panel % list.stride == 0 || (panel >= list.first_panel && panel <= list.last_panel);
+  return panel < 0 || panel % list.stride == 0 || (panel >= settings()->first_panel && panel <= settings()->last_panel);
 }
 
 static void thin(void) {
   enum { most_stride = 1 << 20 };
   const double begin_s = clock_now_s();
-  while (list.size == list.most && list.stride < most_stride) {
+  while (list.size == settings()->events && list.stride < most_stride) {
     list.stride *= 2;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < list.size; ++i)
@@ -49,11 +45,11 @@ static void thin(void) {
 
 void events_add(const event* one) {
   if (!stays(one->panel)) return;
-  if (list.size == list.most) {
+  if (list.size == settings()->events) {
     thin();
     if (!stays(one->panel)) return;
   }
-  if (list.size < list.most)
+  if (list.size < settings()->events)
     list.all[list.size++] = *one;
   else
     ++list.lost;

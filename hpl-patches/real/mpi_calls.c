@@ -2,29 +2,9 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "hplcast/smpi_models/hplcast_activity.h"
 #include "wrap.h"
 
-/* --- ranks in MPI_COMM_WORLD of the ranks in HPL's communicators -------------------------------------------------- */
-
-typedef struct {
-  MPI_Comm comm;
-  int* ranks; /* null: a free place */
-} known_comm;
-
-/* HPL has three at a time. One that does not fit is not known. */
-enum { places = 8 };
-static known_comm known[places];
-
-/* -1 for a wildcard, and in a communicator that HPL did not make by MPI_Comm_split. */
-static int world_rank_of(int rank, MPI_Comm comm) {
-  if (rank < 0) return -1;
-  if (comm == MPI_COMM_WORLD) return rank;
-  for (int i = 0; i < places; ++i)
-    if (known[i].ranks != NULL && known[i].comm == comm) return known[i].ranks[rank];
-  return -1;
-}
-
+/* Of a communicator: the ranks in MPI_COMM_WORLD of its ranks, in memory of malloc; null if there is none. */
 static int* translated(MPI_Comm comm) {
   int size = 0;
   MPI_Group world, group;
@@ -40,27 +20,24 @@ static int* translated(MPI_Comm comm) {
   return ranks;
 }
 
-WRAP(int, MPI_Comm_split, MPI_Comm comm, int colour, int key, MPI_Comm* made) {
-  const int status = __real_MPI_Comm_split(comm, colour, key, made);
-  if (status != MPI_SUCCESS || *made == MPI_COMM_NULL) return status;
-  for (int i = 0; i < places; ++i) {
-    if (known[i].ranks != NULL) continue;
-    known[i] = (known_comm){*made, translated(*made)};
-    break;
-  }
-  return status;
+static int forget(MPI_Comm comm, int key, void* ranks, void* state) {
+  (void)comm, (void)key, (void)state;
+  free(ranks);
+  return MPI_SUCCESS;
 }
 
-WRAP(int, MPI_Comm_free, MPI_Comm* comm) {
-  for (int i = 0; i < places; ++i) {
-    if (known[i].ranks == NULL || known[i].comm != *comm) continue;
-    free(known[i].ranks);
-    known[i].ranks = NULL;
-  }
-  return __real_MPI_Comm_free(comm);
+/* -1 for a wildcard. MPI keeps the ranks of a communicator with it, once they were asked for. */
+static int world_rank_of(int rank, MPI_Comm comm) {
+  static int key = MPI_KEYVAL_INVALID;
+  int* ranks = NULL;
+  int known = 0;
+  if (rank < 0) return -1;
+  if (comm == MPI_COMM_WORLD) return rank;
+  if (key == MPI_KEYVAL_INVALID) (void)PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+  (void)PMPI_Comm_get_attr(comm, key, &ranks, &known);
+  if (!known) (void)PMPI_Comm_set_attr(comm, key, ranks = translated(comm));
+  return ranks == NULL ? -1 : ranks[rank];
 }
-
-/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /* A request as a number that can be compared: a pointer in Open MPI, an integer elsewhere. */
 static const void* name_of(const MPI_Request* request) {

@@ -1,10 +1,9 @@
 /* The MPI calls of HPL in the simulated program. Each that spends or observes simulated time first spends what the
- * kernels before it have cost, and is counted and shown to the runtime (hplcast_activity.h). These functions call MPI's
+ * kernels before it have cost, and is counted and shown to the runtime (hplcast_smpi.h). These functions call MPI's
  * profiling interface, and send all messages in MPI_COMM_WORLD: other communicators are not SMPI's (below). */
 #include <mpi.h>
 
 #include "channels.h"
-#include "hplcast/smpi_models/hplcast_activity.h"
 #include "own_memory.h"
 #include "wrap.h"
 

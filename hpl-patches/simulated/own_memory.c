@@ -133,15 +133,6 @@ static block* take_block(int shared, block_sizes needed) {
   return new_block(shared, needed);
 }
 
-/* Gives back the memory of panels that no rank uses at the moment. */
-static void drop_idle_panels(void) {
-  while (idle_blocks != NULL) {
-    block* b = idle_blocks;
-    idle_blocks = b->next;
-    delete_block(b);
-  }
-}
-
 /* The one that the memory is for: nothing in HPL_pdpanel_init lets another rank run. */
 static const HPL_T_panel* panel_to_fill;
 
@@ -291,10 +282,15 @@ void* hplcast_matrix_malloc(size_t bytes) {
   return memory;
 }
 
-/* At the end of a run. The reserved memory is for the next one, too; its panels have other sizes. */
+/* At the end of a run. The reserved memory is for the next one, too; its panels have other sizes: those that no rank
+ * uses at the moment go. */
 void hplcast_matrix_free(void* matrix) {
   (void)matrix;
-  drop_idle_panels();
+  while (idle_blocks != NULL) {
+    block* b = idle_blocks;
+    idle_blocks = b->next;
+    delete_block(b);
+  }
 }
 
 /* Set-up is not timed and the matrix is never looked at. */

@@ -2,7 +2,6 @@
  * of fast mode. */
 #include "channels.h"
 #include "hpl.h"
-#include "hplcast/smpi_models/hplcast_activity.h"
 #include "own_memory.h"
 #include "wrap.h"
 

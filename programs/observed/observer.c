@@ -46,19 +46,15 @@ static uint64_t random_state = 1;
 struct region {
   char name[64];
   double m, n, k; /* of the last begin */
-  uint64_t calls;
-  double time_s;
-  int64_t from_ns;
-  double routines_before_s;
-  double overhead_before_s;
+  int64_t from_ns, mpi_before_ns;
+  double routines_before_s, overhead_before_s;
   int open;
-  struct hplcast_observed sizes; /* its durations by sizes */
+  struct hplcast_observed all; /* of its calls */
 };
 enum { MOST_REGIONS = 256 };
 static struct region regions[MOST_REGIONS];
 static int region_count;
 static double routines_s;
-static int64_t mpi_before_ns[MOST_REGIONS];
 
 static int64_t cpu_ns(void) {
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -195,7 +191,7 @@ static struct region* region_of(const char* name) {
   if (strlen(name) >= sizeof regions[0].name) stop("the name of region %s is longer than 63 letters", name);
   struct region* const region = &regions[region_count++];
   strcpy(region->name, name);
-  region->sizes.name = region->name;
+  region->all.name = region->name;
   return region;
 }
 
@@ -208,7 +204,7 @@ void hplcast_observed_region_begin(const char* name, double m, double n, double 
   region->n = n;
   region->k = k;
   region->routines_before_s = routines_s;
-  mpi_before_ns[region - regions] = in_mpi_ns;
+  region->mpi_before_ns = in_mpi_ns;
   if (!paused) ++marks;
   region->overhead_before_s = overhead_s();
   region->from_ns = cpu_ns();
@@ -226,14 +222,14 @@ void hplcast_observed_region_end(const char* name) {
   }
   region->open = 0;
   if (paused) return;
-  const int64_t elapsed_ns = now - region->from_ns - (in_mpi_ns - mpi_before_ns[region - regions]);
+  const int64_t elapsed_ns = now - region->from_ns - (in_mpi_ns - region->mpi_before_ns);
   double time_s = ((double)elapsed_ns - cpu_overhead_ns) * 1e-9 - (routines_s - region->routines_before_s) -
                   (overhead_s() - region->overhead_before_s);
   if (time_s < 0) time_s = 0;
   ++marks;
-  ++region->calls;
-  region->time_s += time_s;
-  keep(&region->sizes, region->m, region->n, region->k, time_s);
+  ++region->all.calls;
+  region->all.time_s += time_s;
+  keep(&region->all, region->m, region->n, region->k, time_s);
 }
 
 /* --- the files ---------------------------------------------------------------------------------------------------- */
@@ -290,10 +286,11 @@ static void write_files(void) {
     fprintf(times, "routine,%s,%llu,%.9g,%.9g\n", one->name, (unsigned long long)one->calls, one->time_s, one->flop);
   }
   for (int i = 0; i < region_count; ++i) {
-    if (regions[i].open) fprintf(stderr, "hplcast observe: warning: region %s was never closed\n", regions[i].name);
-    write_calls(calls, "region:", &regions[i].sizes);
-    fprintf(times, "region,%s,%llu,%.9g,0\n", regions[i].name, (unsigned long long)regions[i].calls, regions[i].time_s);
-    in_regions_s += regions[i].time_s;
+    const struct hplcast_observed* const all = &regions[i].all;
+    if (regions[i].open) fprintf(stderr, "hplcast observe: warning: region %s was never closed\n", all->name);
+    write_calls(calls, "region:", all);
+    fprintf(times, "region,%s,%llu,%.9g,0\n", all->name, (unsigned long long)all->calls, all->time_s);
+    in_regions_s += all->time_s;
   }
   for (const struct hplcast_mpi_observed* one = functions; one != NULL; one = one->next)
     fprintf(times, "mpi,%s,%llu,%.9g,0\n", one->name, (unsigned long long)one->calls, one->time_s);
@@ -345,19 +342,8 @@ __attribute__((destructor)) static void end(void) {
   write_files();
 }
 
-int MPI_Finalize(void) {
-  static int (*real)(void);
-  if (!real) *(void**)&real = hplcast_real_function("MPI_Finalize");
-  write_files();
-  return real();
-}
-
-void mpi_finalize_(int* error) {
-  static void (*real)(int*);
-  if (!real) *(void**)&real = hplcast_real_function("mpi_finalize_");
-  write_files();
-  real(error);
-}
+HPLCAST_OBSERVE(MPI_Finalize, write_files(), )
+HPLCAST_OBSERVE(mpi_finalize_, write_files(), )
 
 /* 0: what follows is not observed; any other level: it is again. */
 static void control(int level) {

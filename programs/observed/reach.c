@@ -22,14 +22,14 @@
 
 enum { BLOCK = 64, PRODUCTS = 2, MOST_POINTS = 512 };
 
-/* Arguments in Fortran after n: alpha x incx | x incx y incy | alpha x incx y incy; those of gemm. */
-enum shape { SCALED, TWO, SCALED_TWO, PRODUCT };
+/* Arguments in Fortran after n: x incx y incy | alpha x incx [y incy]; those of gemm. */
+enum shape { PLAIN, SCALED, PRODUCT };
 struct routine {
   const char* name; /* without the letter of the type */
   enum shape shape;
 };
 static const struct routine known[] = {
-    {"swap", TWO}, {"copy", TWO}, {"axpy", SCALED_TWO}, {"scal", SCALED}, {"gemm", PRODUCT}};
+    {"swap", PLAIN}, {"copy", PLAIN}, {"axpy", SCALED}, {"scal", SCALED}, {"gemm", PRODUCT}};
 
 static const char* const variants[] = {HPLCAST_STRIDE_NAMES}; /* by enum hplcast_strides */
 
@@ -52,22 +52,14 @@ static double cpu_s(void) {
   return 1e-9 * (double)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* Of vectors. What is more than a routine takes is not looked at (call_shapes.h). */
 static void call(const struct point* point, const void* alpha, void* x, const int* incx, void* y, const int* incy) {
-  const int* const n = &point->n;
-  switch (point->shape) {
-    case SCALED:
-      ((void (*)(const int*, const void*, void*, const int*))point->function)(n, alpha, x, incx);
-      break;
-    case TWO:
-      ((void (*)(const int*, void*, const int*, void*, const int*))point->function)(n, x, incx, y, incy);
-      break;
-    case SCALED_TWO:
-      ((void (*)(const int*, const void*, void*, const int*, void*, const int*))point->function)(n, alpha, x, incx, y,
-                                                                                                 incy);
-      break;
-    case PRODUCT:
-      break; /* measured_product_s() */
-  }
+  typedef void routine_of_vectors(const int*, const void*, const void*, const void*, const void*, const int*);
+  routine_of_vectors* const function = (routine_of_vectors*)point->function;
+  if (point->shape == SCALED)
+    function(&point->n, alpha, x, incx, y, incy);
+  else
+    function(&point->n, x, incx, y, incy, NULL);
 }
 
 static int is_single(const struct point* point) {
@@ -109,7 +101,7 @@ static double measured_product_s(const struct point* point, char* memory) {
  */
 static double measured_s(const struct point* point, char* memory, size_t elements) {
   const void* const factor = factor_of(point);
-  const int one = 1, stride = point->strides ? point->k : 1;
+  const int stride = point->strides ? point->k : 1;
   const size_t n = (size_t)point->n, rows = (size_t)point->k, bytes = point->element_bytes;
   char *xs[BLOCK], *ys[BLOCK];
   const size_t column = (size_t)random_number() % (elements / rows - n + 1);

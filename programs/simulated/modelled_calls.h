@@ -18,30 +18,19 @@ struct hplcast_variant {
   int number;
 };
 
-static inline void hplcast_spend_by(struct hplcast_variant* variant, double m, double n, double k, double flop,
-                                    int executed) {
+static inline int hplcast_number_of(struct hplcast_variant* variant) {
   if (variant->number < 0) variant->number = hplcast_routine(variant->name, variant->base);
-  hplcast_routine_call(variant->number, m, n, k, flop, executed);
+  return variant->number;
 }
 
-/* Of a routine of LAPACK that begins: HPLCAST_NOT_EXECUTED and so on. */
-static inline int hplcast_begin_lapack(struct hplcast_variant* variant, double m, double n, double k, double flop) {
-  if (variant->number < 0) variant->number = hplcast_routine(variant->name, variant->base);
-  return hplcast_lapack_begin(variant->number, m, n, k, flop);
-}
-
-static inline void hplcast_spend(struct hplcast_variant* variant, double m, double n, double k, double flop) {
-  hplcast_spend_by(variant, m, n, k, flop, 0);
-}
-
-static inline void hplcast_spend_executed(struct hplcast_variant* variant, double m, double n, double k, double flop) {
-  hplcast_spend_by(variant, m, n, k, flop, 1);
+static inline void hplcast_spend(struct hplcast_variant* variant, double m, double n, double k, double flop,
+                                 int executed) {
+  hplcast_routine_call(hplcast_number_of(variant), m, n, k, flop, executed);
 }
 
 /* Of a function of MPI, which is not benched: takes time only if it has a model. */
 static inline void hplcast_spend_if_known(struct hplcast_variant* variant, double bytes) {
-  if (variant->number < 0) variant->number = hplcast_routine(variant->name, variant->base);
-  if (hplcast_routine_has_model(variant->number)) hplcast_routine_call(variant->number, 1, bytes, 1, 0, 0);
+  if (hplcast_routine_has_model(hplcast_number_of(variant))) hplcast_spend(variant, 1, bytes, 1, 0, 0);
 }
 
 /* BLAS counts from the other end where an increment is negative. */
@@ -77,8 +66,6 @@ static inline void HPLCAST_SWAP(size_t size, int n, void* x, int incx, void* y, 
 
 /* Index, from 0, of a drawn largest element, whose value (`parts` of `real`: 2 in complex arrays) is stored there; -1
  * where there is none. */
-#define HPLCAST_DRAW_PIVOT(real, parts, n, x, incx) hplcast_draw_##real(parts, n, x, incx)
-
 #define HPLCAST_DEFINE_DRAW(real)                                             \
   static inline int hplcast_draw_##real(int parts, int n, void* x, int inc) { \
     int index = 0;                                                            \

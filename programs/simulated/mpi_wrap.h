@@ -32,6 +32,11 @@
 #define HPLCAST_BYTES_C(count, type) hplcast_bytes_of(HPLCAST_INT_C(count), (MPI_Datatype)type)
 #define HPLCAST_BYTES_FORTRAN(count, type) \
   hplcast_bytes_of(HPLCAST_INT_FORTRAN(count), MPI_Type_f2c(HPLCAST_INT_FORTRAN(type)))
+/* Where messages are not SMPI's, it is the runtime's. */
+#define HPLCAST_WRAP_OURS(NAME)                                                       \
+  long hplcast_##NAME HPLCAST_TYPES;                                                  \
+  HPLCAST_WRAP(NAME, if (hplcast_messages()) return hplcast_##NAME HPLCAST_ARGUMENTS; \
+               hplcast_before_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_REFUSED(NAME) \
   HPLCAST_WRAP(NAME, hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
 
@@ -46,7 +51,7 @@
   HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, root, communicator); alone, )
 #define HPLCAST_WRAP_CREATING(NAME, of, made)    \
   HPLCAST_WRAP(NAME, const MPI_Comm parent = of; \
-               hplcast_before_mpi(HPLCAST_LABEL), if (hplcast_messages()) hplcast_communicator_made(parent, made))
+               hplcast_before_mpi(HPLCAST_LABEL), hplcast_communicator_made(parent, made))
 /* What does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and those of
  * Intel MPI wait for ever. Scan has the arguments of allreduce, gather those of allgather and a root. */
 #define HPLCAST_ALONE(communicator, call)    \
@@ -80,19 +85,5 @@ static inline double hplcast_bytes_of(int count, MPI_Datatype type) {
   int size = 0;
   return PMPI_Type_size(type, &size) == MPI_SUCCESS ? (double)count * size : 0;
 }
-
-/* Functions whose requests or communicators would be SMPI's, where messages are not. */
-void hplcast_refuse(const char* name);
-
-/* Those that are written by hand, in C (messages.c) and in Fortran (messages_fortran.c). */
-#define HPLCAST_BY_HAND(DO)                                                                                           \
-  DO(MPI_Send)                                                                                                        \
-  DO(MPI_Ssend) DO(MPI_Rsend) DO(MPI_Bsend) DO(MPI_Isend) DO(MPI_Issend) DO(MPI_Irsend) DO(MPI_Ibsend) DO(MPI_Recv)   \
-      DO(MPI_Irecv) DO(MPI_Sendrecv) DO(MPI_Sendrecv_replace) DO(MPI_Send_init) DO(MPI_Ssend_init) DO(MPI_Rsend_init) \
-          DO(MPI_Bsend_init) DO(MPI_Recv_init) DO(MPI_Start) DO(MPI_Startall) DO(MPI_Probe) DO(MPI_Iprobe)            \
-              DO(MPI_Wait) DO(MPI_Waitall) DO(MPI_Waitany) DO(MPI_Waitsome) DO(MPI_Test) DO(MPI_Testall)              \
-                  DO(MPI_Testany) DO(MPI_Testsome) DO(MPI_Request_free) DO(MPI_Comm_free) DO(MPI_Comm_create_group)
-#define HPLCAST_DECLARE_BOTH(NAME) extern __typeof__(NAME) __real_##NAME, __wrap_##NAME;
-HPLCAST_BY_HAND(HPLCAST_DECLARE_BOTH)
 
 #endif

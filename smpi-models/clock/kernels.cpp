@@ -23,27 +23,23 @@ Kernels::Kernels(const Settings& settings, std::optional<Model> model, PanelCoun
   }
 }
 
-Kernels::Place Kernels::place_of(const Rank& rank, int local_rank) const {
+Kernels::Place Kernels::place(Rank& rank, int local_rank) const {
+  if (!model_) return {};
+  const core::ClusterModel& cluster = model_->cluster;
   const auto host = host_index_.find(rank.host->get_name());
   if (host == host_index_.end()) {
-    throw core::DomainError("host of rank " + std::to_string(rank.number), rank.host->get_name(),
-                            "a host of cluster " + model_->cluster.name + " (" + model_->source +
-                                "): " + model_->cluster.hosts.values().names,
-                            "emit platform and hostfile from the same cluster.json");
+    throw core::DomainError(
+        "host of rank " + std::to_string(rank.number), rank.host->get_name(),
+        "a host of cluster " + cluster.name + " (" + model_->source + "): " + cluster.hosts.values().names,
+        "emit platform and hostfile from the same cluster.json");
   }
-  return {host->second, model_->cluster.hosts.cpu_of(local_rank)};
-}
-
-void Kernels::assign_laws(Rank& rank, int local_rank) const {
-  if (!model_) return;
-  const Place place = place_of(rank, local_rank);
-  for (const auto& [name, kernel] : model_->cluster.kernels) {
-    if (const auto id = core::kernel_from_name(name)) {
+  const Place place{host->second, cluster.hosts.cpu_of(local_rank)};
+  for (const auto& [name, kernel] : cluster.kernels) {
+    if (const auto id = core::kernel_from_name(name))
       rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(place.host, place.cpu);
-    }
   }
-  if (have_detours())
-    rank.clock.set_detours(RankDetours(model_->cluster.detours, detour_place(place.host, local_rank)));
+  if (have_detours()) rank.clock.set_detours(RankDetours(cluster.detours, detour_place(place.host, local_rank)));
+  return place;
 }
 
 /// Every window of a sampled prediction begins at an instant of its own: what its detours have in common with those of
@@ -61,23 +57,21 @@ core::DetourPlace Kernels::detour_place(int host, int local_rank) const {
   return place;
 }
 
+double duration_s(const Settings& settings, const core::DurationLaw& law, const core::KernelShape& shape,
+                  const core::StreamName& stream, std::uint64_t call) {
+  const bool draws = settings.noise && law.noise() != core::NoiseFamily::none;
+  const double result_s = draws ? law.sample_s(shape, core::draw(stream, call)) : law.mean_s(shape);
+  return result_s > 0 ? result_s : 0;
+}
+
 /// Of call number `call`, perhaps drawn before.
 double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
                         std::uint64_t call) const {
   for (const DrawnCalls& drawn : rank.drawn)
-    if (const double* duration_s = drawn.find(kernel, shape, call)) return *duration_s;
-  return newly_drawn_s(rank, kernel, shape, call);
-}
-
-double Kernels::newly_drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
-                              std::uint64_t call) const {
-  const core::DurationLaw& law = rank.laws[static_cast<std::size_t>(kernel)]->at(shape);
-  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
-  const double duration_s = draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_kernel, rank.number,
-                                                                    static_cast<std::uint32_t>(kernel)},
-                                                                   call))
-                                  : law.mean_s(shape);
-  return duration_s > 0 ? duration_s : 0;
+    if (const double* drawn_s = drawn.find(kernel, shape, call)) return *drawn_s;
+  const auto index = static_cast<std::uint32_t>(kernel);
+  return duration_s(settings_, rank.laws[index]->at(shape), shape,
+                    {settings_.seed, core::stream_kernel, rank.number, index}, call);
 }
 
 double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
@@ -108,16 +102,17 @@ double Kernels::expected_s(const Rank& rank, core::KernelId kernel, const core::
 std::vector<double> Kernels::repeated_s(Rank& rank, std::size_t times) const {
   std::vector<double> result(times, 0.0);
   std::vector<DrawnCalls> drawn;
-  for (const PieceOfWork::Call* one = rank.loop.piece.begin(); one != rank.loop.piece.end(); ++one) {
+  const std::vector<KernelCall>& piece = rank.loop.piece;
+  for (auto one = piece.begin(); one != piece.end(); ++one) {
     const auto& [kernel, shape] = *one;
     const auto index = static_cast<std::size_t>(kernel);
     if (rank.laws[index] == nullptr) continue;
-    const auto same = [kernel = kernel](const PieceOfWork::Call& other) { return other.kernel == kernel; };
-    const auto count_to = [&](const PieceOfWork::Call* end) {
-      return static_cast<std::uint64_t>(std::count_if(rank.loop.piece.begin(), end, same));
+    const auto count_to = [&, kernel = kernel](auto end) {
+      const auto same = [kernel](const KernelCall& other) { return other.kernel == kernel; };
+      return static_cast<std::uint64_t>(std::count_if(piece.begin(), end, same));
     };
     std::uint64_t call = rank.calls[index] + count_to(one);
-    DrawnCalls calls{kernel, shape, call, count_to(rank.loop.piece.end()), {}};
+    DrawnCalls calls{kernel, shape, call, count_to(piece.end()), {}};
     calls.durations_s.reserve(times);
     for (double& piece_s : result) {
       calls.durations_s.push_back(drawn_s(rank, kernel, shape, call));

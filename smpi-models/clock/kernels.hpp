@@ -13,6 +13,10 @@
 
 namespace hplcast::smpi_models {
 
+/// Of call number `call` by its law, at least 0: drawn from the stream, or the mean if the settings say so.
+double duration_s(const Settings& settings, const core::DurationLaw& law, const core::KernelShape& shape,
+                  const core::StreamName& stream, std::uint64_t call);
+
 /// What kernels cost: the models of the cluster, drawn from streams of the rank, the kernel and the number of its call.
 class Kernels {
  public:
@@ -20,15 +24,14 @@ class Kernels {
   Kernels(const Settings& settings, std::optional<Model> model, PanelCounts& counts);
 
   const std::optional<Model>& model() const { return model_; }
-  /// The models of the CPU, and the detours of the core, that are those of number `local_rank` of its host. @throws
-  /// DomainError for a host without a model.
-  void assign_laws(Rank& rank, int local_rank) const;
-  /// Where number `local_rank` of its host runs; only with a model. @throws as assign_laws()
+  /// Where a rank runs; 0 without a model.
   struct Place {
     int host = 0;  ///< index in the cluster
     int cpu = 0;
   };
-  Place place_of(const Rank& rank, int local_rank) const;
+  /// The rank is number `local_rank` of its host: it has the models of that CPU, and the detours of that core. @throws
+  /// DomainError for a host without a model.
+  Place place(Rank& rank, int local_rank) const;
   /// Whether ranks have detours.
   bool have_detours() const { return model_ && settings_.detours && !model_->cluster.detours.empty(); }
   /// core::NetworkModel::Values::late_probes
@@ -45,8 +48,6 @@ class Kernels {
  private:
   core::DetourPlace detour_place(int host, int local_rank) const;
   double drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape, std::uint64_t call) const;
-  double newly_drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
-                       std::uint64_t call) const;
 
   const Settings& settings_;
   std::optional<Model> model_;

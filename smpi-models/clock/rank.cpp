@@ -103,12 +103,10 @@ void RankClock::catch_up_probing(double probe_s) {
 }
 
 void RankClock::flush() {
-  if (!is_on_time()) {
-    const std::string text = "rank " + std::to_string(rank_) +
-                             " sends or receives in its own past; expected that it leaves a loop with work between its "
-                             "probes (hplcast_polling_loop) only when it has found a message";
-    end_simulation(text.c_str(), core::ExitCode::bad_input);
-  }
+  if (!is_on_time())
+    end_simulation_of(rank_,
+                      "sends or receives in its own past; expected that it leaves a loop with work between its probes "
+                      "(hplcast_polling_loop) only when it has found a message");
   if (ahead_s_ <= 0) return;
   worked_ = false;
   LOG("spends %g s", ahead_s_);

@@ -188,26 +188,9 @@ class RankClock {
   simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
 };
 
-/// The kernels that a rank has called since its last probe, or since it left a polling loop, if they are few.
-class PieceOfWork {
- public:
-  struct Call {
-    core::KernelId kernel;
-    core::KernelShape shape;
-  };
-  void add(const Call& call) {
-    if (count_ < calls_.size()) calls_[count_] = call;
-    ++count_;
-  }
-  void clear() { count_ = 0; }
-  bool is_known() const { return count_ > 0 && count_ <= calls_.size(); }
-  /// Only if is_known().
-  const Call* begin() const { return calls_.data(); }
-  const Call* end() const { return calls_.data() + count_; }
-
- private:
-  std::array<Call, 8> calls_;  // HPL has up to three between two probes
-  std::size_t count_ = 0;
+struct KernelCall {
+  core::KernelId kernel;
+  core::KernelShape shape;
 };
 
 /// What calls to come of one kernel will take, all of one shape: drawn when the probes between them were computed.
@@ -227,7 +210,14 @@ struct PollingLoop {
   hplcast_loop kind = HPLCAST_LOOP_NONE;
   std::size_t pieces = 0;     ///< of work that are left in it; 0: not known
   bool probe_failed = false;  ///< the last probe in it
-  PieceOfWork piece;
+  /// The kernels that it has called since its last probe, or since it left a polling loop, if they are few.
+  std::vector<KernelCall> piece;
+  static constexpr std::size_t few = 8;  ///< HPL has up to three between two probes
+
+  void add(const KernelCall& call) {
+    if (piece.size() <= few) piece.push_back(call);
+  }
+  bool knows_piece() const { return !piece.empty() && piece.size() <= few; }
 
   /// The rank enters such a loop, goes on in it, or leaves it.
   void announce(hplcast_loop loop, std::size_t pieces_left);

@@ -73,16 +73,9 @@ class ColumnCosts {
   /// Time of a cblas_dcopy of `count` elements.
   virtual double copy_s(int position, int count) = 0;
   /// When work of `work_s` that a process begins at `begin_s` ends.
-  virtual double after(int position, Work what, double begin_s, double work_s) {
-    static_cast<void>(position);
-    static_cast<void>(what);
-    return begin_s + work_s;
-  }
+  virtual double after(int /*position*/, Work /*what*/, double begin_s, double work_s) { return begin_s + work_s; }
   /// A process has waited for another that had not come: part of the times that exchange_column() gives.
-  virtual void waited(int position, double duration_s) {
-    static_cast<void>(position);
-    static_cast<void>(duration_s);
-  }
+  virtual void waited(int /*position*/, double /*duration_s*/) {}
   /// Below: a message leaves at once; below: its sender does not wait for the receiver.
   double async_small_bytes = 0;
   double detached_bytes = 0;

@@ -56,6 +56,13 @@ class ColumnMeetings::Costs : public ColumnCosts {
     return {source, destination, meetings_.messages_.scope(source, destination)};
   }
   Rank& rank(int position) const { return *at(column_.members, position).rank; }
+  /// @param excess_s  of the transfer, beyond its time alone
+  ExchangeMessage cost_of(core::Scope scope, double bytes, const MessageName* name, double excess_s) const {
+    const NetworkCosts& costs = meetings_.costs_;
+    return {costs.overhead_s(core::MessageCost::send, scope, bytes, name),
+            std::max(0.0, costs.transfer_s(scope, bytes, name) + excess_s),
+            costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
+  }
   ColumnMeetings& meetings_;
   Column& column_;
 };
@@ -65,11 +72,7 @@ class ColumnMeetings::ExpectedCosts final : public Costs {
  public:
   using Costs::Costs;
   ExchangeMessage message(int from, int to, double bytes) override {
-    const NetworkCosts& costs = meetings_.costs_;
-    const core::Scope scope = ends(from, to).scope;
-    return {costs.mean_overhead_s(core::MessageCost::send, scope, bytes),
-            std::max(0.0, costs.mean_transfer_s(scope, bytes)),
-            costs.mean_overhead_s(core::MessageCost::recv, scope, bytes)};
+    return cost_of(ends(from, to).scope, bytes, nullptr, 0);
   }
   double copy_s(int position, int count) override {
     return meetings_.kernels_.expected_s(rank(position), core::KernelId::dcopy, vector_of(count));
@@ -91,14 +94,11 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     load_share_ = lessons.load_share(part);
   }
   ExchangeMessage message(int from, int to, double bytes) override {
-    const NetworkCosts& costs = meetings_.costs_;
     const auto [source, destination, scope] = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
     if (scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
     const MessageName name = meetings_.messages_.next_name({source, destination, column_.tag, 0});
-    return {costs.overhead_s(core::MessageCost::send, scope, bytes, name),
-            std::max(0.0, costs.transfer_s(scope, bytes, name) + excess_s_),
-            costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
+    return cost_of(scope, bytes, &name, excess_s_);
   }
   double copy_s(int position, int count) override {
     const double copy_s = meetings_.kernels_.spend_s(rank(position), core::KernelId::dcopy, vector_of(count));

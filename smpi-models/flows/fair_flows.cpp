@@ -2,32 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "smpi-models/session/invariants.hpp"
 
 namespace hplcast::smpi_models {
-
-namespace {
-
-std::size_t bits_of(double value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<std::size_t>(bits);
-}
-
-}  // namespace
-
-std::size_t FairFlows::KindHash::operator()(const Kind& kind) const {
-  constexpr std::size_t mix = 0x9e3779b97f4a7c15;
-  std::size_t hash = kind.route;
-  for (const std::size_t bits : {bits_of(kind.limit_bytes_per_s), bits_of(kind.gain)}) {
-    hash = (hash ^ bits) * mix;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
 
 FairFlows::Link FairFlows::add_link(double bytes_per_s) {
   links_.emplace_back().bytes_per_s = bytes_per_s;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/functional/hash.hpp>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -43,11 +44,6 @@ class NetworkFlows {
     double least_bytes_per_s = 0;
   };
   using Ends = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
-  struct EndsHash {
-    std::size_t operator()(const Ends& ends) const {
-      return std::hash<const void*>()(ends.first) * 31 + std::hash<const void*>()(ends.second);
-    }
-  };
 
   const Route& route(const Ends& ends);
   FairFlows::Link link(const simgrid::s4u::Link& of);
@@ -56,7 +52,7 @@ class NetworkFlows {
 
   const NetworkCosts& costs_;
   FairFlows flows_;
-  std::unordered_map<Ends, Route, EndsHash> routes_;
+  std::unordered_map<Ends, Route, boost::hash<Ends>> routes_;
   std::unordered_map<const simgrid::s4u::Link*, FairFlows::Link> links_;
   std::vector<std::shared_ptr<NetworkFlow>> moving_;  // by name
   std::vector<std::uint32_t> free_names_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -10,11 +11,25 @@
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-namespace hplcast::smpi_models {
-
-inline bool same_ends(const hplcast_channel& a, const hplcast_channel& b) noexcept {
+inline bool operator==(const hplcast_channel& a, const hplcast_channel& b) noexcept {
   return a.source == b.source && a.destination == b.destination && a.tag == b.tag && a.context == b.context;
 }
+
+/// Channels are keys of hash tables.
+template <>
+struct std::hash<hplcast_channel> {
+  std::size_t operator()(const hplcast_channel& channel) const noexcept {
+    // Knuth's multiplicative hashing, field by field.
+    std::uint64_t mixed = 0;
+    for (const int field : {channel.source, channel.destination, channel.tag, channel.context}) {
+      mixed = (mixed ^ static_cast<std::uint32_t>(field)) * 0x9E3779B97F4A7C15ULL;
+      mixed ^= mixed >> 29;
+    }
+    return static_cast<std::size_t>(mixed);
+  }
+};
+
+namespace hplcast::smpi_models {
 
 /// As source or tag of what is wanted: any.
 constexpr int any_value = std::numeric_limits<int>::min();
@@ -71,23 +86,6 @@ class Matching {
 
   std::vector<Message> messages_;
   std::vector<Receive> receives_;
-};
-
-/// Channels as keys of hash tables.
-struct ChannelHash {
-  std::size_t operator()(const hplcast_channel& channel) const noexcept {
-    // Knuth's multiplicative hashing, field by field.
-    std::uint64_t hash = 0;
-    for (const int field : {channel.source, channel.destination, channel.tag, channel.context}) {
-      hash = (hash ^ static_cast<std::uint32_t>(field)) * 0x9E3779B97F4A7C15ULL;
-      hash ^= hash >> 29;
-    }
-    return static_cast<std::size_t>(hash);
-  }
-};
-
-struct ChannelEqual {
-  bool operator()(const hplcast_channel& a, const hplcast_channel& b) const noexcept { return same_ends(a, b); }
 };
 
 }  // namespace hplcast::smpi_models

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <smpi/smpi.h>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,9 +12,17 @@
 #include "smpi-models/platform/network_costs.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
-struct hplcast_end;
-
 namespace hplcast::smpi_models {
+
+/// One end of a message of MPI.
+struct MessageEnd {
+  void* buffer;
+  int count;
+  MPI_Datatype type;
+  int peer;  ///< MPI_PROC_NULL; of a receive also MPI_ANY_SOURCE
+  int tag;
+  MPI_Comm communicator;
+};
 
 /// Of a message, packed.
 struct MessageContent {
@@ -28,12 +37,12 @@ struct SentMessage {
   double sent_s = 0;      ///< when its sender called, perhaps ahead of the clock
   double begins_s = 0;    ///< likewise, its transfer
   bool detached = false;  ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
-  const hplcast_end* from = nullptr;  ///< where its content is; null: nobody asks, or it is in `copy`
-  MessageContent copy;                ///< of a sender that goes on before the receiver looks
-  core::MessageFlow as;               ///< in the network
-  bool starts_alone = false;          ///< without the receiver
-  bool sender_sleeps = false;         ///< until the transfer begins
-  simgrid::s4u::SemaphorePtr alarm;   ///< of a sender that waits for any of several: the transfer has begun
+  const MessageEnd* from = nullptr;  ///< where its content is; null: nobody asks, or it is in `copy`
+  MessageContent copy;               ///< of a sender that goes on before the receiver looks
+  core::MessageFlow as;              ///< in the network
+  bool starts_alone = false;         ///< without the receiver
+  bool sender_sleeps = false;        ///< until the transfer begins
+  simgrid::s4u::SemaphorePtr alarm;  ///< of a sender that waits for any of several: the transfer has begun
   Transfer transfer;
 };
 
@@ -42,7 +51,7 @@ struct MessageRequest {
   bool receives = false;
   hplcast_message wanted{};              ///< of a receive
   double wanted_s = 0;                   ///< of a receive: when it was called, perhaps ahead of the clock
-  const hplcast_end* into = nullptr;     ///< of a receive: where its content is to be put
+  const MessageEnd* into = nullptr;      ///< of a receive: where its content is to be put
   std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
   bool receiver_sleeps = false;          ///< until a message was sent, and its transfer has begun
   simgrid::s4u::SemaphorePtr alarm;      ///< of a rank that waits for any of several: its transfer has begun
@@ -55,15 +64,13 @@ inline const hplcast_channel& channel_of(const MessageRequest& receive) {
   return receive.wanted.channel;
 }
 
-/// How Messages moves contents of which it knows only the ends.
-class ContentMover {
- public:
-  virtual ~ContentMover() = default;
-  /// The sender and the receiver have met: from `sent` to `request.into`.
-  virtual void move(SentMessage& sent, const MessageRequest& request) = 0;
-  /// The sender goes on before they meet: from `sent.from` to `sent.copy`.
-  virtual void keep(SentMessage& sent) = 0;
-};
+// Contents of which Messages knows only the ends (datatype_layout.cpp). Memory that ranks share (SharedMemory) is
+// neither read nor written: what is in it means nothing, and arrives as ones.
+
+/// The sender goes on before it has met the receiver: from `sent.from` to `sent.copy`.
+void keep_content(SentMessage& sent);
+/// They have met: to `request.into`. Ends the simulation if there is less room than the message has bytes.
+void move_content(SentMessage& sent, const MessageRequest& request);
 
 /// The messages of one rank that are not over yet.
 struct Mail {

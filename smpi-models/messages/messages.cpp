@@ -89,7 +89,7 @@ MessageName Messages::next_name(const hplcast_channel& channel) {
 double Messages::overhead_s(core::MessageCost which, const SentMessage& sent) const {
   const hplcast_channel& channel = sent.message.channel;
   return std::max(0.0,
-                  costs_.overhead_s(which, scope(channel.source, channel.destination), sent.message.bytes, sent.name));
+                  costs_.overhead_s(which, scope(channel.source, channel.destination), sent.message.bytes, &sent.name));
 }
 
 FlowShape Messages::shape_of(const SentMessage& sent) const {
@@ -98,12 +98,12 @@ FlowShape Messages::shape_of(const SentMessage& sent) const {
 }
 
 std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
-                                               const hplcast_end* from) {
+                                               const MessageEnd* from) {
   auto sent = std::make_shared<SentMessage>();
   sent->message = message;
   const hplcast_channel& channel = message.channel;
   sent->name = next_name(channel);
-  sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, sent->name);
+  sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, &sent->name);
   sent->detached = !synchronous && message.bytes < detached_bytes_;
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
   sent->from = from;
@@ -163,7 +163,7 @@ void Messages::load_links(const FlowShape& shape) {
 /// Somebody wants it already: its transfer begins.
 void Messages::meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& request) {
   request.message = sent;
-  if (sent->from != nullptr) mover_->move(*sent, request);
+  if (sent->from != nullptr) move_content(*sent, request);
   // The receiver may be done with its request before this goes on.
   const bool sleeps = request.receiver_sleeps;
   const s4u::SemaphorePtr alarm = request.alarm;
@@ -177,7 +177,7 @@ void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   const hplcast_message& message = sent->message;
   Rank& destination = at(message.channel.destination);
   if (MessageRequest* const request = destination.mail.open.arrive(sent)) return meet(sent, *request);
-  if (sent->from != nullptr && sent->detached) mover_->keep(*sent);
+  if (sent->from != nullptr && sent->detached) keep_content(*sent);
   if (sent->starts_alone) begin_transfer(*sent, sent->sent_s, at(message.channel.source).clock);
   Probes::wake(destination, message.channel);
 }
@@ -195,7 +195,7 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
   }
 }
 
-void Messages::send(const hplcast_message& message, bool synchronous, const hplcast_end* from) {
+void Messages::send(const hplcast_message& message, bool synchronous, const MessageEnd* from) {
   const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send, from);
   if (!sent->detached) let_opposite_pass(message.channel);
   publish(sent);
@@ -230,14 +230,14 @@ void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
 }
 
 std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous,
-                                                const hplcast_end* from) {
+                                                const MessageEnd* from) {
   auto request = std::make_unique<MessageRequest>();
   request->message = prepare(message, synchronous, core::MessageCost::isend, from);
   publish(request->message);
   return request;
 }
 
-std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, const hplcast_end* into) {
+std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, const MessageEnd* into) {
   auto request = std::make_unique<MessageRequest>();
   request->receives = true;
   request->wanted = wanted;
@@ -250,7 +250,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   request->message = mail.open.post(request.get());
   if (request->message == nullptr) return request;
   SentMessage& sent = *request->message;
-  if (into != nullptr) mover_->move(sent, *request);
+  if (into != nullptr) move_content(sent, *request);
   if (sent.starts_alone) return request;
   begin_transfer(sent, std::max(sent.sent_s, request->wanted_s), rank.clock);
   if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();

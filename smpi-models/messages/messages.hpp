@@ -18,20 +18,20 @@ namespace hplcast::smpi_models {
 /// the rank and is spent with it.
 ///
 /// Messages match by source, destination, tag and context, in order (Matching). Only bytes that both sides declare as
-/// content are copied, or what a ContentMover moves.
+/// content are copied, or what is at the ends of MPI that both name.
 class Messages {
  public:
   /// Reads thresholds from SMPI's settings. `ranks`: of MPI_COMM_WORLD, by number. Both must outlive this.
   /// `own_flows`: NetworkFlows moves them, else SimGrid. `checks`: invariants are checked as it goes on.
   Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows, bool checks);
 
-  /// Blocks as MPI_Send does, or MPI_Ssend.
-  void send(const hplcast_message& message, bool synchronous, const hplcast_end* from = nullptr);
+  /// Blocks as MPI_Send does, or MPI_Ssend. `from`, and `into` below, must stay where they are while their rank waits.
+  void send(const hplcast_message& message, bool synchronous, const MessageEnd* from = nullptr);
   /// As MPI_Isend or MPI_Issend.
   std::unique_ptr<MessageRequest> isend(const hplcast_message& message, bool synchronous,
-                                        const hplcast_end* from = nullptr);
+                                        const MessageEnd* from = nullptr);
   /// As MPI_Irecv. The request must stay where it is until wait().
-  std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted, const hplcast_end* into = nullptr);
+  std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted, const MessageEnd* into = nullptr);
   /// As MPI_Wait.
   void wait(MessageRequest& request);
   /// Whether wait() would not wait.
@@ -42,8 +42,6 @@ class Messages {
   void wait_next(const std::vector<MessageRequest*>& requests);
   /// Whether another rank is known to wait for what comes later. False: it may send something before, or not.
   bool sends_nothing_until(int rank, double date_s) const;
-  /// For messages with `from` and `into`, which must stay where they are while their rank waits. It must outlive this.
-  void set_mover(ContentMover* mover) { mover_ = mover; }
   double async_small_bytes() const { return async_small_bytes_; }
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
@@ -60,7 +58,7 @@ class Messages {
 
  private:
   std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
-                                       const hplcast_end* from);
+                                       const MessageEnd* from);
   void publish(const std::shared_ptr<SentMessage>& sent);
   void meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& request);
   FlowShape shape_of(const SentMessage& sent) const;
@@ -84,7 +82,6 @@ class Messages {
   double detached_bytes_;
   bool checks_;
   std::optional<NetworkFlows> flows_;
-  ContentMover* mover_ = nullptr;
 };
 
 }  // namespace hplcast::smpi_models

@@ -171,10 +171,10 @@ bool Probes::end_replayed(Rank& rank) {
   constexpr double rounding_s = 1e-9;
   if (const double too_much_s = rank.clock.ahead_s() - left_s; std::abs(too_much_s) > rounding_s) {
     std::ostringstream text;
-    text << "rank " << rank.number << " worked " << too_much_s
+    text << "worked " << too_much_s
          << " s longer than announced; expected the kernels that it had called before its last probe "
             "(hplcast_polling_loop)";
-    end_simulation(text.str().c_str(), core::ExitCode::bad_input);
+    end_simulation_of(rank.number, text.str());
   }
   rank.clock.catch_up(std::max(0.0, left_s));
   return false;
@@ -200,7 +200,7 @@ void Probes::work_later(Rank& rank, const hplcast_channel& channel) {
     return;
   }
   // Its probes concern all others: when they are made must be known as they come.
-  if (rank.loop.pieces == 0 || !rank.loop.piece.is_known()) return;
+  if (rank.loop.pieces == 0 || !rank.loop.knows_piece()) return;
   series_.begin_work(rank.prober, began_s, kernels_.repeated_s(rank, rank.loop.pieces), &rank.clock.detours());
   sleep_until_sent(rank, channel);
   const double now_s = clock_s();

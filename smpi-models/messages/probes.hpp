@@ -34,8 +34,7 @@ class Polling {
     Rank* waiting = nullptr;
   };
   bool may_sleep_;
-  std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual>
-      traffic_;  // channels with messages under way, or a rank that waits
+  std::unordered_map<hplcast_channel, Traffic> traffic_;  // channels with messages under way, or a rank that waits
 };
 
 /// MPI_Iprobe for messages that do not go through SMPI. A rank that polls sleeps until there is something to find, and

@@ -12,7 +12,7 @@
 #include "hplcast/core/activity_trace.hpp"
 #include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/simulation.hpp"
-#include "hplcast/smpi_models/hplcast_activity.h"
+#include "hplcast/smpi_models/hplcast_smpi.h"
 #include "smpi-models/messages/matching.hpp"
 
 namespace hplcast::smpi_models {
@@ -165,7 +165,7 @@ class Activity {
   std::unordered_map<std::string, int> hosts_;
   std::vector<Rank> ranks_;
   std::vector<PhaseTimes> at_marks_;
-  std::unordered_map<hplcast_channel, Traffic, ChannelHash, ChannelEqual> traffic_;
+  std::unordered_map<hplcast_channel, Traffic> traffic_;
 };
 
 }  // namespace hplcast::smpi_models

@@ -114,7 +114,7 @@ void StateMeter::pass(core::CoreState state, double now_s) {
   since_s_ = now_s;
   const double w = watts_[index(state)];
   if (w <= 0) return;
-  if (host_->has_bins()) host_->add_watts(begin_s, end_s, w);
+  host_->add_watts(begin_s, end_s, w);
   if (host_->sleeps()) active_until(begin_s, end_s);
 }
 
@@ -148,7 +148,7 @@ void StateMeter::spread(const ByState& amounts, double end_s) {
   const double begin_s = since_s_ - origin_s_;
   since_s_ = end_s;
   if (!(duration_s > 0) || energy_j <= 0) return;
-  if (host_->has_bins()) host_->add_watts(begin_s, begin_s + duration_s, energy_j / duration_s);
+  host_->add_watts(begin_s, begin_s + duration_s, energy_j / duration_s);
   if (host_->sleeps()) active_until(begin_s, begin_s + active_s);
 }
 
@@ -199,7 +199,7 @@ void HostMeter::add_active(double begin_s, double end_s) {
 
 void HostMeter::add_awake(double begin_s, double end_s) {
   awake_s_ += end_s - begin_s;
-  if (bins_ != nullptr) bins_->add(begin_s, end_s, power_.at_wall_w(power_.awake_w()));
+  add_watts(begin_s, end_s, power_.awake_w());
 }
 
 double HostMeter::end(double time_s) {
@@ -208,7 +208,7 @@ double HostMeter::end(double time_s) {
     active_.take_until(time_s, [this](double from_s, double to_s) { add_awake(from_s, to_s); });
   else
     add_awake(0, time_s);
-  if (bins_ != nullptr) bins_->add(0, time_s, power_.at_wall_w(power_.idle_w()));
+  add_watts(0, time_s, power_.idle_w());
   return awake_s_;
 }
 

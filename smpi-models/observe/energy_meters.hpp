@@ -142,13 +142,13 @@ class HostMeter {
 
   const core::HostPower& power() const { return power_; }
   void add_rank(const StateMeter& meter) { ranks_.push_back(&meter); }
-  /// Whether it needs to know when.
-  bool has_bins() const { return bins_ != nullptr; }
   bool sleeps() const { return sleeps_; }
   /// Forgets all that was told.
   void begin();
   /// Of one core; times after the origin, watts behind the supply.
-  void add_watts(double begin_s, double end_s, double w) { bins_->add(begin_s, end_s, power_.at_wall_w(w)); }
+  void add_watts(double begin_s, double end_s, double w) {
+    if (bins_ != nullptr) bins_->add(begin_s, end_s, power_.at_wall_w(w));
+  }
   void add_active(double begin_s, double end_s);
   /// Adds what all of the host draws, whatever its cores do. @return how long it was awake
   double end(double time_s);

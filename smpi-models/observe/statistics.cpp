@@ -84,28 +84,29 @@ namespace {
 template <typename Mark, typename Value>
 void add(core::CountsAtPanels& panels, const std::string& name, const std::vector<Mark>& marks, Value value) {
   std::vector<double>& values = panels[name];
-  for (const Mark& mark : marks) values.push_back(static_cast<double>(value(mark)));
+  for (const Mark& mark : marks) values.push_back(value(mark));
+}
+
+/// Each number of the counts of what was called.
+template <typename Names, typename Counts>
+void add(core::CountsAtPanels& panels, const std::string& kind, const Names& names,
+         const std::vector<CallCounts>& marks, Counts CallCounts::*counts) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if ((marks.back().*counts)[i].calls == 0) continue;
+    const std::string name = kind + "/" + names[i] + "/";
+    const auto push_back = [&](const char* field, auto value) {
+      panels[name + field].push_back(static_cast<double>(value));
+    };
+    for (CallCounts mark : marks) describe(push_back, (mark.*counts)[i]);
+  }
 }
 
 }  // namespace
 
 void add_counts(core::CountsAtPanels& panels, const std::vector<CallCounts>& marks) {
   if (marks.empty()) return;
-  for (std::size_t i = 0; i < core::kernel_count; ++i) {
-    if (marks.back().kernels[i].calls == 0) continue;
-    const std::string name = std::string("kernels/") + core::kernel_names[i];
-    add(panels, name + "/calls", marks, [i](const CallCounts& mark) { return mark.kernels[i].calls; });
-    add(panels, name + "/outside_range", marks, [i](const CallCounts& mark) { return mark.kernels[i].outside_range; });
-    add(panels, name + "/time_s", marks, [i](const CallCounts& mark) { return mark.kernels[i].time_s; });
-    add(panels, name + "/flop", marks, [i](const CallCounts& mark) { return mark.kernels[i].flop; });
-  }
-  for (std::size_t i = 0; i < HPLCAST_MPI_COUNT; ++i) {
-    if (marks.back().messages[i].calls == 0) continue;
-    const std::string name = std::string("messages/") + mpi_names[i];
-    add(panels, name + "/calls", marks, [i](const CallCounts& mark) { return mark.messages[i].calls; });
-    add(panels, name + "/outside_range", marks, [i](const CallCounts& mark) { return mark.messages[i].outside_range; });
-    add(panels, name + "/bytes", marks, [i](const CallCounts& mark) { return mark.messages[i].bytes; });
-  }
+  add(panels, "kernels", core::kernel_names, marks, &CallCounts::kernels);
+  add(panels, "messages", mpi_names, marks, &CallCounts::messages);
   if (marks.back().detours_s > 0)
     add(panels, "detours/all/time_s", marks, [](const CallCounts& mark) { return mark.detours_s; });
 }

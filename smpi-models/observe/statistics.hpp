@@ -24,11 +24,6 @@ struct MessageTotals {
     ++messages;
     bytes += message_bytes;
   }
-  MessageTotals& operator+=(const MessageTotals& more) {
-    messages += more.messages;
-    bytes += more.bytes;
-    return *this;
-  }
 };
 
 /// Calls of kernels and messages, and the time that detours took.

@@ -57,44 +57,32 @@ NetworkCosts::NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool 
 }
 
 double NetworkCosts::noise_s(core::MessageCost which, core::Scope scope, double size_bytes, double mean_s,
-                             const MessageName& name) const {
-  if (!draws_[static_cast<std::size_t>(scope)][static_cast<std::size_t>(which)]) return 0;
+                             const MessageName* name) const {
+  if (name == nullptr || !draws_[static_cast<std::size_t>(scope)][static_cast<std::size_t>(which)]) return 0;
   const core::SegmentedLaw& law = network_.scope(scope).cost(which);
-  return law.sample_s(size_bytes, core::draw(stream_of(seed_, which, name), name.number)) - mean_s;
+  return law.sample_s(size_bytes, core::draw(stream_of(seed_, which, *name), name->number)) - mean_s;
 }
 
 double NetworkCosts::overhead_s(core::MessageCost which, core::Scope scope, double size_bytes,
-                                const MessageName& name) const {
-  const double mean_s = mean_overhead_s(which, scope, size_bytes);
+                                const MessageName* name) const {
+  const double mean_s = network_.scope(scope).cost(which).mean_s(size_bytes);
   return mean_s + noise_s(which, scope, size_bytes, mean_s, name);
 }
 
-core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, double mean_s, double noise_s) const {
+core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const MessageName* name) const {
   const core::ScopeModel& model = network_.scope(scope);
   const core::LinkLimit link = core::link_limit(model, scope);
+  const core::SegmentedLaw& law = model.cost(core::MessageCost::transfer);
+  const double mean_s = law.mean_s(size_bytes);
+  const double noise = noise_s(core::MessageCost::transfer, scope, size_bytes, mean_s, name);
   // Nobody else is concerned by the rate on a link that is not shared: all is latency, which SimGrid need not share
   // out.
-  const double slope_s_per_byte =
-      link.is_shared ? model.cost(core::MessageCost::transfer).at(size_bytes).slope_s_per_byte : 0;
-  return core::message_flow(mean_s, noise_s, slope_s_per_byte, size_bytes + core::smpi_envelope_bytes, link);
+  const double slope_s_per_byte = link.is_shared ? law.at(size_bytes).slope_s_per_byte : 0;
+  return core::message_flow(mean_s, noise, slope_s_per_byte, size_bytes + core::smpi_envelope_bytes, link);
 }
 
-core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const MessageName& name) const {
-  const double mean_s = mean_overhead_s(core::MessageCost::transfer, scope, size_bytes);
-  return flow(scope, size_bytes, mean_s, noise_s(core::MessageCost::transfer, scope, size_bytes, mean_s, name));
-}
-
-double NetworkCosts::transfer_s(core::Scope scope, double size_bytes, const MessageName& name) const {
+double NetworkCosts::transfer_s(core::Scope scope, double size_bytes, const MessageName* name) const {
   return time_alone_s(flow(scope, size_bytes, name), size_bytes + core::smpi_envelope_bytes);
-}
-
-double NetworkCosts::mean_overhead_s(core::MessageCost which, core::Scope scope, double size_bytes) const {
-  return network_.scope(scope).cost(which).mean_s(size_bytes);
-}
-
-double NetworkCosts::mean_transfer_s(core::Scope scope, double size_bytes) const {
-  const double mean_s = mean_overhead_s(core::MessageCost::transfer, scope, size_bytes);
-  return time_alone_s(flow(scope, size_bytes, mean_s, 0), size_bytes + core::smpi_envelope_bytes);
 }
 
 double NetworkCosts::bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {

@@ -37,7 +37,7 @@ struct MessageName {
 };
 
 /// The message costs of a network model, message by message. Where a law has noise, every message draws from the stream
-/// of its name; a model without noise draws nothing.
+/// of its name; a model without noise draws nothing. No name (null): what is expected.
 class NetworkCosts {
  public:
   /// `noise` false: every message takes its expected time.
@@ -47,18 +47,14 @@ class NetworkCosts {
   bool draws() const { return draws_any_; }
 
   /// Time in s that a rank spends in its send, isend or recv. `size_bytes` without SMPI's envelope.
-  double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName& name) const;
+  double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName* name) const;
   /// The message in the network.
-  core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName& name) const;
+  core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName* name) const;
   /// Time in s of a message that has its way to itself.
   static double time_alone_s(const core::MessageFlow& flow, double wire_bytes) {
     return flow.latency_s + wire_bytes / flow.bandwidth_bytes_per_s;
   }
-  double transfer_s(core::Scope scope, double size_bytes, const MessageName& name) const;
-
-  /// The same, expected. Nothing is drawn.
-  double mean_overhead_s(core::MessageCost which, core::Scope scope, double size_bytes) const;
-  double mean_transfer_s(core::Scope scope, double size_bytes) const;
+  double transfer_s(core::Scope scope, double size_bytes, const MessageName* name) const;
 
   /// Whether messages that wait for their receivers go one way at a time between two ranks.
   bool is_half_duplex(core::Scope scope) const { return network_.scope(scope).half_duplex; }
@@ -77,8 +73,7 @@ class NetworkCosts {
 
  private:
   double noise_s(core::MessageCost which, core::Scope scope, double size_bytes, double mean_s,
-                 const MessageName& name) const;
-  core::MessageFlow flow(core::Scope scope, double size_bytes, double mean_s, double noise_s) const;
+                 const MessageName* name) const;
 
   core::NetworkModel network_;
   std::uint64_t seed_;

@@ -24,41 +24,29 @@ namespace {
 
 constexpr double core_speed_flop_per_s = 1e9;  // as in platform.xml; kernels take the time of their models
 
-/// Makes the hosts of a cluster and their links, inside whatever zone.
-class HostBuilder {
- public:
-  explicit HostBuilder(const core::ClusterModel& cluster) : cluster_(cluster) {}
-
-  /// @param index of the host in the cluster
-  s4u::Host* host(s4u::NetZone* zone, std::size_t index) const {
-    const std::string& name = cluster_.hosts.names().at(index);
-    core::SimgridPstates states{{1}, "", 0};
-    if (cluster_.power) states = core::simgrid_pstates(*cluster_.power, cluster_.hosts, static_cast<int>(index));
-    for (double& speed : states.speeds) speed *= core_speed_flop_per_s;
-    s4u::Host* host = port::add_host(zone, name, states.speeds)->set_core_count(cluster_.hosts.values().cores);
-    if (cluster_.power) {
-      host->set_property("wattage_per_state", states.wattage_per_state);
-      host->set_property("wattage_off", core::shortest(states.off_w));
-    }
-    return host->seal();
+/// @param index of the host in the cluster
+s4u::Host* add_host(const core::ClusterModel& cluster, s4u::NetZone* zone, std::size_t index) {
+  const std::string& name = cluster.hosts.names().at(index);
+  core::SimgridPstates states{{1}, "", 0};
+  if (cluster.power) states = core::simgrid_pstates(*cluster.power, cluster.hosts, static_cast<int>(index));
+  for (double& speed : states.speeds) speed *= core_speed_flop_per_s;
+  s4u::Host* host = port::add_host(zone, name, states.speeds)->set_core_count(cluster.hosts.values().cores);
+  if (cluster.power) {
+    host->set_property("wattage_per_state", states.wattage_per_state);
+    host->set_property("wattage_off", core::shortest(states.off_w));
   }
+  return host->seal();
+}
 
-  s4u::Link* loopback(s4u::NetZone* zone, const std::string& name) const {
-    const core::ScopeModel& local = cluster_.network.scope(core::Scope::local);
-    return port::add_link(zone, name + "_loopback", local.link_bytes_per_s())
-        ->set_sharing_policy(local.capacity ? s4u::Link::SharingPolicy::SHARED : s4u::Link::SharingPolicy::FATPIPE)
-        ->set_latency(route_latency_s)
-        ->seal();
-  }
+s4u::Link* add_loopback(const core::ClusterModel& cluster, s4u::NetZone* zone, std::size_t index) {
+  const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
+  return port::add_link(zone, cluster.hosts.names().at(index) + "_loopback", local.link_bytes_per_s())
+      ->set_sharing_policy(local.capacity ? s4u::Link::SharingPolicy::SHARED : s4u::Link::SharingPolicy::FATPIPE)
+      ->set_latency(route_latency_s)
+      ->seal();
+}
 
-  const core::ClusterModel& cluster() const { return cluster_; }
-
- private:
-  const core::ClusterModel& cluster_;
-};
-
-s4u::NetZone* single_switch(const HostBuilder& builder, const core::SingleSwitch& topology) {
-  const core::ClusterModel& cluster = builder.cluster();
+s4u::NetZone* single_switch(const core::ClusterModel& cluster, const core::SingleSwitch& topology) {
   const core::ScopeModel& remote = cluster.network.scope(core::Scope::remote);
   s4u::NetZone* zone = port::make_star(cluster.name);
   const s4u::Link* backbone = nullptr;
@@ -66,42 +54,30 @@ s4u::NetZone* single_switch(const HostBuilder& builder, const core::SingleSwitch
     backbone = port::add_link(zone, "backbone", topology.backbone->bandwidth_bytes_per_s)->set_latency(0)->seal();
   }
   for (std::size_t index = 0; index < cluster.hosts.names().size(); ++index) {
-    const std::string& name = cluster.hosts.names()[index];
-    const s4u::Host* host = builder.host(zone, index);
-    port::add_route(zone, host, host, {s4u::LinkInRoute(builder.loopback(zone, name))});
-    const s4u::Link* link = port::add_split_duplex_link(zone, name + "_link", remote.link_bytes_per_s())
-                                ->set_latency(route_latency_s / 2)
-                                ->seal();
+    const s4u::Host* host = add_host(cluster, zone, index);
+    port::add_route(zone, host, host, {s4u::LinkInRoute(add_loopback(cluster, zone, index))});
+    const std::string name = cluster.hosts.names()[index] + "_link";
+    const s4u::Link* link =
+        port::add_split_duplex_link(zone, name, remote.link_bytes_per_s())->set_latency(route_latency_s / 2)->seal();
     std::vector<s4u::LinkInRoute> route{{link, s4u::LinkInRoute::Direction::UP}};
     if (backbone != nullptr) route.emplace_back(backbone);
     port::add_route(zone, host, nullptr, route);
   }
-  return zone;
+  return zone->seal();
 }
 
-s4u::NetZone* hierarchical(const HostBuilder& builder, const port::Hierarchy& hierarchy) {
-  const core::ClusterModel& cluster = builder.cluster();
-  const auto name = [&cluster](unsigned long id) -> const std::string& { return cluster.hosts.names().at(id); };
+s4u::NetZone* hierarchical(const core::ClusterModel& cluster, const port::Hierarchy& hierarchy) {
   const port::Leaves leaves{
-      [&builder](s4u::NetZone* zone, unsigned long id) { return builder.host(zone, id); },
-      [&builder, name](s4u::NetZone* zone, unsigned long id) { return builder.loopback(zone, name(id)); }};
-  return port::make_hierarchy(cluster.name, hierarchy, leaves,
-                              cluster.network.scope(core::Scope::remote).link_bytes_per_s(), route_latency_s / 2);
+      [&cluster](s4u::NetZone* zone, unsigned long id) { return add_host(cluster, zone, id); },
+      [&cluster](s4u::NetZone* zone, unsigned long id) { return add_loopback(cluster, zone, id); }};
+  const double bytes_per_s = cluster.network.scope(core::Scope::remote).link_bytes_per_s();
+  return port::make_hierarchy(cluster.name, hierarchy, leaves, bytes_per_s, route_latency_s / 2)->seal();
 }
 
-void require_leaves(const core::ClusterModel& cluster) {
-  const core::Topology& topology = cluster.network.values().topology;
-  const std::optional<unsigned long> leaves = core::hosts_of(topology);
-  if (leaves && *leaves != static_cast<unsigned long>(cluster.hosts.count())) {
-    throw core::DomainError(
-        "topology.parameters", core::parameters_of(topology),
-        "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " + std::to_string(*leaves));
-  }
-}
-
-/// Where the first and the last link of every route belong to hosts, these have all of its latency.
+/// As `hierarchical`, where the first and the last link of every route belong to hosts: these have all of its latency.
 /// `ways`: that lead away from a host. On a fat tree the number of the destination says which of them a route takes.
-void leave_latency_to_host_links(const core::ClusterModel& cluster, std::size_t ways) {
+s4u::NetZone* with_host_links(const core::ClusterModel& cluster, const port::Hierarchy& hierarchy, std::size_t ways) {
+  s4u::NetZone* zone = hierarchical(cluster, hierarchy);
   const std::vector<std::string>& names = cluster.hosts.names();
   const std::size_t others = std::min(ways, names.size() - 1);
   std::set<s4u::Link*> of_hosts;
@@ -115,28 +91,29 @@ void leave_latency_to_host_links(const core::ClusterModel& cluster, std::size_t 
   for (s4u::Link* link : s4u::Engine::get_instance()->get_all_links()) {
     if (link->get_latency() == route_latency_s / 2 && of_hosts.count(link) == 0) link->set_latency(0);
   }
+  return zone;
+}
+
+/// The hosts and links of a cluster as the root zone of the platform, with the names that platform.xml gives them.
+/// @throws DomainError for topology parameters that make another number of leaves than there are hosts.
+s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
+  const core::Topology& topology = cluster.network.values().topology;
+  const std::optional<unsigned long> leaves = core::hosts_of(topology);
+  if (leaves && *leaves != static_cast<unsigned long>(cluster.hosts.count())) {
+    throw core::DomainError(
+        "topology.parameters", core::parameters_of(topology),
+        "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " + std::to_string(*leaves));
+  }
+  return core::visit_topology(
+      topology, [&](const core::SingleSwitch& one) { return single_switch(cluster, one); },
+      [&](const core::FatTree& tree) {
+        return with_host_links(cluster, tree, static_cast<std::size_t>(tree.parents.front()) * tree.links.front());
+      },
+      [&](const core::Dragonfly& fly) { return with_host_links(cluster, fly, 1); },
+      [&](const core::Torus& torus) { return hierarchical(cluster, torus); });
 }
 
 }  // namespace
-
-s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
-  require_leaves(cluster);
-  const HostBuilder builder(cluster);
-  return core::visit_topology(
-      cluster.network.values().topology,
-      [&](const core::SingleSwitch& one) { return single_switch(builder, one)->seal(); },
-      [&](const core::FatTree& tree) {
-        s4u::NetZone* zone = hierarchical(builder, tree)->seal();
-        leave_latency_to_host_links(cluster, static_cast<std::size_t>(tree.parents.front()) * tree.links.front());
-        return zone;
-      },
-      [&](const core::Dragonfly& fly) {
-        s4u::NetZone* zone = hierarchical(builder, fly)->seal();
-        leave_latency_to_host_links(cluster, 1);
-        return zone;
-      },
-      [&](const core::Torus& torus) { return hierarchical(builder, torus)->seal(); });
-}
 
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept {
   // A route as it was measured has two links.
@@ -151,6 +128,9 @@ double latency_factor(const core::Topology& topology, const core::MessageFlow& f
       [&](const core::Torus&) { return std::max(flow.latency_s, 1e-21) / route_latency_s; });
 }
 
+namespace {
+
+/// What a delay before the flow adds to that factor, whatever the number of links.
 double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept {
   if (scope == core::Scope::local) return delay_s / route_latency_s;
   const double latency_s = core::visit_topology(
@@ -159,10 +139,6 @@ double delay_factor(const core::Topology& topology, double delay_s, core::Scope 
       [&](const core::Torus&) { return route_latency_s / 2 * static_cast<double>(links); });
   return delay_s / latency_s;
 }
-
-namespace {
-
-namespace s4u = simgrid::s4u;
 
 /// The callbacks that SimGrid and SMPI hold. They ask for one cost of a message at a time: messages of SMPI have their
 /// names by the order in which they are asked for.
@@ -178,8 +154,8 @@ class Callbacks {
   /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
   /// another one.
   double overhead_s(core::MessageCost which, double size_bytes, const s4u::Host* source, const s4u::Host* destination) {
-    return costs_.overhead_s(which, scope_of(source, destination), size_bytes,
-                             next(source == nullptr ? destination : source, static_cast<std::size_t>(which)));
+    const MessageName name = next(source == nullptr ? destination : source, static_cast<std::size_t>(which));
+    return costs_.overhead_s(which, scope_of(source, destination), size_bytes, &name);
   }
 
   double latency_factor(const port::FactorQuestion& asked) {
@@ -219,8 +195,9 @@ class Callbacks {
   }
 
   core::MessageFlow smpi_flow(const port::FactorQuestion& asked, std::size_t count) {
+    const MessageName name = next(asked.source, count);
     return costs_.flow(scope_of(asked.source, asked.destination),
-                       std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), next(asked.source, count));
+                       std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), &name);
   }
 
   const NetworkCosts& costs_;
@@ -228,17 +205,15 @@ class Callbacks {
   std::unordered_map<const s4u::Host*, Counts> hosts_;
 };
 
-void register_overhead(SmpiOperation operation, core::MessageCost which, const std::shared_ptr<Callbacks>& callbacks) {
-  smpi_register_op_cost_callback(operation,
-                                 [which, callbacks](std::size_t size, s4u::Host* source, s4u::Host* destination) {
-                                   return callbacks->overhead_s(which, static_cast<double>(size), source, destination);
-                                 });
-}
-
 void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
-  register_overhead(SmpiOperation::SEND, core::MessageCost::send, callbacks);
-  register_overhead(SmpiOperation::ISEND, core::MessageCost::isend, callbacks);
-  register_overhead(SmpiOperation::RECV, core::MessageCost::recv, callbacks);
+  for (const auto& [operation, which] : {std::pair(SmpiOperation::SEND, core::MessageCost::send),
+                                         std::pair(SmpiOperation::ISEND, core::MessageCost::isend),
+                                         std::pair(SmpiOperation::RECV, core::MessageCost::recv)}) {
+    smpi_register_op_cost_callback(
+        operation, [which = which, callbacks](std::size_t size, s4u::Host* source, s4u::Host* destination) {
+          return callbacks->overhead_s(which, static_cast<double>(size), source, destination);
+        });
+  }
   port::set_factors(
       zone, [callbacks](const port::FactorQuestion& asked) { return callbacks->latency_factor(asked); },
       [callbacks](const port::FactorQuestion& asked) { return callbacks->bandwidth_factor(asked); });

@@ -7,8 +7,7 @@
 
 namespace simgrid::s4u {
 class Engine;
-class NetZone;
-}  // namespace simgrid::s4u
+}
 
 namespace hplcast::smpi_models {
 
@@ -17,16 +16,8 @@ namespace hplcast::smpi_models {
 /// latency. So all flows share alike. How long a message really waits is up to latency_factor().
 inline constexpr double route_latency_s = 1;
 
-/// The hosts and links of a cluster as the root zone of the platform, with the names that platform.xml gives them;
-/// sealed.
-/// @throws DomainError for topology parameters that cannot be read, or that make another number of leaves than there
-/// are hosts.
-simgrid::s4u::NetZone* build_zone(const core::ClusterModel& cluster);
-
 /// SimGrid's factor on the latency of a route of `links` links: it grows with their number.
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept;
-/// What a delay before the flow adds to that factor, whatever the number of links.
-double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept;
 
 /// What hplcast_build_platform() leaves to SimGrid's callbacks and to the runtime.
 struct PlatformCosts {

@@ -62,20 +62,13 @@ core::CoreState state_in(const char* function) {
 
 Program::Program(const Settings& settings, const std::optional<Model>& model, Activity& activity)
     : settings_(settings), model_(model), times_(activity) {
-  if (!model_) return;
-  if (model_->cluster.program) program_ = &*model_->cluster.program;
-  for (const std::string& name : model_->cluster.hosts.names())
-    host_index_.emplace(name, static_cast<int>(host_index_.size()));
+  if (model_ && model_->cluster.program) program_ = &*model_->cluster.program;
 }
 
-void Program::add_rank(Rank& rank, int local_rank) {
+void Program::add_rank(Rank& rank, const Kernels::Place& place) {
   if (times_.measures() || rank.clock.meter() != nullptr) rank.clock.watch();
-  State& state = states_.emplace_back();
+  states_.emplace_back().place = place;
   times_.add_rank();
-  if (!model_) return;
-  const auto host = host_index_.find(rank.host->get_name());
-  state.host = host == host_index_.end() ? 0 : host->second;
-  state.cpu = model_->cluster.hosts.cpu_of(local_rank);
 }
 
 const core::KernelModel* Program::model_of(const std::string& name, const std::string& base, bool& of_hpl) const {
@@ -109,28 +102,13 @@ int Program::routine(const std::string& name, const std::string& base) {
   return place->second;
 }
 
-double Program::drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape,
-                        std::uint32_t rank, std::uint32_t stream, std::uint64_t call) const {
-  const core::DurationLaw& law = model.law(state.host, state.cpu).at(shape);
-  const bool draws = settings_.noise && law.noise() != core::NoiseFamily::none;
-  const double duration_s =
-      draws ? law.sample_s(shape, core::draw({settings_.seed, core::stream_routine, rank, stream}, call))
-            : law.mean_s(shape);
-  return duration_s > 0 ? duration_s : 0;
-}
-
 void Program::spend(Rank& rank, double duration_s, const Where& where, core::KernelId as) {
   if (!(duration_s > 0)) return;
   const Moment begin = moment_of(rank);
   rank.clock.work(as, duration_s);
   const Moment now = moment_of(rank);
   states_[rank.number].last_s = now.now_s;
-  if (!times_.measures()) return;
-  const int number = static_cast<int>(rank.number);
-  if (where.part == Part::routine)
-    times_.routine(number, where.name, where.shape, begin, now);
-  else
-    times_.code(number, where.part, where.name, begin, now);
+  if (times_.measures()) times_.code(static_cast<int>(rank.number), where.part, where.name, where.shape, begin, now);
 }
 
 Program::Routine& Program::at(int routine) {
@@ -159,15 +137,16 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
   const core::KernelShape known = routine.of_hpl ? shape_of_hpl(base_of(routine.name), shape) : shape;
   if (routine.model->range() && !core::contains(*routine.model->range(), known)) ++routine.count.outside_range;
   if (state.calls.size() <= static_cast<std::size_t>(number)) state.calls.resize(routines_.size());
-  const double drawn = drawn_s(state, *routine.model, known, rank.number, routine.stream,
-                               state.calls[static_cast<std::size_t>(number)]++);
-  routine.count.time_s += drawn;
+  const double drawn_s = duration_s(settings_, routine.model->law(state.place.host, state.place.cpu).at(known), known,
+                                    {settings_.seed, core::stream_routine, rank.number, routine.stream},
+                                    state.calls[static_cast<std::size_t>(number)]++);
+  routine.count.time_s += drawn_s;
   const bool modelled_rest = rest() == core::RestMode::model && program_ != nullptr && !routine.is_mpi;
   // Of a strided vector k is a distance, not a size.
   const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
   const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
   counts_.rest_s += rest_s;
-  spend(rank, drawn, {Part::routine, routine.name, shape}, routine.watts_of);
+  spend(rank, drawn_s, {Part::routine, routine.name, shape}, routine.watts_of);
   spend(rank, rest_s, {Part::rest, rest_name});
 }
 
@@ -241,9 +220,11 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
     return true;
   }
   const double mean_s = model->calls > 0 ? model->time_s / static_cast<double>(model->calls) : 0;
-  const double spent_s = model->mode == core::RegionMode::skip
-                             ? mean_s
-                             : drawn_s(state, model->model, shape, rank.number, hash_of("region " + name), call);
+  const double spent_s =
+      model->mode == core::RegionMode::skip
+          ? mean_s
+          : duration_s(settings_, model->model.law(state.place.host, state.place.cpu).at(shape), shape,
+                       {settings_.seed, core::stream_routine, rank.number, hash_of("region " + name)}, call);
   state.regions.back().time_s = spent_s;
   spend(rank, spent_s, {Part::region, name});
   return has_numerics();

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "smpi-models/clock/kernels.hpp"
 #include "smpi-models/clock/rank.hpp"
 #include "smpi-models/observe/statistics.hpp"
 #include "smpi-models/program/program_times.hpp"
@@ -19,8 +20,8 @@ class Program {
   /// The references must outlive this. No model: every routine is without one. `activity` says what is to be noted.
   Program(const Settings& settings, const std::optional<Model>& model, Activity& activity);
 
-  /// Of rank `rank`, the number `local_rank` of its host. Ranks come in the order of their numbers.
-  void add_rank(Rank& rank, int local_rank);
+  /// Ranks come in the order of their numbers.
+  void add_rank(Rank& rank, const Kernels::Place& place);
 
   /// As hplcast_routine().
   int routine(const std::string& name, const std::string& base);
@@ -33,7 +34,7 @@ class Program {
   int begin_composed(Rank& rank, int routine, const core::KernelShape& shape, double flop);
   void end_composed(const Rank& rank) { --states_[rank.number].composed; }
 
-  /// As hplcast_region_enter(), hplcast_region_leave(). @throws Error for a region that is not the last one entered, or
+  /// As hplcast_region_begins(), hplcast_region_ends(). @throws Error for a region that is not the last one entered, or
   /// is entered twice.
   bool enter(Rank& rank, const std::string& name, const core::KernelShape& shape);
   void leave(Rank& rank, const std::string& name);
@@ -93,7 +94,7 @@ class Program {
   };
   /// Of one rank.
   struct State {
-    int host = 0, cpu = 0;
+    Kernels::Place place;
     double benched_from_s = -1;        ///< CPU time of this thread; negative: nothing is benched
     std::vector<std::uint64_t> calls;  ///< draws taken, by routine
     std::vector<Entered> regions;      ///< entered and not left, the last one last
@@ -118,9 +119,6 @@ class Program {
   /// @throws DomainError for a number that routine() has not given.
   Routine& at(int routine);
   const core::KernelModel* model_of(const std::string& name, const std::string& base, bool& of_hpl) const;
-  /// Of call number `call` by the model; at least 0.
-  double drawn_s(const State& state, const core::KernelModel& model, const core::KernelShape& shape, std::uint32_t rank,
-                 std::uint32_t stream, std::uint64_t call) const;
   void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
   core::RestMode rest() const { return settings_.program ? settings_.program->rest : core::RestMode::zero; }
   bool benches(const State& state) const;
@@ -135,7 +133,6 @@ class Program {
   std::unordered_map<std::string, int> numbers_;
   std::vector<Routine> routines_;
   std::vector<State> states_;  // by rank
-  std::unordered_map<std::string, int> host_index_;
   core::ProgramCounts counts_;
   ClockIntervals intervals_;
   ProgramTimes times_;

@@ -68,18 +68,14 @@ void ProgramTimes::pass_until(int number, const Moment& begin) {
     pass(number, Part::mpi, rank.calls.back().function, 0, begin);
 }
 
-void ProgramTimes::routine(int rank, const std::string& name, const core::KernelShape& shape, const Moment& begin,
-                           const Moment& now) {
-  code(rank, Part::routine, name, begin, now);
-  TraceFile* const trace = activity_.trace_of(rank);
-  if (trace == nullptr || !(now.now_s > begin.now_s)) return;
-  release(rank);
-  trace->routine(rank, name, shape, {begin.now_s, now.now_s});
-}
-
-void ProgramTimes::code(int rank, Part part, const std::string& name, const Moment& begin, const Moment& now) {
+void ProgramTimes::code(int rank, Part part, const std::string& name, const core::KernelShape& shape,
+                        const Moment& begin, const Moment& now) {
   pass_until(rank, begin);
   pass(rank, part, name, 0, now);
+  TraceFile* const trace = activity_.trace_of(rank);
+  if (part != Part::routine || trace == nullptr || !(now.now_s > begin.now_s)) return;
+  release(rank);
+  trace->routine(rank, name, shape, {begin.now_s, now.now_s});
 }
 
 void ProgramTimes::region_ends(int rank, const std::string& name, const TimeSpan& span) {

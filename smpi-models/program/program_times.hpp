@@ -103,10 +103,9 @@ class ProgramTimes {
   /// Ranks come in the order of their numbers.
   void add_rank() { ranks_.emplace_back(); }
 
-  /// A call of a routine, or code of a region or the rest, that ends at `now` and began at `begin`.
-  void routine(int rank, const std::string& name, const core::KernelShape& shape, const Moment& begin,
-               const Moment& now);
-  void code(int rank, Part part, const std::string& name, const Moment& begin, const Moment& now);
+  /// A call of a routine of that shape, or code of a region or the rest, that ends at `now` and began at `begin`.
+  void code(int rank, Part part, const std::string& name, const core::KernelShape& shape, const Moment& begin,
+            const Moment& now);
   /// All of a region is over, with what was inside it.
   void region_ends(int rank, const std::string& name, const TimeSpan& span);
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "hplcast/smpi_models/hplcast_activity.h"
 #include "smpi-models/fast/column_meeting.hpp"
 #include "smpi-models/observe/activity.hpp"
 #include "smpi-models/session/c_boundary.hpp"
@@ -24,52 +23,41 @@ static_assert(HPLCAST_KERNEL_COUNT == core::kernel_count, "hplcast_kernel and co
 
 namespace {
 
-void add_delay(Rank& rank, double duration_s) {
-  if (!std::isfinite(duration_s)) throw core::DomainError("delay", duration_s, "a finite number of seconds");
-  if (duration_s > 0) rank.clock.spend(duration_s);
-}
-
-Runtime& runtime() {
-  return guarded([]() -> Runtime& { return Runtime::instance(); });
-}
-
-Rank& this_rank() {
-  return guarded([]() -> Rank& { return Runtime::instance().rank(); });
-}
-
 /// All are made by Communicator, which only the program sees as constant.
 Communicator& communicator(const hplcast_communicator* handle) {
   return *static_cast<Communicator*>(const_cast<hplcast_communicator*>(handle));
 }
 
+hplcast::smpi_models::PivotCandidate candidate(const double* work) {
+  return {work[0], work[1], work[2], work[3]};
+}
+
+/// Tells the activity, if it is to know: action(activity, rank, now).
+template <typename Action>
+void observe(const Action& action) {
+  guarded([&] {
+    const Rank& rank = Runtime::rank();
+    action(Runtime::instance().activity(), static_cast<int>(rank.number),
+           hplcast::smpi_models::Moment(rank.clock.now_s(), rank.clock.detours_s()));
+  });
+}
+
 }  // namespace
-
-const char* hplcast_kernel_name(hplcast_kernel kernel) {
-  return kernel < HPLCAST_KERNEL_COUNT ? core::kernel_names[static_cast<std::size_t>(kernel)] : "unknown kernel";
-}
-
-const char* hplcast_mpi_name(hplcast_mpi operation) {
-  return operation < HPLCAST_MPI_COUNT ? hplcast::smpi_models::mpi_names[static_cast<std::size_t>(operation)]
-                                       : "unknown operation";
-}
 
 void hplcast_register_model(const hplcast_model_table* table) {
   guarded([&] { hplcast::smpi_models::session().register_model(*table); });
 }
 
 void hplcast_kernel_call(hplcast_kernel kernel, double m, double n, double k) {
-  guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    runtime.kernel_call(runtime.rank(), static_cast<core::KernelId>(kernel), {m, n, k});
-  });
+  guarded([&] { Runtime::instance().kernel_call(Runtime::rank(), static_cast<core::KernelId>(kernel), {m, n, k}); });
 }
 
 int hplcast_world_rank(void) {
-  return static_cast<int>(this_rank().number);
+  return static_cast<int>(Runtime::rank().number);
 }
 
 const hplcast_communicator* hplcast_world(void) {
-  return &runtime().world();
+  return &Runtime::instance().world();
 }
 
 int hplcast_rank_in(const hplcast_communicator* part) {
@@ -82,20 +70,22 @@ void hplcast_free(const hplcast_communicator* part) {
 
 void hplcast_require_interface(int compiled_with) {
   if (compiled_with == HPLCAST_INTERFACE) return;
-  const std::string text = "the program was linked for another version of hplcast (interface " +
-                           std::to_string(compiled_with) + ", here " + std::to_string(HPLCAST_INTERFACE) +
-                           "); compile and link it again";
-  hplcast::smpi_models::end_simulation(text.c_str(), core::ExitCode::bad_input);
+  hplcast::smpi_models::end_simulation("the program was linked for another version of hplcast (interface " +
+                                       std::to_string(compiled_with) + ", here " + std::to_string(HPLCAST_INTERFACE) +
+                                       "); compile and link it again");
 }
 
 void hplcast_delay(double duration_s) {
-  guarded([&] { add_delay(Runtime::instance().rank(), duration_s); });
+  guarded([&] {
+    if (!std::isfinite(duration_s)) throw core::DomainError("delay", duration_s, "a finite number of seconds");
+    if (duration_s > 0) Runtime::rank().clock.spend(duration_s);
+  });
 }
 
 // What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
 
 void hplcast_flush(void) {
-  this_rank().clock.flush();
+  Runtime::rank().clock.flush();
 }
 
 const hplcast_communicator* hplcast_split(const hplcast_communicator* whole, int color, int key) {
@@ -104,7 +94,7 @@ const hplcast_communicator* hplcast_split(const hplcast_communicator* whole, int
 }
 
 int hplcast_direct_messages(void) {
-  return guarded([] { return Runtime::instance().messages() != nullptr; });
+  return Runtime::instance().messages() != nullptr;
 }
 
 void hplcast_send(const hplcast_message* message, int synchronous) {
@@ -126,21 +116,21 @@ void hplcast_wait(hplcast_request* request) {
 }
 
 int hplcast_probe(const hplcast_channel* channel) {
-  return runtime().probes().probe(this_rank(), *channel);
+  return Runtime::instance().probes().probe(Runtime::rank(), *channel);
 }
 
 void hplcast_polling_loop(hplcast_loop loop, int pieces) {
-  this_rank().loop.announce(loop, static_cast<std::size_t>(std::max(0, pieces)));
+  Runtime::rank().loop.announce(loop, static_cast<std::size_t>(std::max(0, pieces)));
 }
 
 void hplcast_probe_begin(const hplcast_channel* channel) {
-  Rank& rank = this_rank();
+  Rank& rank = Runtime::rank();
   rank.clock.flush();
-  runtime().polling().begin_probe(rank, *channel);
+  Runtime::instance().polling().begin_probe(rank, *channel);
 }
 
 void hplcast_probe_end(int found) {
-  this_rank().loop.probe_failed = found == 0;
+  Runtime::rank().loop.probe_failed = found == 0;
 }
 
 void hplcast_message_sent(const hplcast_channel* channel) {
@@ -156,10 +146,7 @@ hplcast_window hplcast_panel_window(int panels, int process_columns) {
 }
 
 void hplcast_panel_begins(const hplcast_window* window, int index) {
-  guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    runtime.panel_begins(runtime.rank(), *window, index);
-  });
+  guarded([&] { Runtime::instance().panel_begins(Runtime::rank(), *window, index); });
 }
 
 int hplcast_column_mode(const hplcast_column* column, int index) {
@@ -168,14 +155,6 @@ int hplcast_column_mode(const hplcast_column* column, int index) {
     return !runtime.meets(column->panel) ? 0 : runtime.columns()->is_sampled(*column, index) ? 2 : 1;
   });
 }
-
-namespace {
-
-hplcast::smpi_models::PivotCandidate candidate(const double* work) {
-  return {work[0], work[1], work[2], work[3]};
-}
-
-}  // namespace
 
 void hplcast_column_note(const hplcast_column* column, int index, const double* work) {
   guarded([&] { Runtime::instance().columns()->note(Runtime::rank(), *column, index, candidate(work)); });
@@ -190,28 +169,22 @@ void hplcast_column_end_sampled(const hplcast_column* column) {
 }
 
 void hplcast_column_settle(const hplcast_column* column, double* pivot_rows) {
-  const hplcast::smpi_models::PivotRows pivots = runtime().columns()->settle(this_rank(), *column);
+  const hplcast::smpi_models::PivotRows pivots = Runtime::instance().columns()->settle(Runtime::rank(), *column);
   std::copy(pivots.rows.begin(), pivots.rows.end(), pivot_rows + pivots.first_index);
 }
 
 double hplcast_clock_s(void) {
-  Rank& rank = this_rank();
+  Rank& rank = Runtime::rank();
   rank.clock.flush();
   return rank.clock.now_s();  // what the clock cannot resolve, the reader can
 }
 
 double hplcast_pivot(int rows, int* row) {
-  return guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    return runtime.pivot(runtime.rank(), rows, *row);
-  });
+  return guarded([&] { return Runtime::instance().pivot(Runtime::rank(), rows, *row); });
 }
 
 void hplcast_count_message(hplcast_mpi operation, double bytes) {
-  guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    runtime.counts().add_message(runtime.rank().panel_place, operation, bytes);
-  });
+  guarded([&] { Runtime::instance().counts().add_message(Runtime::rank().panel_place, operation, bytes); });
 }
 
 void hplcast_report_time(double time_s) {
@@ -219,46 +192,27 @@ void hplcast_report_time(double time_s) {
 }
 
 void hplcast_timed_part(int begins, double now_s) {
-  guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    runtime.timed_part(runtime.rank(), begins != 0, now_s);
-  });
+  guarded([&] { Runtime::instance().timed_part(Runtime::rank(), begins != 0, now_s); });
 }
 
 double hplcast_take_delay(void) {
-  return this_rank().clock.take_ahead_s();
+  return Runtime::rank().clock.take_ahead_s();
 }
-
-using hplcast::smpi_models::Activity;
-using hplcast::smpi_models::Moment;
-
-namespace {
-
-template <typename Action>
-void observe(Action&& action) {
-  guarded([&] {
-    Runtime& runtime = Runtime::instance();
-    const Rank& rank = runtime.rank();
-    action(runtime.activity(), static_cast<int>(rank.number), Moment(rank.clock.now_s(), rank.clock.detours_s()));
-  });
-}
-
-}  // namespace
 
 void hplcast_phase_begin(hplcast_phase phase) {
-  observe([&](Activity& activity, int rank, const Moment& now) { activity.phase_begin(rank, phase, now); });
+  observe([&](auto& activity, int rank, const auto& now) { activity.phase_begin(rank, phase, now); });
 }
 
 void hplcast_phase_end(void) {
-  observe([](Activity& activity, int rank, const Moment& now) { activity.phase_end(rank, now); });
+  observe([](auto& activity, int rank, const auto& now) { activity.phase_end(rank, now); });
 }
 
 void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request) {
-  observe([&](Activity& activity, int rank, const Moment& now) {
+  observe([&](auto& activity, int rank, const auto& now) {
     activity.call_begin(rank, {operation, peer, tag, bytes, request}, now);
   });
 }
 
 void hplcast_call_end(const void* request, int found) {
-  observe([&](Activity& activity, int rank, const Moment& now) { activity.call_end(rank, request, found != 0, now); });
+  observe([&](auto& activity, int rank, const auto& now) { activity.call_end(rank, request, found != 0, now); });
 }

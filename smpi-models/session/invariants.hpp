@@ -2,10 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <sstream>
 
-#include "smpi-models/observe/activity.hpp"
-#include "smpi-models/observe/energy_meters.hpp"
+#include "smpi-models/session/c_boundary.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -21,7 +20,11 @@ namespace hplcast::smpi_models {
 ///  - what a rank does in the timed part of HPL adds up to the time of that part.
 
 /// Ends the simulation: "rank 3: it spends a negative time [s] (-1): a bug of hplcast". `what`: rank, link, flow.
-[[noreturn]] void end_for(const char* what, std::size_t number, const char* property, double excess);
+[[noreturn]] inline void end_for(const char* what, std::size_t number, const char* property, double excess) {
+  std::ostringstream text;
+  text << what << " " << number << ": " << property << " (" << excess << "): a bug of hplcast, please report it";
+  end_simulation(text.str());
+}
 /// Ends the simulation unless `holds`. `excess`: by how much it does not.
 inline void require(bool holds, std::uint32_t rank, const char* property, double excess) {
   if (!holds) end_for("rank", rank, property, excess);
@@ -32,10 +35,5 @@ inline void require(bool holds, std::uint32_t rank, const char* property, double
 constexpr double rounding_of_dates_s(double date_s) {
   return 1e-9 + 1e-12 * date_s;
 }
-
-/// After its end().
-void check_states(const EnergyAccount& energy);
-/// @param end_s  of the simulation
-void check_phases(const std::vector<NamedTimes>& phases, double end_s);
 
 }  // namespace hplcast::smpi_models

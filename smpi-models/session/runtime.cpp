@@ -29,11 +29,37 @@ simgrid::xbt::Extension<s4u::Actor, Rank> rank_extension() {
   return extension;
 }
 
+/// After its end().
+void check_states(const EnergyAccount& energy) {
+  double time_s = 0;
+  for (const StateMeter& meter : energy.meters()) time_s = std::max(time_s, meter.time_s());
+  const double rounding_s = rounding_of_dates_s(time_s);
+  std::uint32_t rank = 0;
+  for (const StateMeter& meter : energy.meters()) {
+    const double excess_s = meter.total_s() - time_s;
+    require(std::abs(excess_s) <= rounding_s, rank, "the states of its core do not add up to the time", excess_s);
+    for (const double state_s : meter.seconds())
+      require(state_s >= -rounding_s, rank, "less than no time in a state", state_s);
+    ++rank;
+  }
+}
+
+void check_phases(const std::vector<NamedTimes>& phases, double end_s) {
+  const double rounding_s = rounding_of_dates_s(end_s);
+  for (const NamedTimes& phase : phases) {
+    for (std::size_t rank = 0; rank < phase.ranks.size(); ++rank) {
+      const PhaseTime& time = phase.ranks[rank];
+      const double excess_s = time.kernels_s + time.messages_s + time.waiting_s + time.detours_s - time.elapsed_s;
+      require(std::abs(excess_s) <= rounding_s, static_cast<std::uint32_t>(rank), phase.name.c_str(), excess_s);
+    }
+  }
+}
+
 }  // namespace
 
 Runtime& Runtime::instance() {
   Runtime*& runtime = session().runtime;
-  if (runtime == nullptr) runtime = new Runtime();
+  if (runtime == nullptr) runtime = guarded([] { return new Runtime(); });
   return *runtime;
 }
 
@@ -69,13 +95,12 @@ void Runtime::add_ranks() {
     activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
     if (diagnosis.load) rank.clock.load_host();
     const int local_rank = ranks_on[rank.host]++;
-    kernels_.assign_laws(rank, local_rank);
+    const Kernels::Place place = kernels_.place(rank, local_rank);
     if (energy_) {
-      const Kernels::Place place = kernels_.place_of(rank, local_rank);
       rank.clock.set_meter(&energy_->add_rank(place.host, place.cpu));
       if (settings_.program) energy_->begin(*rank.clock.meter(), 0);
     }
-    program_.add_rank(rank, local_rank);
+    program_.add_rank(rank, place);
   }
   result_.ranks = static_cast<int>(ranks_.size());
   std::vector<int> numbers(ranks_.size());
@@ -125,22 +150,23 @@ ProgramMessages* Runtime::program_messages() {
   if (!messages_) return nullptr;
   if (!program_messages_) {
     messages_->leave_flows_to_simgrid();  // collective operations are SMPI's, and share links with them
-    program_messages_.emplace(*messages_, ranks_, *world_, kernels_.has_late_probes());
+    program_messages_.emplace(*messages_, *world_, kernels_.has_late_probes());
   }
   return &*program_messages_;
 }
 
 Rank& Runtime::rank() {
+  instance();  // which has told actors what they run
   const s4u::Actor* const actor = s4u::Actor::self();
   if (Rank* const rank = actor == nullptr ? nullptr : actor->extension(rank_extension())) return *rank;
-  throw core::Error(core::ExitCode::bad_input,
-                    "called outside of a rank of the simulated program, perhaps by a thread of it, which are not "
-                    "simulated; expected a rank that smpirun started");
+  end_simulation(
+      "called outside of a rank of the simulated program, perhaps by a thread of it, which are not simulated; expected "
+      "a rank that smpirun started");
 }
 
 void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
   const double duration_s = kernels_.spend_s(rank, kernel, shape);
-  if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.piece.add({kernel, shape});
+  if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.add({kernel, shape});
   const double begin_s = rank.clock.now_s();
   const double detours_s = rank.clock.detours_s();
   rank.clock.work(kernel, duration_s);
@@ -185,8 +211,9 @@ void Runtime::tell_progress() {
 
 MessageTotals Runtime::program_totals() const {
   MessageTotals totals = session().platform ? session().platform->smpi_messages : MessageTotals();
-  if (program_messages_) totals += program_messages_->sent();
-  return totals;
+  if (!program_messages_) return totals;
+  const MessageTotals& sent = program_messages_->sent();
+  return {totals.messages + sent.messages, totals.bytes + sent.bytes};
 }
 
 double Runtime::pivot(Rank& rank, int rows, int& row) const {

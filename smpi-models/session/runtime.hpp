@@ -21,11 +21,11 @@ namespace hplcast::smpi_models {
 /// SimGrid runs actors one at a time, so nothing is locked.
 class Runtime {
  public:
-  /// The runtime; made on the first call. @throws Error for bad settings, an unreadable model, hosts that the model
-  /// does not have.
+  /// The runtime; made on the first call. Ends the simulation for bad settings, an unreadable model, hosts that the
+  /// model does not have.
   static Runtime& instance();
 
-  /// The calling rank. @throws Error outside of a simulated rank.
+  /// The calling rank. Ends the simulation outside of a simulated rank.
   static Rank& rank();
 
   /// The rank spends a drawn duration in a kernel.

@@ -21,12 +21,12 @@ module hplcast_region
 
   interface
 #ifdef HPLCAST_SIMULATED
-    integer(c_int) function enter(name, m, n, k) bind(c, name='hplcast_region_enter')
+    integer(c_int) function enter(name, m, n, k) bind(c, name='hplcast_region_begins')
       import :: c_char, c_double, c_int
       character(kind=c_char), intent(in) :: name(*)
       real(c_double), value :: m, n, k
     end function
-    subroutine leave(name) bind(c, name='hplcast_region_leave')
+    subroutine leave(name) bind(c, name='hplcast_region_ends')
       import :: c_char
       character(kind=c_char), intent(in) :: name(*)
     end subroutine

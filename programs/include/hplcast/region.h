@@ -20,16 +20,8 @@ extern "C" {
 
 #ifdef HPLCAST_SIMULATED /* by hplcast-cc, hplcast-cxx */
 
-int hplcast_region_enter(const char* name, double m, double n, double k);
-void hplcast_region_leave(const char* name);
-
-static inline int hplcast_region_begins(const char* name, double m, double n, double k) {
-  return hplcast_region_enter(name, m, n, k);
-}
-
-static inline void hplcast_region_ends(const char* name) {
-  hplcast_region_leave(name);
-}
+int hplcast_region_begins(const char* name, double m, double n, double k);
+void hplcast_region_ends(const char* name);
 
 #else
 

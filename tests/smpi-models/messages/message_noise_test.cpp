@@ -67,11 +67,11 @@ std::vector<MessageName> names_of(const FlowScript& script) {
 double expected_s(const NetworkCosts& costs, const core::NetworkModel::Values& network, const ScriptedMessage& message,
                   const MessageName& name) {
   const Scope scope = message.source / cores == message.destination / cores ? Scope::local : Scope::remote;
-  const core::MessageFlow flow = costs.flow(scope, message.bytes, name);
-  double time_s = std::max(0.0, costs.overhead_s(MessageCost::isend, scope, message.bytes, name)) + flow.latency_s +
+  const core::MessageFlow flow = costs.flow(scope, message.bytes, &name);
+  double time_s = std::max(0.0, costs.overhead_s(MessageCost::isend, scope, message.bytes, &name)) + flow.latency_s +
                   (message.bytes + core::smpi_envelope_bytes) / flow.bandwidth_bytes_per_s;
   if (message.bytes < static_cast<double>(network.detached_bytes)) {
-    time_s += std::max(0.0, costs.overhead_s(MessageCost::recv, scope, message.bytes, name));
+    time_s += std::max(0.0, costs.overhead_s(MessageCost::recv, scope, message.bytes, &name));
   }
   return time_s;
 }
@@ -108,7 +108,7 @@ TEST(MessageNoise, SomeMessagesAreFasterThanTheLink) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const ScriptedMessage& message = script.messages()[i];
     if (message.destination < cores) continue;
-    const core::MessageFlow flow = costs.flow(Scope::remote, message.bytes, names[i]);
+    const core::MessageFlow flow = costs.flow(Scope::remote, message.bytes, &names[i]);
     if (flow.bandwidth_bytes_per_s > network.remote->link_bytes_per_s()) ++faster;
   }
   EXPECT_GT(faster, 0U) << "the test above looks at none";

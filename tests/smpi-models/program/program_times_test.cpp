@@ -32,11 +32,11 @@ class TimesOfTwoRanks : public ::testing::Test {
 };
 
 TEST_F(TimesOfTwoRanks, BelongToWhatEndedThem) {
-  times_.routine(0, "dgemm", {1, 1, 1}, 1, 3);
+  times_.code(0, Part::routine, "dgemm", {1, 1, 1}, 1, 3);
   times_.enter(0, "MPI_Recv", 3);
   times_.leave(0, 4, 8);
-  times_.code(0, Part::region, "loop", 8, 9);
-  times_.code(1, Part::rest, "the rest", 0, 10);
+  times_.code(0, Part::region, "loop", {}, 8, 9);
+  times_.code(1, Part::rest, "the rest", {}, 0, 10);
   EXPECT_EQ(of("other", 0, 10).elapsed_s, 1) << "before its first call";
   EXPECT_EQ(of("dgemm", 0, 10).kernels_s, 2);
   EXPECT_EQ(of("MPI_Recv", 0, 10).elapsed_s, 5);
@@ -48,7 +48,7 @@ TEST_F(TimesOfTwoRanks, BelongToWhatEndedThem) {
 }
 
 TEST_F(TimesOfTwoRanks, KeepDetoursApart) {
-  times_.routine(0, "dgemm", {1, 1, 1}, {0, 0}, {3, 1});
+  times_.code(0, Part::routine, "dgemm", {1, 1, 1}, {0, 0}, {3, 1});
   times_.enter(0, "MPI_Send", {3, 1});
   times_.leave(0, 0, {4, 1.25});
   EXPECT_EQ(of("dgemm", 0, 4).elapsed_s, 3);
@@ -59,7 +59,7 @@ TEST_F(TimesOfTwoRanks, KeepDetoursApart) {
 
 TEST_F(TimesOfTwoRanks, ARoutineInsideOfAnMpiCallIsNotTheCall) {
   times_.enter(0, "MPI_Reduce", 0);
-  times_.routine(0, "daxpy", {1, 1, 1}, 2, 3);
+  times_.code(0, Part::routine, "daxpy", {1, 1, 1}, 2, 3);
   times_.leave(0, 0, 4);
   EXPECT_EQ(of("daxpy", 0, 4).elapsed_s, 1) << "an operation of the program";
   EXPECT_EQ(of("MPI_Reduce", 0, 4).elapsed_s, 3);

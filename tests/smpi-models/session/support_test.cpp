@@ -88,7 +88,7 @@ TEST(PanelCounts, AreThoseBeforeEachMark) {
 /// The time that SimGrid gives a message alone: latency, then bytes at the rate, both as the factors say.
 double simulated_s(const NetworkCosts& costs, const core::NetworkModel& network, core::Scope scope, double size_bytes,
                    const MessageName& name = {}) {
-  const core::MessageFlow flow = costs.flow(scope, size_bytes, name);
+  const core::MessageFlow flow = costs.flow(scope, size_bytes, &name);
   const double link = network.scope(scope).link_bytes_per_s();
   // A flow is never faster than its links, but a factor above 1 makes its bytes lighter.
   const double rate = std::min(flow.bandwidth_bytes_per_s, costs.bandwidth_factor(scope, flow) * link);
@@ -103,7 +103,7 @@ TEST(NetworkCosts, FlowsTakeTheTransferOfEveryScope) {
       const double expected = network.scope(scope).cost(core::MessageCost::transfer).mean_s(size);
       // 1e-12: a dozen roundings.
       EXPECT_NEAR(simulated_s(costs, network, scope, size), expected, 1e-12 * expected) << size;
-      EXPECT_NEAR(costs.mean_transfer_s(scope, size), expected, 1e-12 * expected) << size;
+      EXPECT_NEAR(costs.transfer_s(scope, size, nullptr), expected, 1e-12 * expected) << size;
     }
   }
 }
@@ -130,12 +130,12 @@ TEST(NetworkCosts, AFlowHasTheRateOfItsLineBelowTheCapacityOfTheLink) {
       core::SegmentedLaw::make({{0, 1e-6, 2e-10}, {1000, 1e-5, 1e-11}, {1e6, 0, 1e-11}});
   values.remote->capacity = core::LinkCapacity{1e10};
   const NetworkCosts costs(core::NetworkModel::make(values), 1, true);
-  EXPECT_DOUBLE_EQ(costs.flow(core::Scope::remote, 100, {}).bandwidth_bytes_per_s, 5e9);
+  EXPECT_DOUBLE_EQ(costs.flow(core::Scope::remote, 100, nullptr).bandwidth_bytes_per_s, 5e9);
   // A line faster than the link: the rate is the link's, the time of a message alone that of the line ...
-  EXPECT_DOUBLE_EQ(costs.flow(core::Scope::remote, 1e5, {}).bandwidth_bytes_per_s, 1e10);
-  EXPECT_DOUBLE_EQ(costs.mean_transfer_s(core::Scope::remote, 1e5), 1e-5 + 1e-6);
+  EXPECT_DOUBLE_EQ(costs.flow(core::Scope::remote, 1e5, nullptr).bandwidth_bytes_per_s, 1e10);
+  EXPECT_DOUBLE_EQ(costs.transfer_s(core::Scope::remote, 1e5, nullptr), 1e-5 + 1e-6);
   // ... but no message is faster than the link can.
-  EXPECT_DOUBLE_EQ(costs.mean_transfer_s(core::Scope::remote, 1e7), (1e7 + core::smpi_envelope_bytes) / 1e10);
+  EXPECT_DOUBLE_EQ(costs.transfer_s(core::Scope::remote, 1e7, nullptr), (1e7 + core::smpi_envelope_bytes) / 1e10);
 }
 
 core::NetworkModel noisy_network() {
@@ -161,7 +161,7 @@ TEST(NetworkCosts, EveryMessageDrawsByItsName) {
   // The mean of 4000 draws with a standard deviation below 0.9 us: five standard errors.
   EXPECT_NEAR(sum / messages, expected, 5 * 0.9e-6 / std::sqrt(messages));
   const auto draw_of = [&](const MessageName& name) {
-    return costs.overhead_s(core::MessageCost::recv, core::Scope::remote, 1000, name);
+    return costs.overhead_s(core::MessageCost::recv, core::Scope::remote, 1000, &name);
   };
   std::set<double> draws;
   for (const MessageName& name : std::initializer_list<MessageName>{
@@ -189,7 +189,8 @@ TEST(NetworkCosts, NoiseMayExceedTheLinkButOnlyAroundItsMean) {
 TEST(NetworkCosts, WithoutNoiseEveryMessageTakesItsExpectedTime) {
   const NetworkCosts costs(noisy_network(), 7, false);
   EXPECT_FALSE(costs.draws());
-  EXPECT_EQ(costs.overhead_s(core::MessageCost::recv, core::Scope::remote, 100, {}), 2e-6);
+  const MessageName name;
+  EXPECT_EQ(costs.overhead_s(core::MessageCost::recv, core::Scope::remote, 100, &name), 2e-6);
 }
 
 }  // namespace

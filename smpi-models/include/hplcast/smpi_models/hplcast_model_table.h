@@ -6,10 +6,9 @@
 #define HPLCAST_MODEL_TABLE_H
 
 #include "hplcast/core/noise_list.h"
+#include "hplcast/smpi_models/c_declarations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HPLCAST_BEGIN_C
 
 /* Version of these structures: a model.h of another version is refused. */
 #define HPLCAST_MODEL_TABLE_VERSION 1
@@ -81,7 +80,6 @@ typedef struct {
   const hplcast_kernel_table* kernels;
 } hplcast_model_table;
 
-#ifdef __cplusplus
-}
-#endif
+HPLCAST_END_C
+
 #endif

@@ -6,12 +6,9 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-#ifdef __GNUC__
-#pragma GCC visibility push(default)
-#endif
+#include "hplcast/smpi_models/c_declarations.h"
+
+HPLCAST_BEGIN_C
 
 /* Number of the routine `name` ("dgemv/T"), for hplcast_routine_call(). A name that cluster.json does not have takes
  * the model of `base` ("dgemv") there, among the routines of the program or else among HPL's kernels. */
@@ -25,9 +22,9 @@ void hplcast_routine_call(int routine, double m, double n, double k, double flop
 /* Whether a routine has a model. */
 int hplcast_routine_has_model(int routine);
 
-/* As hplcast_routine_call(), of a routine that is made of others. One with a model takes its time, and is not executed; or
- * it is, because numerics are, and what it calls takes none until hplcast_lapack_end(). Without a model it is executed, and
- * what it calls takes its time. */
+/* As hplcast_routine_call(), of a routine that is made of others. One with a model takes its time, and is not executed;
+ * or it is, because numerics are, and what it calls takes none until hplcast_lapack_end(). Without a model it is
+ * executed, and what it calls takes its time. */
 enum { HPLCAST_NOT_EXECUTED, HPLCAST_EXECUTED, HPLCAST_EXECUTED_FREE };
 int hplcast_lapack_begin(int routine, double m, double n, double k, double flop);
 void hplcast_lapack_end(void);
@@ -35,13 +32,13 @@ void hplcast_lapack_end(void);
 /* A region begins: not 0 if its code is to be executed (modes factor and bench). The region's time is spent at its end,
  * or here if it is not executed (modes model and skip). A region that cluster.json does not have is executed and takes
  * no time of its own. */
-int hplcast_region_enter(const char* name, double m, double n, double k);
+int hplcast_region_begins(const char* name, double m, double n, double k);
 /* The region ends. Ends the simulation for another region than the one that began last. */
-void hplcast_region_leave(const char* name);
+void hplcast_region_ends(const char* name);
 
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
- * benched; after the call the rest is benched again. Around every MPI call and clock read: `function` is its name, which must
- * live on, or "clock". Nothing outside of ranks. */
+ * benched; after the call the rest is benched again. Around every MPI call and clock read: `function` is its name,
+ * which must live on, or "clock". Nothing outside of ranks. */
 void hplcast_before_mpi(const char* function);
 /* Likewise, but the delay stays pending: before calls that neither send nor wait nor tell a time. */
 void hplcast_enter_mpi(const char* function);
@@ -67,10 +64,6 @@ void hplcast_unshare(void* memory);
 /* Whether what is there is shared between ranks, so that it means nothing. */
 int hplcast_is_shared(const void* address);
 
-#ifdef __GNUC__
-#pragma GCC visibility pop
-#endif
-#ifdef __cplusplus
-}
-#endif
+HPLCAST_END_C
+
 #endif

@@ -10,14 +10,10 @@
 
 #include "hplcast/core/activity_list.h"
 #include "hplcast/core/kernel_list.h"
+#include "hplcast/smpi_models/c_declarations.h"
 #include "hplcast/smpi_models/hplcast_model_table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-#ifdef __GNUC__
-#pragma GCC visibility push(default)
-#endif
+HPLCAST_BEGIN_C
 
 /* Kernels that HPL calls: HPLCAST_DGEMM and so on. Their sizes: hplcast/core/kernel_list.h. */
 #define HPLCAST_KERNEL_NUMBER(NAME, ...) HPLCAST_##NAME,
@@ -29,19 +25,16 @@ typedef enum { HPLCAST_KERNELS(HPLCAST_KERNEL_NUMBER) HPLCAST_KERNEL_COUNT } hpl
 typedef enum { HPLCAST_MPI_OPERATIONS(HPLCAST_MPI_NUMBER) HPLCAST_MPI_COUNT } hplcast_mpi;
 #undef HPLCAST_MPI_NUMBER
 
-/* Name as in cluster.json and in the statistics, for example "dgemm" or "isend". */
-const char* hplcast_kernel_name(hplcast_kernel kernel);
-const char* hplcast_mpi_name(hplcast_mpi operation);
-
 /* Number of this interface. It grows when a function or a type here, in hplcast_program.h or in
  * hplcast_program_messages.h changes in a way that programs notice that were linked before. */
-#define HPLCAST_INTERFACE 3
-/* For a program that begins, with the HPLCAST_INTERFACE that it was compiled with. Another one ends it with a message. */
+#define HPLCAST_INTERFACE 4
+/* For a program that begins, with the HPLCAST_INTERFACE that it was compiled with. Another one ends it with a message.
+ */
 void hplcast_require_interface(int compiled_with);
 
 /* Hands over the tables of a generated model.h; before the first kernel call, for example from a constructor. Further
- * calls with the same model (one per privatised copy of the program) change nothing. A cluster.json in the settings wins
- * over it. */
+ * calls with the same model (one per privatised copy of the program) change nothing. A cluster.json in the settings
+ * wins over it. */
 void hplcast_register_model(const hplcast_model_table* table);
 
 /* The calling rank spends the time of one call of `kernel`: drawn from the model of its CPU, added to its pending
@@ -183,10 +176,25 @@ void hplcast_report_time(double time_s);
  * is that of. The last one counts. */
 void hplcast_timed_part(int begins, double now_s);
 
-#ifdef __GNUC__
-#pragma GCC visibility pop
-#endif
-#ifdef __cplusplus
-}
-#endif
+/* Activities of the calling rank, for traces, tables of phases, progress, and the message of a deadlock
+ * (docs/use/traces.md). Every function returns at once if no such setting is on (`observation` in
+ * docs/formats/simulation-settings.md); none costs simulated time. */
+
+/* Parts of HPL: HPLCAST_PHASE_FACTORISATION and so on. */
+#define HPLCAST_PHASE_NUMBER(NAME, name) HPLCAST_PHASE_##NAME,
+typedef enum { HPLCAST_PHASES(HPLCAST_PHASE_NUMBER) HPLCAST_PHASE_COUNT } hplcast_phase;
+#undef HPLCAST_PHASE_NUMBER
+
+/* It enters a phase, and leaves the one it entered last. Phases nest; time counts for the innermost. */
+void hplcast_phase_begin(hplcast_phase phase);
+void hplcast_phase_end(void);
+
+/* It enters an MPI call, and leaves it. `peer` is the rank in MPI_COMM_WORLD of the other side, -1 if it
+ * is not known; `request` is that of MPI_Wait on entry, and the one that MPI_Isend or MPI_Irecv made on return, else
+ * null. `found` is 0 for a MPI_Iprobe that found nothing. */
+void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request);
+void hplcast_call_end(const void* request, int found);
+
+HPLCAST_END_C
+
 #endif

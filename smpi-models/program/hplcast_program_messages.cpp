@@ -1,0 +1,396 @@
+#include "hplcast/smpi_models/hplcast_program_messages.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "hplcast/smpi_models/hplcast_program.h"
+#include "smpi-models/program/program.hpp"
+#include "smpi-models/program/program_messages.hpp"
+#include "smpi-models/session/c_boundary.hpp"
+#include "smpi-models/session/runtime.hpp"
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
+
+// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
+
+namespace hplcast::smpi_models {
+
+namespace {
+
+/// Only where hplcast_messages().
+ProgramMessages& messages() {
+  return *Runtime::instance().program_messages();
+}
+
+/// Neither MPI_REQUEST_NULL nor a persistent one that was not started; those of SMPI are taken for active.
+bool is_active(MPI_Request request) {
+  const ProgramRequest* const ours = messages().find(request);
+  return ours != nullptr ? ours->active : request != MPI_REQUEST_NULL;
+}
+
+/// A function of MPI that does no more than this; it may block.
+template <typename Body>
+int in_mpi(const char* function, const Body& body) {
+  hplcast_enter_mpi(function);
+  body();
+  hplcast_after_mpi();
+  return MPI_SUCCESS;
+}
+
+/// SMPI's own function, for a request of its own.
+template <typename Call>
+int by_smpi(const char* function, const Call& call) {
+  hplcast_before_mpi(function);
+  const int result = call();
+  hplcast_after_mpi();
+  return result;
+}
+#define SMPI(NAME, ...) by_smpi(#NAME, [&] { return P##NAME(__VA_ARGS__); })
+
+/// What a function of MPI takes that has a model; `other`: that of this one does for it.
+void spend(const char* function, const char* other, double bytes) {
+  if (!(bytes > 0)) return;
+  guarded([&] {
+    Program& program = Runtime::instance().program();
+    const int routine = program.routine(function, other);
+    if (program.has_model(routine)) program.call(Runtime::rank(), routine, {1, bytes, 1}, 0, false);
+  });
+}
+
+/// Elements in short blocks with gaps between them are packed by their sender and unpacked by their receiver, as
+/// MPI_Pack and MPI_Unpack do. Longer blocks take no more than a message without gaps: copying them is what it does,
+/// too, piece by piece while others are on their way.
+void spend_packing(int count, MPI_Datatype type) {
+  spend("MPI_Pack", "MPI_Unpack", bytes_in_short_blocks(count, type));
+}
+
+void spend_unpacking(double bytes) {
+  spend("MPI_Unpack", "MPI_Pack", bytes);
+}
+
+/// Of an active request of ours that receives.
+double bytes_to_unpack(const ProgramRequest& request) {
+  return request.kind.receives ? bytes_in_short_blocks(request.end.count, request.end.type) : 0;
+}
+
+/// Tells the trace. A communicator that is not known ends the simulation here, where nothing blocks. @return `end`
+const MessageEnd& noted(const MessageEnd& end) {
+  guarded([&] {
+    const Rank& rank = Runtime::rank();
+    const Communicator& ranks = messages().communicators().find(rank.number, end.communicator)->ranks;
+    Runtime::instance().program().note_message(rank, [&] {
+      const int peer = end.peer >= 0 && end.peer < ranks.size ? ranks.world_ranks[end.peer] : -1;
+      int bytes = 0;
+      PMPI_Type_size(end.type, &bytes);
+      return TracedMessage{peer, end.tag, static_cast<double>(bytes) * end.count};
+    });
+  });
+  return end;
+}
+
+int send(const char* function, const MessageEnd& end, bool synchronous) {
+  spend_packing(end.count, end.type);
+  return in_mpi(function, [&] { messages().send(Runtime::rank(), noted(end), synchronous); });
+}
+
+int begin(const char* function, const MessageEnd& end, const RequestKind& kind, MPI_Request* request) {
+  if (!kind.receives && !kind.persistent) spend_packing(end.count, end.type);
+  return in_mpi(function,
+                [&] { *request = messages().make(Runtime::rank(), kind.persistent ? end : noted(end), kind); });
+}
+
+void exchange(const char* function, const MessageEnd& out, const MessageEnd& in, MPI_Status* status) {
+  in_mpi(function, [&] {
+    MPI_Request sent = messages().make(Runtime::rank(), noted(out), {});
+    MPI_Request received = messages().make(Runtime::rank(), noted(in), {true});
+    messages().wait(received, status);
+    messages().wait(sent, MPI_STATUS_IGNORE);
+  });
+}
+
+int start(const char* function, MPI_Request* request) {
+  ProgramRequest* const ours = messages().find(*request);
+  if (ours == nullptr) return SMPI(MPI_Start, request);
+  if (!ours->kind.receives) spend_packing(ours->end.count, ours->end.type);
+  return in_mpi(function, [&] { messages().start(Runtime::rank(), *ours); });
+}
+
+MPI_Status* status_of(MPI_Status* statuses, int place) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[place];
+}
+
+/// On behalf of `function`.
+int wait_for(const char* function, MPI_Request* request, MPI_Status* status) {
+  const ProgramRequest* const ours = messages().find(*request);
+  if (ours == nullptr) return SMPI(MPI_Wait, request, status);
+  if (!ours->active) {
+    set_empty_status(status);
+    return MPI_SUCCESS;
+  }
+  const double to_unpack = bytes_to_unpack(*ours);
+  in_mpi(function, [&] { messages().wait(*request, status); });
+  spend_unpacking(to_unpack);
+  return MPI_SUCCESS;
+}
+
+int test(const char* function, MPI_Request* request, int* ended, MPI_Status* status) {
+  const ProgramRequest* const ours = messages().find(*request);
+  if (ours == nullptr) return SMPI(MPI_Test, request, ended, status);
+  *ended = 1;
+  if (!ours->active) {
+    set_empty_status(status);
+    return MPI_SUCCESS;
+  }
+  const double to_unpack = bytes_to_unpack(*ours);
+  in_mpi(function, [&] { *ended = messages().test(Runtime::rank(), *request, status); });
+  if (*ended != 0) spend_unpacking(to_unpack);
+  return MPI_SUCCESS;
+}
+
+/// One of them that has ended is waited for. @return its place; -1: none is active
+int wait_for_one(const char* function, int count, MPI_Request* requests,
+                 void (Messages::*wait)(const std::vector<MessageRequest*>&), MPI_Status* statuses, bool by_place) {
+  int place = -1;
+  double to_unpack = 0;
+  in_mpi(function, [&] {
+    place = messages().place_of_ended(count, requests, wait);
+    if (place < 0) return;
+    to_unpack = bytes_to_unpack(*messages().find(requests[place]));
+    messages().wait(requests[place], status_of(statuses, by_place ? place : 0));
+  });
+  spend_unpacking(to_unpack);
+  return place;
+}
+
+}  // namespace
+
+}  // namespace hplcast::smpi_models
+
+using namespace hplcast::smpi_models;  // what follows is the interface of C
+
+int hplcast_messages(void) {
+  return simgrid::s4u::Actor::self() != nullptr &&
+         guarded([] { return Runtime::instance().program_messages() != nullptr; });
+}
+
+void hplcast_refuse(const char* function) {
+  if (hplcast_messages())
+    end_simulation(std::string(function) +
+                   " is not among the functions that hplcast has; `hplcast run --messages smpi` leaves all messages to "
+                   "SMPI");
+}
+
+void hplcast_communicator_made(MPI_Comm parent, MPI_Comm child) {
+  if (hplcast_messages()) guarded([&] { messages().communicators().made(Runtime::rank().number, parent, child); });
+}
+
+void hplcast_before_collective(const char* function, hplcast_meets meets, int root, MPI_Comm communicator) {
+  if (hplcast_messages()) {
+    guarded([&] {
+      const Rank& rank = Runtime::rank();
+      if (!rank.clock.is_watched()) return;
+      const auto known = messages().communicators().find_if_known(rank.number, communicator);
+      if (known == nullptr) return;
+      const Communicator& ranks = known->ranks;
+      const bool is_root = root >= 0 && root < ranks.size && ranks.world_ranks[root] == static_cast<int>(rank.number);
+      constexpr std::array all = {Meets::all, Meets::from, Meets::to};
+      Runtime::instance().program().meet({known->context, ranks.size, all[meets], is_root});
+    });
+  }
+  hplcast_before_mpi(function);
+}
+
+MPI_Fint hplcast_request_number(MPI_Request request) {
+  if (request == MPI_REQUEST_NULL) return MPI_FORTRAN_REQUEST_NULL;
+  ProgramRequest* const ours = hplcast_messages() ? messages().find(request) : nullptr;
+  return ours != nullptr ? messages().number(*ours) : MPI_Request_c2f(request);
+}
+
+MPI_Request hplcast_request_of_number(MPI_Fint number) {
+  if (number == MPI_FORTRAN_REQUEST_NULL) return MPI_REQUEST_NULL;
+  ProgramRequest* const ours = hplcast_messages() ? messages().of_number(number) : nullptr;
+  return ours != nullptr ? reinterpret_cast<MPI_Request>(ours) : MPI_Request_f2c(number);
+}
+
+// --- the functions of MPI --------------------------------------------------------------------------------------------
+
+/// hplcast_MPI_Send and so on, with the parameters of MPI_Send.
+#define FUNCTION(NAME, ...)                                                        \
+  extern "C" __attribute__((visibility("default"))) decltype(NAME) hplcast_##NAME; \
+  int hplcast_##NAME(__VA_ARGS__)
+
+#define SEND(NAME, synchronous)                                                                                \
+  FUNCTION(NAME, const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
+    return send(#NAME, {const_cast<void*>(buffer), count, type, peer, tag, communicator}, synchronous);        \
+  }
+SEND(MPI_Send, false)
+SEND(MPI_Ssend, true)
+SEND(MPI_Rsend, false)
+SEND(MPI_Bsend, false)
+
+/// `data`: of the buffer; then the RequestKind.
+#define BEGIN(NAME, data, ...)                                                                         \
+  FUNCTION(NAME, data* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, \
+           MPI_Request* request) {                                                                     \
+    const MessageEnd end{const_cast<void*>(buffer), count, type, peer, tag, communicator};             \
+    return begin(#NAME, end, {__VA_ARGS__}, request);                                                  \
+  }
+BEGIN(MPI_Isend, const void, false, false, false)
+BEGIN(MPI_Issend, const void, false, true, false)
+BEGIN(MPI_Irsend, const void, false, false, false)
+BEGIN(MPI_Ibsend, const void, false, false, false)
+BEGIN(MPI_Irecv, void, true, false, false)
+BEGIN(MPI_Send_init, const void, false, false, true)
+BEGIN(MPI_Ssend_init, const void, false, true, true)
+BEGIN(MPI_Rsend_init, const void, false, false, true)
+BEGIN(MPI_Bsend_init, const void, false, false, true)
+BEGIN(MPI_Recv_init, void, true, false, true)
+
+FUNCTION(MPI_Recv, void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator,
+         MPI_Status* status) {
+  const MessageEnd end{buffer, count, type, peer, tag, communicator};
+  in_mpi("MPI_Recv", [&] { messages().receive(Runtime::rank(), noted(end), status); });
+  spend_unpacking(bytes_in_short_blocks(count, type));
+  return MPI_SUCCESS;
+}
+
+FUNCTION(MPI_Sendrecv, const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+         int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm communicator, MPI_Status* status) {
+  spend_packing(out_count, out_type);
+  exchange("MPI_Sendrecv", {const_cast<void*>(out), out_count, out_type, to, out_tag, communicator},
+           {in, in_count, in_type, from, in_tag, communicator}, status);
+  spend_unpacking(bytes_in_short_blocks(in_count, in_type));
+  return MPI_SUCCESS;
+}
+
+FUNCTION(MPI_Sendrecv_replace, void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
+         MPI_Comm communicator, MPI_Status* status) {
+  // What is sent is packed before anything is received into its place, by functions of MPI that may have models.
+  in_mpi("MPI_Type_size", [] { spend("MPI_Type_size", "MPI_Type_size", 1); });
+  const int size = static_cast<int>(packed_bytes(count, type));
+  std::vector<char> out(hplcast_is_shared(buffer) != 0 ? 0 : static_cast<std::size_t>(size));  // or it means nothing
+  in_mpi("MPI_Pack", [&] {
+    int packed = 0;
+    if (!out.empty()) PMPI_Pack(buffer, count, type, out.data(), size, &packed, communicator);
+    spend("MPI_Pack", "MPI_Pack", size);
+  });
+  exchange("MPI_Sendrecv_replace", {out.data(), size, MPI_BYTE, to, out_tag, communicator},
+           {buffer, count, type, from, in_tag, communicator}, status);
+  return MPI_SUCCESS;
+}
+
+FUNCTION(MPI_Probe, int peer, int tag, MPI_Comm communicator, MPI_Status* status) {
+  const MessageEnd end{nullptr, 0, MPI_BYTE, peer, tag, communicator};
+  return in_mpi("MPI_Probe", [&] { messages().probe(Runtime::rank(), noted(end), true, status); });
+}
+
+FUNCTION(MPI_Iprobe, int peer, int tag, MPI_Comm communicator, int* found, MPI_Status* status) {
+  const MessageEnd end{nullptr, 0, MPI_BYTE, peer, tag, communicator};
+  return in_mpi("MPI_Iprobe", [&] { *found = messages().probe(Runtime::rank(), noted(end), false, status); });
+}
+
+FUNCTION(MPI_Start, MPI_Request* request) {
+  return start("MPI_Start", request);
+}
+
+FUNCTION(MPI_Startall, int count, MPI_Request* requests) {
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count && result == MPI_SUCCESS; ++i) result = start("MPI_Startall", &requests[i]);
+  return result;
+}
+
+FUNCTION(MPI_Wait, MPI_Request* request, MPI_Status* status) {
+  return wait_for("MPI_Wait", request, status);
+}
+
+FUNCTION(MPI_Waitall, int count, MPI_Request* requests, MPI_Status* statuses) {
+  // What has come is taken while others are on their way. Who asks each of many for each of them waits too long.
+  constexpr int few = 64;
+  std::array<bool, few> done{};
+  int result = MPI_SUCCESS;
+  for (int left = count <= few ? count : 0; left > 1; --left) {
+    const int place = wait_for_one("MPI_Waitall", count, requests, &Messages::wait_next, statuses, true);
+    if (place < 0) break;
+    done[static_cast<std::size_t>(place)] = true;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (count <= few && done[static_cast<std::size_t>(i)]) continue;
+    const int one = wait_for("MPI_Waitall", &requests[i], status_of(statuses, i));
+    if (one != MPI_SUCCESS) result = one;
+  }
+  return result;
+}
+
+FUNCTION(MPI_Waitany, int count, MPI_Request* requests, int* place, MPI_Status* status) {
+  *place = MPI_UNDEFINED;
+  set_empty_status(status);
+  const auto is_smpis = [](MPI_Request request) { return is_active(request) && messages().find(request) == nullptr; };
+  if (std::any_of(requests, requests + count, is_smpis))
+    hplcast_refuse("MPI_Waitany with requests of collective operations");
+  if (std::any_of(requests, requests + count, is_active))
+    *place = wait_for_one("MPI_Waitany", count, requests, &Messages::wait_any, status, false);
+  return MPI_SUCCESS;
+}
+
+FUNCTION(MPI_Waitsome, int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
+  const int result = hplcast_MPI_Waitany(count, requests, &places[0], status_of(statuses, 0));
+  *ended_count = places[0] == MPI_UNDEFINED ? MPI_UNDEFINED : 1;
+  return result;
+}
+
+FUNCTION(MPI_Test, MPI_Request* request, int* ended, MPI_Status* status) {
+  return test("MPI_Test", request, ended, status);
+}
+
+FUNCTION(MPI_Testall, int count, MPI_Request* requests, int* ended, MPI_Status* statuses) {
+  *ended = 1;
+  for (int i = 0; i < count && *ended != 0; ++i) {
+    if (!is_active(requests[i])) continue;
+    const int result = test("MPI_Testall", &requests[i], ended, status_of(statuses, i));
+    if (result != MPI_SUCCESS) return result;
+  }
+  return MPI_SUCCESS;
+}
+
+FUNCTION(MPI_Testany, int count, MPI_Request* requests, int* place, int* ended, MPI_Status* status) {
+  *place = MPI_UNDEFINED;
+  *ended = 1;
+  set_empty_status(status);
+  for (int i = 0; i < count; ++i) {
+    if (!is_active(requests[i])) continue;
+    const int result = test("MPI_Testany", &requests[i], ended, status);
+    if (*ended != 0) *place = i;
+    if (*ended != 0 || result != MPI_SUCCESS) return result;
+  }
+  return MPI_SUCCESS;
+}
+
+FUNCTION(MPI_Testsome, int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
+  *ended_count = std::any_of(requests, requests + count, is_active) ? 0 : MPI_UNDEFINED;
+  for (int i = 0; i < count; ++i) {
+    if (!is_active(requests[i])) continue;
+    int ended = 0;
+    const int result = test("MPI_Testsome", &requests[i], &ended, status_of(statuses, *ended_count));
+    if (result != MPI_SUCCESS) return result;
+    if (ended != 0) places[(*ended_count)++] = i;
+  }
+  return MPI_SUCCESS;
+}
+
+FUNCTION(MPI_Request_free, MPI_Request* request) {
+  if (messages().find(*request) == nullptr) return SMPI(MPI_Request_free, request);
+  messages().free(*request);
+  return MPI_SUCCESS;
+}
+
+FUNCTION(MPI_Comm_free, MPI_Comm* communicator) {
+  guarded([&] { messages().communicators().freed(Runtime::rank().number, *communicator); });
+  return SMPI(MPI_Comm_free, communicator);
+}
+
+FUNCTION(MPI_Comm_create_group, MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* child) {
+  const int result = SMPI(MPI_Comm_create_group, parent, group, tag, child);
+  guarded([&] { messages().communicators().made_by_group(Runtime::rank().number, parent, tag, *child); });
+  return result;
+}
