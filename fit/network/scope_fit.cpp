@@ -121,10 +121,10 @@ void make_physical(Parts& parts, double least_slope, bool overheads, bool simula
 }
 
 /// Noise of the segment of `operation` that holds x.
-SegmentNoise noise_at(const ScopeLines& lines, const ScopeNoise& noise, SizedOperation operation, double x) {
+SegmentNoise noise_at(const ScopeLines& lines, const ScopeResiduals& residuals, SizedOperation operation, double x) {
   const Segments& segments = lines.of[operation];
-  if (noise[operation].empty()) return {};
-  return noise[operation][static_cast<std::size_t>(&segment_at(segments, x) - segments.data())];
+  if (residuals[operation].noise.empty()) return {};
+  return residuals[operation].noise[static_cast<std::size_t>(&segment_at(segments, x) - segments.data())];
 }
 
 /// What is left of the scatter of round trips, which have two messages, when the overheads have their own. A mixture
@@ -189,6 +189,33 @@ double least_latency(const std::vector<Parts>& all) {
   return 1e-9;
 }
 
+/// The costs between all starts of segments, before they are made to agree.
+std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& residuals, const Thresholds& thresholds,
+                              double max_bytes, const NetworkFitOptions& options) {
+  const std::vector<double> starts = starts_of(lines, options.breakpoints.has_value());
+  const SizedOperation sending = lines.of[op_send].empty() ? op_isend : op_send;
+  std::vector<Parts> all;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const bool last = i + 1 == starts.size();
+    const double from = starts[i], to = last ? std::max(max_bytes, from + 1) : starts[i + 1];
+    Parts parts{};
+    parts.round_trip = piece(lines.of[op_pingpong], from, to);
+    parts.round_trip_noise = noise_at(lines, residuals, op_pingpong, from);
+    parts.send = parts.recv = {from, to, 0, 0};
+    // Published fits count a segment as below the threshold if it ends there at the latest.
+    if (last ? thresholds.detached_bytes > to : to <= thresholds.detached_bytes) {
+      parts.send = piece(lines.of[sending], from, to);
+      parts.recv = piece(lines.of[op_recv], from, to);
+      parts.send_noise = noise_at(lines, residuals, sending, from);
+      parts.recv_noise = noise_at(lines, residuals, op_recv, from);
+    }
+    parts.transfer = arithmetic(parts, options.transfer);
+    parts.transfer_noise = noise_of_transfer(parts.round_trip_noise, parts.send_noise, parts.recv_noise);
+    all.push_back(std::move(parts));
+  }
+  return all;
+}
+
 }  // namespace
 
 ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
@@ -224,40 +251,9 @@ ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, 
   return lines;
 }
 
-namespace {
-
-/// The costs between all starts of segments, before they are made to agree.
-std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
-                              double max_bytes, const NetworkFitOptions& options) {
-  const std::vector<double> starts = starts_of(lines, options.breakpoints.has_value());
-  const SizedOperation sending = lines.of[op_send].empty() ? op_isend : op_send;
-  std::vector<Parts> all;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    const bool last = i + 1 == starts.size();
-    const double from = starts[i], to = last ? std::max(max_bytes, from + 1) : starts[i + 1];
-    Parts parts{};
-    parts.round_trip = piece(lines.of[op_pingpong], from, to);
-    parts.round_trip_noise = noise_at(lines, noise, op_pingpong, from);
-    parts.send = parts.recv = {from, to, 0, 0};
-    // Published fits count a segment as below the threshold if it ends there at the latest.
-    if (last ? thresholds.detached_bytes > to : to <= thresholds.detached_bytes) {
-      parts.send = piece(lines.of[sending], from, to);
-      parts.recv = piece(lines.of[op_recv], from, to);
-      parts.send_noise = noise_at(lines, noise, sending, from);
-      parts.recv_noise = noise_at(lines, noise, op_recv, from);
-    }
-    parts.transfer = arithmetic(parts, options.transfer);
-    parts.transfer_noise = noise_of_transfer(parts.round_trip_noise, parts.send_noise, parts.recv_noise);
-    all.push_back(std::move(parts));
-  }
-  return all;
-}
-
-}  // namespace
-
-core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
-                                  double max_bytes, const NetworkFitOptions& options) {
-  std::vector<Parts> all = take_apart(lines, noise, thresholds, max_bytes, options);
+core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeResiduals& residuals,
+                                  const Thresholds& thresholds, double max_bytes, const NetworkFitOptions& options) {
+  std::vector<Parts> all = take_apart(lines, residuals, thresholds, max_bytes, options);
   core::ScopeModel model;
   model.max_bytes = max_bytes;
   const double slope = options.bandwidth_bytes_per_s ? 1 / *options.bandwidth_bytes_per_s : link_slope(all);
@@ -282,7 +278,7 @@ core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeNoise& noi
   }
   const SizedOperation isending = lines.of[op_isend].empty() ? op_send : op_isend;
   for (const FittedSegment& s : lines.of[isending])
-    add(core::MessageCost::isend, {s.min, s.min, s.intercept, s.slope}, noise_at(lines, noise, isending, s.min));
+    add(core::MessageCost::isend, {s.min, s.min, s.intercept, s.slope}, noise_at(lines, residuals, isending, s.min));
   if (lines.of[isending].empty()) add(core::MessageCost::isend, {0, 0, 0, 0}, {});
   for (std::size_t c = 0; c < segments.size(); ++c) model.costs[c] = core::SegmentedLaw::make(segments[c]);
   return model;

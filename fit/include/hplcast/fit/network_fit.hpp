@@ -26,30 +26,6 @@ struct SaturatedTurn {
   double duration_s = 0;
 };
 
-/// Collects the turns of both scopes from rows of operation `one_way`. Rows of one design row (`order`) that were made
-/// at the same time are one turn, as long as its slowest; a row without `order` is a turn of its own.
-class SaturatedTurns {
- public:
-  /// Rows of other operations are ignored. @throws core::DomainError for an unknown scope.
-  void add(const core::MpiMeasurement& row);
-  const std::vector<SaturatedTurn>& of(core::Scope scope) const;
-  /// Turns of which a row failed or is missing; they do not count.
-  long incomplete(core::Scope scope) const;
-
- private:
-  struct Open {
-    SaturatedTurn turn;
-    long rows = 0;
-    bool failed = false;
-  };
-  struct OfScope {
-    std::vector<SaturatedTurn> turns;
-    std::map<std::vector<double>, Open> open;  // by order, pairs, size
-    long failed = 0;
-  };
-  OfScope scopes_[2];
-};
-
 /// A rate in bytes/s with its 95 % interval.
 struct RateEstimate {
   double bytes_per_s = 0;
@@ -99,9 +75,6 @@ struct LinkCapacityFit {
 /// bound of the capacity (flag). If it falls after the plateau, by the same criterion, those numbers of pairs do not
 /// count: the plateau is the capacity (flag).
 LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<SaturatedTurn>& turns);
-
-/// The capacity as the network model has it. @throws nothing; `fit` must be ok.
-core::LinkCapacity measured_capacity(const LinkCapacityFit& fit);
 
 /// How the time of a message in the network follows from the round trip p, the send overhead s and the receive overhead
 /// r (docs/models/network-models.md):
@@ -166,8 +139,6 @@ struct OperationReport {
 };
 
 enum class NetworkStatus { ok, no_rows, no_pingpong, too_few_sizes };
-
-const char* to_string(NetworkStatus status);
 
 /// Result of fit_network(). A bad fit is a status with a reason; `model` is valid if ok.
 struct NetworkFit {
