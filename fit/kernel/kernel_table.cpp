@@ -1,9 +1,10 @@
 #include "hplcast/fit/kernel_table.hpp"
 
 #include <algorithm>
+#include <boost/functional/hash.hpp>
 #include <cmath>
-#include <functional>
 #include <limits>
+#include <tuple>
 
 #include "fit/kernel/kernel_regression.hpp"
 #include "hplcast/core/errors.hpp"
@@ -22,17 +23,8 @@ void require_positive(const char* name, double value) {
 }  // namespace
 
 std::size_t KernelTable::ShapeHash::operator()(const core::KernelShape& shape) const noexcept {
-  const std::hash<double> hash;
-  // 64-bit golden ratio, as in boost::hash_combine: the three sizes are often alike.
-  constexpr std::size_t mix = 0x9e3779b97f4a7c15u;
-  std::size_t seed = hash(shape.m);
-  seed ^= hash(shape.n) + mix + (seed << 6) + (seed >> 2);
-  seed ^= hash(shape.k) + mix + (seed << 6) + (seed >> 2);
-  return seed;
+  return boost::hash_value(std::tie(shape.m, shape.n, shape.k));
 }
-
-KernelTable::KernelTable(std::size_t sample_size)
-    : sample_size_(sample_size), stream_(core::StreamName{1, core::stream_fit, 0, 0}) {}
 
 void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   require_positive("m", shape.m);
@@ -54,11 +46,10 @@ void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   total_s_ += duration_s;
   const SampledCall call{place->second, duration_s};
   if (first_calls_.size() < first_calls_kept) first_calls_.push_back(call);
-  if (sample_.size() < sample_size_) {
+  if (sample_.size() < sample_size) {
     sample_.push_back(call);
-  } else if (sample_size_ > 0) {
-    const std::uint64_t slot = stream_.below(static_cast<std::uint64_t>(rows_));
-    if (slot < sample_size_) sample_[slot] = call;
+  } else if (const std::uint64_t slot = stream_.below(static_cast<std::uint64_t>(rows_)); slot < sample_size) {
+    sample_[slot] = call;
   }
 }
 
@@ -82,10 +73,9 @@ core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
 }
 
 void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOptions& options, GroupedTables& tables) {
-  for (std::size_t i = 0; i < options.by.size(); ++i)
-    if (std::find(options.by.begin(), options.by.begin() + static_cast<std::ptrdiff_t>(i), options.by[i]) !=
-        options.by.begin() + static_cast<std::ptrdiff_t>(i))
-      throw core::DomainError("by", options.by[i], "each column once");
+  for (const std::string& column : options.by)
+    if (std::count(options.by.begin(), options.by.end(), column) > 1)
+      throw core::DomainError("by", column, "each column once");
   // Kernel and host come from the row, which knows the names that they can have; the rest from the file as it stands.
   std::vector<std::string> columns;
   for (const std::string& column : options.by)
@@ -101,9 +91,7 @@ void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOp
         std::size_t next = 0;
         for (std::size_t i = 0; i < options.by.size(); ++i)
           group[i] = options.by[i] == "kernel" ? row.kernel : options.by[i] == "host" ? row.host : texts[next++];
-        auto place = tables.find(group);
-        if (place == tables.end()) place = tables.emplace(group, KernelTable(options.sample_size)).first;
-        KernelTable& table = place->second;
+        KernelTable& table = tables[group];
         const auto warm_up = table.rows_set_aside().find("warm-up");
         const bool is_warm = options.skip_first <= (warm_up == table.rows_set_aside().end() ? 0 : warm_up->second);
         if (is_warm || !reason_to_set_aside(row, all_contents).empty()) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "fit/kernel/kernel_regression.hpp"
 #include "fit/program/program_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 using core::Monomial;
 
+using detail::form_of;
 using detail::region_prefix;
 
 /// A sample stands for many calls: a table has each of them that often, up to so many rows in all.
@@ -35,30 +37,18 @@ KernelTable table_of(const std::vector<ObservedCall>& calls) {
   return table;
 }
 
-/// Without noise first: a formula that needs more coefficients than there are shapes is no formula.
-KernelFitOptions form(std::vector<Monomial> terms) {
-  KernelFitOptions options;
-  options.level = terms.empty() ? "M0" : terms.size() == 1 ? "M1" : "M2";
-  options.terms = std::move(terms);
-  options.non_negative = true;
-  options.remove_insignificant = false;
-  options.family.reset();
-  return options;
-}
-
 /// Vectors whose elements are k apart: the time per element grows with the memory that they span, n k, and the pages
 /// that they are in; at most to that of the slowest memory, so pieces are there, too.
 std::vector<KernelFitOptions> strided_forms() {
   const Monomial n{0, 1, 0}, span{0, 1, 1}, by_length{0, 2, 0}, by_span{0, 2, 1};
-  KernelFitOptions pieces = form({n});
-  pieces.level = "M'";
-  pieces.split = span;
-  pieces.max_pieces = 4;
-  KernelFitOptions by_both = form({n, span});
-  by_both.level = "M'";
-  by_both.split = span;
-  by_both.max_pieces = 4;
-  return {form({n}), form({n, by_span}), form({n, span, by_length}), pieces, by_both};
+  const auto in_pieces = [&](const std::vector<Monomial>& terms) {
+    KernelFitOptions pieces = form_of(terms);
+    pieces.level = "M'";
+    pieces.split = span;
+    pieces.max_pieces = 4;
+    return pieces;
+  };
+  return {form_of({n}), form_of({n, by_span}), form_of({n, span, by_length}), in_pieces({n}), in_pieces({n, span})};
 }
 
 /// Calls at sizes that no observed call had, in any of its sizes.
@@ -69,46 +59,19 @@ std::vector<ObservedCall> beyond(const core::ShapeRange& seen, const std::vector
   return calls;
 }
 
-/// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
-/// the prediction. Then faces of it, then edges.
-std::vector<KernelFitOptions> forms_of(const core::ShapeRange& range) {
-  const bool m = range.max.m > 1, n = range.max.n > 1, k = range.max.k > 1;
-  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
-  if (!m && !n && !k) return {form({})};
-  std::vector<Monomial> faces, edges;
-  if (m && n && k) faces = {{1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
-  if (m && (n || k)) edges.push_back({1, 0, 0});
-  if (n && (m || k)) edges.push_back({0, 1, 0});
-  if (k && (m || n)) edges.push_back({0, 0, 1});
-  const auto joined = [&](const std::vector<Monomial>& more) {
-    std::vector<Monomial> terms{product};
-    terms.insert(terms.end(), more.begin(), more.end());
-    return terms;
-  };
-  std::vector<KernelFitOptions> forms{form({product})};
-  if (!faces.empty()) forms.push_back(form(joined(faces)));
-  if (faces.empty() && !edges.empty()) forms.push_back(form(joined(edges)));
-  const std::size_t whole = forms.size();
-  for (std::size_t i = 0; i < whole; ++i) {
-    KernelFitOptions pieces = forms[i];
-    pieces.level = "M'";
-    pieces.split = product;
-    pieces.max_pieces = 3;
-    forms.push_back(std::move(pieces));
-  }
-  return forms;
-}
-
 /// What the forms of a routine go with.
 struct Growth {
   std::vector<KernelFitOptions> forms;
   Monomial term, split;  ///< time is about proportional to `term`, at a rate that goes with `split`
 };
 
+/// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
+/// the prediction. Then faces of it, or edges.
 Growth growth_of(const std::string& name, const core::ShapeRange& range) {
-  if (core::is_strided(name) && range.max.k > 1) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
-  const Monomial product{range.max.m > 1 ? 1 : 0, range.max.n > 1 ? 1 : 0, range.max.k > 1 ? 1 : 0};
-  return {forms_of(range), product, product};
+  const bool m = range.max.m > 1, n = range.max.n > 1, k = range.max.k > 1;
+  if (core::is_strided(name) && k) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
+  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
+  return {detail::forms_with(detail::terms_of_sizes(m, n, k)), product, product};
 }
 
 /// Sizes that differ by less than a factor of two do not tell a constant from a slope: the same run varies by 5 %, and
@@ -136,7 +99,7 @@ KernelFit simplest_fit(const KernelTable& table, const Growth& growth) {
   options.intercept = Intercept::none;
   if (options.level == "M1") fit = fit_kernel(table, options);
   if (fit.ok()) return fit;
-  KernelFitOptions constant = form({});
+  KernelFitOptions constant = form_of({});
   constant.noise = NoiseLevel::n1;
   return fit_kernel(table, constant);
 }
