@@ -110,22 +110,15 @@ KernelFit with_wider_products(const KernelFit& inside, const KernelTable& observ
   KernelFit fit = inside;
   fit.pieces.push_back(fit.pieces.back());
   fit.pieces.back().from = from;
-  core::FitQuality quality = inside.model.quality();
-  constexpr double ns_per_s = 1e9;
-  quality.notes.push_back("from " + to_string(split) + " = " + short_number(from) + ": " +
-                          short_number(ns_per_s * slope.per_element_s) +
-                          " ns more per element of m x n, as measured after the run");
-  quality.mu_standard_errors.clear();
-  quality.mu_t_values.clear();
-  quality.sigma_standard_errors.clear();
-  quality.sigma_t_values.clear();
   core::ShapeRange range = observed.range();
   const core::ShapeRange reached = farther.range();
   range.max = {std::max(range.max.m, reached.max.m), std::max(range.max.n, reached.max.n),
                std::max(range.max.k, reached.max.k)};
-  fit.model =
-      core::KernelModel::make("M'", core::PiecewiseLaw::make(split, std::move(pieces)), {}, range, std::move(quality));
-  return fit;
+  constexpr double ns_per_s = 1e9;
+  return with_pieces(
+      std::move(fit), split, std::move(pieces), range,
+      {"from " + to_string(split) + " = " + short_number(from) + ": " + short_number(ns_per_s * slope.per_element_s) +
+       " ns more per element of m x n, as measured after the run"});
 }
 
 }  // namespace hplcast::fit::detail

@@ -177,11 +177,6 @@ KernelFit fit_routine(const std::string& name, const std::vector<ObservedCall>& 
   return more.empty() ? fit_by_size(table, growth_of(name, table.range())) : fit_with_reach(name, calls, more);
 }
 
-ModelError error_of(const std::vector<ObservedCall>& calls, const core::KernelModel& model) {
-  const detail::RangeErrors errors = detail::range_errors(table_of(calls), model.cluster_law());
-  return {errors.by_time, errors.by_size};
-}
-
 core::RegionModel region_model(const std::vector<ObservedCall>& calls, const ObservedSum& sum) {
   core::RegionModel region;
   region.calls = std::lround(sum.calls);
@@ -199,28 +194,31 @@ core::RegionModel region_model(const std::vector<ObservedCall>& calls, const Obs
 /// Calls of a rank that its samples stand for, by routine.
 using SampledCalls = std::map<std::string, double>;
 
-SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation) {
-  SampledCalls sampled;
+/// The rows of columns routine,m,n,k,duration_s,calls. Where `may_be_zero`, a clock cannot tell a region without work
+/// from one that was not entered.
+void read_call_rows(const NamedInput& file, bool may_be_zero,
+                    const std::function<void(const std::string& name, const ObservedCall& call)>& each) {
+  constexpr double shortest_s = 1e-9;
   core::CsvReader rows(file.in, file.name);
-  ProgramObservation::RankRest& rest = observation.rests.back();
   const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
                     duration = rows.column("duration_s"), calls = rows.column("calls");
   while (rows.next()) {
-    const double duration_s = rows.non_negative(duration);
-    // A clock cannot tell a region without work from one that was not entered.
-    constexpr double shortest_s = 1e-9;
-    const std::string name(rows.text(routine));
-    observation.calls[name].push_back({{rows.positive(m), rows.positive(n), rows.positive(k)},
-                                       std::max(duration_s, shortest_s),
-                                       rows.positive(calls)});
-    const double number = rows.positive(calls);
-    sampled[name] += number;
-    if (name.rfind(region_prefix, 0) == 0) continue;
-    if (core::is_mpi_function(name)) continue;
-    const core::KernelShape& shape = observation.calls[name].back().shape;
-    rest.calls += number;
-    rest.elements += number * (core::is_strided(name) ? shape.n : core::largest_face(shape));
+    const double duration_s = may_be_zero ? std::max(rows.non_negative(duration), shortest_s) : rows.positive(duration);
+    each(std::string(rows.text(routine)),
+         {{rows.positive(m), rows.positive(n), rows.positive(k)}, duration_s, rows.positive(calls)});
   }
+}
+
+SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation) {
+  SampledCalls sampled;
+  ProgramObservation::RankRest& rest = observation.rests.back();
+  read_call_rows(file, true, [&](const std::string& name, const ObservedCall& call) {
+    observation.calls[name].push_back(call);
+    sampled[name] += call.calls;
+    if (core::begins_with(name, region_prefix) || core::is_mpi_function(name)) return;
+    rest.calls += call.calls;
+    rest.elements += call.calls * (core::is_strided(name) ? call.shape.n : core::largest_face(call.shape));
+  });
   return sampled;
 }
 
@@ -305,12 +303,8 @@ void read_observed_rank(const NamedInput& calls, const NamedInput& times, Progra
 }
 
 void read_reach(const NamedInput& file, ProgramObservation& observation) {
-  core::CsvReader rows(file.in, file.name);
-  const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
-                    duration = rows.column("duration_s"), calls = rows.column("calls");
-  while (rows.next())
-    observation.reach[std::string(rows.text(routine))].push_back(
-        {{rows.positive(m), rows.positive(n), rows.positive(k)}, rows.positive(duration), rows.positive(calls)});
+  read_call_rows(file, false,
+                 [&](const std::string& name, const ObservedCall& call) { observation.reach[name].push_back(call); });
 }
 
 ProgramFit fit_program(const ProgramObservation& observation, double least_share) {
@@ -329,7 +323,7 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     KernelFit one = fit_routine(name, calls->second, has_reach || sum.time_s > least_share * observation.executed_s,
                                 has_reach ? reach->second : std::vector<ObservedCall>{});
     if (one.ok()) {
-      fit.errors.emplace(name, error_of(calls->second, one.model));
+      fit.errors.emplace(name, detail::range_errors(table_of(calls->second), one.model.cluster_law()));
       program.routines.emplace(name, one.model);
     } else {
       fit.warnings.push_back(name + " gets no model: " + one.reason);
@@ -348,7 +342,8 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     if (calls == observation.calls.end()) continue;
     core::RegionModel region = region_model(calls->second, sum);
     if (region.mode == core::RegionMode::model)
-      fit.errors.emplace(region_prefix + name, error_of(calls->second, region.model));
+      fit.errors.emplace(region_prefix + name,
+                         detail::range_errors(table_of(calls->second), region.model.cluster_law()));
     program.regions.emplace(name, std::move(region));
   }
   program.observed = {observation.executed_s + mpi_s, routines_s, mpi_s, observation.rest_s};
