@@ -108,11 +108,6 @@ void fit_continuous(const Points& points, const SegmentedOptions& options, const
   fit.bic = detail::bic(points, fit.rss, fit.segments.size(), true);
 }
 
-void check_ascending(const std::vector<SizeCell>& cells) {
-  for (std::size_t i = 1; i < cells.size(); ++i)
-    if (!(cells[i - 1].size < cells[i].size)) throw core::DomainError("size", cells[i].size, "ascending sizes");
-}
-
 void assign_starts(const Points& points, const Pieces& pieces, const SegmentedOptions& options, SegmentedFit& fit) {
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     const double left = points.x[pieces[i].range.first - 1], right = points.x[pieces[i].range.first];
@@ -140,15 +135,8 @@ void validate(const SegmentedOptions& options) {
 }
 
 const char* to_string(Objective objective) {
-  switch (objective) {
-    case Objective::ols:
-      return "ols";
-    case Objective::weighted:
-      return "weighted";
-    case Objective::log:
-      break;
-  }
-  return "log";
+  constexpr const char* names[] = {"ols", "weighted", "log"};
+  return names[static_cast<std::size_t>(objective)];
 }
 
 Objective objective_from_name(const std::string& name) {
@@ -158,17 +146,8 @@ Objective objective_from_name(const std::string& name) {
 }
 
 const char* to_string(SegmentedStatus status) {
-  switch (status) {
-    case SegmentedStatus::ok:
-      return "ok";
-    case SegmentedStatus::no_rows:
-      return "no_rows";
-    case SegmentedStatus::too_few_sizes:
-      return "too_few_sizes";
-    case SegmentedStatus::bad_values:
-      break;
-  }
-  return "bad_values";
+  constexpr const char* names[] = {"ok", "no_rows", "too_few_sizes", "bad_values"};
+  return names[static_cast<std::size_t>(status)];
 }
 
 std::vector<double> SegmentedFit::breakpoints() const {
@@ -185,7 +164,8 @@ const FittedSegment& segment_at(const std::vector<FittedSegment>& segments, doub
 
 SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOptions& options) {
   validate(options);
-  check_ascending(cells);
+  for (std::size_t i = 1; i < cells.size(); ++i)
+    if (!(cells[i - 1].size < cells[i].size)) throw core::DomainError("size", cells[i].size, "ascending sizes");
   SegmentedFit fit;
   fit.objective = options.objective;
   if (cells.empty()) {
@@ -198,8 +178,7 @@ SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOp
     return fit;
   }
   const Points points = detail::make_points(cells, options.objective, options.non_negative);
-  const Pieces pieces =
-      options.breakpoints ? cut(points, *options.breakpoints) : detail::SegmentSearch(points, options).best();
+  const Pieces pieces = options.breakpoints ? cut(points, *options.breakpoints) : detail::best_pieces(points, options);
   fit.status = SegmentedStatus::ok;
   for (const Piece& piece : pieces) {
     fit.segments.push_back(segment_of(points, piece));
@@ -215,15 +194,8 @@ SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOp
 }
 
 const char* to_string(SegmentNoiseKind kind) {
-  switch (kind) {
-    case SegmentNoiseKind::none:
-      return "none";
-    case SegmentNoiseKind::n1:
-      return "n1";
-    case SegmentNoiseKind::mixture:
-      break;
-  }
-  return "mixture";
+  constexpr const char* names[] = {"none", "n1", "mixture"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 SegmentNoiseKind segment_noise_from_name(const std::string& name) {
