@@ -46,12 +46,9 @@ std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls)
   for (const RelativeCall& call : calls) logarithms.push_back(std::log(call.ratio));
   GaussianMixtureOptions options;
   options.max_modes = 3;
-  const GaussianMixture mixture = fit_gaussian_mixture(logarithms, options);
-  if (!mixture.ok) return std::nullopt;
   std::vector<core::MixtureMode> modes;
-  for (const core::MixtureMode& mode : mixture.modes) {
+  for (const core::MixtureMode& mode : fit_gaussian_mixture(logarithms, options))
     if (mode.probability >= share_of_a_mode) modes.push_back(mode);
-  }
   for (std::size_t i = 1; i < modes.size(); ++i) {
     const double distance = modes[i].mean - modes[i - 1].mean;
     if (distance < distance_of_modes || distance < sds_between_modes * (modes[i].sd + modes[i - 1].sd)) continue;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "fit/kernel/kernel_regression.hpp"
+#include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/text.hpp"
@@ -36,9 +37,7 @@ void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   if (is_new) shapes_.push_back({shape, 0, 0, 0, duration_s, duration_s});
   ShapeSummary& summary = shapes_[place->second];
   ++summary.count;
-  const double step = duration_s - summary.mean_s;
-  summary.mean_s += step / static_cast<double>(summary.count);
-  summary.squares_s2 += step * (duration_s - summary.mean_s);
+  detail::update_moments(static_cast<double>(summary.count), duration_s, summary.mean_s, summary.squares_s2);
   summary.min_s = std::min(summary.min_s, duration_s);
   summary.max_s = std::max(summary.max_s, duration_s);
 

@@ -117,7 +117,7 @@ std::vector<core::MixtureMode> relative_modes(const ShapeRows& rows, const Regre
   for (const SampledCall& call : rows.sample)
     if (mean.fitted[call.shape] > 0) ratios.push_back(call.duration_s / mean.fitted[call.shape]);
   if (ratios.empty()) return {};
-  std::vector<core::MixtureMode> modes = fit_gaussian_mixture(ratios).modes;
+  std::vector<core::MixtureMode> modes = fit_gaussian_mixture(ratios);
   double probability = 0, expectation = 0;
   for (const auto& mode : modes) {
     probability += mode.probability;

@@ -64,7 +64,7 @@ Slope slope_of(const std::vector<Excess>& excesses, double least_begin) {
   constexpr std::size_t unknowns = 2;
   double begin = least_begin;
   if (data.y.size() > unknowns) {
-    const LeastSquares line = solve_least_squares(data, {});
+    const LeastSquares line = solve_least_squares(data);
     if (line.coefficients[0] > 0) begin = std::max(begin, -line.coefficients[1] / line.coefficients[0]);
   }
   return slope_from(excesses, begin);

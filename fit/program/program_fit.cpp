@@ -286,9 +286,7 @@ void fit_rest(const std::vector<ProgramObservation::RankRest>& rests, core::Prog
     data.weights.push_back(1 / one.rest_s);
   }
   if (data.y.empty()) return;
-  LeastSquaresOptions options;
-  options.non_negative = true;
-  const LeastSquares solution = solve_least_squares(data, options);
+  const LeastSquares solution = solve_least_squares(data, LeastSquaresOptions{true});
   program.rest_s_per_element = solution.coefficients[0];
   program.rest_s_per_call = solution.coefficients[1];
 }

@@ -17,13 +17,8 @@ void SamplesBySize::add(double size, double duration_s) {
   SizeCell& cell = cells_[size];
   cell.size = size;
   const auto n = static_cast<double>(++cell.rows);
-  const double step = duration_s - cell.mean;
-  cell.mean += step / n;
-  cell.m2 += step * (duration_s - cell.mean);
-  const double value = std::log(duration_s);
-  const double log_step = value - cell.mean_log;
-  cell.mean_log += log_step / n;
-  cell.m2_log += log_step * (value - cell.mean_log);
+  detail::update_moments(n, duration_s, cell.mean, cell.m2);
+  detail::update_moments(n, std::log(duration_s), cell.mean_log, cell.m2_log);
   ++rows_;
 }
 
@@ -213,9 +208,7 @@ void SegmentNoiseCollector::add(double x, double y) {
   Residuals& residuals = residuals_[static_cast<std::size_t>(&segment - segments_.data())];
   const double residual = y - segment(x);
   ++residuals.rows;
-  const double step = residual - residuals.mean;
-  residuals.mean += step / static_cast<double>(residuals.rows);
-  residuals.m2 += step * (residual - residuals.mean);
+  detail::update_moments(static_cast<double>(residuals.rows), residual, residuals.mean, residuals.m2);
   detail::keep_in_reservoir(residuals.sample, capacity, residuals.rows, residual);
 }
 
@@ -227,9 +220,7 @@ std::vector<SegmentNoise> SegmentNoiseCollector::noise(SegmentNoiseKind kind) co
     if (residuals.rows > coefficients && kind != SegmentNoiseKind::none) {
       noise.mean = residuals.mean;
       noise.sd = std::sqrt(residuals.m2 / static_cast<double>(residuals.rows - coefficients));
-      GaussianMixture mixture;
-      if (kind == SegmentNoiseKind::mixture) mixture = fit_gaussian_mixture(residuals.sample);
-      if (mixture.ok) noise.modes = std::move(mixture.modes);
+      if (kind == SegmentNoiseKind::mixture) noise.modes = fit_gaussian_mixture(residuals.sample);
       noise.sample = residuals.sample;
     }
     all.push_back(std::move(noise));

@@ -16,7 +16,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index terms = 3;
+constexpr Index term_count = 3;
 
 /// Pieces with x moved to [0, 1].
 struct Pieces {
@@ -25,7 +25,7 @@ struct Pieces {
   Index size() const { return x.size(); }
   /// The terms of the quadratic, times units.
   MatrixXd quadratic() const {
-    MatrixXd h(size(), terms);
+    MatrixXd h(size(), term_count);
     h.col(0) = units;
     h.col(1) = units.cwiseProduct(x);
     h.col(2) = h.col(1).cwiseProduct(x);
@@ -94,7 +94,7 @@ Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
   const VectorXd coefficients = information_factor.solve(solved_h.transpose() * problem.z);
   const VectorXd residual = problem.z - problem.h * coefficients;
   const VectorXd solved_residual = factor.solve(residual);
-  const auto spare = static_cast<double>(x.size() - terms);
+  const auto spare = static_cast<double>(x.size() - term_count);
   const double scale = residual.dot(solved_residual) / spare;
   const auto log_determinant = [](const Eigen::LLT<MatrixXd>& llt) {
     return 2 * MatrixXd(llt.matrixL()).diagonal().array().log().sum();
