@@ -246,7 +246,7 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
   }
   KernelFitOptions options = given;
   if (options.level == "M'" && options.terms.empty()) options.terms = {product_of_pieces(options.split, table.range())};
-  const ShapeRows all = detail::all_rows(table);
+  const ShapeRows all{table.shapes(), table.sample()};
   const std::vector<double> starts = piece_starts(all, options);
   std::vector<ShapeRows> parts;
   std::vector<FittedPiece> pieces;

@@ -16,11 +16,7 @@ struct ShapeRows {
   std::vector<SampledCall> sample;  ///< SampledCall::shape indexes `shapes`
 
   std::size_t size() const noexcept { return shapes.size(); }
-  long calls() const noexcept;
 };
-
-/// Everything in the table.
-ShapeRows all_rows(const KernelTable& table);
 
 /// The rows with from <= split(shape) < to.
 ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, double from, double to);

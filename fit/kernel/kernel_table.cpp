@@ -56,10 +56,6 @@ void KernelTable::set_aside(const std::string& reason, long rows) {
   rows_set_aside_[reason] += rows;
 }
 
-core::ShapeRange KernelTable::range() const noexcept {
-  return range_of(shapes_);
-}
-
 core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
   if (shapes.empty()) return {};
   core::ShapeRange range{shapes.front().shape, shapes.front().shape};
@@ -104,16 +100,6 @@ void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOp
 }  // namespace hplcast::fit
 
 namespace hplcast::fit::detail {
-
-long ShapeRows::calls() const noexcept {
-  long sum = 0;
-  for (const ShapeSummary& summary : shapes) sum += summary.count;
-  return sum;
-}
-
-ShapeRows all_rows(const KernelTable& table) {
-  return {table.shapes(), table.sample()};
-}
 
 ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, double from, double to) {
   constexpr std::size_t not_here = static_cast<std::size_t>(-1);

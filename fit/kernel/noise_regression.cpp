@@ -221,12 +221,12 @@ RegressionResult fit_sigma(const ShapeRows& rows, const RegressionResult& mean, 
   }
   if (options.noise ==
       NoiseLevel::n1) {  // one number for all calls: the spread around the fitted mean, misfit included
-    double squares = 0;
+    double squares = 0, spare = -static_cast<double>(mean.fitted_terms);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double residual = rows.shapes[i].mean_s - mean.fitted[i];
-      squares += static_cast<double>(rows.shapes[i].count) * residual * residual + rows.shapes[i].squares_s2;
+      const double residual = rows.shapes[i].mean_s - mean.fitted[i], count = static_cast<double>(rows.shapes[i].count);
+      squares += count * residual * residual + rows.shapes[i].squares_s2;
+      spare += count;
     }
-    const double spare = static_cast<double>(rows.calls()) - static_cast<double>(mean.fitted_terms);
     RegressionResult result;
     if (spare > 0) result.fit.polynomial = core::Polynomial::make({core::Monomial{}}, {std::sqrt(squares / spare)});
     result.fit.degrees_of_freedom = spare;

@@ -173,13 +173,12 @@ void check(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePi
   for (const CurvePiece& one : gaps) check_piece(one);
 }
 
-template <typename List, typename Piece>
-Pieces pieces_of(const List& list, const Piece& piece) {
+Pieces pieces_of(const std::vector<CurvePiece>& list) {
   Pieces result;
   result.x.resize(static_cast<Index>(list.size()));
   result.units.resize(result.x.size());
   for (Index i = 0; i < result.size(); ++i) {
-    const CurvePiece& one = piece(list[static_cast<std::size_t>(i)]);
+    const CurvePiece& one = list[static_cast<std::size_t>(i)];
     result.x(i) = one.x;
     result.units(i) = one.units;
   }
@@ -201,8 +200,10 @@ void move_to_unit_interval(Pieces& a, Pieces& b) {
 CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps) {
   check(measured, gaps);
   Problem problem;
-  problem.measured = pieces_of(measured, [](const MeasuredPiece& one) -> const CurvePiece& { return one.piece; });
-  problem.gaps = pieces_of(gaps, [](const CurvePiece& one) -> const CurvePiece& { return one; });
+  std::vector<CurvePiece> places;
+  for (const MeasuredPiece& one : measured) places.push_back(one.piece);
+  problem.measured = pieces_of(places);
+  problem.gaps = pieces_of(gaps);
   move_to_unit_interval(problem.measured, problem.gaps);
   VectorXd cost(problem.measured.size());
   for (Index i = 0; i < cost.size(); ++i) cost(i) = measured[static_cast<std::size_t>(i)].cost;

@@ -59,7 +59,7 @@ class KernelTable {
   /// Sum of all durations in seconds.
   double total_s() const noexcept { return total_s_; }
   /// range_of() its shapes.
-  core::ShapeRange range() const noexcept;
+  core::ShapeRange range() const noexcept { return range_of(shapes_); }
 
  private:
   struct ShapeHash {
