@@ -31,7 +31,7 @@ std::vector<std::vector<Monomial>> terms_of_kernel(KernelId kernel) {
 /// How far a fit is off, and what it costs in coefficients.
 struct Score {
   double by_weight =
-      0;  ///< root mean square of the relative errors of the shapes, by the time spent in them, or as asked for
+      0;               ///< root mean square of the relative errors of the shapes, by the time in them, or as asked for
   double by_call = 0;  ///< mean of their absolute values, by calls
   double bic = 0;      ///< n log(by_weight^2) + coefficients log n
 };

@@ -219,8 +219,7 @@ RegressionResult fit_sigma(const ShapeRows& rows, const RegressionResult& mean, 
     free_terms.erase(std::remove(free_terms.begin(), free_terms.end(), core::Monomial{}), free_terms.end());
     return published_sigma(rows, free_terms, options.intercept);
   }
-  if (options.noise ==
-      NoiseLevel::n1) {  // one number for all calls: the spread around the fitted mean, misfit included
+  if (options.noise == NoiseLevel::n1) {  // one number for all calls: the spread around the mean, misfit included
     double squares = 0, spare = -static_cast<double>(mean.fitted_terms);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const double residual = rows.shapes[i].mean_s - mean.fitted[i], count = static_cast<double>(rows.shapes[i].count);

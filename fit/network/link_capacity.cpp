@@ -1,11 +1,8 @@
 #include "hplcast/fit/network_fit.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 #include "fit/network/mpi_rows.hpp"
-#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {

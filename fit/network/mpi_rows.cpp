@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "fit/stats/robust_statistics.hpp"
-#include "hplcast/core/errors.hpp"
 
 namespace hplcast::fit::detail {
 

@@ -1,13 +1,12 @@
 #include "hplcast/fit/network_fit.hpp"
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 
 #include "fit/network/mpi_rows.hpp"
 #include "fit/network/scope_fit.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
 namespace hplcast::fit {
@@ -112,12 +111,10 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
     if (messages[s].empty()) continue;
     const double found = messages[s].value(trimmed);
     models[s]->half_duplex = found > between && found < most;
-    std::ostringstream note;
-    note << to_string(scope) << ": a message and one in each direction after it take " << std::setprecision(3) << found
-         << " times as long as one message"
-         << (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "")
-         << (found >= most ? ": two or three were expected; the machine was busy, measure again" : "");
-    fit.notes.push_back(note.str());
+    fit.notes.push_back(std::string(to_string(scope)) + ": a message and one in each direction after it take " +
+                        core::printed("%.3g times as long as one message", found) +
+                        (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "") +
+                        (found >= most ? ": two or three were expected; the machine was busy, measure again" : ""));
   }
 }
 

@@ -1,9 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 
 #include "fit/power/power_regression.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 

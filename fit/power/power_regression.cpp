@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 
-#include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {

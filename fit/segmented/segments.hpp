@@ -67,8 +67,8 @@ Split best_split(const Points& points, Range range, const Line& whole, std::size
 ///   one
 ///     cluster a size), against F(2, sizes of the shorter range - 2): finds lines that differ slightly over many sizes;
 ///   - Chow's test (1960) on the twenty sizes on either side, with the greater of the two noises: finds jumps to or
-///   from ranges of
-///     few sizes.
+///   from
+///     ranges of few sizes.
 /// 1 if a range has fewer than three sizes. A result up to `small` may be greater than the better of the two: the
 /// caller does not care any more.
 double same_line_probability(const Points& points, Range left, const Line& left_line, Range right,

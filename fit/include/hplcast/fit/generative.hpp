@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,8 +50,8 @@ struct GenerativeFit {
 };
 
 /// Fits by moments: mu_p is the mean over the days of CPU p, mu the mean of the mu_p, Sigma_S their sample covariance
-/// (divisor CPUs
-/// - 1), Sigma_T as `days` says. @throws DomainError for coefficients that are not finite or not one a parameter.
+/// (divisor CPUs - 1), Sigma_T as `days` says. @throws DomainError for coefficients that are not finite or not one a
+/// parameter.
 GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const GenerativeFitOptions& options);
 
 /// Which cluster to draw from a model.

@@ -14,9 +14,8 @@ namespace hplcast::fit {
 ///   ordinary: nothing; the longest calls decide.
 ///   relative: mu^2; every call counts alike, errors are relative.
 ///   totals:   mu; the residuals of the calls sum to zero, so that the predicted total time of the calls measured is
-///   the
-///             measured one, whatever the terms (quasi-likelihood with variance proportional to the mean, Wedderburn
-///             1974).
+///             the measured one, whatever the terms (quasi-likelihood with variance proportional to the mean,
+///             Wedderburn 1974).
 /// relative and totals are solved by iteratively reweighted least squares.
 enum class Weighting { ordinary, relative, totals };
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -97,7 +96,7 @@ struct NetworkFitOptions {
   RowFilter filter = RowFilter::robust;
   BreakpointChoice breakpoint_choice = BreakpointChoice::shared;
   std::optional<std::vector<double>>
-      breakpoints;              ///< starts of segments after the first, for every operation; no search
+      breakpoints;              ///< starts of segments after the first, for all operations; no search
   SegmentedOptions regression;  ///< objective and search; `breakpoints` in it are not used
   /// Costs >= 0 at every size, and no message faster than the link (bandwidth factors <= 1). The published fits have
   /// neither.
