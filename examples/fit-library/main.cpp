@@ -33,7 +33,7 @@ int fit_and_predict(const char* file, const hplcast::core::KernelShape& shape) {
   if (!fit.ok()) return 4;
 
   const core::DurationLaw& law = fit.model.cluster_law().at(shape);
-  const fit::Interval mean = fit::mean_interval_s(fit, shape), call = fit::prediction_interval_s(fit, shape);
+  const fit::Bounds mean = fit::mean_interval_s(fit, shape), call = fit::prediction_interval_s(fit, shape);
   std::printf("%g x %g x %g takes %.3e s (%.3e to %.3e with 95 percent confidence); one call %.3e to %.3e s\n", shape.m,
               shape.n, shape.k, law.mean_s(shape), mean.lower, mean.upper, call.lower, call.upper);
   return 0;

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "fit/campaign/campaign_rows.hpp"
+#include "fit/campaign/quality.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
@@ -14,9 +14,17 @@
 #include "hplcast/fit/network_fit.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
-namespace hplcast::fit::detail {
+namespace hplcast::fit {
 
 namespace {
+
+/// The measurements of a campaign, read. Memory grows with the calls of designs, and not with those of HPL.
+struct CampaignRows {
+  std::map<std::string, KernelTable> kernels;     ///< all calls by kernel
+  std::vector<core::KernelMeasurement> designed;  ///< those of designs that count
+  std::vector<core::MpiMeasurement> messages;     ///< all rows
+  std::string thresholds_name, thresholds;        ///< JSON; empty: not measured
+};
 
 bool is_mpi(const std::string& name, const std::string& text) {
   std::istringstream in(text);
@@ -31,8 +39,6 @@ void add_kernels(const std::string& name, const std::string& text, CampaignRows&
     if (is_designed(row) && reason_to_set_aside(row).empty()) rows.designed.push_back(row);
   });
 }
-
-}  // namespace
 
 CampaignRows read_rows(const Campaign& campaign) {
   CampaignRows rows;
@@ -50,18 +56,11 @@ CampaignRows read_rows(const Campaign& campaign) {
   return rows;
 }
 
+/// Index of a host in the campaign; its size if it is none of them.
 std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name) {
   const auto same = [&](const MeasuredHost& host) { return host.name == name; };
   return static_cast<std::size_t>(std::find_if(hosts.begin(), hosts.end(), same) - hosts.begin());
 }
-
-}  // namespace hplcast::fit::detail
-
-namespace hplcast::fit {
-
-namespace {
-
-using detail::CampaignRows;
 
 /// What each host ran on: cores with ranks, in the order of the local ranks.
 core::Hosts hosts_of(const std::vector<MeasuredHost>& measured) {
@@ -99,7 +98,7 @@ void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
 void add_cpu_laws(const std::vector<MeasuredHost>& hosts, const CampaignRows& rows, CampaignFit& fit) {
   std::map<std::string, TablesByCpu> kernels;
   for (const core::KernelMeasurement& row : rows.designed) {
-    const std::size_t host = detail::index_of(hosts, row.host);
+    const std::size_t host = index_of(hosts, row.host);
     if (host < hosts.size()) add_row(row, kernels[row.kernel][{static_cast<int>(host), row.cpu}]);
   }
   for (const auto& entry : kernels) {
@@ -141,6 +140,91 @@ NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
   NetworkFit fit = fit_network(rows.messages, options);
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
   return fit;
+}
+
+using Flags = std::vector<QualityFlag>;
+using Calls = std::map<std::string, std::vector<RelativeCall>>;
+
+void flag_calls(Calls calls, Flags& flags) {
+  for (auto& [subject, list] : calls) {
+    Flags more = quality_flags(subject, std::move(list));
+    flags.insert(flags.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+}
+
+/// Calls of designs only: those of HPL have sizes that change with time.
+void flag_designed(const Campaign& campaign, const CampaignRows& rows, const core::ClusterModel& cluster,
+                   Flags& flags) {
+  Calls calls;
+  for (const core::KernelMeasurement& row : rows.designed) {
+    const auto host = static_cast<int>(index_of(campaign.hosts, row.host));
+    const double expected_s = cluster.kernels.at(row.kernel).law(host, row.cpu).at(row.shape).mean_s(row.shape);
+    if (expected_s > 0) calls[row.kernel].push_back({row.start_s, row.duration_s / expected_s});
+  }
+  flag_calls(std::move(calls), flags);
+}
+
+/// Of kernels that only HPL called just the number can be judged.
+void flag_few_calls(const CampaignRows& rows, Flags& flags) {
+  for (const auto& [kernel, table] : rows.kernels) {
+    const auto same = [name = &kernel](const core::KernelMeasurement& row) { return row.kernel == *name; };
+    if (table.rows() < static_cast<long>(few_calls) && std::none_of(rows.designed.begin(), rows.designed.end(), same))
+      flags.push_back({kernel, "too_few_repetitions", std::to_string(table.rows()) + " calls in the runs of HPL"});
+  }
+}
+
+/// Expected duration of a row; 0 for operations whose model is one number.
+double expected_s(const core::NetworkModel& network, const core::MpiMeasurement& row) {
+  using core::MessageCost;
+  const core::ScopeModel& scope = network.scope(core::from_name<core::Scope>(row.scope));
+  const auto cost_s = [&](MessageCost which) { return scope.cost(which).mean_s(row.size_bytes); };
+  if (row.operation == "send") return cost_s(MessageCost::send);
+  if (row.operation == "isend") return cost_s(MessageCost::isend);
+  if (row.operation == "recv") return cost_s(MessageCost::recv);
+  if (row.operation != "pingpong") return 0;
+  const bool waits = row.size_bytes >= static_cast<double>(network.values().detached_bytes);
+  const double overhead_s = waits ? 0 : cost_s(MessageCost::send) + cost_s(MessageCost::recv);
+  return 2 * (cost_s(MessageCost::transfer) + overhead_s);
+}
+
+void flag_messages(const CampaignRows& rows, const core::NetworkModel& network, Flags& flags) {
+  Calls calls;
+  std::vector<std::string> known;  // the fit has said them
+  rows_of_messages(rows_of(rows.messages), false, known)([&](const core::MpiMeasurement& row) {
+    const double expected = row.error.empty() ? expected_s(network, row) : 0;
+    if (expected > 0) calls[row.operation + " " + row.scope].push_back({row.start_s, row.duration_s / expected});
+  });
+  flag_calls(std::move(calls), flags);
+}
+
+/// Sizes of that run beyond those measured.
+void flag_range(const core::ClusterModel& cluster, const HplSizes& sizes, Flags& flags) {
+  const auto& range = cluster.kernels.at("dgemm").range();
+  const auto outside = std::count_if(sizes.updates.begin(), sizes.updates.end(), [&](const core::KernelShape& asked) {
+    return range && (asked.m > range->max.m || asked.n > range->max.n || asked.k > range->max.k);
+  });
+  if (outside > 0)
+    flags.push_back({"dgemm", "range",
+                     std::to_string(outside) + " of " + std::to_string(sizes.updates.size()) + " update shapes of " +
+                         sizes.run + " are larger than any measured"});
+  const core::NetworkModel::Values& network = cluster.network.values();
+  const double measured = network.remote ? network.remote->max_bytes : network.local.max_bytes;
+  if (sizes.longest_message_bytes > measured)
+    flags.push_back({"network", "range",
+                     sizes.run + " sends messages of up to " + core::shortest(sizes.longest_message_bytes) +
+                         " bytes; the largest measured has " + core::shortest(measured)});
+}
+
+/// Doubts about measurements and models, beside those that the network fit has: few calls, drift, several modes, sizes
+/// that were not measured.
+Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::ClusterModel& cluster) {
+  Flags flags;
+  if (const auto flag = core::formula_flag(cluster)) flags.push_back(*flag);
+  flag_designed(campaign, rows, cluster, flags);
+  flag_few_calls(rows, flags);
+  flag_messages(rows, cluster.network, flags);
+  if (campaign.must_cover) flag_range(cluster, *campaign.must_cover, flags);
+  return flags;
 }
 
 std::string provenance_of(const Campaign& campaign, const CampaignFit& fit) {
@@ -191,7 +275,7 @@ Campaign campaign_of(const core::CampaignArchive& archive) {
 }
 
 CampaignFit fit_campaign(const Campaign& campaign) {
-  const CampaignRows rows = detail::read_rows(campaign);
+  const CampaignRows rows = read_rows(campaign);
   CampaignFit fit;
   fit.cluster.name = campaign.hosts.front().name;
   fit.cluster.hosts = hosts_of(campaign.hosts);
@@ -201,7 +285,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.cluster.network = fit.network.model;
   for (const std::string& note : fit.network.notes) fit.notes.push_back("network: " + note);
   fit.flags = campaign.doubts;
-  for (const std::vector<QualityFlag>& more : {detail::flags_of(campaign, rows, fit.cluster), fit.network.flags})
+  for (const std::vector<QualityFlag>& more : {flags_of(campaign, rows, fit.cluster), fit.network.flags})
     fit.flags.insert(fit.flags.end(), more.begin(), more.end());
   fit.cluster.provenance = provenance_of(campaign, fit);
   return fit;

@@ -104,17 +104,8 @@ Sensitivity detector_sensitivity(const DetectorRuns& detector) {
 }
 
 const char* to_string(Detection detection) {
-  switch (detection) {
-    case Detection::seen:
-      return "seen";
-    case Detection::not_seen:
-      return "not seen";
-    case Detection::undecided:
-      return "undecided";
-    case Detection::faster:
-      return "faster";
-  }
-  return "";
+  constexpr const char* names[] = {"seen", "not seen", "undecided", "faster"};
+  return names[static_cast<std::size_t>(detection)];
 }
 
 }  // namespace hplcast::fit

@@ -60,38 +60,30 @@ struct Togetherness {
   double chance = 1;     ///< of equal phases by chance
 };
 
-class Judge {
- public:
-  Judge(const EventTrain& train, double jitter_s) : train_(train), jitter_s_(jitter_s) {}
-
-  /// @param members  indices of cores; the first is compared with all others
-  Togetherness judge(const std::vector<std::size_t>& members, double clock_error_s) const {
-    Togetherness result;
-    const double raster_s = 2e-6;  // what noting a gap costs
-    const double same_s = std::max(raster_s, 0.15 * jitter_s_);
-    bool jitter_tells = jitter_s_ > 5 * raster_s;
-    for (std::size_t i = 1; i < members.size(); ++i) {
-      const CoreTrain &a = train_.cores[members[0]], &b = train_.cores[members[i]];
-      const Pairing pairing = pair_up(a, b, train_.period_s);
-      const double limit_s = clock_error_s + same_s;
-      jitter_tells = jitter_tells && a.events.size() >= 8 && b.events.size() >= 8;
-      result.instants =
-          result.instants && pairing.share > 0.6 && pairing.spread_s <= same_s && std::abs(pairing.offset_s) <= limit_s;
-      // The mean of uniform draws is uncertain; a third of their range is far beyond that from ten events on.
-      const double phase_limit_s = clock_error_s + std::max(raster_s, jitter_s_ / 3);
-      result.phases = result.phases && std::abs(pairing.offset_s) <= phase_limit_s;
-      // Of phases at random as near as these; noting a gap is no nearer than the raster.
-      result.chance *= std::min(1.0, 2 * std::max(std::abs(pairing.offset_s), raster_s) / train_.period_s);
-    }
-    if (members.size() < 2 || (result.chance > 0.01 && !(result.instants && jitter_tells)))
-      result.instants = result.phases = false;
-    return result;
+/// @param members  indices of cores; the first is compared with all others
+Togetherness judge(const EventTrain& train, double jitter_s, const std::vector<std::size_t>& members,
+                   double clock_error_s) {
+  Togetherness result;
+  const double raster_s = 2e-6;  // what noting a gap costs
+  const double same_s = std::max(raster_s, 0.15 * jitter_s);
+  bool jitter_tells = jitter_s > 5 * raster_s;
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    const CoreTrain &a = train.cores[members[0]], &b = train.cores[members[i]];
+    const Pairing pairing = pair_up(a, b, train.period_s);
+    const double limit_s = clock_error_s + same_s;
+    jitter_tells = jitter_tells && a.events.size() >= 8 && b.events.size() >= 8;
+    result.instants =
+        result.instants && pairing.share > 0.6 && pairing.spread_s <= same_s && std::abs(pairing.offset_s) <= limit_s;
+    // The mean of uniform draws is uncertain; a third of their range is far beyond that from ten events on.
+    const double phase_limit_s = clock_error_s + std::max(raster_s, jitter_s / 3);
+    result.phases = result.phases && std::abs(pairing.offset_s) <= phase_limit_s;
+    // Of phases at random as near as these; noting a gap is no nearer than the raster.
+    result.chance *= std::min(1.0, 2 * std::max(std::abs(pairing.offset_s), raster_s) / train.period_s);
   }
-
- private:
-  const EventTrain& train_;
-  double jitter_s_;
-};
+  if (members.size() < 2 || (result.chance > 0.01 && !(result.instants && jitter_tells)))
+    result.instants = result.phases = false;
+  return result;
+}
 
 }  // namespace
 
@@ -101,27 +93,24 @@ TrainKeys keys_of(const EventTrain& train, const std::vector<std::string>& hosts
   std::map<std::string, std::vector<std::size_t>> members;
   for (std::size_t core = 0; core < train.cores.size(); ++core)
     if (!train.cores[core].events.empty()) members[hosts[core]].push_back(core);
-  const Judge judge(train, keys.jitter_s);
   bool several_cores = false, hosts_alike = true, phases_alike = true;
   std::vector<std::size_t> first_cores;
   for (const auto& [host, cores] : members) {
     first_cores.push_back(cores.front());
     if (cores.size() < 2) continue;
     several_cores = true;
-    const Togetherness together = judge.judge(cores, options.together_s);
+    const Togetherness together = judge(train, keys.jitter_s, cores, options.together_s);
     hosts_alike = hosts_alike && together.instants;
     phases_alike = phases_alike && together.phases;
   }
   const bool several_hosts = first_cores.size() > 1;
   Togetherness between;
-  if (several_hosts) between = judge.judge(first_cores, options.clock_error_s);
+  if (several_hosts) between = judge(train, keys.jitter_s, first_cores, options.clock_error_s);
   const bool all_alike = hosts_alike && (!several_hosts || between.instants);
-  if (several_cores || several_hosts) {
-    if (several_hosts && all_alike) {
-      keys.per = core::DetoursPer::cluster;
-    } else if (several_cores && hosts_alike) {
-      keys.per = core::DetoursPer::host;
-    }
+  if (several_hosts && all_alike) {
+    keys.per = core::DetoursPer::cluster;
+  } else if (several_cores && hosts_alike) {
+    keys.per = core::DetoursPer::host;
   }
   const bool one_phase = (several_cores || several_hosts) && phases_alike && (!several_hosts || between.phases);
   // Of one host nobody knows whether others have the same phase as it.

@@ -69,30 +69,37 @@ Stream take_common(std::vector<Stream>& streams, double within_s) {
   return common;
 }
 
+/// What streams have and lose together.
+struct Totals {
+  std::vector<double> durations_s;
+  double watched_s = 0, lost_s = 0;
+};
+
+Totals totals_of(const std::vector<Stream>& streams) {
+  Totals totals;
+  for (const Stream& stream : streams) {
+    totals.watched_s += stream.watched_s;
+    for (const auto& event : stream.events) {
+      totals.durations_s.push_back(event.duration_s);
+      totals.lost_s += event.duration_s;
+    }
+  }
+  return totals;
+}
+
 /// One Poisson source of streams that are alike; nothing without events.
 void add_source(const std::vector<Stream>& streams, core::DetoursPer per, const std::string& name, bool in_kernels,
                 std::vector<FoundDetours>& sources) {
-  std::vector<double> durations;
-  double watched_s = 0, lost_s = 0;
-  for (const Stream& stream : streams) {
-    watched_s += stream.watched_s;
-    for (const auto& event : stream.events) durations.push_back(event.duration_s), lost_s += event.duration_s;
-  }
-  if (durations.empty()) return;
+  Totals totals = totals_of(streams);
+  if (totals.durations_s.empty()) return;
+  const auto events = static_cast<double>(totals.durations_s.size());
   core::DetourSource::Values values;
   values.name = name;
-  values.times = core::PoissonDetours{};
-  values.period_s = watched_s / static_cast<double>(durations.size());
   values.per = per;
   values.in_kernels = in_kernels;
-  FoundDetours found;
-  found.events = static_cast<long>(durations.size());
-  found.cores = streams.size();
-  found.share = lost_s / watched_s;
-  found.period_error_s = values.period_s / std::sqrt(static_cast<double>(durations.size()));
-  values.duration = fit_duration(std::move(durations));
-  found.source = core::DetourSource::make(std::move(values));
-  sources.push_back(std::move(found));
+  values.duration = fit_duration(std::move(totals.durations_s));
+  sources.push_back(poisson_source(std::move(values), events, totals.watched_s, totals.lost_s));
+  sources.back().cores = streams.size();
 }
 
 /// Events and time of all cores of one number.
@@ -100,16 +107,6 @@ struct CoreNumber {
   double events = 0, watched_s = 0;
   double rate() const { return events / watched_s; }
 };
-
-/// The share of their time that streams lose.
-double lost_share(const std::vector<Stream>& streams) {
-  double watched_s = 0, lost_s = 0;
-  for (const Stream& stream : streams) {
-    watched_s += stream.watched_s;
-    for (const auto& event : stream.events) lost_s += event.duration_s;
-  }
-  return watched_s > 0 ? lost_s / watched_s : 0;
-}
 
 /// Cores that have far more events than most.
 struct BusierCores {
@@ -142,19 +139,20 @@ BusierCores busier_cores(const std::vector<Stream>& streams) {
 /// What cores of some numbers have beyond the others: sources of these cores. They have the source of the others too:
 /// together the two take the time that was measured.
 void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector<FoundDetours>& sources) {
-  double watched_s = 0;
-  for (const Stream& stream : streams) watched_s += stream.watched_s;
+  const double watched_s = totals_of(streams).watched_s;
   const BusierCores busier = busier_cores(streams);
   std::map<long, std::vector<Stream>> apart;
   std::vector<Stream> others;
   for (Stream& stream : streams)
     (busier.numbers.count(stream.core) > 0 ? apart[stream.core] : others).push_back(std::move(stream));
   streams = std::move(others);
+  const Totals usual = totals_of(streams);
+  const double usual_share = usual.watched_s > 0 ? usual.lost_s / usual.watched_s : 0;
   for (const auto& [core, number] : busier.numbers) {
     add_source(apart[core], core::DetoursPer::core, "rest-core-" + std::to_string(core), in_kernels, sources);
     FoundDetours& found = sources.back();
     // Of short events beside rare long ones of the others, less time may be left than none: then their number decides.
-    const double time_beyond = 1 - lost_share(streams) / found.share;
+    const double time_beyond = 1 - usual_share / found.share;
     const double beyond = time_beyond > 0 ? time_beyond : 1 - busier.usual_rate / number.rate();
     core::DetourSource::Values values = found.source.values();
     values.period_s /= beyond;
@@ -165,6 +163,17 @@ void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector
 }
 
 }  // namespace
+
+FoundDetours poisson_source(core::DetourSource::Values values, double events, double watched_s, double lost_s) {
+  values.times = core::PoissonDetours{};
+  values.period_s = watched_s / events;
+  FoundDetours found;
+  found.events = static_cast<long>(events);
+  found.share = lost_s / watched_s;
+  found.period_error_s = values.period_s / std::sqrt(events);
+  found.source = core::DetourSource::make(std::move(values));
+  return found;
+}
 
 std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options) {
   std::map<std::string, std::vector<Stream>> hosts;

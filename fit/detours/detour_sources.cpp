@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "fit/detours/source_search.hpp"
 #include "hplcast/core/csv.hpp"
@@ -25,7 +26,7 @@ struct DurationClass {
   bool has(double duration_s) const { return duration_s >= least_s && duration_s < end_s; }
 };
 
-/// Events that no source has, and their places in all events of a core.
+/// Events of one class, and their places among those of a core.
 struct Selection {
   std::vector<TrainInput> inputs;
   std::vector<std::vector<std::size_t>> places;
@@ -42,18 +43,18 @@ struct Candidate {
   DurationLimits limits;
 };
 
+/// Takes the events of each source that it finds out of a trace.
 class Search {
  public:
-  Search(const core::DetourTrace& trace, const DetourFitOptions& options) : trace_(trace), options_(options) {
+  Search(core::DetourTrace& trace, const DetourFitOptions& options) : trace_(trace), options_(options) {
     for (const core::CoreDetours& core : trace.cores) {
-      free_.emplace_back(core.events.size(), 1);
       hosts_.push_back(core.host);
       begin_s_ = std::min(begin_s_, core.windows.front().start_s);
       end_s_ = std::max(end_s_, core.windows.back().end_s);
     }
   }
 
-  /// The strongest periodic source among the events that are free, which it takes.
+  /// The strongest periodic source.
   std::optional<FoundDetours> next() {
     Candidate best;
     for (const DurationClass& durations : classes()) {
@@ -64,27 +65,15 @@ class Search {
     return take(best);
   }
 
-  /// The cores with the events that no source has.
-  std::vector<core::CoreDetours> rest() const {
-    std::vector<core::CoreDetours> rest = trace_.cores;
-    for (std::size_t core = 0; core < rest.size(); ++core) {
-      rest[core].events.clear();
-      for (std::size_t i = 0; i < free_[core].size(); ++i)
-        if (free_[core][i] != 0) rest[core].events.push_back(trace_.cores[core].events[i]);
-    }
-    return rest;
-  }
-
  private:
   /// All, and decades that overlap by a half.
   std::vector<DurationClass> classes() const {
     double least = INFINITY, most = 0;
-    for (std::size_t core = 0; core < trace_.cores.size(); ++core)
-      for (std::size_t i = 0; i < free_[core].size(); ++i)
-        if (free_[core][i] != 0) {
-          least = std::min(least, trace_.cores[core].events[i].duration_s);
-          most = std::max(most, trace_.cores[core].events[i].duration_s);
-        }
+    for (const core::CoreDetours& core : trace_.cores)
+      for (const core::DetourEvent& event : core.events) {
+        least = std::min(least, event.duration_s);
+        most = std::max(most, event.duration_s);
+      }
     std::vector<DurationClass> all{{}};
     if (!(most > 2 * least)) return all;
     for (double low = std::floor(2 * std::log10(least)) / 2; low < std::log10(most); low += 0.5)
@@ -95,13 +84,12 @@ class Search {
   template <typename Accept>
   Selection select(Accept accept) const {
     Selection selection;
-    for (std::size_t core = 0; core < trace_.cores.size(); ++core) {
-      selection.inputs.push_back({{}, trace_.cores[core].watched_s()});
+    for (const core::CoreDetours& core : trace_.cores) {
+      selection.inputs.push_back({{}, core.watched_s()});
       selection.places.emplace_back();
-      for (std::size_t i = 0; i < free_[core].size(); ++i) {
-        const core::DetourEvent& event = trace_.cores[core].events[i];
-        if (free_[core][i] == 0 || !accept(event.duration_s)) continue;
-        selection.inputs.back().times_s.push_back(event.start_s - begin_s_);
+      for (std::size_t i = 0; i < core.events.size(); ++i) {
+        if (!accept(core.events[i].duration_s)) continue;
+        selection.inputs.back().times_s.push_back(core.events[i].start_s - begin_s_);
         selection.places.back().push_back(i);
       }
     }
@@ -165,11 +153,11 @@ class Search {
     for (std::size_t core = 0; core < train.cores.size(); ++core) {
       watched_s += selection.inputs[core].watched_s;
       found.cores += train.cores[core].events.empty() ? 0 : 1;
-      for (const TrainEvent& e : train.cores[core].events) {
-        const std::size_t place = selection.places[core][e.event];
-        free_[core][place] = 0;
-        durations.push_back(trace_.cores[core].events[place].duration_s);
-      }
+      std::vector<core::DetourEvent>& events = trace_.cores[core].events;
+      for (const TrainEvent& e : train.cores[core].events)
+        durations.push_back(std::exchange(events[selection.places[core][e.event]].duration_s, 0));
+      const auto is_taken = [](const core::DetourEvent& event) { return event.duration_s == 0; };
+      events.erase(std::remove_if(events.begin(), events.end(), is_taken), events.end());
     }
     found.events = static_cast<long>(durations.size());
     found.share = std::accumulate(durations.begin(), durations.end(), 0.0) / watched_s;
@@ -214,9 +202,8 @@ class Search {
     return core::DetourSource::make(std::move(values));
   }
 
-  const core::DetourTrace& trace_;
+  core::DetourTrace& trace_;
   const DetourFitOptions& options_;
-  std::vector<std::vector<char>> free_;  ///< of each core's events
   std::vector<std::string> hosts_;
   double begin_s_ = INFINITY, end_s_ = -INFINITY;
 };
@@ -235,17 +222,10 @@ void fit_sums(const core::DetourTrace& trace, const DetourFitOptions& options, D
   if (!(events > 0)) events = std::ceil(lost_s / std::max(longest_s, 1e-9));
   core::DetourSource::Values values;
   values.name = "rest";
-  values.times = core::PoissonDetours{};
-  values.period_s = fit.watched_s / events;
   values.duration = core::ExponentialDuration{lost_s / events};
   values.in_kernels = options.in_kernels;
-  FoundDetours found;
-  found.source = core::DetourSource::make(std::move(values));
-  found.events = static_cast<long>(events);
-  found.cores = trace.summaries.size();
-  found.share = lost_s / fit.watched_s;
-  found.period_error_s = fit.watched_s / events / std::sqrt(events);
-  fit.sources.push_back(std::move(found));
+  fit.sources.push_back(poisson_source(std::move(values), events, fit.watched_s, lost_s));
+  fit.sources.back().cores = trace.summaries.size();
   fit.notes.push_back("the law of the durations is not in sums: exponential was assumed");
 }
 
@@ -288,7 +268,6 @@ void take_periodic(core::DetourTrace& trace, const DetourFitOptions& options, st
     if (!found) break;
     sources.push_back(std::move(*found));
   }
-  trace.cores = search.rest();
 }
 
 /// Whether a source hits each core at times of its own.

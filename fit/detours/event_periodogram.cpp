@@ -9,10 +9,6 @@
 
 namespace hplcast::fit {
 
-/// Discrete Fourier transform in place: X_k = sum_j x_j exp(-2 pi i j k / n). n is a power of two (Cooley and Tukey
-/// 1965).
-void fourier_transform(std::vector<std::complex<double>>& values);
-
 namespace {
 
 using Complex = std::complex<double>;
@@ -27,8 +23,8 @@ void reverse_bits(std::vector<Complex>& values) {
   }
 }
 
-}  // namespace
-
+/// Discrete Fourier transform in place: X_k = sum_j x_j exp(-2 pi i j k / n). n is a power of two (Cooley and Tukey
+/// 1965).
 void fourier_transform(std::vector<Complex>& values) {
   const std::size_t n = values.size();
   assert(n > 0 && (n & (n - 1)) == 0);
@@ -51,8 +47,6 @@ void fourier_transform(std::vector<Complex>& values) {
   }
 }
 
-namespace {
-
 constexpr std::size_t most_bins = std::size_t{1} << 20;
 constexpr std::size_t most_peaks = 12;
 
@@ -71,12 +65,6 @@ Raster make_raster(const std::vector<EventTimes>& cores, double begin_s, double 
   raster.bins = std::min(most_bins, static_cast<std::size_t>(std::ceil(span_s / raster.width_s)));
   while (raster.padded < 2 * raster.bins) raster.padded *= 2;
   return raster;
-}
-
-double hann(std::size_t bin, std::size_t bins) {
-  constexpr double pi = 3.14159265358979323846;
-  const double sine = std::sin(pi * (static_cast<double>(bin) + 0.5) / static_cast<double>(bins));
-  return sine * sine;
 }
 
 /// The tapered events of a core without their mean, in bins; the squares of their weights.
@@ -100,11 +88,11 @@ double fill(const EventTimes& times, const Raster& raster, const std::vector<dou
 /// Two cores at once: the one is the real, the other the imaginary part.
 void add_power(const std::vector<double>& a, double squares_a, const std::vector<double>& b, double squares_b,
                const Raster& raster, std::vector<double>& power) {
-  std::vector<std::complex<double>> values(raster.padded);
+  std::vector<Complex> values(raster.padded);
   for (std::size_t i = 0; i < raster.bins; ++i) values[i] = {a[i], b[i]};
   fourier_transform(values);
   for (std::size_t k = 1; k < power.size(); ++k) {
-    const std::complex<double> front = values[k], back = std::conj(values[raster.padded - k]);
+    const Complex front = values[k], back = std::conj(values[raster.padded - k]);
     if (squares_a > 0) power[k] += std::norm((front + back) / 2.0) / squares_a;
     if (squares_b > 0) power[k] += std::norm((front - back) / 2.0) / squares_b;
   }
@@ -112,7 +100,11 @@ void add_power(const std::vector<double>& a, double squares_a, const std::vector
 
 std::vector<double> power_spectrum(const std::vector<EventTimes>& cores, const Raster& raster) {
   std::vector<double> taper(raster.bins), a(raster.bins), b(raster.bins), power(raster.padded / 4 + 1, 0.0);
-  for (std::size_t bin = 0; bin < raster.bins; ++bin) taper[bin] = hann(bin, raster.bins);
+  for (std::size_t bin = 0; bin < raster.bins; ++bin) {
+    constexpr double pi = 3.14159265358979323846;
+    const double sine = std::sin(pi * (static_cast<double>(bin) + 0.5) / static_cast<double>(raster.bins));
+    taper[bin] = sine * sine;  // Hann's window
+  }
   for (std::size_t core = 0; core < cores.size(); core += 2) {
     const double squares_a = fill(cores[core], raster, taper, a);
     const double squares_b = core + 1 < cores.size() ? fill(cores[core + 1], raster, taper, b) : 0;

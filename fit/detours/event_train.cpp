@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "hplcast/core/statistics.hpp"
 
@@ -89,6 +88,10 @@ CoreTrain fold(const TrainInput& input, double period_s, int width) {
   return core;
 }
 
+double residual(const EventTrain& train, const CoreTrain& core, const TrainEvent& e) {
+  return e.start_s - core.center_s - static_cast<double>(e.number) * train.period_s;
+}
+
 /// The common slope of times on numbers, and every core's center.
 void regress(EventTrain& train) {
   double products = 0, squares = 0;
@@ -115,7 +118,7 @@ void regress(EventTrain& train) {
     for (const TrainEvent& e : core.events) center += e.start_s - static_cast<double>(e.number) * train.period_s;
     if (!core.events.empty()) core.center_s = center / static_cast<double>(core.events.size());
     for (const TrainEvent& e : core.events) {
-      const double away = e.start_s - core.center_s - static_cast<double>(e.number) * train.period_s;
+      const double away = residual(train, core, e);
       residuals += away * away;
     }
     // Numbers count from the first expected time that is not negative.
@@ -125,10 +128,6 @@ void regress(EventTrain& train) {
   }
   const double freedom = static_cast<double>(std::max(1L, events - lines - 1));
   train.period_error_s = std::sqrt(residuals / freedom / squares);
-}
-
-double residual(const EventTrain& train, const CoreTrain& core, const TrainEvent& e) {
-  return e.start_s - core.center_s - static_cast<double>(e.number) * train.period_s;
 }
 
 void center_on_medians(EventTrain& train) {
@@ -154,19 +153,18 @@ void drop_beyond(EventTrain& train) {
   }
 }
 
-/// Cores that have it, and whether they are enough.
-std::size_t cores_with(const EventTrain& train) {
-  return static_cast<std::size_t>(std::count_if(
-      train.cores.begin(), train.cores.end(), [](const CoreTrain& core) { return core.occupancy >= least_occupancy; }));
-}
-
+/// Whether enough cores have it, and more than chance would give.
 bool is_train(const EventTrain& train, const std::vector<TrainInput>& inputs) {
-  if (2 * cores_with(train) < train.cores.size()) return false;
+  std::size_t cores = 0;
   double chance = 0, watched_s = 0;
-  for (const CoreTrain& core : train.cores)
-    if (core.occupancy >= least_occupancy) chance += core.log_chance;
+  for (const CoreTrain& core : train.cores) {
+    if (core.occupancy < least_occupancy) continue;
+    ++cores;
+    chance += core.log_chance;
+  }
   for (const TrainInput& input : inputs) watched_s = std::max(watched_s, input.watched_s);
-  return chance < least_log_chance && watched_s >= static_cast<double>(least_periods) * train.period_s;
+  return 2 * cores >= train.cores.size() && chance < least_log_chance &&
+         watched_s >= static_cast<double>(least_periods) * train.period_s;
 }
 
 EventTrain fold_all(const std::vector<TrainInput>& inputs, double period_s, int width) {

@@ -84,6 +84,9 @@ struct TrainKeys {
 /// @param hosts  of each core of the train
 TrainKeys keys_of(const EventTrain& train, const std::vector<std::string>& hosts, const DetourFitOptions& options);
 
+/// The source at random times of so many events, which took `lost_s` of `watched_s`. `values`: the rest of it.
+FoundDetours poisson_source(core::DetourSource::Values values, double events, double watched_s, double lost_s);
+
 /// Poisson sources of the rest: events that hit all cores of a host at once, or all hosts, if they are more than chance
 /// would give, are sources per host or per cluster; the others one per core, and one more for each core number that has
 /// far more than most.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/csv.hpp"
@@ -121,16 +120,16 @@ std::map<std::string, std::string> found_kinds(const std::vector<Cpu>& cpus) {
   options.max_modes = 3;
   options.min_values = 2.5;  // nodes; their CPUs must make a covariance
   options.starts = 20;
-  const GaussianMixture mixture = fit_gaussian_mixture(values, options);
+  const std::vector<core::MixtureMode> modes = fit_gaussian_mixture(values, options);
   std::map<std::string, std::string> kinds;
   for (const auto& [node, mean] : means) {
     std::size_t best = 0;
     double largest = -1;
-    for (std::size_t i = 0; i < mixture.modes.size(); ++i) {
-      core::MixtureMode alone = mixture.modes[i];
+    for (std::size_t i = 0; i < modes.size(); ++i) {
+      core::MixtureMode alone = modes[i];
       const double weight = alone.probability;
       alone.probability = 1;
-      const double density = mixture.modes.size() == 1 ? 1 : weight * mixture_density({alone}, mean);
+      const double density = modes.size() == 1 ? 1 : weight * mixture_density({alone}, mean);
       if (density <= largest) continue;
       largest = density;
       best = i;
@@ -159,8 +158,7 @@ void validate(const std::vector<DailyRegression>& rows, std::size_t parameters) 
 }  // namespace
 
 std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std::string& name,
-                                                    const std::vector<core::LawParameter>& parameters,
-                                                    const std::vector<std::pair<std::string, std::string>>& left_out) {
+                                                    const std::vector<core::LawParameter>& parameters) {
   core::CsvReader csv(in, name);
   const std::size_t node = csv.column("node"), cpu = csv.column("cpu");
   std::vector<std::size_t> columns;
@@ -169,7 +167,6 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
   std::vector<DailyRegression> rows;
   while (csv.next()) {
     DailyRegression row{std::string(csv.text(node)), std::string(csv.text(cpu)), {}};
-    if (std::find(left_out.begin(), left_out.end(), std::pair(row.node, row.cpu)) != left_out.end()) continue;
     for (std::size_t column : columns) row.coefficients.push_back(csv.number(column));
     rows.push_back(std::move(row));
   }
@@ -186,7 +183,7 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
   } else {
     for (const Cpu& cpu : cpus) {
       const auto named = options.kind_of_node.find(cpu.node);
-      fit.kind_of_node[cpu.node] = named == options.kind_of_node.end() ? options.default_kind : named->second;
+      fit.kind_of_node[cpu.node] = named == options.kind_of_node.end() ? "normal" : named->second;
     }
     for (const auto& [node, kind] : options.kind_of_node) {
       if (fit.kind_of_node.count(node) > 0) continue;

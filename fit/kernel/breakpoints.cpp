@@ -100,8 +100,8 @@ std::vector<double> find_breakpoints(const ShapeRows& rows, const core::Monomial
   for (std::size_t p = 0; p < pieces && p < blocks; ++p) {
     // Each piece adds its coefficients and the place of its break.
     const double parameters = static_cast<double>((p + 1) * (terms.size() + 1));
-    const double floor =
-        1e-24 * static_cast<double>(blocks) * std::max(best[0][blocks - 1], 1e-280);  // rounding, not a better fit
+    // Less is rounding, not a better fit.
+    const double floor = 1e-24 * static_cast<double>(blocks) * std::max(best[0][blocks - 1], 1e-280);
     const double bic = count * std::log(std::max(best[p][blocks - 1], floor) / count) + parameters * std::log(count);
     if (bic >= least_bic) continue;
     least_bic = bic;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hplcast/core/kernel_shape.hpp"
+#include "fit/kernel/kernel_regression.hpp"
 
 namespace hplcast::fit {
 
@@ -15,17 +15,7 @@ using core::Monomial;
 constexpr Monomial mnk{1, 1, 1}, mn{1, 1, 0}, mk{1, 0, 1}, nk{0, 1, 1}, m1{1, 0, 0}, n1{0, 1, 0}, k1{0, 0, 1},
     n2{0, 2, 0};
 
-/// Sets of terms of a kernel, the simplest first; the first of a set is its main product. For one with these sizes.
-std::vector<std::vector<Monomial>> terms_of_sizes(bool m, bool n, bool k) {
-  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
-  if (m && n && k) return {{mnk}, {mnk, mn, mk, nk}};
-  if (m && n) return {{product}, {product, m1, n1}};
-  if (m && k) return {{product}, {product, m1, k1}};
-  if (n && k) return {{product}, {product, n1, k1}};
-  return {{product}};
-}
-
-/// Those of a kernel of HPL.
+/// Sets of terms of a kernel of HPL, the simplest first.
 std::vector<std::vector<Monomial>> terms_of_kernel(KernelId kernel) {
   if (kernel == KernelId::dgemm) return {{mnk, mn, mk, nk}};
   // From the left (P = 1) and from the right (P > 1) it runs at different speeds: mk and nk tell them apart, since
@@ -35,18 +25,13 @@ std::vector<std::vector<Monomial>> terms_of_kernel(KernelId kernel) {
   const auto has = [sizes = core::kernel_sizes[static_cast<std::size_t>(kernel)]](char size) {
     return sizes.find(size) != std::string_view::npos;
   };
-  return terms_of_sizes(has('m'), has('n'), has('k'));
-}
-
-/// For a kernel that we do not know: of the sizes that vary.
-std::vector<std::vector<Monomial>> terms_of_range(const core::ShapeRange& range) {
-  return terms_of_sizes(range.max.m > range.min.m, range.max.n > range.min.n, range.max.k > range.min.k);
+  return detail::terms_of_sizes(has('m'), has('n'), has('k'));
 }
 
 /// How far a fit is off, and what it costs in coefficients.
 struct Score {
   double by_weight =
-      0;  ///< root mean square of the relative errors of the shapes, by the time spent in them, or as asked for
+      0;               ///< root mean square of the relative errors of the shapes, by the time in them, or as asked for
   double by_call = 0;  ///< mean of their absolute values, by calls
   double bic = 0;      ///< n log(by_weight^2) + coefficients log n
 };
@@ -78,10 +63,6 @@ bool is_worth_it(const Score& further, const Score& simpler) {
   return further.by_weight <= much_less * simpler.by_weight || further.by_call <= much_less * simpler.by_call;
 }
 
-bool is_constant(const Monomial& term) {
-  return term == Monomial{};
-}
-
 /// A formula that lost its main product to noise would be far off for other sizes.
 bool has_main_product(const KernelFit& fit, const KernelFitOptions& options) {
   // Of pieces the last one counts: larger sizes are its business.
@@ -102,19 +83,35 @@ KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
 /// weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table) {
   const std::optional<KernelId> id = core::kernel_from_name(kernel);
-  std::vector<KernelFitOptions> forms;
-  for (const std::vector<Monomial>& terms : id ? terms_of_kernel(*id) : terms_of_range(table.range())) {
-    KernelFitOptions options;
-    options.level = is_constant(terms.front()) ? "M0" : terms.size() == 1 ? "M1" : "M2";
-    if (options.level != "M0") options.terms = terms;
-    if (id != KernelId::dgemm) {
-      // The constant is the cost of a call: it is there even where interrupts hide it.
-      options.non_negative = true;
-      options.remove_insignificant = false;
-      options.family.reset();
-    }
-    forms.push_back(std::move(options));
+  const auto [least, most] = table.range();
+  const auto terms = id ? terms_of_kernel(*id)  // else of the sizes that vary
+                        : detail::terms_of_sizes(most.m > least.m, most.n > least.n, most.k > least.k);
+  std::vector<KernelFitOptions> forms = detail::forms_with(terms);
+  if (id != KernelId::dgemm) return forms;
+  for (KernelFitOptions& form : forms) {
+    form.non_negative = form.level == "M'";
+    form.remove_insignificant = true;
+    form.family = core::NoiseFamily::half_normal;
   }
+  return forms;
+}
+
+}  // namespace
+
+KernelFitOptions detail::form_of(std::vector<Monomial> terms) {
+  KernelFitOptions options;
+  options.level = terms.empty() ? "M0" : terms.size() == 1 ? "M1" : "M2";
+  options.terms = std::move(terms);
+  options.non_negative = true;
+  options.remove_insignificant = false;
+  options.family.reset();
+  return options;
+}
+
+std::vector<KernelFitOptions> detail::forms_with(const std::vector<std::vector<Monomial>>& sets) {
+  std::vector<KernelFitOptions> forms;
+  for (const std::vector<Monomial>& terms : sets)
+    forms.push_back(form_of(terms.front() == Monomial{} ? std::vector<Monomial>() : terms));
   const std::size_t whole = forms.size();
   for (std::size_t i = 0; i < whole; ++i) {
     if (forms[i].level == "M0") continue;
@@ -122,13 +119,19 @@ std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const 
     pieces.level = "M'";
     pieces.split = pieces.terms.front();
     pieces.max_pieces = 3;
-    pieces.non_negative = true;
     forms.push_back(std::move(pieces));
   }
   return forms;
 }
 
-}  // namespace
+std::vector<std::vector<Monomial>> detail::terms_of_sizes(bool m, bool n, bool k) {
+  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
+  if (m && n && k) return {{mnk}, {mnk, mn, mk, nk}};
+  if (m && n) return {{product}, {product, m1, n1}};
+  if (m && k) return {{product}, {product, m1, k1}};
+  if (n && k) return {{product}, {product, n1, k1}};
+  return {{product}};
+}
 
 KernelFit fit_best_form(const KernelTable& table, const std::vector<KernelFitOptions>& forms,
                         const std::vector<double>& weights) {

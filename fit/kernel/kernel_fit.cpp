@@ -46,10 +46,17 @@ void check_terms(const std::vector<Monomial>& terms) {
       throw core::DomainError("terms", to_string(*term), "each term once");
 }
 
+/// Where standard errors come from. Terms are removed by robust errors where this is not classical, since sigma comes
+/// after mu.
+enum class StandardErrors {
+  classical,  ///< all residuals, by their weights, alike
+  robust,     ///< the residual of each shape speaks for itself (HC3, MacKinnon and White 1985, by shape)
+  noise  ///< the fitted sigma, and a relative error of the formula where shapes are repeated (its variance by moments)
+};
+
 StandardErrors standard_errors_of(const KernelFitOptions& options) {
-  if (options.standard_errors != StandardErrors::automatic) return options.standard_errors;
-  const bool even_noise = options.noise == NoiseLevel::n0 || options.noise == NoiseLevel::n1;
-  if (!even_noise) return StandardErrors::noise;
+  if (options.published_sigma) return StandardErrors::classical;
+  if (options.noise == NoiseLevel::n2 || options.noise == NoiseLevel::mixture) return StandardErrors::noise;
   return options.weighting == Weighting::ordinary ? StandardErrors::classical : StandardErrors::robust;
 }
 
@@ -88,22 +95,20 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
 }
 
 struct FittedPiece {
-  FitStatus status = FitStatus::ok;
-  std::string reason;
   PieceFit piece;
   core::DurationLaw law;
   RegressionResult mean;
   std::vector<std::string> notes;
 };
 
-FittedPiece fail(FitStatus status, const std::string& reason) {
-  FittedPiece piece;
-  piece.status = status;
-  piece.reason = reason;
-  return piece;
-}
-
-FittedPiece fit_piece(const ShapeRows& rows, const KernelFitOptions& options, const core::ShapeRange& range) {
+/// Nothing, with status and reason in `failure`, if there is no acceptable one.
+std::optional<FittedPiece> fit_piece(const ShapeRows& rows, const KernelFitOptions& options,
+                                     const core::ShapeRange& range, KernelFit& failure) {
+  const auto fail = [&](FitStatus status, const std::string& reason) {
+    failure.status = status;
+    failure.reason = reason;
+    return std::nullopt;
+  };
   const std::size_t terms = regression_terms(options).size();
   if (rows.size() < terms)
     return fail(FitStatus::too_few_shapes, "there are " + std::to_string(rows.size()) + " distinct shapes for " +
@@ -179,11 +184,8 @@ core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPi
       relative += count * std::abs(residual) / summary.mean_s;
     }
   }
-  if (pieces.size() > 1) {
-    quality.r2 = total > 0 ? 1 - left / total : 0;
-  } else {
-    quality.r2 = pieces.front().mean.fit.r2;
-  }
+  const double r2_of_all = total > 0 ? 1 - left / total : 0;
+  quality.r2 = pieces.size() > 1 ? r2_of_all : pieces.front().mean.fit.r2;
   if (calls > terms) quality.residual_sd_s = std::sqrt(left / (calls - terms));
   quality.mean_abs_relative_error = relative / calls;
   add_uncertainty(pieces, quality);
@@ -197,29 +199,11 @@ std::string no_rows_text(const KernelTable& table) {
   return "there are no measurements" + text;
 }
 
-KernelFit failed(FitStatus status, const std::string& reason) {
-  KernelFit fit;
-  fit.status = status;
-  fit.reason = reason;
-  return fit;
-}
-
 }  // namespace
 
 const char* to_string(FitStatus status) {
-  switch (status) {
-    case FitStatus::ok:
-      return "ok";
-    case FitStatus::no_rows:
-      return "no rows";
-    case FitStatus::too_few_shapes:
-      return "too few shapes";
-    case FitStatus::constant:
-      return "no term left";
-    case FitStatus::not_positive:
-      return "not positive";
-  }
-  return "unknown";
+  constexpr const char* names[] = {"ok", "no rows", "too few shapes", "no term left", "not positive"};
+  return names[static_cast<std::size_t>(status)];
 }
 
 void validate(const KernelFitOptions& options) {
@@ -246,7 +230,6 @@ KernelFitOptions published_options(Intercept intercept) {
   options.intercept = intercept;
   options.weighting = Weighting::ordinary;
   options.averaging = Averaging::shapes;
-  options.standard_errors = StandardErrors::classical;
   options.remove_insignificant = false;
   options.keep_positive = false;
   options.noise = NoiseLevel::n2;
@@ -256,10 +239,14 @@ KernelFitOptions published_options(Intercept intercept) {
 
 KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
   validate(given);
-  if (table.rows() == 0) return failed(FitStatus::no_rows, no_rows_text(table));
+  KernelFit failure;
+  if (table.rows() == 0) {
+    failure.reason = no_rows_text(table);
+    return failure;
+  }
   KernelFitOptions options = given;
   if (options.level == "M'" && options.terms.empty()) options.terms = {product_of_pieces(options.split, table.range())};
-  const ShapeRows all = detail::all_rows(table);
+  const ShapeRows all{table.shapes(), table.sample()};
   const std::vector<double> starts = piece_starts(all, options);
   std::vector<ShapeRows> parts;
   std::vector<FittedPiece> pieces;
@@ -270,13 +257,16 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
     const double end = p + 1 < starts.size() ? starts[p + 1] : std::numeric_limits<double>::infinity();
     parts.push_back(starts.size() == 1 ? all : detail::rows_between(all, options.split, starts[p], end));
     const std::string where = starts.size() == 1 ? "" : "piece from " + detail::short_number(starts[p]) + ": ";
-    FittedPiece piece = fit_piece(parts.back(), options, range_of(parts.back().shapes));
-    if (piece.status != FitStatus::ok) return failed(piece.status, where + piece.reason);
-    for (const std::string& note : piece.notes) notes.push_back(where + note);
-    piece.piece.from = starts[p];
-    laws.push_back({starts[p], piece.law});
-    fit.pieces.push_back(piece.piece);
-    pieces.push_back(std::move(piece));
+    std::optional<FittedPiece> piece = fit_piece(parts.back(), options, range_of(parts.back().shapes), failure);
+    if (!piece) {
+      failure.reason = where + failure.reason;
+      return failure;
+    }
+    for (const std::string& note : piece->notes) notes.push_back(where + note);
+    piece->piece.from = starts[p];
+    laws.push_back({starts[p], piece->law});
+    fit.pieces.push_back(piece->piece);
+    pieces.push_back(std::move(*piece));
   }
   const core::PiecewiseLaw law = laws.size() == 1 ? core::PiecewiseLaw(laws.front().law)
                                                   : core::PiecewiseLaw::make(options.split, std::move(laws));

@@ -91,22 +91,22 @@ class PredictiveLaw {
 
 }  // namespace
 
-Interval mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level) {
+Bounds mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level) {
   validate(fit, shape, level);
   const PolynomialFit& mu = piece_at(fit, shape).mu;
   const double quantile = boost::math::quantile(boost::math::students_t(mu.degrees_of_freedom), (1 + level) / 2);
   const double half = quantile * std::sqrt(variance_at(mu, shape)), mean = mu.polynomial(shape);
-  return {mean - half, mean + half};
+  return {mean - half, mean + half, level};
 }
 
-Interval prediction_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level) {
+Bounds prediction_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level) {
   validate(fit, shape, level);
   const PieceFit& piece = piece_at(fit, shape);
   const core::DurationLaw& law = fit.model.cluster_law().at(shape);
   if (!(law.sd_s(shape) > 0)) return mean_interval_s(fit, shape, level);
   const PredictiveLaw predictive(law, shape, std::sqrt(variance_at(piece.mu, shape)),
                                  freedom_of_sigma(piece.sigma, shape));
-  return {predictive.quantile((1 - level) / 2), predictive.quantile((1 + level) / 2)};
+  return {predictive.quantile((1 - level) / 2), predictive.quantile((1 + level) / 2), level};
 }
 
 }  // namespace hplcast::fit

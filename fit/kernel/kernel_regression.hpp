@@ -16,11 +16,7 @@ struct ShapeRows {
   std::vector<SampledCall> sample;  ///< SampledCall::shape indexes `shapes`
 
   std::size_t size() const noexcept { return shapes.size(); }
-  long calls() const noexcept;
 };
-
-/// Everything in the table.
-ShapeRows all_rows(const KernelTable& table);
 
 /// The rows with from <= split(shape) < to.
 ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, double from, double to);
@@ -94,6 +90,18 @@ NoiseResult fit_noise(const ShapeRows& rows, const RegressionResult& mean, const
 /// Ascending; empty if one piece is best.
 std::vector<double> find_breakpoints(const ShapeRows& rows, const core::Monomial& split,
                                      const std::vector<core::Monomial>& terms, Weighting weighting, int max_pieces);
+
+/// Sets of products of a kernel that has these sizes, the simplest first; the first of a set is the product of all of
+/// them, those behind it are its faces, or edges.
+std::vector<std::vector<core::Monomial>> terms_of_sizes(bool m, bool n, bool k);
+
+/// A formula of these products that can be extrapolated: no coefficient is negative, and none is left out (the constant
+/// is the cost of a call: it is there even where interrupts hide it). The family of noise is the one that fits best.
+KernelFitOptions form_of(std::vector<core::Monomial> terms);
+
+/// Such a formula of each set, then each of them in up to three pieces along its first product (M'), since caches make
+/// small calls cheaper or dearer by more than a constant. A first product without sizes stands for a constant alone.
+std::vector<KernelFitOptions> forms_with(const std::vector<std::vector<core::Monomial>>& sets);
 
 /// Gaps of the measurements, and rows set aside: sizes that never vary, narrow ranges, few shapes.
 std::vector<std::string> data_notes(const KernelTable& table, const std::vector<core::Monomial>& terms);

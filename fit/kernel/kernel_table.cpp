@@ -1,11 +1,13 @@
 #include "hplcast/fit/kernel_table.hpp"
 
 #include <algorithm>
+#include <boost/functional/hash.hpp>
 #include <cmath>
-#include <functional>
 #include <limits>
+#include <tuple>
 
 #include "fit/kernel/kernel_regression.hpp"
+#include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/text.hpp"
@@ -22,17 +24,8 @@ void require_positive(const char* name, double value) {
 }  // namespace
 
 std::size_t KernelTable::ShapeHash::operator()(const core::KernelShape& shape) const noexcept {
-  const std::hash<double> hash;
-  // 64-bit golden ratio, as in boost::hash_combine: the three sizes are often alike.
-  constexpr std::size_t mix = 0x9e3779b97f4a7c15u;
-  std::size_t seed = hash(shape.m);
-  seed ^= hash(shape.n) + mix + (seed << 6) + (seed >> 2);
-  seed ^= hash(shape.k) + mix + (seed << 6) + (seed >> 2);
-  return seed;
+  return boost::hash_value(std::tie(shape.m, shape.n, shape.k));
 }
-
-KernelTable::KernelTable(std::size_t sample_size)
-    : sample_size_(sample_size), stream_(core::StreamName{1, core::stream_fit, 0, 0}) {}
 
 void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   require_positive("m", shape.m);
@@ -44,9 +37,7 @@ void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   if (is_new) shapes_.push_back({shape, 0, 0, 0, duration_s, duration_s});
   ShapeSummary& summary = shapes_[place->second];
   ++summary.count;
-  const double step = duration_s - summary.mean_s;
-  summary.mean_s += step / static_cast<double>(summary.count);
-  summary.squares_s2 += step * (duration_s - summary.mean_s);
+  detail::update_moments(static_cast<double>(summary.count), duration_s, summary.mean_s, summary.squares_s2);
   summary.min_s = std::min(summary.min_s, duration_s);
   summary.max_s = std::max(summary.max_s, duration_s);
 
@@ -54,20 +45,15 @@ void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   total_s_ += duration_s;
   const SampledCall call{place->second, duration_s};
   if (first_calls_.size() < first_calls_kept) first_calls_.push_back(call);
-  if (sample_.size() < sample_size_) {
+  if (sample_.size() < sample_size) {
     sample_.push_back(call);
-  } else if (sample_size_ > 0) {
-    const std::uint64_t slot = stream_.below(static_cast<std::uint64_t>(rows_));
-    if (slot < sample_size_) sample_[slot] = call;
+  } else if (const std::uint64_t slot = stream_.below(static_cast<std::uint64_t>(rows_)); slot < sample_size) {
+    sample_[slot] = call;
   }
 }
 
 void KernelTable::set_aside(const std::string& reason, long rows) {
   rows_set_aside_[reason] += rows;
-}
-
-core::ShapeRange KernelTable::range() const noexcept {
-  return range_of(shapes_);
 }
 
 core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
@@ -82,10 +68,9 @@ core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
 }
 
 void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOptions& options, GroupedTables& tables) {
-  for (std::size_t i = 0; i < options.by.size(); ++i)
-    if (std::find(options.by.begin(), options.by.begin() + static_cast<std::ptrdiff_t>(i), options.by[i]) !=
-        options.by.begin() + static_cast<std::ptrdiff_t>(i))
-      throw core::DomainError("by", options.by[i], "each column once");
+  for (const std::string& column : options.by)
+    if (std::count(options.by.begin(), options.by.end(), column) > 1)
+      throw core::DomainError("by", column, "each column once");
   // Kernel and host come from the row, which knows the names that they can have; the rest from the file as it stands.
   std::vector<std::string> columns;
   for (const std::string& column : options.by)
@@ -101,9 +86,7 @@ void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOp
         std::size_t next = 0;
         for (std::size_t i = 0; i < options.by.size(); ++i)
           group[i] = options.by[i] == "kernel" ? row.kernel : options.by[i] == "host" ? row.host : texts[next++];
-        auto place = tables.find(group);
-        if (place == tables.end()) place = tables.emplace(group, KernelTable(options.sample_size)).first;
-        KernelTable& table = place->second;
+        KernelTable& table = tables[group];
         const auto warm_up = table.rows_set_aside().find("warm-up");
         const bool is_warm = options.skip_first <= (warm_up == table.rows_set_aside().end() ? 0 : warm_up->second);
         if (is_warm || !reason_to_set_aside(row, all_contents).empty()) {
@@ -117,16 +100,6 @@ void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOp
 }  // namespace hplcast::fit
 
 namespace hplcast::fit::detail {
-
-long ShapeRows::calls() const noexcept {
-  long sum = 0;
-  for (const ShapeSummary& summary : shapes) sum += summary.count;
-  return sum;
-}
-
-ShapeRows all_rows(const KernelTable& table) {
-  return {table.shapes(), table.sample()};
-}
 
 ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, double from, double to) {
   constexpr std::size_t not_here = static_cast<std::size_t>(-1);

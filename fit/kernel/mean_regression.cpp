@@ -48,7 +48,7 @@ Solved solve(const Design& design, const std::vector<double>& y, const Regressio
   constexpr double tolerance = 1e-10;
   const double power = what.weighting == Weighting::ordinary ? 0 : what.weighting == Weighting::totals ? 1 : 2;
   RegressionData data{design.columns, y, std::vector<double>(y.size())};
-  const LeastSquaresOptions options{what.non_negative, LeastSquaresOptions().collinear_tolerance};
+  const LeastSquaresOptions options{what.non_negative};
   Solved solved;
   // The measured durations stand in for the fitted ones in the first weights.
   std::vector<double> scale = rows.y;

@@ -110,19 +110,14 @@ RegressionResult published_sigma(const ShapeRows& rows, const std::vector<core::
   return fit_polynomial(rows, data, what, "sigma");
 }
 
-/// The durations of the sample relative to the fitted mean.
-std::vector<double> relative_durations(const ShapeRows& rows, const RegressionResult& mean) {
+/// Modes of the durations of the sample relative to the fitted mean, scaled to expectation 1. Empty if there is nothing
+/// to fit.
+std::vector<core::MixtureMode> relative_modes(const ShapeRows& rows, const RegressionResult& mean) {
   std::vector<double> ratios;
   for (const SampledCall& call : rows.sample)
     if (mean.fitted[call.shape] > 0) ratios.push_back(call.duration_s / mean.fitted[call.shape]);
-  return ratios;
-}
-
-/// Modes of the relative duration, scaled to expectation 1. Empty if there is nothing to fit.
-std::vector<core::MixtureMode> relative_modes(const ShapeRows& rows, const RegressionResult& mean) {
-  const std::vector<double> ratios = relative_durations(rows, mean);
   if (ratios.empty()) return {};
-  std::vector<core::MixtureMode> modes = fit_gaussian_mixture(ratios).modes;
+  std::vector<core::MixtureMode> modes = fit_gaussian_mixture(ratios);
   double probability = 0, expectation = 0;
   for (const auto& mode : modes) {
     probability += mode.probability;
@@ -174,17 +169,9 @@ constexpr double bearable_bias = 0.002;
 
 DurationLaw make_law(const core::Polynomial& mu, const core::Polynomial& sigma, NoiseFamily family,
                      const std::vector<core::MixtureMode>& modes) {
-  switch (family) {
-    case NoiseFamily::none:
-      break;
-    case NoiseFamily::half_normal:
-    case NoiseFamily::normal:
-    case NoiseFamily::log_normal:
-      return DurationLaw::make(mu, sigma, family);
-    case NoiseFamily::mixture:
-      return DurationLaw::make(mu, {}, family, modes);
-  }
-  return DurationLaw::make(mu, {}, NoiseFamily::none);
+  const bool has_modes = family == NoiseFamily::mixture, has_sigma = family != NoiseFamily::none && !has_modes;
+  return DurationLaw::make(mu, has_sigma ? sigma : core::Polynomial(), family,
+                           has_modes ? modes : std::vector<core::MixtureMode>());
 }
 
 /// The misfit that a law of `calls` durations has with its own sample, exceeded by chance in one of a hundred: the
@@ -232,14 +219,13 @@ RegressionResult fit_sigma(const ShapeRows& rows, const RegressionResult& mean, 
     free_terms.erase(std::remove(free_terms.begin(), free_terms.end(), core::Monomial{}), free_terms.end());
     return published_sigma(rows, free_terms, options.intercept);
   }
-  if (options.noise ==
-      NoiseLevel::n1) {  // one number for all calls: the spread around the fitted mean, misfit included
-    double squares = 0;
+  if (options.noise == NoiseLevel::n1) {  // one number for all calls: the spread around the mean, misfit included
+    double squares = 0, spare = -static_cast<double>(mean.fitted_terms);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double residual = rows.shapes[i].mean_s - mean.fitted[i];
-      squares += static_cast<double>(rows.shapes[i].count) * residual * residual + rows.shapes[i].squares_s2;
+      const double residual = rows.shapes[i].mean_s - mean.fitted[i], count = static_cast<double>(rows.shapes[i].count);
+      squares += count * residual * residual + rows.shapes[i].squares_s2;
+      spare += count;
     }
-    const double spare = static_cast<double>(rows.calls()) - static_cast<double>(mean.fitted_terms);
     RegressionResult result;
     if (spare > 0) result.fit.polynomial = core::Polynomial::make({core::Monomial{}}, {std::sqrt(squares / spare)});
     result.fit.degrees_of_freedom = spare;

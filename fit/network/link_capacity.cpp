@@ -1,11 +1,8 @@
 #include "hplcast/fit/network_fit.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
-#include "fit/stats/robust_statistics.hpp"
-#include "hplcast/core/doubts.hpp"
+#include "fit/network/mpi_rows.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
@@ -19,21 +16,15 @@ constexpr double long_share = 1.0 / 16;  ///< of the largest size: shorter messa
 constexpr std::size_t least_turns = 5;
 constexpr double change_that_matters = 0.03;
 
-std::vector<SaturatedTurn> long_ones(const std::vector<SaturatedTurn>& turns) {
-  double largest = 0;
-  for (const SaturatedTurn& turn : turns) largest = std::max(largest, turn.size_bytes);
-  std::vector<SaturatedTurn> result;
-  for (const SaturatedTurn& turn : turns)
-    if (turn.size_bytes >= long_share * largest && turn.size_bytes > 0) result.push_back(turn);
-  return result;
-}
-
 using ByPairs = std::map<long, std::vector<Point>>;  // all bytes of a turn, its duration
 
-ByPairs by_pairs(const std::vector<SaturatedTurn>& turns) {
+ByPairs long_ones(const std::vector<SaturatedTurn>& turns) {
+  double largest = 0;
+  for (const SaturatedTurn& turn : turns) largest = std::max(largest, turn.size_bytes);
   ByPairs groups;
   for (const SaturatedTurn& turn : turns)
-    groups[turn.pairs].push_back({static_cast<double>(turn.pairs) * turn.size_bytes, turn.duration_s});
+    if (turn.size_bytes >= long_share * largest && turn.size_bytes > 0)
+      groups[turn.pairs].push_back({static_cast<double>(turn.pairs) * turn.size_bytes, turn.duration_s});
   return groups;
 }
 
@@ -106,56 +97,14 @@ void flag_plateau(core::Scope scope, std::size_t first, std::size_t end, LinkCap
 
 }  // namespace
 
-void SaturatedTurns::add(const core::MpiMeasurement& row) {
-  if (row.operation != "one_way") return;
-  OfScope& scope = scopes_[static_cast<std::size_t>(core::from_name<core::Scope>(row.scope))];
-  const SaturatedTurn turn{row.pairs, row.size_bytes, row.duration_s};
-  if (row.order < 0) {
-    if (row.error.empty()) scope.turns.push_back(turn);
-    scope.failed += row.error.empty() ? 0 : 1;
-    return;
-  }
-  const std::vector<double> key{static_cast<double>(row.order), static_cast<double>(row.pairs), row.size_bytes};
-  const auto found = scope.open.try_emplace(key, Open{turn, 0, false}).first;
-  Open& open = found->second;
-  ++open.rows;
-  open.failed = open.failed || !row.error.empty();
-  open.turn.duration_s = std::max(open.turn.duration_s, row.duration_s);
-  if (open.rows < row.pairs) return;
-  if (open.failed) {
-    ++scope.failed;
-  } else {
-    scope.turns.push_back(open.turn);
-  }
-  scope.open.erase(found);  // the same row of another measurement may follow
-}
-
-const std::vector<SaturatedTurn>& SaturatedTurns::of(core::Scope scope) const {
-  return scopes_[static_cast<std::size_t>(scope)].turns;
-}
-
-long SaturatedTurns::incomplete(core::Scope scope) const {
-  const OfScope& one = scopes_[static_cast<std::size_t>(scope)];
-  return one.failed + static_cast<long>(one.open.size());
-}
-
 const char* to_string(SaturationStatus status) {
-  switch (status) {
-    case SaturationStatus::ok:
-      return "ok";
-    case SaturationStatus::no_rows:
-      return "no_rows";
-    case SaturationStatus::too_few_rows:
-      return "too_few_rows";
-    case SaturationStatus::one_pair_only:
-      break;
-  }
-  return "one_pair_only";
+  constexpr const char* names[] = {"ok", "no_rows", "too_few_rows", "one_pair_only"};
+  return names[static_cast<std::size_t>(status)];
 }
 
 LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<SaturatedTurn>& turns) {
   LinkCapacityFit fit;
-  const ByPairs groups = by_pairs(long_ones(turns));
+  const ByPairs groups = long_ones(turns);
   if (groups.empty()) {
     fit.reason = "no rows of several pairs at once (operation `one_way`)";
     return fit;
@@ -186,10 +135,36 @@ LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<Saturated
   return fit;
 }
 
-core::LinkCapacity measured_capacity(const LinkCapacityFit& fit) {
-  const RateEstimate& rate = fit.capacity;
-  return {rate.bytes_per_s, std::min(rate.low_bytes_per_s, rate.bytes_per_s),
-          std::max(rate.high_bytes_per_s, rate.bytes_per_s), core::LinkCapacity::Origin::measured};
+std::array<detail::SaturatedTurns, 2> detail::saturated_turns(const MpiRows& rows) {
+  struct Open {
+    SaturatedTurn turn;
+    long rows = 0;
+    bool failed = false;
+  };
+  std::array<SaturatedTurns, 2> turns;
+  std::array<std::map<std::vector<double>, Open>, 2> open;  // by order, pairs, size
+  rows([&](const core::MpiMeasurement& row) {
+    if (row.operation != "one_way") return;
+    const auto scope = static_cast<std::size_t>(core::from_name<core::Scope>(row.scope));
+    const auto end = [&](const SaturatedTurn& turn, bool failed) {
+      if (!failed) turns[scope].complete.push_back(turn);
+      turns[scope].incomplete += failed ? 1 : 0;
+    };
+    const SaturatedTurn turn{row.pairs, row.size_bytes, row.duration_s};
+    if (row.order < 0) return end(turn, !row.error.empty());
+    const std::vector<double> key{static_cast<double>(row.order), static_cast<double>(row.pairs), row.size_bytes};
+    const auto found = open[scope].try_emplace(key, Open{turn, 0, false}).first;
+    Open& one = found->second;
+    ++one.rows;
+    one.failed = one.failed || !row.error.empty();
+    one.turn.duration_s = std::max(one.turn.duration_s, row.duration_s);
+    if (one.rows < row.pairs) return;
+    end(one.turn, one.failed);
+    open[scope].erase(found);  // the same row of another measurement may follow
+  });
+  for (std::size_t scope = 0; scope < open.size(); ++scope)
+    turns[scope].incomplete += static_cast<long>(open[scope].size());
+  return turns;
 }
 
 }  // namespace hplcast::fit

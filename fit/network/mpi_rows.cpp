@@ -3,49 +3,28 @@
 #include <algorithm>
 
 #include "fit/stats/robust_statistics.hpp"
-#include "hplcast/core/errors.hpp"
 
 namespace hplcast::fit::detail {
 
 namespace {
 
-/// The published filter: of ten calls in a row those between the 10 and 90 % quantiles.
-class Visits {
- public:
-  explicit Visits(SizedSamples& samples) : samples_(samples) {}
+/// Sizes and durations of calls in a row.
+using Visit = std::vector<std::pair<double, double>>;
+constexpr std::size_t calls_of_a_visit = 10;
 
-  void add(const core::MpiMeasurement& row) {
-    rows_.push_back({row.size_bytes, row.duration_s});
-    if (rows_.size() == visit) flush();
-  }
-
-  void flush() {
-    if (rows_.empty()) return;
-    std::vector<double> sorted;
-    for (const auto& row : rows_) sorted.push_back(row.second);
-    std::sort(sorted.begin(), sorted.end());
-    const double lower = quantile(sorted, 0.1), upper = quantile(sorted, 0.9);
-    for (const auto& row : rows_) {
-      if (row.second < lower || row.second > upper) {
-        ++samples_.set_aside;
-      } else {
-        samples_.by_size.add(row.first, row.second);
-      }
+/// The published filter: those between the 10 and 90 % quantiles.
+void add_visit(Visit& visit, SizedSamples& samples) {
+  std::vector<double> sorted;
+  for (const auto& [size, duration_s] : visit) sorted.push_back(duration_s);
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [size, duration_s] : visit) {
+    if (duration_s < quantile(sorted, 0.1) || duration_s > quantile(sorted, 0.9)) {
+      ++samples.set_aside;
+    } else {
+      samples.by_size.add(size, duration_s);
     }
-    rows_.clear();
   }
-
- private:
-  static constexpr std::size_t visit = 10;
-  SizedSamples& samples_;
-  std::vector<std::pair<double, double>> rows_;
-};
-
-TrimmedMean* probe(MpiSamples& samples, const std::string& operation) {
-  if (operation == "iprobe") return &samples.iprobe_s;
-  if (operation == "test") return &samples.test_s;
-  if (operation == "wtime") return &samples.wtime_s;
-  return nullptr;
+  visit.clear();
 }
 
 }  // namespace
@@ -62,7 +41,7 @@ int sized_operation(const std::string& name) {
 
 MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const KeepRow& keep) {
   MpiSamples samples;
-  std::map<SizedSamples*, Visits> visits;
+  std::map<SizedSamples*, Visit> visits;
   rows([&](const core::MpiMeasurement& row) {
     const core::Scope which = core::from_name<core::Scope>(row.scope);
     ScopeSamples& scope = samples.scope(which);
@@ -72,7 +51,9 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
       if (!row.error.empty()) {
         ++sized.failed;
       } else if (options.filter == RowFilter::visits && operation != op_pingpong) {
-        visits.try_emplace(&sized, sized).first->second.add(row);
+        Visit& visit = visits[&sized];
+        visit.emplace_back(row.size_bytes, row.duration_s);
+        if (visit.size() == calls_of_a_visit) add_visit(visit, sized);
       } else if (keep && !keep(which, static_cast<SizedOperation>(operation), row)) {
         ++sized.set_aside;
       } else {
@@ -83,10 +64,11 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
       ++count.sends;
       if (row.duration_s >= options.receive_delay_s / 2) ++count.waited;
     } else if (row.error.empty()) {
-      if (TrimmedMean* values = probe(samples, row.operation)) values->add(row.duration_s);
+      const auto probe = samples.probes_s.find(row.operation);
+      if (probe != samples.probes_s.end()) probe->second.add(row.duration_s);
     }
   });
-  for (auto& entry : visits) entry.second.flush();
+  for (auto& [sized, visit] : visits) add_visit(visit, *sized);
   return samples;
 }
 

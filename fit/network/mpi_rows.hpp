@@ -37,12 +37,12 @@ struct ScopeSamples {
 
 struct MpiSamples {
   ScopeSamples local, remote;
-  TrimmedMean iprobe_s, test_s, wtime_s;
+  std::map<std::string, TrimmedMean> probes_s = {{"iprobe", {}}, {"test", {}}, {"wtime", {}}};  ///< by operation
   ScopeSamples& scope(core::Scope which) { return which == core::Scope::local ? local : remote; }
   const ScopeSamples& scope(core::Scope which) const { return which == core::Scope::local ? local : remote; }
 };
 
-/// True if a row counts. Called for send, isend, recv and pingpong without error.
+/// True if a row counts; empty: all do. Called for send, isend, recv and pingpong without error.
 using KeepRow = std::function<bool(core::Scope, SizedOperation, const core::MpiMeasurement&)>;
 
 /// One pass over the rows; with `visits` the published filter is applied.
@@ -51,6 +51,17 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
 
 /// SizedOperation of a name, or -1.
 int sized_operation(const std::string& name);
+
+/// Turns in which several pairs of ranks sent at the same time.
+struct SaturatedTurns {
+  std::vector<SaturatedTurn> complete;
+  long incomplete = 0;  ///< a row failed or is missing
+};
+
+/// The turns of each scope from rows of operation `one_way`. Rows of one design row (`order`) that were made at the
+/// same time are one turn, as long as its slowest; a row without `order` is a turn of its own.
+/// @throws core::DomainError for an unknown scope.
+std::array<SaturatedTurns, 2> saturated_turns(const MpiRows& rows);
 
 /// Rows that other programs have measured (`hplcast import`): means over many calls.
 struct ImportedRows {

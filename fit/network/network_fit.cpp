@@ -1,13 +1,12 @@
 #include "hplcast/fit/network_fit.hpp"
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 
 #include "fit/network/mpi_rows.hpp"
 #include "fit/network/scope_fit.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
 namespace hplcast::fit {
@@ -20,16 +19,6 @@ using detail::ScopeSamples;
 using detail::Thresholds;
 
 constexpr std::array<core::Scope, 2> scopes = {core::Scope::local, core::Scope::remote};
-
-using AllLines = std::array<ScopeLines, 2>;  // by scope
-
-AllLines fit_all_lines(const MpiSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
-  AllLines lines;
-  for (const core::Scope scope : scopes)
-    if (!samples.scope(scope).empty())
-      lines[static_cast<std::size_t>(scope)] = detail::fit_lines(samples.scope(scope), thresholds, options);
-  return lines;
-}
 
 OperationReport report_of(core::Scope scope, std::size_t operation, const detail::SizedSamples& samples,
                           const std::vector<FittedSegment>& segments, const detail::ResidualSummary& residuals) {
@@ -64,21 +53,20 @@ void note_interruptions(NetworkFit& fit) {
 
 void add_probe_costs(const MpiSamples& samples, const NetworkFitOptions& options, core::NetworkModel::Values& values,
                      NetworkFit& fit) {
-  constexpr double trimmed = 0.1;  // at each end, as published
-  values.iprobe_s = samples.iprobe_s.value(trimmed);
-  values.test_s = samples.test_s.value(trimmed);
-  values.wtime_s = samples.wtime_s.value(trimmed) / options.wtime_calls_per_row;
-  const auto note_absent = [&](const detail::TrimmedMean& rows, const char* operation) {
+  const auto cost_s = [&](const char* operation) {
+    constexpr double trimmed = 0.1;  // at each end, as published
+    const detail::TrimmedMean& rows = samples.probes_s.at(operation);
     if (rows.empty()) fit.notes.push_back(std::string("no rows of operation `") + operation + "`: its cost is 0");
+    return rows.value(trimmed);
   };
-  note_absent(samples.iprobe_s, "iprobe");
-  note_absent(samples.test_s, "test");
-  note_absent(samples.wtime_s, "wtime");
+  values.iprobe_s = cost_s("iprobe");
+  values.test_s = cost_s("test");
+  values.wtime_s = cost_s("wtime") / options.wtime_calls_per_row;
 }
 
 /// The model of one scope, or nothing (with the reason in `fit`) if its rows do not allow one.
 std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSamples& samples, const ScopeLines& lines,
-                                            const detail::ScopeNoise& noise, const Thresholds& thresholds,
+                                            const detail::ScopeResiduals& residuals, const Thresholds& thresholds,
                                             const NetworkFitOptions& options, NetworkFit& fit) {
   if (samples.empty()) return std::nullopt;
   const std::string where = std::string(to_string(scope)) + ": ";
@@ -102,7 +90,7 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
     note_absent(detail::op_isend, "its overhead is that of send");
   }
   const double max_bytes = samples.sized[detail::op_pingpong].by_size.cells().back().size;
-  return detail::make_scope_model(lines, noise, thresholds, max_bytes, options);
+  return detail::make_scope_model(lines, residuals, thresholds, max_bytes, options);
 }
 
 /// Ping-pongs say how long a message takes alone, exchanges whether two in opposite directions take as long: a message
@@ -123,12 +111,10 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
     if (messages[s].empty()) continue;
     const double found = messages[s].value(trimmed);
     models[s]->half_duplex = found > between && found < most;
-    std::ostringstream note;
-    note << to_string(scope) << ": a message and one in each direction after it take " << std::setprecision(3) << found
-         << " times as long as one message"
-         << (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "")
-         << (found >= most ? ": two or three were expected; the machine was busy, measure again" : "");
-    fit.notes.push_back(note.str());
+    fit.notes.push_back(std::string(to_string(scope)) + ": a message and one in each direction after it take " +
+                        core::printed("%.3g times as long as one message", found) +
+                        (models[s]->half_duplex ? ": long messages go one way at a time (half_duplex)" : "") +
+                        (found >= most ? ": two or three were expected; the machine was busy, measure again" : ""));
   }
 }
 
@@ -136,15 +122,16 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
 /// many messages on their way shows what the link carries at least.
 void find_capacities(const MpiRows& rows, const NetworkFitOptions& options, const detail::ImportedRows& imported,
                      std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
-  SaturatedTurns turns;
-  rows([&](const core::MpiMeasurement& row) { turns.add(row); });
+  const auto all_turns = detail::saturated_turns(rows);
   for (const core::Scope scope : scopes) {
     auto& model = models[static_cast<std::size_t>(scope)];
+    const detail::SaturatedTurns& turns = all_turns[static_cast<std::size_t>(scope)];
     LinkCapacityFit& capacity = fit.capacities[static_cast<std::size_t>(scope)];
-    capacity = fit_link_capacity(scope, turns.of(scope));
+    capacity = fit_link_capacity(scope, turns.complete);
     const std::string where = std::string(to_string(scope)) + ": ";
-    if (const long missing = turns.incomplete(scope); missing > 0)
-      fit.notes.push_back(where + std::to_string(missing) + " rows of the design lack that of a pair: left out");
+    if (turns.incomplete > 0)
+      fit.notes.push_back(where + std::to_string(turns.incomplete) +
+                          " rows of the design lack that of a pair: left out");
     if (capacity.status != SaturationStatus::no_rows)
       for (const std::string& note : capacity.notes) fit.notes.push_back(where + note);
     if (!model) continue;
@@ -161,7 +148,8 @@ void find_capacities(const MpiRows& rows, const NetworkFitOptions& options, cons
            "get more"});
     }
     if (!capacity.ok()) continue;
-    model->capacity = measured_capacity(capacity);
+    const auto& [rate, low, high] = capacity.capacity;
+    model->capacity = {rate, std::min(low, rate), std::max(high, rate), core::LinkCapacity::Origin::measured};
     fit.flags.insert(fit.flags.end(), capacity.flags.begin(), capacity.flags.end());
   }
 }
@@ -200,49 +188,32 @@ void validate(const NetworkFitOptions& options) {
   validate(regression);
 }
 
-const char* to_string(NetworkStatus status) {
-  switch (status) {
-    case NetworkStatus::ok:
-      return "ok";
-    case NetworkStatus::no_rows:
-      return "no_rows";
-    case NetworkStatus::no_pingpong:
-      return "no_pingpong";
-    case NetworkStatus::too_few_sizes:
-      break;
-  }
-  return "too_few_sizes";
-}
-
 NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options) {
   validate(options);
   NetworkFit fit;
   const MpiRows rows = rows_of_messages(all_rows, options.all_backgrounds, fit.notes);
-  const detail::InterruptedCalls interrupted =
-      options.filter == RowFilter::robust ? detail::InterruptedCalls(rows) : detail::InterruptedCalls();
-  const MpiSamples samples = detail::collect(
-      rows, options, [&](core::Scope scope, detail::SizedOperation operation, const core::MpiMeasurement& row) {
-        return !interrupted.contains(scope, operation, row);
-      });
+  const detail::KeepRow keep =
+      options.filter == RowFilter::robust ? detail::without_interruptions(rows) : detail::KeepRow();
+  const MpiSamples samples = detail::collect(rows, options, keep);
   if (samples.local.empty() && samples.remote.empty()) {
     fit.reason = "no rows of the operations send, isend, recv or pingpong";
     return fit;
   }
   const Thresholds thresholds = detail::find_thresholds(samples, options, fit.notes);
-  const AllLines lines = fit_all_lines(samples, thresholds, options);
-  const auto residuals =
-      detail::summarise_residuals(rows, interrupted, lines, thresholds.detached_bytes, options.noise);
+  std::array<ScopeLines, 2> lines;
+  for (const core::Scope scope : scopes)
+    if (!samples.scope(scope).empty())
+      lines[static_cast<std::size_t>(scope)] = detail::fit_lines(samples.scope(scope), thresholds, options);
+  const auto residuals = detail::summarise_residuals(rows, keep, lines, thresholds.detached_bytes, options.noise);
   std::array<std::optional<core::ScopeModel>, 2> models;
   for (const core::Scope scope : scopes) {
     const auto s = static_cast<std::size_t>(scope);
-    detail::ScopeNoise noise;
     for (std::size_t o = 0; o < detail::sized_operation_count; ++o) {
       const auto& sized = samples.scope(scope).sized[o];
-      noise[o] = residuals[s][o].noise;
       if (sized.by_size.rows() + sized.failed + sized.set_aside == 0) continue;
       fit.operations.push_back(report_of(scope, o, sized, lines[s].of[o], residuals[s][o]));
     }
-    models[s] = scope_model(scope, samples.scope(scope), lines[s], noise, thresholds, options, fit);
+    models[s] = scope_model(scope, samples.scope(scope), lines[s], residuals[s], thresholds, options, fit);
   }
   if (options.filter == RowFilter::robust) note_interruptions(fit);
   find_half_duplex(rows, thresholds.detached_bytes, models, fit);

@@ -53,22 +53,27 @@ std::vector<double> with_threshold(std::vector<double> found, double threshold) 
   return found;
 }
 
-/// A line on [from, to].
+/// A line on [from, to], and the noise around it.
 struct Piece {
-  double from, to, intercept, slope;
+  double from = 0, to = 0, intercept = 0, slope = 0;
+  SegmentNoise noise = {};
   double at(double x) const { return intercept + slope * x; }
 };
 
 /// Cost of a message between `from` and `to`, taken apart.
 struct Parts {
   Piece round_trip, send, recv, transfer;
-  SegmentNoise round_trip_noise, send_noise, recv_noise, transfer_noise;
 };
 
-Piece piece(const Segments& segments, double from, double to) {
-  if (segments.empty()) return {from, to, 0, 0};
+/// The segment of `operation` that holds `from`.
+Piece piece(const ScopeLines& lines, const ScopeResiduals& residuals, SizedOperation operation, double from,
+            double to) {
+  const Segments& segments = lines.of[operation];
+  if (segments.empty()) return {from, to};
   const FittedSegment& s = segment_at(segments, from);
-  return {from, to, s.intercept, s.slope};
+  const std::vector<SegmentNoise>& noise = residuals[operation].noise;
+  return {from, to, s.intercept, s.slope,
+          noise.empty() ? SegmentNoise() : noise[static_cast<std::size_t>(&s - segments.data())]};
 }
 
 Piece arithmetic(const Parts& parts, TransferArithmetic how) {
@@ -100,9 +105,9 @@ Piece possible_transfer(const Piece& wanted, double least_slope) {
   return line;
 }
 
-Piece through(double from, double to, double at_from, double at_to) {
-  const double slope = to > from ? (at_to - at_from) / (to - from) : 0;
-  return {from, to, at_from - slope * from, slope};
+void put_through(double at_from, double at_to, Piece& piece) {
+  piece.slope = piece.to > piece.from ? (at_to - at_from) / (piece.to - piece.from) : 0;
+  piece.intercept = at_from - piece.slope * piece.from;
 }
 
 /// Makes the transfer possible, and lets the overheads have what it leaves of half a round trip, in the proportion
@@ -116,15 +121,8 @@ void make_physical(Parts& parts, double least_slope, bool overheads, bool simula
   const double middle = std::sqrt(std::max(1.0, wanted.from) * wanted.to);
   const double send = std::max(0.0, parts.send.at(middle)), recv = std::max(0.0, parts.recv.at(middle));
   const double share = send + recv > 0 ? send / (send + recv) : 0.5;
-  parts.send = through(wanted.from, wanted.to, share * left(wanted.from), share * left(wanted.to));
-  parts.recv = through(wanted.from, wanted.to, (1 - share) * left(wanted.from), (1 - share) * left(wanted.to));
-}
-
-/// Noise of the segment of `operation` that holds x.
-SegmentNoise noise_at(const ScopeLines& lines, const ScopeNoise& noise, SizedOperation operation, double x) {
-  const Segments& segments = lines.of[operation];
-  if (noise[operation].empty()) return {};
-  return noise[operation][static_cast<std::size_t>(&segment_at(segments, x) - segments.data())];
+  put_through(share * left(wanted.from), share * left(wanted.to), parts.send);
+  put_through((1 - share) * left(wanted.from), (1 - share) * left(wanted.to), parts.recv);
 }
 
 /// What is left of the scatter of round trips, which have two messages, when the overheads have their own. A mixture
@@ -144,13 +142,13 @@ SegmentNoise noise_of_transfer(const SegmentNoise& round_trip, const SegmentNois
 }
 
 /// With noise the intercept is an expectation: the line of the objective log alone is a geometric mean.
-core::Segment core_segment(const Piece& piece, const SegmentNoise& noise) {
+core::Segment core_segment(const Piece& piece) {
   core::Segment segment;
   segment.min_bytes = piece.from;
-  segment.intercept_s = piece.intercept + noise.mean;
+  segment.intercept_s = piece.intercept + piece.noise.mean;
   segment.slope_s_per_byte = piece.slope;
-  segment.sd_s = noise.sd;
-  for (core::MixtureMode mode : noise.modes) {
+  segment.sd_s = piece.noise.sd;
+  for (core::MixtureMode mode : piece.noise.modes) {
     mode.mean += piece.intercept;
     segment.modes.push_back(mode);
   }
@@ -189,6 +187,30 @@ double least_latency(const std::vector<Parts>& all) {
   return 1e-9;
 }
 
+/// The costs between all starts of segments, before they are made to agree.
+std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& residuals, const Thresholds& thresholds,
+                              double max_bytes, const NetworkFitOptions& options) {
+  const std::vector<double> starts = starts_of(lines, options.breakpoints.has_value());
+  const SizedOperation sending = lines.of[op_send].empty() ? op_isend : op_send;
+  std::vector<Parts> all;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const bool last = i + 1 == starts.size();
+    const double from = starts[i], to = last ? std::max(max_bytes, from + 1) : starts[i + 1];
+    Parts parts{};
+    parts.round_trip = piece(lines, residuals, op_pingpong, from, to);
+    parts.send = parts.recv = {from, to};
+    // Published fits count a segment as below the threshold if it ends there at the latest.
+    if (last ? thresholds.detached_bytes > to : to <= thresholds.detached_bytes) {
+      parts.send = piece(lines, residuals, sending, from, to);
+      parts.recv = piece(lines, residuals, op_recv, from, to);
+    }
+    parts.transfer = arithmetic(parts, options.transfer);
+    parts.transfer.noise = noise_of_transfer(parts.round_trip.noise, parts.send.noise, parts.recv.noise);
+    all.push_back(std::move(parts));
+  }
+  return all;
+}
+
 }  // namespace
 
 ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
@@ -224,40 +246,9 @@ ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, 
   return lines;
 }
 
-namespace {
-
-/// The costs between all starts of segments, before they are made to agree.
-std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
-                              double max_bytes, const NetworkFitOptions& options) {
-  const std::vector<double> starts = starts_of(lines, options.breakpoints.has_value());
-  const SizedOperation sending = lines.of[op_send].empty() ? op_isend : op_send;
-  std::vector<Parts> all;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    const bool last = i + 1 == starts.size();
-    const double from = starts[i], to = last ? std::max(max_bytes, from + 1) : starts[i + 1];
-    Parts parts{};
-    parts.round_trip = piece(lines.of[op_pingpong], from, to);
-    parts.round_trip_noise = noise_at(lines, noise, op_pingpong, from);
-    parts.send = parts.recv = {from, to, 0, 0};
-    // Published fits count a segment as below the threshold if it ends there at the latest.
-    if (last ? thresholds.detached_bytes > to : to <= thresholds.detached_bytes) {
-      parts.send = piece(lines.of[sending], from, to);
-      parts.recv = piece(lines.of[op_recv], from, to);
-      parts.send_noise = noise_at(lines, noise, sending, from);
-      parts.recv_noise = noise_at(lines, noise, op_recv, from);
-    }
-    parts.transfer = arithmetic(parts, options.transfer);
-    parts.transfer_noise = noise_of_transfer(parts.round_trip_noise, parts.send_noise, parts.recv_noise);
-    all.push_back(std::move(parts));
-  }
-  return all;
-}
-
-}  // namespace
-
-core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeNoise& noise, const Thresholds& thresholds,
-                                  double max_bytes, const NetworkFitOptions& options) {
-  std::vector<Parts> all = take_apart(lines, noise, thresholds, max_bytes, options);
+core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeResiduals& residuals,
+                                  const Thresholds& thresholds, double max_bytes, const NetworkFitOptions& options) {
+  std::vector<Parts> all = take_apart(lines, residuals, thresholds, max_bytes, options);
   core::ScopeModel model;
   model.max_bytes = max_bytes;
   const double slope = options.bandwidth_bytes_per_s ? 1 / *options.bandwidth_bytes_per_s : link_slope(all);
@@ -272,18 +263,18 @@ core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeNoise& noi
   model.latency_s = options.latency_s ? *options.latency_s : least_latency(all);
 
   std::array<std::vector<core::Segment>, core::message_cost_count> segments;
-  const auto add = [&](core::MessageCost cost, const Piece& p, const SegmentNoise& noise_of_piece) {
-    segments[static_cast<std::size_t>(cost)].push_back(core_segment(p, noise_of_piece));
+  const auto add = [&](core::MessageCost cost, const Piece& p) {
+    segments[static_cast<std::size_t>(cost)].push_back(core_segment(p));
   };
   for (const Parts& parts : all) {
-    add(core::MessageCost::send, parts.send, parts.send_noise);
-    add(core::MessageCost::recv, parts.recv, parts.recv_noise);
-    add(core::MessageCost::transfer, parts.transfer, parts.transfer_noise);
+    add(core::MessageCost::send, parts.send);
+    add(core::MessageCost::recv, parts.recv);
+    add(core::MessageCost::transfer, parts.transfer);
   }
   const SizedOperation isending = lines.of[op_isend].empty() ? op_send : op_isend;
   for (const FittedSegment& s : lines.of[isending])
-    add(core::MessageCost::isend, {s.min, s.min, s.intercept, s.slope}, noise_at(lines, noise, isending, s.min));
-  if (lines.of[isending].empty()) add(core::MessageCost::isend, {0, 0, 0, 0}, {});
+    add(core::MessageCost::isend, piece(lines, residuals, isending, s.min, s.min));
+  if (lines.of[isending].empty()) add(core::MessageCost::isend, {});
   for (std::size_t c = 0; c < segments.size(); ++c) model.costs[c] = core::SegmentedLaw::make(segments[c]);
   return model;
 }

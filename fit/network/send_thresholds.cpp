@@ -81,13 +81,8 @@ double measured_threshold(const MpiSamples& samples, const NetworkFitOptions& op
 Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options,
                            std::vector<std::string>& notes) {
   Thresholds thresholds;
-  if (options.detached_bytes) {
-    thresholds.detached_bytes = static_cast<double>(*options.detached_bytes);
-  } else if (options.async_small_bytes) {
-    thresholds.detached_bytes = static_cast<double>(*options.async_small_bytes);
-  } else {
-    thresholds.detached_bytes = measured_threshold(samples, options, notes);
-  }
+  const auto given = options.detached_bytes ? options.detached_bytes : options.async_small_bytes;
+  thresholds.detached_bytes = given ? static_cast<double>(*given) : measured_threshold(samples, options, notes);
   thresholds.async_small_bytes =
       options.async_small_bytes ? static_cast<double>(*options.async_small_bytes) : thresholds.detached_bytes;
   return thresholds;

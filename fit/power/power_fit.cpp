@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "fit/power/power_regression.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
-#include "hplcast/fit/least_squares.hpp"
 
 namespace hplcast::fit {
 
@@ -25,21 +22,18 @@ core::Watts watts_of(const FittedWatts& fitted) {
   return core::Watts::polynomial(fitted.coefficients);
 }
 
-/// A constant, where numbers of one frequency are all there is.
-bool varies(const FittedWatts& fitted) {
-  return fitted.coefficients.size() > 1;
-}
-
+/// Where numbers of one frequency are all there is, watts are constants.
 bool any_varies(const HostPowerFit& fit) {
+  const auto varies = [](const FittedWatts& fitted) { return fitted.coefficients.size() > 1; };
   return varies(fit.awake) ||
-         std::any_of(fit.states.begin(), fit.states.end(), [](const auto& one) { return varies(one.second); });
+         std::any_of(fit.states.begin(), fit.states.end(), [&](const auto& one) { return varies(one.second); });
 }
 
 /// States by name; those in which a core sleeps add 0 W.
-std::map<std::string, core::Watts> states_of(const HostPowerFit& fit, const std::set<std::string>& sleeping) {
+std::map<std::string, core::Watts> states_of(const HostPowerFit& fit) {
   std::map<std::string, core::Watts> states;
   for (const auto& [name, watts] : fit.states) states[name] = watts_of(watts);
-  for (const std::string& name : sleeping) states[name] = core::Watts(0);
+  for (const std::string& name : fit.notes.sleeping) states[name] = core::Watts(0);
   if (states.count(core::default_state) != 0) return states;
   // HPL computes dgemm nearly all the time; else whatever kernel takes the most.
   const FittedWatts* largest = nullptr;
@@ -70,20 +64,12 @@ core::FrequencyModel frequency_of(const std::vector<PowerRow>& rows, const Power
   return frequency;
 }
 
-core::PowerOverride override_of(int host, const HostPowerFit& fit, const std::set<std::string>& sleeping) {
-  core::PowerOverride one;
-  one.host = host;
-  one.idle = core::Watts(fit.idle_w);
-  one.awake = watts_of(fit.awake);
-  one.states = states_of(fit, sleeping);
-  return one;
-}
-
-std::vector<PowerRow> rows_of(const std::vector<PowerRow>& rows, const std::string& host) {
-  std::vector<PowerRow> mine;
-  for (const PowerRow& row : rows)
-    if (row.host == host) mine.push_back(row);
-  return mine;
+/// `Values`: of a model, or of a part of it.
+template <typename Values>
+void set_watts(const HostPowerFit& fit, Values& values) {
+  values.idle = core::Watts(fit.idle_w);
+  values.awake = watts_of(fit.awake);
+  values.states = states_of(fit);
 }
 
 /// Of each state with all cores busy at four frequencies and more.
@@ -94,14 +80,12 @@ std::vector<AllCoresCurve> all_cores_curves(const std::vector<PowerRow>& rows) {
   std::vector<AllCoresCurve> curves;
   for (const auto& [state, of_state] : by_state) {
     if (distinct_ghz(of_state).size() < 4) continue;
-    RegressionData data;
-    data.columns.resize(3);
+    std::vector<double> ghz, watts;
     for (const PowerRow& row : of_state) {
-      for (int power = 0; power < 3; ++power)
-        data.columns[static_cast<std::size_t>(power)].push_back(std::pow(row.frequency_hz / 1e9, power));
-      data.y.push_back(row.power_w);
+      ghz.push_back(row.frequency_hz / 1e9);
+      watts.push_back(row.power_w);
     }
-    const LeastSquares solution = solve_least_squares(data);
+    const LeastSquares solution = fit_quadratic(ghz, watts);
     if (solution.rank < 3) continue;
     AllCoresCurve curve{state, {solution.coefficients, solution.standard_errors}, solution.r2, 0, 0};
     curve.rms_w = std::sqrt(solution.rss / static_cast<double>(of_state.size()));
@@ -127,8 +111,8 @@ int index_of(const std::string& host, const core::Hosts& hosts) {
 }
 
 /// Fits of single hosts, as overrides of the hosts of a cluster.
-std::vector<core::PowerOverride> overrides_of(const PowerFit& fit, const std::map<std::string, RegressionNotes>& notes,
-                                              const core::Hosts& hosts, std::vector<core::QualityFlag>& flags) {
+std::vector<core::PowerOverride> overrides_of(const PowerFit& fit, const core::Hosts& hosts,
+                                              std::vector<core::QualityFlag>& flags) {
   std::vector<core::PowerOverride> overrides;
   for (const HostPowerFit& one : fit.hosts) {
     const int index = index_of(one.host, hosts);
@@ -136,36 +120,27 @@ std::vector<core::PowerOverride> overrides_of(const PowerFit& fit, const std::ma
       flags.push_back({one.host, "unknown_host", "the cluster has no such host: its own power is not in it"});
       continue;
     }
-    overrides.push_back(override_of(index, one, notes.at(one.host).sleeping));
+    overrides.emplace_back().host = index;
+    set_watts(one, overrides.back());
   }
   return overrides;
 }
 
 /// Each host on its own, if there are several; those that cannot be fitted are flagged.
-void fit_hosts(const std::vector<PowerRow>& rows, int degree, std::map<std::string, RegressionNotes>& notes,
-               PowerFit& fit) {
-  std::set<std::string> hosts;
-  for (const PowerRow& row : rows) hosts.insert(row.host);
+void fit_hosts(const std::vector<PowerRow>& rows, int degree, PowerFit& fit) {
+  std::map<std::string, std::vector<PowerRow>> hosts;
+  for (const PowerRow& row : rows) hosts[row.host].push_back(row);
   if (hosts.size() < 2) return;
-  for (const std::string& host : hosts) {
-    const std::vector<PowerRow> mine = rows_of(rows, host);
-    HostPowerFit one = regress_power(mine, degree, notes[host]);
-    if (!notes[host].failure.empty()) {
-      fit.flags.push_back({host, "too_few_samples", notes[host].failure});
+  for (const auto& [host, mine] : hosts) {
+    HostPowerFit one = regress_power(mine, degree);
+    if (!one.notes.failure.empty()) {
+      fit.flags.push_back({host, "too_few_samples", one.notes.failure});
       continue;
     }
     one.host = host;
     one.all_cores = all_cores_curves(mine);
     fit.hosts.push_back(std::move(one));
   }
-}
-
-core::PowerModel::Values values_of(const HostPowerFit& fit, const std::set<std::string>& sleeping) {
-  core::PowerModel::Values values;
-  values.idle = core::Watts(fit.idle_w);
-  values.awake = watts_of(fit.awake);
-  values.states = states_of(fit, sleeping);
-  return values;
 }
 
 }  // namespace
@@ -180,23 +155,22 @@ PowerFit fit_power(const PowerRows& rows, const PowerFitOptions& options) {
   }
   const std::vector<double> ghz = distinct_ghz(rows.rows);
   const int degree = std::min(options.degree, std::max(0, static_cast<int>(ghz.size()) - 1));
-  RegressionNotes notes;
-  fit.all = regress_power(rows.rows, degree, notes);
-  if (!notes.failure.empty()) {
-    fit.reason = notes.failure;
+  fit.all = regress_power(rows.rows, degree);
+  if (!fit.all.notes.failure.empty()) {
+    fit.reason = fit.all.notes.failure;
     if (rows.incomplete > 0)
       fit.reason += "; " + std::to_string(rows.incomplete) + " pieces have no used sample of some sensor";
     return fit;
   }
   fit.all.all_cores = all_cores_curves(rows.rows);
-  std::map<std::string, RegressionNotes> notes_of_hosts;
-  fit_hosts(rows.rows, degree, notes_of_hosts, fit);
-  add_power_flags(rows, notes, fit);
-  core::PowerModel::Values values = values_of(fit.all, notes.sleeping);
+  fit_hosts(rows.rows, degree, fit);
+  add_power_flags(rows, fit);
+  core::PowerModel::Values values;
+  set_watts(fit.all, values);
   if (!ghz.empty() && (any_varies(fit.all) || options.frequency_hz))
     values.frequency = frequency_of(rows.rows, options);
   if (rows.limit_w > 0) values.caps.cpu_w = rows.limit_w;
-  if (options.hosts != nullptr) values.overrides = overrides_of(fit, notes_of_hosts, *options.hosts, fit.flags);
+  if (options.hosts != nullptr) values.overrides = overrides_of(fit, *options.hosts, fit.flags);
   try {
     fit.model = core::PowerModel::make(values);
     fit.ok = true;

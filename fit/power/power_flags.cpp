@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
@@ -85,7 +84,8 @@ void flag_outlying_pieces(const HostPowerFit& all, std::vector<core::QualityFlag
                        std::to_string(first.active_cores) + core::printed(" cores: %.4g W", first.power_w)});
 }
 
-void flag_model(const RegressionNotes& notes, const HostPowerFit& all, std::vector<core::QualityFlag>& flags) {
+void flag_model(const HostPowerFit& all, std::vector<core::QualityFlag>& flags) {
+  const RegressionNotes& notes = all.notes;
   if (notes.idle_unknown)
     flags.push_back({"idle", "idle_unknown", "there is no idle piece: awake is in the idle watts"});
   if (notes.awake_unknown)
@@ -132,11 +132,11 @@ void flag_hosts(const PowerFit& fit, std::vector<core::QualityFlag>& flags) {
 
 }  // namespace
 
-void add_power_flags(const PowerRows& rows, const RegressionNotes& notes, PowerFit& fit) {
+void add_power_flags(const PowerRows& rows, PowerFit& fit) {
   flag_caps(rows.rows, fit.flags);
   flag_samples(rows, fit.all, fit.flags);
   flag_outlying_pieces(fit.all, fit.flags);
-  flag_model(notes, fit.all, fit.flags);
+  flag_model(fit.all, fit.flags);
   flag_shape(fit.all, fit.flags);
   flag_hosts(fit, fit.flags);
 }

@@ -5,9 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/statistics.hpp"
-#include "hplcast/fit/least_squares.hpp"
 
 namespace hplcast::fit {
 
@@ -205,7 +203,8 @@ std::vector<double> distinct_ghz(const std::vector<PowerRow>& rows) {
   return distinct;
 }
 
-HostPowerFit regress_power(const std::vector<PowerRow>& rows, int degree, RegressionNotes& notes) {
+HostPowerFit regress_power(const std::vector<PowerRow>& rows, int degree) {
+  RegressionNotes notes;
   notes.idle_unknown =
       std::none_of(rows.begin(), rows.end(), [](const PowerRow& row) { return row.active_cores == 0; });
   std::vector<PowerRow> outliers;
@@ -217,31 +216,35 @@ HostPowerFit regress_power(const std::vector<PowerRow>& rows, int degree, Regres
     if (negative.empty()) break;
     weaken(negative, plan, notes);
   }
-  if (!fit) return {};
-  notes.sleeping = plan.sleeping;
-  fit->outliers = std::move(outliers);
-  return *fit;
+  HostPowerFit result = fit.value_or(HostPowerFit());
+  result.notes = std::move(notes);
+  result.notes.sleeping = plan.sleeping;
+  result.outliers = std::move(outliers);
+  return result;
+}
+
+LeastSquares fit_quadratic(const std::vector<double>& x, const std::vector<double>& y) {
+  RegressionData data;
+  for (int power = 0; power <= 2; ++power) {
+    std::vector<double>& column = data.columns.emplace_back();
+    for (const double value : x) column.push_back(std::pow(value, power));
+  }
+  data.y = y;
+  return solve_least_squares(data);
 }
 
 Curvature curvature_of(const HostPowerFit& fit, const std::string& state) {
-  std::set<int> counts;
-  int most = 0;
-  RegressionData data;
-  data.columns.resize(3);
   // Of the rows of the state: what is left, on cores and on their square.
+  std::vector<double> cores, left_w;
   for (std::size_t i = 0; i < fit.used_rows.size(); ++i) {
-    const PowerRow& row = fit.used_rows[i];
-    if (row.state != state) continue;
-    counts.insert(row.active_cores);
-    most = std::max(most, row.active_cores);
-    const double n = row.active_cores;
-    data.columns[0].push_back(1);
-    data.columns[1].push_back(n);
-    data.columns[2].push_back(n * n);
-    data.y.push_back(fit.residuals_w[i]);
+    if (fit.used_rows[i].state != state) continue;
+    cores.push_back(fit.used_rows[i].active_cores);
+    left_w.push_back(fit.residuals_w[i]);
   }
-  if (counts.size() < 3 || data.y.size() < 6) return {};
-  const LeastSquares solution = solve_least_squares(data);
+  const std::set<double> counts(cores.begin(), cores.end());
+  if (counts.size() < 3 || cores.size() < 6) return {};
+  const LeastSquares solution = fit_quadratic(cores, left_w);
+  const double most = *counts.rbegin();
   if (solution.rank < 3) return {};
   // The sag of a parabola below its chord.
   return {solution.t_values[2], std::abs(solution.coefficients[2]) * most * most / 4};

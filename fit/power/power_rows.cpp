@@ -36,85 +36,51 @@ double mean_without_outliers(const std::vector<double>& values, std::size_t& out
   return sum / static_cast<double>(n);
 }
 
-/// The samples of one piece by sensor.
-struct Piece {
-  std::map<std::string, std::vector<const PowerSample*>> sensors;
-  const PowerSample* any = nullptr;
-};
+/// @throws core::Error for samples of different states.
+void require_alike(const PowerSample& first, const PowerSample& other) {
+  if (other.state == first.state && other.active_cores == first.active_cores) return;
+  throw core::Error(core::ExitCode::bad_input,
+                    "piece " + std::to_string(first.piece) + (first.host.empty() ? "" : " of " + first.host) +
+                        " has samples of " + first.state + " on " + std::to_string(first.active_cores) +
+                        " cores and of " + other.state + " on " + std::to_string(other.active_cores) +
+                        "; expected one state and number of cores in a piece\n  hint: were files of two "
+                        "measurements of a host joined? Each has its own numbers of pieces");
+}
 
-/// Rows of one host.
-class HostRows {
- public:
-  HostRows(std::vector<std::string> sensors, PowerRows& result)
-      : sensors_(sensors.begin(), sensors.end()), result_(result) {}
+/// The used samples of one piece by sensor.
+using Piece = std::map<std::string, std::vector<const PowerSample*>>;
 
-  void add(const PowerSample& sample) {
-    if (sensors_.count(sample.sensor) == 0) return;
-    if (sample.piece == 0) {
-      if (sample.used) pieces_[--without_piece_].sensors[sample.sensor].push_back(&sample);
-      return;
+void add_row(const Piece& piece, PowerRows& result) {
+  PowerRow row;
+  row.samples = piece.begin()->second.size();
+  double frequency_sum = 0;
+  std::size_t frequencies = 0;
+  for (const auto& [name, samples] : piece) {
+    std::vector<double> watts;
+    for (const PowerSample* sample : samples) {
+      require_alike(*piece.begin()->second.front(), *sample);
+      watts.push_back(sample->power_w);
+      if (!(sample->frequency_hz > 0)) continue;
+      frequency_sum += sample->frequency_hz;
+      ++frequencies;
     }
-    Piece& piece = pieces_[sample.piece];
-    if (sample.used) piece.sensors[sample.sensor].push_back(&sample);
-  }
-
-  void finish() {
-    for (const auto& [number, piece] : pieces_) finish(piece);
-  }
-
- private:
-  /// @throws core::Error for samples of different states.
-  static void require_alike(const PowerSample& first, const PowerSample& other) {
-    if (other.state == first.state && other.active_cores == first.active_cores) return;
-    throw core::Error(core::ExitCode::bad_input,
-                      "piece " + std::to_string(first.piece) + (first.host.empty() ? "" : " of " + first.host) +
-                          " has samples of " + first.state + " on " + std::to_string(first.active_cores) +
-                          " cores and of " + other.state + " on " + std::to_string(other.active_cores) +
-                          "; expected one state and number of cores in a piece\n  hint: were files of two "
-                          "measurements of a host joined? Each has its own numbers of pieces");
-  }
-
-  void finish(const Piece& piece) {
-    if (piece.sensors.size() < sensors_.size()) {
-      ++result_.incomplete;
-      return;
+    const double mean_w = mean_without_outliers(watts, result.outliers);
+    row.power_w += mean_w;
+    row.samples = std::min(row.samples, samples.size());
+    const PowerSample& first = *samples.front();
+    row.host = first.host;
+    row.state = first.state;
+    row.active_cores = first.active_cores;
+    row.cores = first.cores;
+    if (first.limit_w > 0) {
+      row.limit_share = std::max(row.limit_share, mean_w / first.limit_w);
+      if (first.domain == core::PowerDomain::package && (result.limit_w == 0 || first.limit_w < result.limit_w))
+        result.limit_w = first.limit_w;
     }
-    PowerRow row;
-    row.samples = piece.sensors.begin()->second.size();
-    double frequency_sum = 0;
-    std::size_t frequencies = 0;
-    for (const auto& [name, samples] : piece.sensors) {
-      std::vector<double> watts;
-      for (const PowerSample* sample : samples) {
-        require_alike(*piece.sensors.begin()->second.front(), *sample);
-        watts.push_back(sample->power_w);
-        if (!(sample->frequency_hz > 0)) continue;
-        frequency_sum += sample->frequency_hz;
-        ++frequencies;
-      }
-      const double mean_w = mean_without_outliers(watts, result_.outliers);
-      row.power_w += mean_w;
-      row.samples = std::min(row.samples, samples.size());
-      const PowerSample& first = *samples.front();
-      row.host = first.host;
-      row.state = first.state;
-      row.active_cores = first.active_cores;
-      row.cores = first.cores;
-      if (first.limit_w > 0) {
-        row.limit_share = std::max(row.limit_share, mean_w / first.limit_w);
-        if (first.domain == core::PowerDomain::package && (result_.limit_w == 0 || first.limit_w < result_.limit_w))
-          result_.limit_w = first.limit_w;
-      }
-    }
-    if (frequencies > 0) row.frequency_hz = frequency_sum / static_cast<double>(frequencies);
-    result_.rows.push_back(row);
   }
-
-  std::set<std::string> sensors_;
-  PowerRows& result_;
-  std::map<long, Piece> pieces_;
-  long without_piece_ = 0;
-};
+  if (frequencies > 0) row.frequency_hz = frequency_sum / static_cast<double>(frequencies);
+  result.rows.push_back(row);
+}
 
 /// @throws core::Error if the host has none of them.
 std::vector<std::string> chosen_sensors(const std::string& host, const std::vector<PowerSample>& samples,
@@ -144,9 +110,21 @@ PowerRows power_rows(const std::vector<PowerSample>& samples, const std::vector<
   for (const auto& [host, of_host] : hosts) {
     const std::vector<std::string> chosen = chosen_sensors(host, of_host, sensors);
     all_sensors.insert(chosen.begin(), chosen.end());
-    HostRows rows(chosen, result);
-    for (const PowerSample& sample : of_host) rows.add(sample);
-    rows.finish();
+    std::map<long, Piece> pieces;
+    long without_piece = 0;  // used samples without one are pieces of their own
+    for (const PowerSample& sample : of_host) {
+      const bool is_chosen = std::find(chosen.begin(), chosen.end(), sample.sensor) != chosen.end();
+      if (!is_chosen || (sample.piece == 0 && !sample.used)) continue;
+      Piece& piece = pieces[sample.piece == 0 ? --without_piece : sample.piece];
+      if (sample.used) piece[sample.sensor].push_back(&sample);
+    }
+    for (const auto& [number, piece] : pieces) {
+      if (piece.size() < chosen.size()) {
+        ++result.incomplete;
+      } else {
+        add_row(piece, result);
+      }
+    }
   }
   result.sensors.assign(all_sensors.begin(), all_sensors.end());
   return result;

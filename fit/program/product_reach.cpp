@@ -12,7 +12,7 @@ namespace hplcast::fit::detail {
 
 namespace {
 
-constexpr core::Monomial face{1, 1, 0}, one{0, 0, 0};
+constexpr core::Monomial face{1, 1, 0}, constant{0, 0, 0};
 
 double largest(const KernelTable& table, const core::Monomial& size) {
   double result = 0;
@@ -64,7 +64,7 @@ Slope slope_of(const std::vector<Excess>& excesses, double least_begin) {
   constexpr std::size_t unknowns = 2;
   double begin = least_begin;
   if (data.y.size() > unknowns) {
-    const LeastSquares line = solve_least_squares(data, {});
+    const LeastSquares line = solve_least_squares(data);
     if (line.coefficients[0] > 0) begin = std::max(begin, -line.coefficients[1] / line.coefficients[0]);
   }
   return slope_from(excesses, begin);
@@ -103,29 +103,22 @@ KernelFit with_wider_products(const KernelFit& inside, const KernelTable& observ
   const Slope slope = has_pieces ? slope_from(excesses, 0) : slope_of(excesses, largest_observed);
   if (!(slope.per_element_s > 0)) return inside;
   core::Polynomial mu = with_term(last.mu(), face, slope.per_element_s);
-  if (slope.begin > 0) mu = with_term(mu, one, -slope.per_element_s * slope.begin);
+  if (slope.begin > 0) mu = with_term(mu, constant, -slope.per_element_s * slope.begin);
   const double from = has_pieces ? between(largest_observed, excesses, split) : slope.begin;
   pieces.push_back({from, core::DurationLaw::make(std::move(mu), last.sigma(), last.noise(), last.modes())});
 
   KernelFit fit = inside;
   fit.pieces.push_back(fit.pieces.back());
   fit.pieces.back().from = from;
-  core::FitQuality quality = inside.model.quality();
-  constexpr double ns_per_s = 1e9;
-  quality.notes.push_back("from " + to_string(split) + " = " + short_number(from) + ": " +
-                          short_number(ns_per_s * slope.per_element_s) +
-                          " ns more per element of m x n, as measured after the run");
-  quality.mu_standard_errors.clear();
-  quality.mu_t_values.clear();
-  quality.sigma_standard_errors.clear();
-  quality.sigma_t_values.clear();
   core::ShapeRange range = observed.range();
   const core::ShapeRange reached = farther.range();
   range.max = {std::max(range.max.m, reached.max.m), std::max(range.max.n, reached.max.n),
                std::max(range.max.k, reached.max.k)};
-  fit.model =
-      core::KernelModel::make("M'", core::PiecewiseLaw::make(split, std::move(pieces)), {}, range, std::move(quality));
-  return fit;
+  constexpr double ns_per_s = 1e9;
+  return with_pieces(
+      std::move(fit), split, std::move(pieces), range,
+      {"from " + to_string(split) + " = " + short_number(from) + ": " + short_number(ns_per_s * slope.per_element_s) +
+       " ns more per element of m x n, as measured after the run"});
 }
 
 }  // namespace hplcast::fit::detail

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "fit/kernel/kernel_regression.hpp"
 #include "fit/program/program_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 using core::Monomial;
 
+using detail::form_of;
 using detail::region_prefix;
 
 /// A sample stands for many calls: a table has each of them that often, up to so many rows in all.
@@ -35,30 +37,18 @@ KernelTable table_of(const std::vector<ObservedCall>& calls) {
   return table;
 }
 
-/// Without noise first: a formula that needs more coefficients than there are shapes is no formula.
-KernelFitOptions form(std::vector<Monomial> terms) {
-  KernelFitOptions options;
-  options.level = terms.empty() ? "M0" : terms.size() == 1 ? "M1" : "M2";
-  options.terms = std::move(terms);
-  options.non_negative = true;
-  options.remove_insignificant = false;
-  options.family.reset();
-  return options;
-}
-
 /// Vectors whose elements are k apart: the time per element grows with the memory that they span, n k, and the pages
 /// that they are in; at most to that of the slowest memory, so pieces are there, too.
 std::vector<KernelFitOptions> strided_forms() {
   const Monomial n{0, 1, 0}, span{0, 1, 1}, by_length{0, 2, 0}, by_span{0, 2, 1};
-  KernelFitOptions pieces = form({n});
-  pieces.level = "M'";
-  pieces.split = span;
-  pieces.max_pieces = 4;
-  KernelFitOptions by_both = form({n, span});
-  by_both.level = "M'";
-  by_both.split = span;
-  by_both.max_pieces = 4;
-  return {form({n}), form({n, by_span}), form({n, span, by_length}), pieces, by_both};
+  const auto in_pieces = [&](const std::vector<Monomial>& terms) {
+    KernelFitOptions pieces = form_of(terms);
+    pieces.level = "M'";
+    pieces.split = span;
+    pieces.max_pieces = 4;
+    return pieces;
+  };
+  return {form_of({n}), form_of({n, by_span}), form_of({n, span, by_length}), in_pieces({n}), in_pieces({n, span})};
 }
 
 /// Calls at sizes that no observed call had, in any of its sizes.
@@ -69,46 +59,19 @@ std::vector<ObservedCall> beyond(const core::ShapeRange& seen, const std::vector
   return calls;
 }
 
-/// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
-/// the prediction. Then faces of it, then edges.
-std::vector<KernelFitOptions> forms_of(const core::ShapeRange& range) {
-  const bool m = range.max.m > 1, n = range.max.n > 1, k = range.max.k > 1;
-  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
-  if (!m && !n && !k) return {form({})};
-  std::vector<Monomial> faces, edges;
-  if (m && n && k) faces = {{1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
-  if (m && (n || k)) edges.push_back({1, 0, 0});
-  if (n && (m || k)) edges.push_back({0, 1, 0});
-  if (k && (m || n)) edges.push_back({0, 0, 1});
-  const auto joined = [&](const std::vector<Monomial>& more) {
-    std::vector<Monomial> terms{product};
-    terms.insert(terms.end(), more.begin(), more.end());
-    return terms;
-  };
-  std::vector<KernelFitOptions> forms{form({product})};
-  if (!faces.empty()) forms.push_back(form(joined(faces)));
-  if (faces.empty() && !edges.empty()) forms.push_back(form(joined(edges)));
-  const std::size_t whole = forms.size();
-  for (std::size_t i = 0; i < whole; ++i) {
-    KernelFitOptions pieces = forms[i];
-    pieces.level = "M'";
-    pieces.split = product;
-    pieces.max_pieces = 3;
-    forms.push_back(std::move(pieces));
-  }
-  return forms;
-}
-
 /// What the forms of a routine go with.
 struct Growth {
   std::vector<KernelFitOptions> forms;
   Monomial term, split;  ///< time is about proportional to `term`, at a rate that goes with `split`
 };
 
+/// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
+/// the prediction. Then faces of it, or edges.
 Growth growth_of(const std::string& name, const core::ShapeRange& range) {
-  if (core::is_strided(name) && range.max.k > 1) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
-  const Monomial product{range.max.m > 1 ? 1 : 0, range.max.n > 1 ? 1 : 0, range.max.k > 1 ? 1 : 0};
-  return {forms_of(range), product, product};
+  const bool m = range.max.m > 1, n = range.max.n > 1, k = range.max.k > 1;
+  if (core::is_strided(name) && k) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
+  const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
+  return {detail::forms_with(detail::terms_of_sizes(m, n, k)), product, product};
 }
 
 /// Sizes that differ by less than a factor of two do not tell a constant from a slope: the same run varies by 5 %, and
@@ -136,7 +99,7 @@ KernelFit simplest_fit(const KernelTable& table, const Growth& growth) {
   options.intercept = Intercept::none;
   if (options.level == "M1") fit = fit_kernel(table, options);
   if (fit.ok()) return fit;
-  KernelFitOptions constant = form({});
+  KernelFitOptions constant = form_of({});
   constant.noise = NoiseLevel::n1;
   return fit_kernel(table, constant);
 }
@@ -214,11 +177,6 @@ KernelFit fit_routine(const std::string& name, const std::vector<ObservedCall>& 
   return more.empty() ? fit_by_size(table, growth_of(name, table.range())) : fit_with_reach(name, calls, more);
 }
 
-ModelError error_of(const std::vector<ObservedCall>& calls, const core::KernelModel& model) {
-  const detail::RangeErrors errors = detail::range_errors(table_of(calls), model.cluster_law());
-  return {errors.by_time, errors.by_size};
-}
-
 core::RegionModel region_model(const std::vector<ObservedCall>& calls, const ObservedSum& sum) {
   core::RegionModel region;
   region.calls = std::lround(sum.calls);
@@ -236,28 +194,31 @@ core::RegionModel region_model(const std::vector<ObservedCall>& calls, const Obs
 /// Calls of a rank that its samples stand for, by routine.
 using SampledCalls = std::map<std::string, double>;
 
-SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation) {
-  SampledCalls sampled;
+/// The rows of columns routine,m,n,k,duration_s,calls. Where `may_be_zero`, a clock cannot tell a region without work
+/// from one that was not entered.
+void read_call_rows(const NamedInput& file, bool may_be_zero,
+                    const std::function<void(const std::string& name, const ObservedCall& call)>& each) {
+  constexpr double shortest_s = 1e-9;
   core::CsvReader rows(file.in, file.name);
-  ProgramObservation::RankRest& rest = observation.rests.back();
   const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
                     duration = rows.column("duration_s"), calls = rows.column("calls");
   while (rows.next()) {
-    const double duration_s = rows.non_negative(duration);
-    // A clock cannot tell a region without work from one that was not entered.
-    constexpr double shortest_s = 1e-9;
-    const std::string name(rows.text(routine));
-    observation.calls[name].push_back({{rows.positive(m), rows.positive(n), rows.positive(k)},
-                                       std::max(duration_s, shortest_s),
-                                       rows.positive(calls)});
-    const double number = rows.positive(calls);
-    sampled[name] += number;
-    if (name.rfind(region_prefix, 0) == 0) continue;
-    if (core::is_mpi_function(name)) continue;
-    const core::KernelShape& shape = observation.calls[name].back().shape;
-    rest.calls += number;
-    rest.elements += number * (core::is_strided(name) ? shape.n : core::largest_face(shape));
+    const double duration_s = may_be_zero ? std::max(rows.non_negative(duration), shortest_s) : rows.positive(duration);
+    each(std::string(rows.text(routine)),
+         {{rows.positive(m), rows.positive(n), rows.positive(k)}, duration_s, rows.positive(calls)});
   }
+}
+
+SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation) {
+  SampledCalls sampled;
+  ProgramObservation::RankRest& rest = observation.rests.back();
+  read_call_rows(file, true, [&](const std::string& name, const ObservedCall& call) {
+    observation.calls[name].push_back(call);
+    sampled[name] += call.calls;
+    if (core::begins_with(name, region_prefix) || core::is_mpi_function(name)) return;
+    rest.calls += call.calls;
+    rest.elements += call.calls * (core::is_strided(name) ? call.shape.n : core::largest_face(call.shape));
+  });
   return sampled;
 }
 
@@ -325,9 +286,7 @@ void fit_rest(const std::vector<ProgramObservation::RankRest>& rests, core::Prog
     data.weights.push_back(1 / one.rest_s);
   }
   if (data.y.empty()) return;
-  LeastSquaresOptions options;
-  options.non_negative = true;
-  const LeastSquares solution = solve_least_squares(data, options);
+  const LeastSquares solution = solve_least_squares(data, LeastSquaresOptions{true});
   program.rest_s_per_element = solution.coefficients[0];
   program.rest_s_per_call = solution.coefficients[1];
 }
@@ -342,12 +301,8 @@ void read_observed_rank(const NamedInput& calls, const NamedInput& times, Progra
 }
 
 void read_reach(const NamedInput& file, ProgramObservation& observation) {
-  core::CsvReader rows(file.in, file.name);
-  const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
-                    duration = rows.column("duration_s"), calls = rows.column("calls");
-  while (rows.next())
-    observation.reach[std::string(rows.text(routine))].push_back(
-        {{rows.positive(m), rows.positive(n), rows.positive(k)}, rows.positive(duration), rows.positive(calls)});
+  read_call_rows(file, false,
+                 [&](const std::string& name, const ObservedCall& call) { observation.reach[name].push_back(call); });
 }
 
 ProgramFit fit_program(const ProgramObservation& observation, double least_share) {
@@ -366,7 +321,7 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     KernelFit one = fit_routine(name, calls->second, has_reach || sum.time_s > least_share * observation.executed_s,
                                 has_reach ? reach->second : std::vector<ObservedCall>{});
     if (one.ok()) {
-      fit.errors.emplace(name, error_of(calls->second, one.model));
+      fit.errors.emplace(name, detail::range_errors(table_of(calls->second), one.model.cluster_law()));
       program.routines.emplace(name, one.model);
     } else {
       fit.warnings.push_back(name + " gets no model: " + one.reason);
@@ -385,7 +340,8 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     if (calls == observation.calls.end()) continue;
     core::RegionModel region = region_model(calls->second, sum);
     if (region.mode == core::RegionMode::model)
-      fit.errors.emplace(region_prefix + name, error_of(calls->second, region.model));
+      fit.errors.emplace(region_prefix + name,
+                         detail::range_errors(table_of(calls->second), region.model.cluster_law()));
     program.regions.emplace(name, std::move(region));
   }
   program.observed = {observation.executed_s + mpi_s, routines_s, mpi_s, observation.rest_s};

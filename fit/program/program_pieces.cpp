@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 
 #include "fit/kernel/kernel_regression.hpp"
 
@@ -142,7 +141,7 @@ double root_mean_square_error(const KernelTable& table, const core::PiecewiseLaw
   return std::sqrt(squares);
 }
 
-RangeErrors range_errors(const KernelTable& table, const core::PiecewiseLaw& law) {
+ModelError range_errors(const KernelTable& table, const core::PiecewiseLaw& law) {
   struct Cell {
     double observed_s = 0, predicted_s = 0;
   };
@@ -153,7 +152,7 @@ RangeErrors range_errors(const KernelTable& table, const core::PiecewiseLaw& law
     cell.observed_s += time_of(one);
     cell.predicted_s += static_cast<double>(one.count) * law.at(one.shape).mean_s(one.shape);
   }
-  RangeErrors errors;
+  ModelError errors;
   double time_s = 0;
   for (const auto& [range, cell] : cells) {
     const double error_s = std::abs(cell.predicted_s - cell.observed_s);
@@ -198,11 +197,23 @@ std::optional<KernelFitOptions> form_by_size(const KernelTable& table, const cor
   return form;
 }
 
+KernelFit with_pieces(KernelFit fit, const core::Monomial& split, std::vector<core::LawPiece> pieces,
+                      const core::ShapeRange& range, const std::vector<std::string>& notes) {
+  core::FitQuality quality = fit.model.quality();
+  quality.notes.insert(quality.notes.end(), notes.begin(), notes.end());
+  quality.mu_standard_errors.clear();
+  quality.mu_t_values.clear();
+  quality.sigma_standard_errors.clear();
+  quality.sigma_t_values.clear();
+  fit.model =
+      core::KernelModel::make("M'", core::PiecewiseLaw::make(split, std::move(pieces)), {}, range, std::move(quality));
+  return fit;
+}
+
 KernelFit joined(const KernelFit& inside, const KernelFit& outside, const core::Monomial& split, double from,
                  const core::ShapeRange& range) {
   KernelFit fit = inside;
   std::vector<core::LawPiece> laws;
-  core::FitQuality quality = inside.model.quality();
   fit.pieces.clear();
   const auto add = [&](const KernelFit& part, double begin, double end) {
     const std::vector<core::LawPiece>& pieces = part.model.cluster_law().pieces();
@@ -216,16 +227,10 @@ KernelFit joined(const KernelFit& inside, const KernelFit& outside, const core::
   };
   add(inside, 0, from);
   add(outside, from, std::numeric_limits<double>::infinity());
+  std::vector<std::string> notes;
   for (const std::string& note : outside.model.quality().notes)
-    quality.notes.push_back("from " + to_string(split) + " = " + short_number(from) + ": " + note);
-  // Of the pieces of one part only.
-  quality.mu_standard_errors.clear();
-  quality.mu_t_values.clear();
-  quality.sigma_standard_errors.clear();
-  quality.sigma_t_values.clear();
-  fit.model =
-      core::KernelModel::make("M'", core::PiecewiseLaw::make(split, std::move(laws)), {}, range, std::move(quality));
-  return fit;
+    notes.push_back("from " + to_string(split) + " = " + short_number(from) + ": " + note);
+  return with_pieces(std::move(fit), split, std::move(laws), range, notes);
 }
 
 }  // namespace hplcast::fit::detail

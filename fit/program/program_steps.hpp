@@ -24,14 +24,8 @@ ShapeWeights weights_of(const KernelTable& table, const core::Monomial& product)
 double root_mean_square_error(const KernelTable& table, const core::PiecewiseLaw& law,
                               const std::vector<double>& weights);
 
-/// Mean of |predicted / observed - 1| over ranges of sizes.
-struct RangeErrors {
-  double by_time = 0;  ///< a range counts by its time
-  double by_size = 0;  ///< all alike
-};
-
-/// Ranges of m, n, k by factors of 2: the scatter of the calls in one is no error of the model.
-RangeErrors range_errors(const KernelTable& table, const core::PiecewiseLaw& law);
+/// Over ranges of m, n, k by factors of 2: the scatter of the calls in one is no error of the model.
+ModelError range_errors(const KernelTable& table, const core::PiecewiseLaw& law);
 
 /// A time per `term`, another one in each piece along `split`: what steps at the size of a cache look like in the few
 /// sizes that a program has (find_breakpoints() asks for many). Pieces are found by dynamic programming on the relative
@@ -40,6 +34,10 @@ RangeErrors range_errors(const KernelTable& table, const core::PiecewiseLaw& law
 /// makes none. Nothing: one piece does.
 std::optional<KernelFitOptions> form_by_size(const KernelTable& table, const core::Monomial& term,
                                              const core::Monomial& split);
+
+/// `fit` with a law of these pieces and further notes, and without the errors of coefficients: they were of its own.
+KernelFit with_pieces(KernelFit fit, const core::Monomial& split, std::vector<core::LawPiece> pieces,
+                      const core::ShapeRange& range, const std::vector<std::string>& notes);
 
 /// `inside` where `split` is below `from`, `outside` from there on. Both have one piece, or pieces along `split`.
 KernelFit joined(const KernelFit& inside, const KernelFit& outside, const core::Monomial& split, double from,

@@ -99,7 +99,7 @@ std::vector<std::string> far_off(const ProgramObservation& seen, const std::map<
   constexpr double matters = 0.01, much = 0.15;
   std::vector<std::string> texts;
   for (const auto& [name, error] : errors) {
-    const bool is_region = name.rfind(detail::region_prefix, 0) == 0;
+    const bool is_region = core::begins_with(name, detail::region_prefix);
     const std::string its_name = is_region ? name.substr(detail::region_prefix.size()) : name;
     const ObservedSum& sum = is_region ? seen.regions.at(its_name) : seen.routines.at(its_name);
     if (sum.time_s < matters * seen.executed_s || error.by_time < much) continue;

@@ -30,11 +30,12 @@ double value(const std::vector<std::vector<double>>& columns, const std::vector<
   return sum;
 }
 
-double log_objective(const Points& points, const std::vector<std::vector<double>>& columns,
-                     const std::vector<double>& c) {
+double objective_of(const Points& points, const std::vector<std::vector<double>>& columns,
+                    const std::vector<double>& c) {
   double sum = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const double residual = points.y[i] - std::log(value(columns, c, i));
+    const double f = value(columns, c, i);
+    const double residual = points.y[i] - (points.objective == Objective::log ? std::log(f) : f);
     sum += points.weight[i] * residual * residual;
   }
   return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
@@ -51,7 +52,7 @@ std::vector<double> solve_log(const Points& points, RegressionData& data) {
     data.weights[i] = points.weight[i] / (data.y[i] * data.y[i]);
   }
   std::vector<double> best = solve_least_squares(data, non_negative).coefficients;
-  double least = log_objective(points, data.columns, best);
+  double least = objective_of(points, data.columns, best);
   constexpr int max_iterations = 50;
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -64,7 +65,7 @@ std::vector<double> solve_log(const Points& points, RegressionData& data) {
     for (double share = 1; share > 1e-3 && !better; share /= 4) {
       std::vector<double> c = best;
       for (std::size_t j = 0; j < c.size(); ++j) c[j] += share * (step[j] - best[j]);
-      const double objective = log_objective(points, data.columns, c);
+      const double objective = objective_of(points, data.columns, c);
       if (!(objective < least)) continue;
       better = least - objective > 1e-12 * least;
       least = objective;
@@ -132,16 +133,12 @@ JoinedLines fit_joined(const Points& points, const std::vector<double>& knots) {
   JoinedLines lines;
   if (points.objective == Objective::log) {
     c = solve_log(points, data);
-    lines.rss = log_objective(points, data.columns, c);
   } else {
     data.y = points.y;
     data.weights = points.weight;
     c = solve_least_squares(data, LeastSquaresOptions{points.non_negative}).coefficients;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const double residual = points.y[i] - value(data.columns, c, i);
-      lines.rss += points.weight[i] * residual * residual;
-    }
   }
+  lines.rss = objective_of(points, data.columns, c);
   lines.knots = knots;
   lines.start = c[0];
   lines.slopes.assign(c.begin() + 1, c.end());

@@ -141,35 +141,26 @@ std::vector<double> rho_grid(double least_log_x, double greatest_log_x) {
   return grid;
 }
 
-Line constant_log_line(const Points& points, Range range) {
+/// The constant, or else the line through the origin: one of the two limits.
+Line limit_log_line(const Points& points, Range range, bool constant) {
   double weight = 0, mean = 0;
   for (std::size_t i = range.first; i < range.last; ++i) {
     weight += points.weight[i];
-    mean += points.weight[i] * points.y[i];
+    mean += points.weight[i] * (constant ? points.y[i] : points.y[i] - points.log_x[i]);
   }
-  Line line{std::exp(mean / weight), 0, 0};
-  line.rss = residual_sum(points, range, line);
-  return line;
-}
-
-Line proportional_log_line(const Points& points, Range range) {
-  double weight = 0, mean = 0;
-  for (std::size_t i = range.first; i < range.last; ++i) {
-    weight += points.weight[i];
-    mean += points.weight[i] * (points.y[i] - points.log_x[i]);
-  }
-  Line line{0, std::exp(mean / weight), 0};
+  Line line;
+  (constant ? line.intercept : line.slope) = std::exp(mean / weight);
   line.rss = residual_sum(points, range, line);
   return line;
 }
 
 Line log_line(const Points& points, Range range) {
-  Line best = constant_log_line(points, range);
+  Line best = limit_log_line(points, range, true);
   if (range.size() == 1) return best;
   const bool has_zero = points.x[range.first] == 0;
   const std::size_t least = range.first + (has_zero ? 1 : 0);
   if (!has_zero) {
-    const Line proportional = proportional_log_line(points, range);
+    const Line proportional = limit_log_line(points, range, false);
     if (proportional.rss < best.rss) best = proportional;
   }
   const LogProfile profile(points, range);
@@ -192,10 +183,6 @@ Line log_line(const Points& points, Range range) {
 }
 
 }  // namespace
-
-double softplus(double t) noexcept {
-  return std::max(t, 0.0) + std::log1p(std::exp(-std::abs(t)));
-}
 
 Points make_points(const std::vector<SizeCell>& cells, Objective objective, bool non_negative) {
   Points points;

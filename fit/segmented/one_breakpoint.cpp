@@ -76,33 +76,17 @@ class RunningLogLine {
   double weight_ = 0;
 };
 
-/// costs[k]: rss of the k points at one end of the range, for all k that leave at least `min_sizes` on either side.
-template <typename Add, typename Rss>
-std::vector<double> running_costs(std::size_t count, std::size_t min_sizes, Add add, Rss rss) {
-  std::vector<double> costs(count + 1, std::numeric_limits<double>::infinity());
-  for (std::size_t k = 1; k + min_sizes <= count; ++k) {
-    add(k - 1);
-    if (k >= min_sizes) costs[k] = rss();
+/// costs[k]: rss of the k points at the left (`forward`) or the right end of the range, for all k that leave at least
+/// `min_sizes` on either side.
+template <typename Running>
+std::vector<double> end_costs(Running line, const Points& points, Range range, std::size_t min_sizes, bool forward) {
+  std::vector<double> costs(range.size() + 1, std::numeric_limits<double>::infinity());
+  for (std::size_t k = 1; k + min_sizes <= range.size(); ++k) {
+    const std::size_t i = forward ? range.first + k - 1 : range.last - k;
+    line.add(points.x[i], points.y[i], points.weight[i]);
+    if (k >= min_sizes) costs[k] = line.rss();
   }
   return costs;
-}
-
-/// Costs from the left (`forward`) or from the right end.
-std::vector<double> end_costs(const Points& points, Range range, std::size_t min_sizes, bool forward) {
-  const auto index = [&](std::size_t k) { return forward ? range.first + k : range.last - 1 - k; };
-  if (points.objective == Objective::log) {
-    const std::size_t least = range.first + (points.x[range.first] == 0 ? 1 : 0);
-    RunningLogLine line(points.log_x[least], points.log_x[range.last - 1]);
-    return running_costs(
-        range.size(), min_sizes,
-        [&](std::size_t k) { line.add(points.x[index(k)], points.y[index(k)], points.weight[index(k)]); },
-        [&] { return line.rss(); });
-  }
-  RunningLine line(points.non_negative);
-  return running_costs(
-      range.size(), min_sizes,
-      [&](std::size_t k) { line.add(points.x[index(k)], points.y[index(k)], points.weight[index(k)]); },
-      [&] { return line.rss(); });
 }
 
 Split exact_split(const Points& points, Range range, double whole_rss, std::size_t at) {
@@ -115,8 +99,14 @@ Split exact_split(const Points& points, Range range, double whole_rss, std::size
 
 Split best_split(const Points& points, Range range, const Line& whole, std::size_t min_sizes) {
   if (range.size() < 2 * min_sizes) return {};
-  const std::vector<double> left = end_costs(points, range, min_sizes, true);
-  const std::vector<double> right = end_costs(points, range, min_sizes, false);
+  const auto costs = [&](bool forward) {
+    if (points.objective != Objective::log)
+      return end_costs(RunningLine(points.non_negative), points, range, min_sizes, forward);
+    const std::size_t least = range.first + (points.x[range.first] == 0 ? 1 : 0);
+    const RunningLogLine line(points.log_x[least], points.log_x[range.last - 1]);
+    return end_costs(line, points, range, min_sizes, forward);
+  };
+  const std::vector<double> left = costs(true), right = costs(false);
   std::size_t best = min_sizes;
   for (std::size_t k = min_sizes; k + min_sizes <= range.size(); ++k)
     if (left[k] + right[range.size() - k] < left[best] + right[range.size() - best]) best = k;
@@ -143,6 +133,11 @@ namespace {
 struct Symmetric {
   double a = 0, b = 0, d = 0;
 
+  void add(double weight, double u, double v) {
+    a += weight * u * u;
+    b += weight * u * v;
+    d += weight * v * v;
+  }
   double determinant() const { return a * d - b * b; }
   Symmetric inverse() const {
     const double det = determinant();
@@ -175,9 +170,7 @@ bool robust_covariance(const Points& points, Range range, const Line& line, doub
   Symmetric information;
   for (std::size_t i = range.first; i < range.last; ++i) {
     const Row row = row_of(points, i, line, unit);
-    information.a += points.weight[i] * row.intercept * row.intercept;
-    information.b += points.weight[i] * row.intercept * row.slope;
-    information.d += points.weight[i] * row.slope * row.slope;
+    information.add(points.weight[i], row.intercept, row.slope);
   }
   if (information.singular()) return false;
   const Symmetric inverse = information.inverse();
@@ -188,9 +181,7 @@ bool robust_covariance(const Points& points, Range range, const Line& line, doub
     const double w = points.weight[i];
     const double leverage = std::min(w * inverse.form(row.intercept, row.slope), 1 - 1e-6);
     const double spread = w * w * (row.residual * row.residual + least_square) / ((1 - leverage) * (1 - leverage));
-    scores.a += spread * row.intercept * row.intercept;
-    scores.b += spread * row.intercept * row.slope;
-    scores.d += spread * row.slope * row.slope;
+    scores.add(spread, row.intercept, row.slope);
   }
   result = sandwich(inverse, scores);
   return true;

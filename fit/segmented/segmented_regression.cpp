@@ -17,13 +17,8 @@ void SamplesBySize::add(double size, double duration_s) {
   SizeCell& cell = cells_[size];
   cell.size = size;
   const auto n = static_cast<double>(++cell.rows);
-  const double step = duration_s - cell.mean;
-  cell.mean += step / n;
-  cell.m2 += step * (duration_s - cell.mean);
-  const double value = std::log(duration_s);
-  const double log_step = value - cell.mean_log;
-  cell.mean_log += log_step / n;
-  cell.m2_log += log_step * (value - cell.mean_log);
+  detail::update_moments(n, duration_s, cell.mean, cell.m2);
+  detail::update_moments(n, std::log(duration_s), cell.mean_log, cell.m2_log);
   ++rows_;
 }
 
@@ -108,11 +103,6 @@ void fit_continuous(const Points& points, const SegmentedOptions& options, const
   fit.bic = detail::bic(points, fit.rss, fit.segments.size(), true);
 }
 
-void check_ascending(const std::vector<SizeCell>& cells) {
-  for (std::size_t i = 1; i < cells.size(); ++i)
-    if (!(cells[i - 1].size < cells[i].size)) throw core::DomainError("size", cells[i].size, "ascending sizes");
-}
-
 void assign_starts(const Points& points, const Pieces& pieces, const SegmentedOptions& options, SegmentedFit& fit) {
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     const double left = points.x[pieces[i].range.first - 1], right = points.x[pieces[i].range.first];
@@ -140,15 +130,8 @@ void validate(const SegmentedOptions& options) {
 }
 
 const char* to_string(Objective objective) {
-  switch (objective) {
-    case Objective::ols:
-      return "ols";
-    case Objective::weighted:
-      return "weighted";
-    case Objective::log:
-      break;
-  }
-  return "log";
+  constexpr const char* names[] = {"ols", "weighted", "log"};
+  return names[static_cast<std::size_t>(objective)];
 }
 
 Objective objective_from_name(const std::string& name) {
@@ -158,17 +141,8 @@ Objective objective_from_name(const std::string& name) {
 }
 
 const char* to_string(SegmentedStatus status) {
-  switch (status) {
-    case SegmentedStatus::ok:
-      return "ok";
-    case SegmentedStatus::no_rows:
-      return "no_rows";
-    case SegmentedStatus::too_few_sizes:
-      return "too_few_sizes";
-    case SegmentedStatus::bad_values:
-      break;
-  }
-  return "bad_values";
+  constexpr const char* names[] = {"ok", "no_rows", "too_few_sizes", "bad_values"};
+  return names[static_cast<std::size_t>(status)];
 }
 
 std::vector<double> SegmentedFit::breakpoints() const {
@@ -185,7 +159,8 @@ const FittedSegment& segment_at(const std::vector<FittedSegment>& segments, doub
 
 SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOptions& options) {
   validate(options);
-  check_ascending(cells);
+  for (std::size_t i = 1; i < cells.size(); ++i)
+    if (!(cells[i - 1].size < cells[i].size)) throw core::DomainError("size", cells[i].size, "ascending sizes");
   SegmentedFit fit;
   fit.objective = options.objective;
   if (cells.empty()) {
@@ -198,8 +173,7 @@ SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOp
     return fit;
   }
   const Points points = detail::make_points(cells, options.objective, options.non_negative);
-  const Pieces pieces =
-      options.breakpoints ? cut(points, *options.breakpoints) : detail::SegmentSearch(points, options).best();
+  const Pieces pieces = options.breakpoints ? cut(points, *options.breakpoints) : detail::best_pieces(points, options);
   fit.status = SegmentedStatus::ok;
   for (const Piece& piece : pieces) {
     fit.segments.push_back(segment_of(points, piece));
@@ -215,15 +189,8 @@ SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOp
 }
 
 const char* to_string(SegmentNoiseKind kind) {
-  switch (kind) {
-    case SegmentNoiseKind::none:
-      return "none";
-    case SegmentNoiseKind::n1:
-      return "n1";
-    case SegmentNoiseKind::mixture:
-      break;
-  }
-  return "mixture";
+  constexpr const char* names[] = {"none", "n1", "mixture"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 SegmentNoiseKind segment_noise_from_name(const std::string& name) {
@@ -241,9 +208,7 @@ void SegmentNoiseCollector::add(double x, double y) {
   Residuals& residuals = residuals_[static_cast<std::size_t>(&segment - segments_.data())];
   const double residual = y - segment(x);
   ++residuals.rows;
-  const double step = residual - residuals.mean;
-  residuals.mean += step / static_cast<double>(residuals.rows);
-  residuals.m2 += step * (residual - residuals.mean);
+  detail::update_moments(static_cast<double>(residuals.rows), residual, residuals.mean, residuals.m2);
   detail::keep_in_reservoir(residuals.sample, capacity, residuals.rows, residual);
 }
 
@@ -255,9 +220,7 @@ std::vector<SegmentNoise> SegmentNoiseCollector::noise(SegmentNoiseKind kind) co
     if (residuals.rows > coefficients && kind != SegmentNoiseKind::none) {
       noise.mean = residuals.mean;
       noise.sd = std::sqrt(residuals.m2 / static_cast<double>(residuals.rows - coefficients));
-      GaussianMixture mixture;
-      if (kind == SegmentNoiseKind::mixture) mixture = fit_gaussian_mixture(residuals.sample);
-      if (mixture.ok) noise.modes = std::move(mixture.modes);
+      if (kind == SegmentNoiseKind::mixture) noise.modes = fit_gaussian_mixture(residuals.sample);
       noise.sample = residuals.sample;
     }
     all.push_back(std::move(noise));

@@ -6,11 +6,22 @@
 #include <tuple>
 #include <vector>
 
+#include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/run_series.hpp"
 
 namespace hplcast::fit {
+
+namespace {
+
+void require_valid(const DatedValues& cpu) {
+  if (cpu.day.size() != cpu.value.size()) {
+    throw core::DomainError("length of days", static_cast<double>(cpu.day.size()), "one per value");
+  }
+  for (double value : cpu.value)
+    if (!(std::isfinite(value) && value > 0)) throw core::DomainError("value of a run", value, "a finite number > 0");
+}
 
 struct FlaggedRun {
   RunScore score;
@@ -29,20 +40,6 @@ struct Track {
   RunSeries runs;
   std::vector<std::map<std::size_t, FlaggedRun>> flagged = {};  ///< per window of the options, by run
 };
-
-/// @throws core::DomainError for options outside their domain.
-void require_valid(const FindingOptions& options);
-
-/// Fills in what is flagged, and counts the tests. The runs that are flagged alone enter no reference.
-TestsOfDays score_tracks(std::vector<Track>& tracks, const FindingOptions& options);
-
-/// Adds what a track shows.
-void add_findings(const Track& track, const FindingOptions& options, std::vector<Finding>& found);
-
-/// How many runs the newest run lacks for a test; 0: none.
-std::size_t missing_runs(const Track& track, std::size_t least_runs);
-
-namespace {
 
 constexpr std::size_t least_gap = 3;  // fewer runs inside than that between two flagged ones end nothing
 
@@ -206,31 +203,30 @@ Finding finding_of(const Track& track, const std::vector<Mark>& marks, const Epi
   return one;
 }
 
-}  // namespace
-
-void require_valid(const FindingOptions& options) {
+/// One for each window, and one for single runs behind them.
+std::vector<RunTests> tests_of(const FindingOptions& options) {
   if (options.windows.empty()) throw core::DomainError("windows", "none", "one at least");
+  std::vector<RunTests> tests;
   for (std::size_t window : options.windows)
-    require_valid_test(options.confidence, window, options.least_runs, options.least_sd);
+    tests.emplace_back(RunTestOptions{options.confidence, window, options.least_runs, options.least_sd});
+  tests.emplace_back(RunTestOptions{options.confidence, 1, options.least_runs, options.least_sd});
   if (!std::is_sorted(options.windows.begin(), options.windows.end()))
     throw core::DomainError("windows", "falling", "rising numbers");
   if (!(options.least_effect >= 0)) throw core::DomainError("least effect", options.least_effect, "a number >= 0");
   if (options.repeated < 1) throw core::DomainError("repeated", 0.0, "a number >= 1");
   if (options.least_cpus < 2)
     throw core::DomainError("least number of CPUs", static_cast<double>(options.least_cpus), "a number >= 2");
+  return tests;
 }
 
-TestsOfDays score_tracks(std::vector<Track>& tracks, const FindingOptions& options) {
+/// Fills in what is flagged, and counts the tests. The runs that are flagged alone enter no reference.
+TestsOfDays score_tracks(std::vector<Track>& tracks, std::vector<RunTests> tests, const FindingOptions& options) {
   TestsOfDays tests_of_days;
-  RunTests alone({options.confidence, 1, options.least_runs, options.least_sd});
-  std::vector<RunTests> tests;
-  for (std::size_t window : options.windows)
-    tests.emplace_back(RunTestOptions{options.confidence, window, options.least_runs, options.least_sd});
   for (Track& track : tracks) {
-    const auto single = alone.scores(track.runs);
+    const auto single = tests.back().scores(track.runs);
     std::vector<bool> flagged;
     for (const RunScore& score : single) flagged.push_back(is_flagged(score.region));
-    for (std::size_t w = 0; w < tests.size(); ++w) {
+    for (std::size_t w = 0; w < options.windows.size(); ++w) {
       const auto scores = options.windows[w] == 1 ? single : tests[w].scores(track.runs, flagged);
       auto& kept = track.flagged.emplace_back();
       for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -243,6 +239,7 @@ TestsOfDays score_tracks(std::vector<Track>& tracks, const FindingOptions& optio
   return tests_of_days;
 }
 
+/// Adds what a track shows.
 void add_findings(const Track& track, const FindingOptions& options, std::vector<Finding>& found) {
   const auto marks = marks_of(track, options);
   for (const Episode& episode : episodes_of(track, marks)) {
@@ -253,6 +250,7 @@ void add_findings(const Track& track, const FindingOptions& options, std::vector
   }
 }
 
+/// How many runs the newest run lacks for a test; 0: none.
 std::size_t missing_runs(const Track& track, std::size_t least_runs) {
   const std::size_t newest = newest_run(track);
   if (newest == 0) return least_runs + 1;
@@ -261,8 +259,6 @@ std::size_t missing_runs(const Track& track, std::size_t least_runs) {
     if (track.runs.epoch[i] == track.runs.epoch[newest - 1] && !track.runs.outlier[i]) ++same;
   return same > least_runs ? 0 : least_runs + 1 - same;
 }
-
-namespace {
 
 void require_valid(const CpuHistory& cpu) {
   const std::size_t runs = cpu.time_s.size();
@@ -276,7 +272,6 @@ Track common_track(std::size_t factor, const CommonFactor& common, const FactorH
   Track track;
   track.factor = factor;
   track.cpu = Finding::all_cpus;
-  track.against = Against::own;
   std::map<std::int64_t, std::size_t> epochs;
   std::map<std::int64_t, std::int64_t> times;
   for (const CpuHistory& cpu : history.cpus) {
@@ -314,10 +309,9 @@ Track ratio_track(const CpuHistory& cpu, const std::vector<double>& ratios, cons
 
 /// Others, such as coefficients of models, have no ratio.
 bool all_positive(const FactorHistory& history) {
-  for (const CpuHistory& cpu : history.cpus)
-    for (double value : cpu.value)
-      if (!(value > 0)) return false;
-  return true;
+  return std::all_of(history.cpus.begin(), history.cpus.end(), [](const CpuHistory& cpu) {
+    return std::all_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value > 0; });
+  });
 }
 
 void add_tracks(std::size_t factor, const FactorHistory& history, const FindingOptions& options,
@@ -326,10 +320,8 @@ void add_tracks(std::size_t factor, const FactorHistory& history, const FindingO
   for (std::size_t c = 0; c < history.cpus.size(); ++c) {
     const CpuHistory& cpu = history.cpus[c];
     require_valid(cpu);
-    if (options.own) {
-      Track track{factor, c, Against::own, cpu.time_s, {1, cpu.value, cpu.outlier, cpu.own_epoch}, {}};
-      tracks.push_back(std::move(track));
-    }
+    if (options.own)
+      tracks.push_back({factor, c, Against::own, cpu.time_s, {1, cpu.value, cpu.outlier, cpu.own_epoch}});
     DatedValues& values = dated.emplace_back();
     values.value = cpu.value;
     for (std::int64_t time_s : cpu.time_s) values.day.push_back(core::day_of(time_s));
@@ -369,25 +361,25 @@ std::vector<Finding> explained(const std::vector<Finding>& found) {
   std::vector<Finding> result;
   std::map<const Finding*, std::size_t> of_all;
   const auto is_own = [](const Finding& one) { return one.against == Against::own && one.cpu != Finding::all_cpus; };
-  const auto is_common = [](const Finding& one) { return one.cpu == Finding::all_cpus; };
   for (const Finding& one : found) {
     if (!is_own(one)) continue;
-    bool keep = true;
-    for (const Finding& other : found) {
-      if (!overlap(one, other)) continue;
-      if (other.cpu == one.cpu && other.against == Against::cluster) keep = false;
+    const auto ratio_too = [&](const Finding& other) {
+      return overlap(one, other) && other.cpu == one.cpu && other.against == Against::cluster;
+    };
+    if (std::any_of(found.begin(), found.end(), ratio_too)) continue;
+    const auto common = std::find_if(found.begin(), found.end(), [&](const Finding& other) {
+      return other.cpu == Finding::all_cpus && overlap(one, other);
+    });
+    if (common == found.end()) {
+      result.push_back(one);
+    } else {
+      ++of_all[&*common];
     }
-    for (const Finding& other : found) {
-      if (!keep || !is_common(other) || !overlap(one, other)) continue;
-      ++of_all[&other];
-      keep = false;
-    }
-    if (keep) result.push_back(one);
   }
   for (const Finding& one : found) {
     if (is_own(one)) continue;
     result.push_back(one);
-    if (of_all.count(&one) > 0) result.back().also_cpus = of_all[&one];
+    result.back().also_cpus = of_all[&one];
   }
   std::stable_sort(result.begin(), result.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.factor, a.cpu, a.since_s) < std::tie(b.factor, b.cpu, b.since_s);
@@ -397,12 +389,32 @@ std::vector<Finding> explained(const std::vector<Finding>& found) {
 
 }  // namespace
 
+CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
+  std::map<std::int64_t, std::vector<double>> shares_of_day;
+  for (const DatedValues& cpu : cpus) {
+    require_valid(cpu);
+    if (cpu.value.empty()) continue;
+    const double own = detail::quantile_of(cpu.value, 0.5);
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) shares_of_day[cpu.day[i]].push_back(cpu.value[i] / own);
+  }
+  CommonFactor result;
+  for (const auto& [day, shares] : shares_of_day) {
+    result.cpus_of_day[day] = shares.size();
+    result.of_day[day] = detail::quantile_of(shares, 0.5);
+  }
+  for (const DatedValues& cpu : cpus) {
+    std::vector<double>& ratios = result.ratios.emplace_back(cpu.value);
+    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] /= result.of_day.at(cpu.day[i]);
+  }
+  return result;
+}
+
 Findings find_changes(const std::vector<FactorHistory>& factors, const FindingOptions& options) {
-  require_valid(options);
+  std::vector<RunTests> run_tests = tests_of(options);
   Findings result;
   std::vector<Track> tracks;
   for (std::size_t f = 0; f < factors.size(); ++f) add_tracks(f, factors[f], options, tracks);
-  const TestsOfDays tests = score_tracks(tracks, options);
+  const TestsOfDays tests = score_tracks(tracks, std::move(run_tests), options);
   for (const auto& day : tests) result.counts.tests += day.second;
   correct_by_day(tracks, tests, options.correction);
   std::vector<Finding> found;

@@ -12,16 +12,12 @@ namespace hplcast::fit {
 
 namespace {
 
-void require_freedom(std::size_t p, std::size_t n) {
+boost::math::fisher_f distribution(std::size_t p, std::size_t n) {
   if (p < 1) throw core::DomainError("number of factors", static_cast<double>(p), "a number >= 1");
   if (n <= p) {
     throw core::DomainError("number of earlier runs", static_cast<double>(n),
                             "more than the number of factors, " + std::to_string(p));
   }
-}
-
-boost::math::fisher_f distribution(std::size_t p, std::size_t n) {
-  require_freedom(p, n);
   return boost::math::fisher_f(static_cast<double>(p), static_cast<double>(n - p));
 }
 

@@ -13,6 +13,8 @@ bool is_flagged(Region region) {
   return region == Region::below || region == Region::above || region == Region::outside;
 }
 
+namespace {
+
 void require_valid(const RunSeries& series) {
   if (series.dimensions < 1) throw core::DomainError("number of factors", 0.0, "a number >= 1");
   const std::size_t runs = series.runs();
@@ -26,28 +28,38 @@ void require_valid(const RunSeries& series) {
     if (!std::isfinite(value)) throw core::DomainError("value of a run", value, "a finite number");
 }
 
-void require_valid_test(double confidence, std::size_t window, std::size_t least_runs, double least_sd) {
-  if (!(confidence > 0 && confidence < 1))
-    throw core::DomainError("confidence", confidence, "a number above 0 and below 1");
-  if (window < 1) throw core::DomainError("window", 0.0, "a number >= 1");
-  if (least_runs < 2) throw core::DomainError("least number of runs", static_cast<double>(least_runs), "a number >= 2");
-  if (!(least_sd >= 0)) throw core::DomainError("least standard deviation", least_sd, "a number >= 0");
+void require_valid(const RunTestOptions& options) {
+  if (!(options.confidence > 0 && options.confidence < 1))
+    throw core::DomainError("confidence", options.confidence, "a number above 0 and below 1");
+  if (options.window < 1) throw core::DomainError("window", 0.0, "a number >= 1");
+  if (options.least_runs < 2)
+    throw core::DomainError("least number of runs", static_cast<double>(options.least_runs), "a number >= 2");
+  if (!(options.least_sd >= 0)) throw core::DomainError("least standard deviation", options.least_sd, "a number >= 0");
 }
 
-Region flagged_region(std::size_t dimensions, double observed, double expected) {
-  if (dimensions > 1) return Region::outside;
-  return observed < expected ? Region::below : Region::above;
+/// Of the mean of `r` runs, compared with `reference` as if that had `n` of them.
+RunScore scored(const ReferenceRuns& reference, std::size_t n, const std::vector<double>& mean, std::size_t r,
+                double statistic, double limit, double least_sd) {
+  RunScore score;
+  score.reference_runs = n;
+  score.statistic = statistic;
+  score.observed = mean[0];
+  score.expected = reference.mean()[0];
+  score.sd = reference.standard_deviation(0, least_sd);
+  const Region side = score.observed < score.expected ? Region::below : Region::above;
+  score.region = !(statistic > limit) ? Region::inside : mean.size() > 1 ? Region::outside : side;
+  const double share = 1 / static_cast<double>(n) + 1 / static_cast<double>(r);
+  if (mean.size() == 1) score.half_width = score.sd * std::sqrt(share * limit);
+  return score;
 }
 
 /// One pass through a series.
-struct RunTests::Walk {
+struct Walk {
   const RunSeries& series;
   ReferenceRuns reference;
   std::deque<std::size_t> window;
 
   explicit Walk(const RunSeries& runs) : series(runs), reference(runs.dimensions) {}
-
-  const double* run(std::size_t i) const { return series.values.data() + i * series.dimensions; }
 
   std::vector<double> mean_of_window(std::size_t left_out = static_cast<std::size_t>(-1)) const {
     std::vector<double> mean(series.dimensions);
@@ -55,7 +67,7 @@ struct RunTests::Walk {
     for (std::size_t i : window) {
       if (i == left_out) continue;
       ++count;
-      for (std::size_t d = 0; d < mean.size(); ++d) mean[d] += run(i)[d];
+      for (std::size_t d = 0; d < mean.size(); ++d) mean[d] += series.run(i)[d];
     }
     for (double& value : mean) value /= count;
     return mean;
@@ -66,7 +78,7 @@ struct RunTests::Walk {
     const auto distance = [&](std::size_t i) {
       double sum = 0;
       for (std::size_t d = 0; d < series.dimensions; ++d) {
-        const double difference = run(i)[d] - reference.mean()[d];
+        const double difference = series.run(i)[d] - reference.mean()[d];
         sum += difference * difference / std::max(reference.covariance(d, d), 1e-300);
       }
       return sum;
@@ -76,8 +88,10 @@ struct RunTests::Walk {
   }
 };
 
+}  // namespace
+
 RunTests::RunTests(const RunTestOptions& options) : options_(options) {
-  require_valid_test(options.confidence, options.window, options.least_runs, options.least_sd);
+  require_valid(options);
 }
 
 double RunTests::limit(std::size_t p, std::size_t n) {
@@ -87,21 +101,11 @@ double RunTests::limit(std::size_t p, std::size_t n) {
 }
 
 RunScore RunTests::score(const ReferenceRuns& reference, const std::vector<double>& mean, std::size_t r) {
-  RunScore result;
   const std::size_t n = reference.count();
-  if (n < options_.least_runs) return result;
+  if (n < options_.least_runs) return {};
   const auto statistic = chew_statistic(reference, mean, r, options_.least_sd);
-  if (!statistic) return result;
-  const double most = limit(reference.dimensions(), n);
-  result.reference_runs = n;
-  result.statistic = *statistic;
-  result.observed = mean[0];
-  result.expected = reference.mean()[0];
-  result.region = *statistic > most ? flagged_region(mean.size(), mean[0], result.expected) : Region::inside;
-  result.sd = reference.standard_deviation(0, options_.least_sd);
-  const double share = 1 / static_cast<double>(n) + 1 / static_cast<double>(r);
-  if (mean.size() == 1) result.half_width = result.sd * std::sqrt(share * most);
-  return result;
+  if (!statistic) return {};
+  return scored(reference, n, mean, r, *statistic, limit(reference.dimensions(), n), options_.least_sd);
 }
 
 std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vector<bool>& kept_out) {
@@ -116,7 +120,8 @@ std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vecto
       walk.window.clear();
     }
     if (series.outlier[i]) {
-      if (options_.window == 1) result[i] = score(walk.reference, {walk.run(i), walk.run(i) + series.dimensions}, 1);
+      if (options_.window == 1)
+        result[i] = score(walk.reference, {series.run(i), series.run(i) + series.dimensions}, 1);
       continue;
     }
     walk.window.push_back(i);
@@ -129,14 +134,12 @@ std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vecto
     }
     const std::size_t oldest = walk.window.front();
     walk.window.pop_front();
-    if (!flagged && (kept_out.empty() || !kept_out[oldest])) walk.reference.add(walk.run(oldest));
+    if (!flagged && (kept_out.empty() || !kept_out[oldest])) walk.reference.add(series.run(oldest));
   }
   return result;
 }
 
 namespace {
-
-using Runs = std::vector<std::size_t>;
 
 /// What a run is compared with, and its window.
 struct Comparison {
@@ -145,111 +148,78 @@ struct Comparison {
   std::vector<double> window_mean;             ///< empty: the window is not full
 };
 
-class PublishedWalk {
- public:
-  PublishedWalk(const RunSeries& series, const PublishedTestOptions& options)
-      : series_(series), options_(options), comparisons_(series.runs()) {
-    // The first runs after a change are compared with what was before it: earlier epochs overwrite later ones.
-    if (series.runs() == 0) return;
-    for (std::size_t epoch = series.epoch.back() + 1; epoch-- > series.epoch.front();) fill(epoch);
-    repeat_for_outliers();
-  }
-
-  const Comparison& comparison(std::size_t run) const { return comparisons_[run]; }
-
- private:
-  const double* run(std::size_t i) const { return series_.values.data() + i * series_.dimensions; }
-
-  void fill(std::size_t epoch) {
-    Runs normal, all;
-    std::size_t later = 0;
-    for (std::size_t i = 0; i < series_.runs(); ++i) {
-      const bool inside = series_.epoch[i] == epoch;
-      const bool kept = series_.epoch[i] > epoch && !series_.outlier[i] && later < options_.keep;
-      if (kept) ++later;
-      if (inside || kept) all.push_back(i);
-      if ((inside || kept) && !series_.outlier[i]) normal.push_back(i);
+/// Of the runs of one epoch, and the first `keep` ones after it.
+void compare_epoch(const RunSeries& series, const PublishedTestOptions& options, std::size_t epoch,
+                   std::vector<Comparison>& comparisons) {
+  ReferenceRuns reference(series.dimensions);
+  std::vector<std::optional<ReferenceRuns>> after;  // each run that has entered the reference
+  std::deque<std::size_t> window;
+  std::size_t later = 0;
+  for (std::size_t i = 0; i < series.runs(); ++i) {
+    const bool kept = series.epoch[i] > epoch && !series.outlier[i] && later < options.keep;
+    if (kept) ++later;
+    if (series.epoch[i] != epoch && !kept) continue;
+    Comparison& one = comparisons[i];
+    one.window_mean.clear();
+    window.push_back(i);
+    if (window.size() > options.window) window.pop_front();
+    if (window.size() == options.window) {
+      one.window_mean.resize(series.dimensions);
+      for (const std::size_t run : window)
+        for (std::size_t d = 0; d < series.dimensions; ++d)
+          one.window_mean[d] += series.run(run)[d] / static_cast<double>(options.window);
     }
-    fill_references(normal);
-    fill_windows(all);
+    if (series.outlier[i]) continue;
+    const std::size_t entered = after.size();
+    one.before_run = entered >= 1 ? after.back() : std::nullopt;
+    one.before_window = entered >= options.window ? after[entered - options.window] : std::nullopt;
+    reference.add(series.run(i));
+    after.push_back(reference.count() >= options.least_runs ? std::optional(reference) : std::nullopt);
   }
+}
 
-  void fill_references(const Runs& normal) {
-    ReferenceRuns reference(series_.dimensions);
-    std::vector<std::optional<ReferenceRuns>> after(normal.size());  // the reference once a run has entered it
-    for (std::size_t j = 0; j < normal.size(); ++j) {
-      reference.add(run(normal[j]));
-      if (reference.count() >= options_.least_runs) after[j] = reference;
+std::vector<Comparison> published_comparisons(const RunSeries& series, const PublishedTestOptions& options) {
+  std::vector<Comparison> comparisons(series.runs());
+  if (comparisons.empty()) return comparisons;
+  // The first runs after a change are compared with what was before it: earlier epochs overwrite later ones.
+  for (std::size_t epoch = series.epoch.back() + 1; epoch-- > series.epoch.front();)
+    compare_epoch(series, options, epoch, comparisons);
+  const Comparison none;
+  const Comparison *run_last = &none, *window_last = &none;
+  for (std::size_t i = 0; i < series.runs(); ++i) {
+    Comparison& one = comparisons[i];
+    if (series.outlier[i]) {
+      one.before_run = run_last->before_run;
+      one.before_window = window_last->before_window;
+      continue;
     }
-    for (std::size_t j = 0; j < normal.size(); ++j) {
-      Comparison& one = comparisons_[normal[j]];
-      one.before_run = j >= 1 ? after[j - 1] : std::nullopt;
-      one.before_window = j >= options_.window ? after[j - options_.window] : std::nullopt;
-    }
+    if (one.before_run) run_last = &one;
+    if (one.before_window) window_last = &one;
   }
-
-  void fill_windows(const Runs& all) {
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      std::vector<double>& mean = comparisons_[all[j]].window_mean;
-      mean.clear();
-      if (j + 1 < options_.window) continue;
-      mean.assign(series_.dimensions, 0.0);
-      for (std::size_t k = j + 1 - options_.window; k <= j; ++k)
-        for (std::size_t d = 0; d < mean.size(); ++d) mean[d] += run(all[k])[d] / static_cast<double>(options_.window);
-    }
-  }
-
-  void repeat_for_outliers() {
-    const Comparison none;
-    const Comparison* run_last = &none;
-    const Comparison* window_last = &none;
-    for (std::size_t i = 0; i < series_.runs(); ++i) {
-      Comparison& one = comparisons_[i];
-      if (series_.outlier[i]) {
-        one.before_run = run_last->before_run;
-        one.before_window = window_last->before_window;
-        continue;
-      }
-      if (one.before_run) run_last = &one;
-      if (one.before_window) window_last = &one;
-    }
-  }
-
-  const RunSeries& series_;
-  const PublishedTestOptions& options_;
-  std::vector<Comparison> comparisons_;
-};
+  return comparisons;
+}
 
 }  // namespace
 
 std::vector<RunScore> published_scores(const RunSeries& series, const PublishedTestOptions& options) {
   require_valid(series);
-  require_valid_test(options.confidence, options.window, options.least_runs, options.least_sd);
-  const PublishedWalk walk(series, options);
+  require_valid(options);
+  const std::vector<Comparison> comparisons = published_comparisons(series, options);
   std::vector<RunScore> result(series.runs());
   for (std::size_t i = 0; i < series.runs(); ++i) {
-    const Comparison& one = walk.comparison(i);
+    const Comparison& one = comparisons[i];
     const auto& reference = one.before_window;
     const auto& count_from = options.count_before_last ? one.before_run : reference;
     if (!reference || !count_from || one.window_mean.empty()) continue;
-    const auto statistic = chew_statistic(*reference, one.window_mean, options.window, options.least_sd);
+    auto statistic = chew_statistic(*reference, one.window_mean, options.window, options.least_sd);
     if (!statistic) continue;
-    RunScore& score = result[i];
-    score.region = Region::inside;
-    score.reference_runs = count_from->count();
-    score.expected = reference->mean()[0];
-    score.observed = one.window_mean[0];
-    score.statistic = *statistic;
     const std::size_t p = series.dimensions, n = count_from->count(), r = options.window;
     if (options.count_before_last && p == 1) {
       const auto share = [r](std::size_t m) { return static_cast<double>(m) / static_cast<double>(m + r); };
-      score.statistic *= share(n) / share(reference->count());
+      *statistic *= share(n) / share(reference->count());
     }
-    const double most = f_limit(options.confidence, p, n);
-    if (score.statistic > most) score.region = flagged_region(p, score.observed, score.expected);
-    score.sd = reference->standard_deviation(0, options.least_sd);
-    const double variance_share = 1 / static_cast<double>(n) + 1 / static_cast<double>(r);
-    if (p == 1) score.half_width = score.sd * std::sqrt(variance_share * most);
+    const double limit = f_limit(options.confidence, p, n);
+    result[i] = scored(*reference, n, one.window_mean, r, *statistic, limit, options.least_sd);
   }
   return result;
 }

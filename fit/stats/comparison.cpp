@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
 
@@ -60,16 +61,10 @@ SampleSummary summarize(const std::vector<double>& values) {
   double squares = 0;
   for (const double value : values) {
     ++sample.count;
-    const double step = value - sample.mean;
-    sample.mean += step / static_cast<double>(sample.count);
-    squares += step * (value - sample.mean);
+    detail::update_moments(static_cast<double>(sample.count), value, sample.mean, squares);
   }
   sample.sd = std::sqrt(squares / static_cast<double>(sample.count - 1));
   return sample;
-}
-
-Bounds mean_interval(const std::vector<double>& values, double level) {
-  return mean_interval(summarize(values), level);
 }
 
 Bounds mean_interval(const SampleSummary& sample, double level) {
@@ -78,10 +73,6 @@ Bounds mean_interval(const SampleSummary& sample, double level) {
   const boost::math::students_t student(static_cast<double>(sample.count - 1));
   const double half = boost::math::quantile(student, (1 + level) / 2) * std::sqrt(error_square(sample));
   return {sample.mean - half, sample.mean + half, level};
-}
-
-TestResult welch_t_test(const std::vector<double>& a, const std::vector<double>& b) {
-  return welch_t_test(summarize(a), summarize(b));
 }
 
 TestResult welch_t_test(const SampleSummary& a, const SampleSummary& b) {

@@ -2,7 +2,6 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
@@ -16,7 +15,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index terms = 3;
+constexpr Index term_count = 3;
 
 /// Pieces with x moved to [0, 1].
 struct Pieces {
@@ -25,7 +24,7 @@ struct Pieces {
   Index size() const { return x.size(); }
   /// The terms of the quadratic, times units.
   MatrixXd quadratic() const {
-    MatrixXd h(size(), terms);
+    MatrixXd h(size(), term_count);
     h.col(0) = units;
     h.col(1) = units.cwiseProduct(x);
     h.col(2) = h.col(1).cwiseProduct(x);
@@ -94,7 +93,7 @@ Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
   const VectorXd coefficients = information_factor.solve(solved_h.transpose() * problem.z);
   const VectorXd residual = problem.z - problem.h * coefficients;
   const VectorXd solved_residual = factor.solve(residual);
-  const auto spare = static_cast<double>(x.size() - terms);
+  const auto spare = static_cast<double>(x.size() - term_count);
   const double scale = residual.dot(solved_residual) / spare;
   const auto log_determinant = [](const Eigen::LLT<MatrixXd>& llt) {
     return 2 * MatrixXd(llt.matrixL()).diagonal().array().log().sum();
@@ -173,13 +172,12 @@ void check(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePi
   for (const CurvePiece& one : gaps) check_piece(one);
 }
 
-template <typename List, typename Piece>
-Pieces pieces_of(const List& list, const Piece& piece) {
+Pieces pieces_of(const std::vector<CurvePiece>& list) {
   Pieces result;
   result.x.resize(static_cast<Index>(list.size()));
   result.units.resize(result.x.size());
   for (Index i = 0; i < result.size(); ++i) {
-    const CurvePiece& one = piece(list[static_cast<std::size_t>(i)]);
+    const CurvePiece& one = list[static_cast<std::size_t>(i)];
     result.x(i) = one.x;
     result.units(i) = one.units;
   }
@@ -201,8 +199,10 @@ void move_to_unit_interval(Pieces& a, Pieces& b) {
 CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps) {
   check(measured, gaps);
   Problem problem;
-  problem.measured = pieces_of(measured, [](const MeasuredPiece& one) -> const CurvePiece& { return one.piece; });
-  problem.gaps = pieces_of(gaps, [](const CurvePiece& one) -> const CurvePiece& { return one; });
+  std::vector<CurvePiece> places;
+  for (const MeasuredPiece& one : measured) places.push_back(one.piece);
+  problem.measured = pieces_of(places);
+  problem.gaps = pieces_of(gaps);
   move_to_unit_interval(problem.measured, problem.gaps);
   VectorXd cost(problem.measured.size());
   for (Index i = 0; i < cost.size(); ++i) cost(i) = measured[static_cast<std::size_t>(i)].cost;

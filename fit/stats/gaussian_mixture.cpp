@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace hplcast::fit {
@@ -11,6 +12,11 @@ namespace hplcast::fit {
 namespace {
 
 constexpr double log_two_pi = 1.8378770664093454836;
+constexpr double least_share = 0.002;         ///< of all values, in a mode
+constexpr double least_relative_gain = 1e-8;  ///< of the mean log-likelihood of a value: stops below
+/// No mode is narrower than this share of the middle half of the values (their interquartile range): a component that
+/// collapses on equal values has infinite likelihood and means nothing.
+constexpr double least_relative_sd = 1e-2;
 
 /// Values so close to each other that no mode tells them apart.
 struct Group {
@@ -30,16 +36,14 @@ std::vector<Group> group_values(const std::vector<double>& sorted, double width)
     }
     Group& group = groups.back();
     group.count += 1;
-    const double step = value - group.mean;
-    group.mean += step / group.count;
-    squares += step * (value - group.mean);
+    detail::update_moments(group.count, value, group.mean, squares);
     group.variance = squares / group.count;
   }
   return groups;
 }
 
 /// What EM needs to know of the values.
-struct Problem {
+struct GroupedValues {
   std::vector<Group> groups;
   double count = 0;
   double mean = 0;
@@ -48,23 +52,21 @@ struct Problem {
   double least_probability = 0;
 };
 
-Problem make_problem(std::vector<double> values, const GaussianMixtureOptions& options) {
+GroupedValues grouped(std::vector<double> values, const GaussianMixtureOptions& options) {
   std::sort(values.begin(), values.end());
-  Problem problem;
+  GroupedValues problem;
   problem.count = static_cast<double>(values.size());
   double squares = 0, seen = 0;
   for (double value : values) {
     seen += 1;
-    const double step = value - problem.mean;
-    problem.mean += step / seen;
-    squares += step * (value - problem.mean);
+    detail::update_moments(seen, value, problem.mean, squares);
   }
   problem.sd = std::sqrt(squares / problem.count);
   const double middle_half = values[values.size() * 3 / 4] - values[values.size() / 4];
   // More than half of the values may be equal (a coarse clock): then the whole spread is the yardstick.
   const double yardstick = middle_half > 0 ? middle_half : problem.sd;
-  problem.least_sd = options.min_relative_sd * yardstick;
-  problem.least_probability = std::max(options.min_probability, options.min_values / problem.count);
+  problem.least_sd = least_relative_sd * yardstick;
+  problem.least_probability = std::max(least_share, options.min_values / problem.count);
   // A hundredth of the middle half is a 70th of a normal law's sd; what is lost by it is of the order of the square.
   problem.groups = group_values(values, values.size() > 500 ? yardstick / 100 : 0.0);
   return problem;
@@ -76,7 +78,7 @@ struct Fitted {
   bool at_limit = false;  // a mode as narrow or as rare as allowed: no honest maximum
 };
 
-std::vector<core::MixtureMode> spread_start(const Problem& problem, int count) {
+std::vector<core::MixtureMode> spread_start(const GroupedValues& problem, int count) {
   std::vector<core::MixtureMode> modes;
   std::size_t group = 0;
   double below = 0;
@@ -90,7 +92,7 @@ std::vector<core::MixtureMode> spread_start(const Problem& problem, int count) {
 }
 
 /// Far points are likely centres (k-means++, Arthur and Vassilvitskii 2007).
-std::vector<core::MixtureMode> random_start(const Problem& problem, int count, core::RandomStream& stream) {
+std::vector<core::MixtureMode> random_start(const GroupedValues& problem, int count, core::RandomStream& stream) {
   std::vector<double> distance(problem.groups.size(), 1.0);
   std::vector<core::MixtureMode> modes;
   for (int i = 0; i < count; ++i) {
@@ -116,7 +118,7 @@ struct Sums {
   explicit Sums(std::size_t modes) : weight(modes), value(modes), square(modes) {}
 };
 
-Sums expectation(const Problem& problem, const std::vector<core::MixtureMode>& modes) {
+Sums expectation(const GroupedValues& problem, const std::vector<core::MixtureMode>& modes) {
   Sums sums(modes.size());
   std::vector<double> logs(modes.size());
   for (const Group& group : problem.groups) {
@@ -141,7 +143,7 @@ Sums expectation(const Problem& problem, const std::vector<core::MixtureMode>& m
   return sums;
 }
 
-Fitted maximise(const Problem& problem, std::vector<core::MixtureMode> modes, int iterations, double tolerance) {
+Fitted maximise(const GroupedValues& problem, std::vector<core::MixtureMode> modes, int iterations) {
   Fitted fitted;
   for (auto& mode : modes) mode.sd = std::max(mode.sd, problem.least_sd);
   for (int iteration = 0; iteration < iterations; ++iteration) {
@@ -149,7 +151,7 @@ Fitted maximise(const Problem& problem, std::vector<core::MixtureMode> modes, in
     const double gain = sums.log_likelihood - fitted.log_likelihood;
     fitted.modes = modes;
     fitted.log_likelihood = sums.log_likelihood;
-    if (iteration > 0 && gain < tolerance * problem.count) break;
+    if (iteration > 0 && gain < least_relative_gain * problem.count) break;
     for (std::size_t j = 0; j < modes.size(); ++j) {
       if (!(sums.weight[j] > 0)) {
         fitted.at_limit = true;
@@ -168,19 +170,20 @@ Fitted maximise(const Problem& problem, std::vector<core::MixtureMode> modes, in
 }
 
 /// A few iterations from every start, all of them from the most promising one.
-Fitted best_of_starts(const Problem& problem, int count, const GaussianMixtureOptions& options) {
-  constexpr int short_run = 30;
-  core::RandomStream stream({options.seed, core::stream_fit, static_cast<std::uint32_t>(count), 1});
+Fitted best_of_starts(const GroupedValues& problem, int count, const GaussianMixtureOptions& options) {
+  constexpr int short_run = 30, long_run = 500;
+  constexpr std::uint64_t seed = 1;
+  core::RandomStream stream({seed, core::stream_fit, static_cast<std::uint32_t>(count), 1});
   std::vector<Fitted> starts;
   for (int start = 0; start < (count == 1 ? 1 : options.starts); ++start) {
     auto modes = start == 0 ? spread_start(problem, count) : random_start(problem, count, stream);
-    starts.push_back(maximise(problem, std::move(modes), short_run, options.tolerance));
+    starts.push_back(maximise(problem, std::move(modes), short_run));
   }
   std::sort(starts.begin(), starts.end(),
             [](const Fitted& a, const Fitted& b) { return a.log_likelihood > b.log_likelihood; });
   for (Fitted& start : starts) {
     if (start.modes.empty()) continue;
-    Fitted fitted = maximise(problem, std::move(start.modes), options.max_iterations, options.tolerance);
+    Fitted fitted = maximise(problem, std::move(start.modes), long_run);
     if (!fitted.at_limit) return fitted;
   }
   return {};
@@ -188,41 +191,28 @@ Fitted best_of_starts(const Problem& problem, int count, const GaussianMixtureOp
 
 }  // namespace
 
-GaussianMixture fit_gaussian_mixture(const std::vector<double>& values, const GaussianMixtureOptions& options) {
+std::vector<core::MixtureMode> fit_gaussian_mixture(const std::vector<double>& values,
+                                                    const GaussianMixtureOptions& options) {
   for (double value : values)
     if (!std::isfinite(value)) throw core::DomainError("value", value, "finite numbers");
-  GaussianMixture result;
-  if (values.empty()) {
-    result.reason = "there are no values";
-    return result;
-  }
-  const Problem problem = make_problem(values, options);
-  result.mean = problem.mean;
-  if (!(problem.least_sd > 0)) {  // all values are equal
-    result.ok = true;
-    result.modes = {{1, problem.mean, 0}};
-    result.bic = -std::numeric_limits<double>::infinity();
-    return result;
-  }
+  if (values.empty()) return {};
+  const GroupedValues problem = grouped(values, options);
+  if (!(problem.least_sd > 0)) return {{1, problem.mean, 0}};  // all values are equal
+  std::vector<core::MixtureMode> best;
+  double least_bic = std::numeric_limits<double>::infinity();
   for (int count = 1; count <= options.max_modes; ++count) {
     if (count > 1 && problem.count < options.min_values * count) break;
     Fitted fitted = best_of_starts(problem, count, options);
     if (fitted.modes.empty()) continue;
     const double bic = (3.0 * count - 1) * std::log(problem.count) - 2 * fitted.log_likelihood;
-    if (result.ok && bic >= result.bic) continue;
-    result.ok = true;
-    result.modes = std::move(fitted.modes);
-    result.log_likelihood = fitted.log_likelihood;
-    result.bic = bic;
+    if (bic >= least_bic) continue;
+    least_bic = bic;
+    best = std::move(fitted.modes);
   }
-  if (!result.ok) {  // a single mode can only fail with fewer values than min_values: it is then the plain normal law
-    result.ok = true;
-    result.modes = {{1, problem.mean, std::max(problem.sd, problem.least_sd)}};
-    result.log_likelihood = expectation(problem, result.modes).log_likelihood;
-    result.bic = 2 * std::log(problem.count) - 2 * result.log_likelihood;
-  }
-  std::sort(result.modes.begin(), result.modes.end(), [](const auto& a, const auto& b) { return a.mean < b.mean; });
-  return result;
+  // A single mode can only fail with fewer values than min_values: it is then the plain normal law.
+  if (best.empty()) best = {{1, problem.mean, std::max(problem.sd, problem.least_sd)}};
+  std::sort(best.begin(), best.end(), [](const auto& a, const auto& b) { return a.mean < b.mean; });
+  return best;
 }
 
 double mixture_cdf(const std::vector<core::MixtureMode>& modes, double value) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "hplcast/core/errors.hpp"
 
@@ -69,7 +68,10 @@ ScaledProblem make_scaled(const RegressionData& data) {
 }
 
 /// Terms that are not combinations of terms before them: Gram-Schmidt, twice, since once is not orthogonal enough.
-std::vector<Index> independent_terms(const MatrixXd& x, double tolerance) {
+std::vector<Index> independent_terms(const MatrixXd& x) {
+  // Of the length of a column that must be left. The square root of the precision of a double: below it the coefficient
+  // has no correct digit.
+  constexpr double tolerance = 1e-8;
   std::vector<Index> kept;
   MatrixXd basis(x.rows(), 0);
   for (Index term = 0; term < x.cols() && basis.cols() < x.rows(); ++term) {
@@ -149,14 +151,13 @@ void add_uncertainty(const ScaledProblem& problem, const std::vector<Index>& ter
 }
 
 void add_summary(const RegressionData& data, LeastSquares& result) {
-  double weight_sum = 0, weighted_y = 0, log_weights = 0;
+  double weight_sum = 0, weighted_y = 0;
   for (std::size_t row = 0; row < data.y.size(); ++row) {
     const double weight = weight_of(data, row);
     if (!(weight > 0)) continue;
     ++result.rows;
     weight_sum += weight;
     weighted_y += weight * data.y[row];
-    log_weights += std::log(weight);
   }
   const double mean = weight_sum > 0 ? weighted_y / weight_sum : 0;
   double total = 0;
@@ -168,10 +169,6 @@ void add_summary(const RegressionData& data, LeastSquares& result) {
     total += weight_of(data, row) * (data.y[row] - mean) * (data.y[row] - mean);
   }
   result.r2 = total > 0 ? 1 - result.rss / total : 0;
-  const double rows = static_cast<double>(result.rows);
-  if (result.rows > 0)
-    result.bic = rows * std::log(std::max(result.rss, 1e-300) / rows) - log_weights +
-                 (static_cast<double>(result.rank) + 1) * std::log(rows);
 }
 
 }  // namespace
@@ -186,7 +183,7 @@ LeastSquares solve_least_squares(const RegressionData& data, const LeastSquaresO
   result.inverse_information.assign(terms, std::vector<double>(terms, 0.0));
 
   const ScaledProblem problem = make_scaled(data);
-  const std::vector<Index> kept = independent_terms(problem.x, options.collinear_tolerance);
+  const std::vector<Index> kept = independent_terms(problem.x);
   const std::vector<Index> used = options.non_negative ? non_negative_terms(problem, kept) : kept;
   const VectorXd solution = solve_on(problem, used);
   for (std::size_t i = 0; i < used.size(); ++i)

@@ -107,6 +107,12 @@ double at_rank(const std::vector<double>& sorted, double rank) {
   return sorted[below] + (index - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+/// The median, and the interval of so many ranks on either side of it.
+RobustEstimate median_of(const std::vector<double>& sorted, double ranks) {
+  const double middle = static_cast<double>(sorted.size()) / 2;
+  return {quantile(sorted, 0.5), at_rank(sorted, middle - ranks), at_rank(sorted, middle + 1 + ranks)};
+}
+
 }  // namespace
 
 std::optional<RobustEstimate> theil_sen_slope(const std::vector<std::vector<Point>>& groups) {
@@ -119,17 +125,12 @@ std::optional<RobustEstimate> theil_sen_slope(const std::vector<std::vector<Poin
   }
   if (slopes.empty()) return std::nullopt;
   std::sort(slopes.begin(), slopes.end());
-  const auto count = static_cast<double>(slopes.size());
-  const double half_width = normal_quantile * std::sqrt(variance) / 2;
-  return RobustEstimate{quantile(slopes, 0.5), at_rank(slopes, count / 2 - half_width),
-                        at_rank(slopes, count / 2 + 1 + half_width)};
+  return median_of(slopes, normal_quantile * std::sqrt(variance) / 2);
 }
 
 RobustEstimate median_interval(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto count = static_cast<double>(values.size());
-  const double half_width = normal_quantile * std::sqrt(count) / 2;
-  return {quantile(values, 0.5), at_rank(values, count / 2 - half_width), at_rank(values, count / 2 + 1 + half_width)};
+  return median_of(values, normal_quantile * std::sqrt(static_cast<double>(values.size())) / 2);
 }
 
 }  // namespace hplcast::fit::detail

@@ -9,6 +9,14 @@
 
 namespace hplcast::fit::detail {
 
+/// Takes the value number `count` into a mean and a sum of squared deviations from it (Welford 1962: exact to rounding
+/// whatever the order of magnitude).
+inline void update_moments(double count, double value, double& mean, double& squares) {
+  const double step = value - mean;
+  mean += step / count;
+  squares += step * (value - mean);
+}
+
 /// Quantile with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); `sorted` is not empty.
 double quantile(const std::vector<double>& sorted, double probability);
 

@@ -31,7 +31,7 @@ fit::Bounds log_interval(const std::vector<double>& values) {
   std::vector<double> logs;
   for (const double value : values) logs.push_back(std::log(value));
   const bool scatter = std::adjacent_find(logs.begin(), logs.end(), std::not_equal_to<>()) != logs.end();
-  return scatter ? fit::mean_interval(logs) : fit::Bounds{logs.front(), logs.front(), 0.95};
+  return scatter ? fit::mean_interval(fit::summarize(logs)) : fit::Bounds{logs.front(), logs.front(), 0.95};
 }
 
 /// The half-widths of both sides add up in quadrature, as those of independent means do. Several predictions scatter by

@@ -47,7 +47,7 @@ void average(TunedConfiguration& entry) {
   const auto count = static_cast<double>(entry.gflops.size());
   for (const double rate : entry.gflops) entry.mean_gflops += rate / count;
   for (const double merit : entry.merits) entry.mean_merit += merit / count;
-  if (entry.merits.size() > 1) entry.interval = fit::mean_interval(entry.merits);
+  if (entry.merits.size() > 1) entry.interval = fit::mean_interval(fit::summarize(entry.merits));
 }
 
 bool better(const TunedConfiguration& a, const TunedConfiguration& b) {

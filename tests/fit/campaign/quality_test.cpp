@@ -1,4 +1,4 @@
-#include "fit/campaign/campaign_rows.hpp"
+#include "fit/campaign/quality.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -113,12 +113,6 @@ TEST(DetectorSensitivity, OfShamRunsIsNothing) {
   EXPECT_LE(seen, 3);
 }
 
-TEST(DetectorSensitivity, OfRunsIsThatOfTheirSummary) {
-  const std::vector<double> a = {1, 2, 4, 4.5}, b = {2, 2.5, 3, 7};
-  EXPECT_NEAR(welch_t_test(summarize(a), summarize(b)).p_value, welch_t_test(a, b).p_value, 1e-12);
-  EXPECT_NEAR(mean_interval(summarize(a), 0.99).lower, mean_interval(a, 0.99).lower, 1e-12);
-}
-
 TEST(DetectorSensitivity, RefusesWhatIsNoStudy) {
   EXPECT_THROW(detector_sensitivity({1, 1, 1}, {}), core::DomainError);
   EXPECT_THROW(detector_sensitivity({1, 0, 5}, {{0.01, {1, 0, 5}}}), core::DomainError);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -204,7 +205,12 @@ struct Published {
 std::vector<DailyRegression> rows_of(const std::filesystem::path& file,
                                      const std::vector<std::pair<std::string, std::string>>& left_out = {}) {
   std::ifstream in(file);
-  return read_daily_regressions(in, file.string(), alpha_beta_gamma, left_out);
+  std::vector<DailyRegression> rows = read_daily_regressions(in, file.string(), alpha_beta_gamma);
+  const auto is_left_out = [&](const DailyRegression& row) {
+    return std::find(left_out.begin(), left_out.end(), std::pair(row.node, row.cpu)) != left_out.end();
+  };
+  rows.erase(std::remove_if(rows.begin(), rows.end(), is_left_out), rows.end());
+  return rows;
 }
 
 // 1e-6: what the printed digits allow; they are 7.

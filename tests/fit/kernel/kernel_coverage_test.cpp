@@ -88,7 +88,7 @@ TEST_P(Coverage, IntervalsHoldTheTruthAsOftenAsTheySay) {
     core::RandomStream stream({seed, core::stream_fit, 0, 5});
     for (const KernelShape& shape : asked) {
       const std::string where = " at m = " + std::to_string(static_cast<int>(shape.m));
-      const Interval mean = mean_interval_s(fit, shape), call = prediction_interval_s(fit, shape);
+      const Bounds mean = mean_interval_s(fit, shape), call = prediction_interval_s(fit, shape);
       held["mean" + where] += mean.lower <= truth.mean_s(shape) && truth.mean_s(shape) <= mean.upper ? 1 : 0;
       const double duration = truth.sample_s(shape, stream.next());
       held["new call" + where] += call.lower <= duration && duration <= call.upper ? 1 : 0;

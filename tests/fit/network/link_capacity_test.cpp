@@ -1,5 +1,3 @@
-#include "hplcast/fit/network_fit.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,9 @@
 #include <cmath>
 #include <functional>
 
+#include "fit/network/mpi_rows.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/fit/row_rules.hpp"
 #include "tests/support/errors_in.hpp"
 
 namespace hplcast::fit {
@@ -195,31 +195,32 @@ core::MpiMeasurement row(long order, long pairs, double duration_s, const std::s
   return result;
 }
 
+/// By scope: local, remote.
+std::array<detail::SaturatedTurns, 2> turns_of(const std::vector<core::MpiMeasurement>& rows) {
+  return detail::saturated_turns(rows_of(rows));
+}
+
 TEST(SaturatedTurns, LastAsLongAsTheirSlowestPair) {
-  SaturatedTurns turns;
-  for (const auto& one : {row(0, 2, 1.0), row(1, 2, 5.0), row(0, 2, 3.0), row(1, 2, 4.0)}) turns.add(one);
-  ASSERT_EQ(turns.of(core::Scope::local).size(), 2U);
-  EXPECT_EQ(turns.of(core::Scope::local)[0].duration_s, 3.0);
-  EXPECT_EQ(turns.of(core::Scope::local)[1].duration_s, 5.0);
-  EXPECT_THAT(turns.of(core::Scope::remote), IsEmpty());
+  const auto [local, remote] = turns_of({row(0, 2, 1.0), row(1, 2, 5.0), row(0, 2, 3.0), row(1, 2, 4.0)});
+  ASSERT_EQ(local.complete.size(), 2U);
+  EXPECT_EQ(local.complete[0].duration_s, 3.0);
+  EXPECT_EQ(local.complete[1].duration_s, 5.0);
+  EXPECT_THAT(remote.complete, IsEmpty());
 }
 
 TEST(SaturatedTurns, CountOnlyIfAllTheirPairsAreThere) {
-  SaturatedTurns turns;
-  for (const auto& one : {row(0, 2, 1.0), row(1, 2, 5.0), row(1, 2, 0, "lost"), row(2, 1, 2.0)}) turns.add(one);
-  EXPECT_EQ(turns.of(core::Scope::local).size(), 1U);
-  EXPECT_EQ(turns.incomplete(core::Scope::local), 2);
+  const auto local = turns_of({row(0, 2, 1.0), row(1, 2, 5.0), row(1, 2, 0, "lost"), row(2, 1, 2.0)})[0];
+  EXPECT_EQ(local.complete.size(), 1U);
+  EXPECT_EQ(local.incomplete, 2);
 }
 
 TEST(SaturatedTurns, RowsWithoutAnOrderAreTurnsOfTheirOwn) {
-  SaturatedTurns turns;
-  for (int i = 0; i < 3; ++i) turns.add(row(-1, 2, 1.0 + i));
-  EXPECT_EQ(turns.of(core::Scope::local).size(), 3U);
+  EXPECT_EQ(turns_of({row(-1, 2, 1.0), row(-1, 2, 2.0), row(-1, 2, 3.0)})[0].complete.size(), 3U);
   core::MpiMeasurement other = row(-1, 2, 1.0);
   other.scope = "elsewhere";
-  EXPECT_THAT(error_in([&] { turns.add(other); }), HasSubstr("elsewhere"));
+  EXPECT_THAT(error_in([&] { turns_of({other}); }), HasSubstr("elsewhere"));
   other.operation = "pingpong";
-  turns.add(other);
+  turns_of({other});
 }
 
 }  // namespace

@@ -23,10 +23,8 @@ struct SampleSummary {
 SampleSummary summarize(const std::vector<double>& values);
 
 /// Confidence interval of the expectation of normal values (Student). With the central limit theorem also good for
-/// others from some 30 values on. @throws DomainError for fewer than 2 values, values that are not finite, level not in
-/// (0, 1).
-Bounds mean_interval(const std::vector<double>& values, double level = 0.95);
-/// @throws DomainError for a summary of fewer than 2 values, or one that is not finite or has a negative sd, too.
+/// others from some 30 values on. @throws DomainError for a summary of fewer than 2 values, or one that is not finite
+/// or has a negative sd, level not in (0, 1).
 Bounds mean_interval(const SampleSummary& sample, double level = 0.95);
 
 /// Result of a test: a p-value below 0.05 or so speaks against the hypothesis.
@@ -37,7 +35,6 @@ struct TestResult {
 
 /// Welch (1947): hypothesis "equal expectations", variances may differ. @throws DomainError for fewer than 2 values in
 /// a sample or no variance at all.
-TestResult welch_t_test(const std::vector<double>& a, const std::vector<double>& b);
 TestResult welch_t_test(const SampleSummary& a, const SampleSummary& b);
 
 /// Confidence interval of the difference of two expectations, that of `a` minus that of `b`, after Welch. @throws as

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,11 +19,9 @@ struct DailyRegression {
   std::vector<double> coefficients;  ///< in the order of GenerativeFitOptions::parameters
 };
 
-/// Reads a CSV with columns `node`, `cpu` and one for each parameter under its name; `left_out` are CPUs (node and cpu
-/// as they stand) whose rows are passed over. @throws core::ParseError
-std::vector<DailyRegression> read_daily_regressions(
-    std::istream& in, const std::string& name, const std::vector<core::LawParameter>& parameters,
-    const std::vector<std::pair<std::string, std::string>>& left_out = {});
+/// Reads a CSV with columns `node`, `cpu` and one for each parameter under its name. @throws core::ParseError
+std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std::string& name,
+                                                    const std::vector<core::LawParameter>& parameters);
 
 /// How the covariance between days is put together from the days of all CPUs.
 ///   mean_of_cpus: the mean of the sample covariances of the CPUs (unbiased, each CPU counts once); needs two days of
@@ -37,9 +34,7 @@ struct GenerativeFitOptions {
   core::NoiseFamily noise = core::NoiseFamily::half_normal;
   std::vector<core::LawParameter> parameters;  ///< for example mnk, intercept, mnk_residual
   DaysCovariance days = DaysCovariance::mean_of_cpus;
-  /// Kind of each node by its name; nodes that are not named are of the kind `default_kind`.
-  std::map<std::string, std::string> kind_of_node;
-  std::string default_kind = "normal";
+  std::map<std::string, std::string> kind_of_node;  ///< by its name; nodes that are not named are of the kind "normal"
   /// Finds the kinds instead: a Gaussian mixture of the nodes' means of the first parameter, its number of modes by
   /// BIC; kinds are then named "kind-1" (the least mean) and so on.
   bool find_kinds = false;
@@ -55,8 +50,8 @@ struct GenerativeFit {
 };
 
 /// Fits by moments: mu_p is the mean over the days of CPU p, mu the mean of the mu_p, Sigma_S their sample covariance
-/// (divisor CPUs
-/// - 1), Sigma_T as `days` says. @throws DomainError for coefficients that are not finite or not one a parameter.
+/// (divisor CPUs - 1), Sigma_T as `days` says. @throws DomainError for coefficients that are not finite or not one a
+/// parameter.
 GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const GenerativeFitOptions& options);
 
 /// Which cluster to draw from a model.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hplcast/core/kernel_model.hpp"
+#include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/kernel_table.hpp"
 
 namespace hplcast::fit {
@@ -13,9 +14,8 @@ namespace hplcast::fit {
 ///   ordinary: nothing; the longest calls decide.
 ///   relative: mu^2; every call counts alike, errors are relative.
 ///   totals:   mu; the residuals of the calls sum to zero, so that the predicted total time of the calls measured is
-///   the
-///             measured one, whatever the terms (quasi-likelihood with variance proportional to the mean, Wedderburn
-///             1974).
+///             the measured one, whatever the terms (quasi-likelihood with variance proportional to the mean,
+///             Wedderburn 1974).
 /// relative and totals are solved by iteratively reweighted least squares.
 enum class Weighting { ordinary, relative, totals };
 
@@ -31,14 +31,6 @@ enum class Intercept { free, none, published };
 /// N0 no noise; N1 one standard deviation; N2 a polynomial for it; mixture: modes of the relative duration (N').
 enum class NoiseLevel { n0, n1, n2, mixture };
 
-/// Where standard errors come from.
-///   classical: all residuals, by their weights, alike.
-///   robust: the residual of each shape speaks for itself (HC3, MacKinnon and White 1985, by shape).
-///   noise: from the fitted sigma, and a relative error of the formula itself where shapes are repeated (its variance
-///   by moments). automatic: noise for N2 and mixtures, classical for ordinary weights with N0 or N1, else robust.
-/// Terms are removed by robust errors where this is not classical, since sigma comes after mu.
-enum class StandardErrors { automatic, classical, robust, noise };
-
 /// Options of a fit. The defaults are those of `hplcast fit kernel`.
 struct KernelFitOptions {
   std::string level = "M2";  ///< M0, M1, M2 or M' (see `split`)
@@ -48,7 +40,6 @@ struct KernelFitOptions {
   Intercept intercept = Intercept::free;
   Weighting weighting = Weighting::totals;
   Averaging averaging = Averaging::calls;
-  StandardErrors standard_errors = StandardErrors::automatic;
   bool remove_insignificant = true;  ///< backward, the least |t| first; the first product stays
   double min_abs_t = 2;              ///< terms below are insignificant
   bool non_negative = false;         ///< coefficients of mu >= 0
@@ -59,7 +50,7 @@ struct KernelFitOptions {
   std::optional<core::NoiseFamily> family = core::NoiseFamily::half_normal;  ///< nothing: the one that fits best
   std::vector<core::Monomial> sigma_terms;  ///< with the constant if wanted; empty: those of mu and a constant
   /// The published way for sigma: ordinary least squares on the standard deviation of each shape, intercept like mu's;
-  /// sigma may then be negative somewhere in the range.
+  /// sigma may then be negative somewhere in the range. Standard errors are classical.
   bool published_sigma = false;
 
   core::Monomial split{1, 1, 1};    ///< M': the product along which the pieces follow each other
@@ -113,19 +104,13 @@ struct KernelFit {
 /// Fits one kernel. @throws DomainError only as validate() does.
 KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& options = {});
 
-/// Two bounds in seconds.
-struct Interval {
-  double lower = 0;
-  double upper = 0;
-};
-
-/// Holds the expected duration of `shape` with probability `level`; normal theory for the coefficients.
+/// Seconds that hold the expected duration of `shape` with probability `level`; normal theory for the coefficients.
 /// @throws DomainError if the fit is not ok, has no standard errors, or level is not in (0, 1).
-Interval mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
+Bounds mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
 
 /// Holds the duration of one new call with probability `level`: quantiles of the noise, of which mean and standard
 /// deviation are uncertain themselves (the predictive distribution). @throws DomainError as mean_interval_s().
-Interval prediction_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
+Bounds prediction_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level = 0.95);
 
 /// The distribution of one call under a law, for one shape. The values are of the law before
 /// durations below 0 are set to 0. Noise `none` counts as all of its probability at mu.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <iosfwd>
 #include <map>
 #include <string>
@@ -41,11 +40,9 @@ struct SampledCall {
 class KernelTable {
  public:
   /// Calls of the random sample. 20,000 place a quantile of 0.1 percent within 0.02 percent.
-  static constexpr std::size_t default_sample_size = 20000;
+  static constexpr std::size_t sample_size = 20000;
   /// Calls kept to look for a warm-up.
   static constexpr std::size_t first_calls_kept = 64;
-
-  explicit KernelTable(std::size_t sample_size = default_sample_size);
 
   /// Adds a call. @throws DomainError for sizes or a duration that are not finite and positive.
   void add(const core::KernelShape& shape, double duration_s);
@@ -61,27 +58,21 @@ class KernelTable {
   /// Sum of all durations in seconds.
   double total_s() const noexcept { return total_s_; }
   /// range_of() its shapes.
-  core::ShapeRange range() const noexcept;
+  core::ShapeRange range() const noexcept { return range_of(shapes_); }
 
  private:
   struct ShapeHash {
     std::size_t operator()(const core::KernelShape& shape) const noexcept;
   };
-  struct SameShape {
-    bool operator()(const core::KernelShape& a, const core::KernelShape& b) const noexcept {
-      return a.m == b.m && a.n == b.n && a.k == b.k;
-    }
-  };
 
-  std::size_t sample_size_;
   std::vector<ShapeSummary> shapes_;
-  std::unordered_map<core::KernelShape, std::size_t, ShapeHash, SameShape> index_;
+  std::unordered_map<core::KernelShape, std::size_t, ShapeHash> index_;
   std::vector<SampledCall> sample_;
   std::vector<SampledCall> first_calls_;
   std::map<std::string, long> rows_set_aside_;
   long rows_ = 0;
   double total_s_ = 0;
-  core::RandomStream stream_;
+  core::RandomStream stream_{core::StreamName{1, core::stream_fit, 0, 0}};
 };
 
 /// Tables by the values of the columns that the user grouped by (`--by node,cpu`), in the order of those columns.
@@ -97,7 +88,6 @@ struct KernelCsvOptions {
   bool all_contents = false;             ///< also rows of matrices unlike HPL's; always so when grouped by `content`
   bool only_designed = false;            ///< HPL's own calls are passed over
   long skip_first = 0;                   ///< calls of each group and kernel that are set aside as warm-up
-  std::size_t sample_size = KernelTable::default_sample_size;
 };
 
 /// Reads row by row and adds to `tables`. Rows that do not count (row_rules.hpp) are set aside and counted.

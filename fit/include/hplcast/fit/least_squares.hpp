@@ -13,12 +13,7 @@ struct RegressionData {
 };
 
 struct LeastSquaresOptions {
-  bool non_negative =
-      false;  ///< coefficients >= 0 (Lawson and Hanson 1974, algorithm NNLS, restricted to the free terms)
-  /// A column is dropped when less than this share of its length is left once its projection on the columns before it
-  /// is taken away. 1e-8 is the square root of the precision of a double: below it the coefficient has no correct
-  /// digit.
-  double collinear_tolerance = 1e-8;
+  bool non_negative = false;  ///< coefficients >= 0 (Lawson and Hanson 1974, NNLS, restricted to the free terms)
 };
 
 /// Solution of a linear least-squares problem. Dropped terms have coefficient, standard error and t-value 0.
@@ -33,7 +28,6 @@ struct LeastSquares {
   std::size_t rows = 0;                ///< rows with a positive weight
   double rss = 0;                      ///< sum of weight * residual^2
   double r2 = 0;                       ///< share of the (weighted) variance around the mean that is explained
-  double bic = 0;                      ///< rows log(rss/rows) - sum(log weight) + (rank + 1) log(rows)
 };
 
 /// Solves by Householder QR of the columns, scaled to length 1. Terms come in order of importance: of two collinear

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,30 +23,6 @@ struct SaturatedTurn {
   long pairs = 1;
   double size_bytes = 0;
   double duration_s = 0;
-};
-
-/// Collects the turns of both scopes from rows of operation `one_way`. Rows of one design row (`order`) that were made
-/// at the same time are one turn, as long as its slowest; a row without `order` is a turn of its own.
-class SaturatedTurns {
- public:
-  /// Rows of other operations are ignored. @throws core::DomainError for an unknown scope.
-  void add(const core::MpiMeasurement& row);
-  const std::vector<SaturatedTurn>& of(core::Scope scope) const;
-  /// Turns of which a row failed or is missing; they do not count.
-  long incomplete(core::Scope scope) const;
-
- private:
-  struct Open {
-    SaturatedTurn turn;
-    long rows = 0;
-    bool failed = false;
-  };
-  struct OfScope {
-    std::vector<SaturatedTurn> turns;
-    std::map<std::vector<double>, Open> open;  // by order, pairs, size
-    long failed = 0;
-  };
-  OfScope scopes_[2];
 };
 
 /// A rate in bytes/s with its 95 % interval.
@@ -100,9 +75,6 @@ struct LinkCapacityFit {
 /// count: the plateau is the capacity (flag).
 LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<SaturatedTurn>& turns);
 
-/// The capacity as the network model has it. @throws nothing; `fit` must be ok.
-core::LinkCapacity measured_capacity(const LinkCapacityFit& fit);
-
 /// How the time of a message in the network follows from the round trip p, the send overhead s and the receive overhead
 /// r (docs/models/network-models.md):
 ///   simulated: p/2 - s - r for sizes below detached_bytes, p/2 from there on: a simulated ping-pong then takes p;
@@ -124,7 +96,7 @@ struct NetworkFitOptions {
   RowFilter filter = RowFilter::robust;
   BreakpointChoice breakpoint_choice = BreakpointChoice::shared;
   std::optional<std::vector<double>>
-      breakpoints;              ///< starts of segments after the first, for every operation; no search
+      breakpoints;              ///< starts of segments after the first, for all operations; no search
   SegmentedOptions regression;  ///< objective and search; `breakpoints` in it are not used
   /// Costs >= 0 at every size, and no message faster than the link (bandwidth factors <= 1). The published fits have
   /// neither.
@@ -166,8 +138,6 @@ struct OperationReport {
 };
 
 enum class NetworkStatus { ok, no_rows, no_pingpong, too_few_sizes };
-
-const char* to_string(NetworkStatus status);
 
 /// Result of fit_network(). A bad fit is a status with a reason; `model` is valid if ok.
 struct NetworkFit {

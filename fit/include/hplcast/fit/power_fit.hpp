@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,10 +43,7 @@ std::vector<core::PowerSample> power_samples(const core::CampaignArchive& archiv
 /// @throws core::Error (bad_input) if a host has none of the sensors.
 PowerRows power_rows(const std::vector<core::PowerSample>& samples, const std::vector<std::string>& sensors = {});
 
-}  // namespace hplcast::fit
-
 // The power model of core/power.hpp from measured pieces: docs/use/power-measuring.md.
-namespace hplcast::fit {
 
 /// Watts as a polynomial in GHz, with their errors.
 struct FittedWatts {
@@ -61,6 +59,15 @@ struct AllCoresCurve {
   double r2 = 0, rms_w = 0, max_residual_w = 0;
 };
 
+/// What the regression of a set of rows found besides numbers.
+struct RegressionNotes {
+  std::set<std::string> sleeping;        ///< states that add nothing
+  std::set<std::string> degree_lowered;  ///< states, awake
+  bool awake_unknown = false;            ///< in the watts of the cores
+  bool idle_unknown = false;             ///< there is no idle row
+  std::string failure;                   ///< why there is no fit; empty: there is one
+};
+
 /// The regression of one host, or of all together:
 /// P = idle + awake [any core active] + sum over states of cores x watts of the state.
 struct HostPowerFit {
@@ -74,6 +81,7 @@ struct HostPowerFit {
   std::vector<PowerRow> used_rows;
   std::vector<PowerRow> outliers;  ///< rows that no other agrees with
   std::vector<AllCoresCurve> all_cores;
+  RegressionNotes notes;
 };
 
 struct PowerFitOptions {

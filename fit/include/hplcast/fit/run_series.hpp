@@ -58,6 +58,7 @@ struct RunSeries {
   std::vector<std::size_t> epoch;  ///< number of changes before the run, never falls: a change begins a new reference
 
   std::size_t runs() const noexcept { return outlier.size(); }
+  const double* run(std::size_t i) const noexcept { return values.data() + i * dimensions; }
 };
 
 /// Where a run, or the mean of the latest runs, lies with respect to the region that the earlier runs predict.
@@ -95,7 +96,7 @@ struct RunTestOptions {
 /// tested alone (window 1), and belong to no window.
 class RunTests {
  public:
-  /// @throws core::DomainError for values outside their domain.
+  /// @throws core::DomainError for a confidence outside (0, 1), a window of 0, fewer runs than 2, a negative least_sd.
   explicit RunTests(const RunTestOptions& options);
 
   /// One score per run; that of a window belongs to its last run. `kept_out`: runs that must not enter the reference,
@@ -104,7 +105,6 @@ class RunTests {
   std::vector<RunScore> scores(const RunSeries& series, const std::vector<bool>& kept_out = {});
 
  private:
-  struct Walk;
   double limit(std::size_t p, std::size_t n);
   RunScore score(const ReferenceRuns& reference, const std::vector<double>& mean, std::size_t r);
 
@@ -123,14 +123,5 @@ struct PublishedTestOptions : RunTestOptions {
 /// logged outlier enters the reference, also a flagged one, so that a change hides itself after a few runs; means of
 /// windows contain logged outliers; a logged outlier is compared with what the run before it was compared with.
 std::vector<RunScore> published_scores(const RunSeries& series, const PublishedTestOptions& options);
-
-/// @throws core::DomainError for lengths that differ, epochs that fall, values that are not finite.
-void require_valid(const RunSeries& series);
-
-/// @throws core::DomainError for a confidence outside (0, 1), a window of 0, fewer runs than 2, a negative least_sd.
-void require_valid_test(double confidence, std::size_t window, std::size_t least_runs, double least_sd);
-
-/// Of one factor: below or above; of several: outside.
-Region flagged_region(std::size_t dimensions, double observed, double expected);
 
 }  // namespace hplcast::fit

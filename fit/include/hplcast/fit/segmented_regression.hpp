@@ -104,7 +104,6 @@ struct SegmentedFit {
   double bic = 0;
   double rss = 0;  ///< of the objective
   std::vector<FittedSegment> segments;
-  std::vector<std::string> notes;
 
   bool ok() const noexcept { return status == SegmentedStatus::ok; }
   std::vector<double> breakpoints() const;
