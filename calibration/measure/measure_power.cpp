@@ -158,12 +158,11 @@ class PowerStudy {
       run.end_s += offset_s;
     }
     for (const auto& meter : sensors.power().meters) {
-      auto placed = place_samples(power_samples(*meter, readings, offset_s), runs_, options_.aside);
+      auto placed = place_samples(power_samples(meter, readings, offset_s), runs_, options_.aside);
       result.samples.insert(result.samples.end(), placed.begin(), placed.end());
-      for (const std::string& trouble : meter->troubles())
-        result.troubles.push_back(world_.host() + ": " + meter->name() + ": " + trouble);
+      for (const std::string& trouble : meter.troubles())
+        result.troubles.push_back(world_.host() + ": " + meter.name() + ": " + trouble);
     }
-    result.looked_for = sensors.power().looked_for;
     if (options_.needs_sensors) result.sensors = require_host_power(sensors.power(), world_.host());
     result.pieces = std::move(runs_);
     return result;

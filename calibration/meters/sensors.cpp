@@ -68,9 +68,9 @@ std::vector<Reading> Sensors::read(double time_s) {
       readings.push_back({time_s, gauge.quantity, gauge.name, *value * gauge.unit, 0});
     }
   }
-  for (const auto& meter : power_.meters) {
-    if (const auto power = meter->read(time_s))
-      readings.push_back({time_s, Quantity::power_w, meter->name(), power->power_w, power->covered_s});
+  for (PowerMeter& meter : power_.meters) {
+    if (const auto power = meter.read(time_s))
+      readings.push_back({time_s, Quantity::power_w, meter.name(), power->power_w, power->covered_s});
   }
   return readings;
 }

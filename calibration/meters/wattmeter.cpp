@@ -14,31 +14,6 @@ namespace hplcast::calibration {
 
 namespace {
 
-constexpr const char* zone_hint =
-    "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or "
-    "...+01:00";
-
-/// Seconds east of UTC from "Z", "+01:00", "+0100", "-05". False if it is none.
-bool parse_zone(const std::string& text, double& east_s) {
-  if (text == "Z" || text == "z") {
-    east_s = 0;
-    return true;
-  }
-  int hours = 0, minutes = 0, length = 0;
-  char sign = 0;
-  const bool with_colon = std::sscanf(text.c_str(), "%c%2d:%2d%n", &sign, &hours, &minutes, &length) == 3;
-  if (!with_colon) {
-    minutes = length = 0;
-    const int found = std::sscanf(text.c_str(), "%c%2d%n%2d%n", &sign, &hours, &length, &minutes, &length);
-    if (found < 2) return false;
-  }
-  if ((sign != '+' && sign != '-') || static_cast<std::size_t>(length) != text.size() || hours > 14 || minutes > 59 ||
-      hours < 0 || minutes < 0)
-    return false;
-  east_s = (sign == '-' ? -1 : 1) * (3600.0 * hours + 60.0 * minutes);
-  return true;
-}
-
 double time_of(const core::CsvReader& csv, std::size_t seconds, std::size_t iso) {
   if (seconds != core::CsvReader::npos) return csv.number(seconds);
   try {
@@ -89,8 +64,6 @@ void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>
     longest_s = std::max(longest_s, step_s);
   }
   if (gaps == 0) return;
-  doubts.gaps += gaps;
-  doubts.longest_gap_s = std::max(doubts.longest_gap_s, longest_s);
   doubts.notes.push_back("the wattmeter" + (host.empty() ? "" : " of " + host) + " has " +
                          core::printed("%zu gaps, the longest of %.3g s, in rows that are %.3g s apart otherwise", gaps,
                                        longest_s, period_s));
@@ -110,12 +83,16 @@ double parse_iso_time(const std::string& text) {
       parts.tm_min > 59)
     throw core::DomainError("time", text.substr(0, 60), "a date and time such as 2026-11-22T16:03:05.5Z");
   std::string zone = text.substr(static_cast<std::size_t>(length));
-  zone.erase(0, zone.find_first_not_of(' ') == std::string::npos ? 0 : zone.find_first_not_of(' '));
-  double east_s = 0;
-  if (!parse_zone(zone, east_s)) throw core::DomainError("time", text.substr(0, 60), "a zone at its end", zone_hint);
+  std::replace(zone.begin(), zone.end(), 'z', 'Z');
+  const char* const end = strptime(zone.c_str(), "%z", &parts);
+  const long east_s = parts.tm_gmtoff;
+  if (end == nullptr || *end != '\0' || std::abs(east_s) >= 15 * 3600)
+    throw core::DomainError("time", text.substr(0, 60), "a zone at its end",
+                            "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or "
+                            "...+01:00");
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
-  return static_cast<double>(timegm(&parts)) + seconds - east_s;
+  return static_cast<double>(timegm(&parts)) + seconds - static_cast<double>(east_s);
 }
 
 std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,

@@ -54,7 +54,6 @@ struct PowerMeasurement {
   std::vector<core::PowerSample> samples;  ///< of all sensors, one after the other
   std::vector<PieceRun> pieces;
   std::vector<std::string> sensors;  ///< that add up to the power of the host
-  std::vector<LookedFor> looked_for;
   std::vector<std::string> troubles;  ///< with the names of the sensors
 };
 
