@@ -65,6 +65,12 @@ ArenaSizes arena_sizes(const DgemmDesign& design, double footprint_bytes) {
   return sizes;
 }
 
+void call_dgemm(const DgemmShape& shape, const DgemmOperands& at) {
+  cblas_dgemm(CblasColMajor, CblasNoTrans, at.transposed ? CblasTrans : CblasNoTrans, static_cast<int>(shape.m),
+              static_cast<int>(shape.n), static_cast<int>(shape.k), harmless_alpha, at.a, at.lda, at.b, at.ldb, 1.0,
+              at.c, at.ldc);
+}
+
 DgemmArena::DgemmArena(const ArenaSizes& sizes, const Content& content, std::uint64_t seed)
     : sizes_(sizes),
       matrix_(sizes.leading_dimension * sizes.columns),
@@ -200,9 +206,7 @@ class DgemmRunner {
     const DgemmCall& what = design_[row];
     const DgemmOperands at = arena_of_row_[row]->next(what);
     const double begin_s = now_s();
-    cblas_dgemm(CblasColMajor, CblasNoTrans, at.transposed ? CblasTrans : CblasNoTrans, static_cast<int>(what.shape.m),
-                static_cast<int>(what.shape.n), static_cast<int>(what.shape.k), harmless_alpha, at.a, at.lda, at.b,
-                at.ldb, 1.0, at.c, at.ldc);
+    call_dgemm(what.shape, at);
     return {begin_s, now_s()};
   }
 

@@ -33,7 +33,7 @@ class Initiator {
 
   double run(const MpiCall& call) {
     receive_signal(peer_, tag_ready);
-    spin_s(settle_s);
+    spin_until(now_s() + settle_s);
     switch (call.operation) {
       case MpiOperation::recv:
         return recv(call.size_bytes);
@@ -89,7 +89,7 @@ class Initiator {
   double recv(long bytes) {
     const double round_trip_s = pingpong(bytes);
     send_signal(peer_, tag_go);
-    spin_s(round_trip_s + 2 * settle_s);
+    spin_until(now_s() + round_trip_s + 2 * settle_s);
     void* const data = in_.next(bytes);
     const double begin_s = now_s();
     receive(data, bytes, peer_, tag_data);
@@ -172,7 +172,7 @@ class Responder {
         break;
       case MpiOperation::iprobe:
       case MpiOperation::test:
-        spin_s(polled_delay_s);
+        spin_until(now_s() + polled_delay_s);
         send(out_.next(bytes), bytes, peer_, tag_data);
         break;
       case MpiOperation::wtime:

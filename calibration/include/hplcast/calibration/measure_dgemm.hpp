@@ -40,6 +40,9 @@ struct DgemmOperands {
 /// (unless an element is below 2^-60), so the contents stay what the design says, call after call.
 inline constexpr double harmless_alpha = -0x1.0p-120;
 
+/// Calls it with that alpha.
+void call_dgemm(const DgemmShape& shape, const DgemmOperands& at);
+
 /// The matrices of one content, and the places in them of successive calls:
 ///  - role update: A is one of two panels (leading dimension m, as HPL's L2); C lies in the local matrix; B is U,
 ///  stored
