@@ -24,9 +24,6 @@ enum Tag : int {
   tag_never_sent
 };
 
-/// The peer needs this long in s from its handshake into its receive.
-inline constexpr double settle_s = 5e-6;
-
 inline void send(const void* data, long bytes, int to, int tag) {
   MPI_Send(data, static_cast<int>(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD);
 }
