@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "hplcast/core/errors.hpp"
@@ -224,14 +225,31 @@ bool pin_this_thread(int pu) noexcept {
   return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
 
-void require_pinnable(const CorePlace& place) {
-  bool may_run = false;
-  std::thread([&] { may_run = pin_this_thread(place.pu); }).join();
-  if (!may_run)
-    throw core::Error(core::ExitCode::bad_input,
-                      "core " + std::to_string(place.core) +
-                          ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or the "
-                          "launcher may have bound it, see `hplcast doctor`");
+void in_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::vector<std::thread> threads;
+  const auto join = [&] {
+    for (std::thread& thread : threads) thread.join();
+  };
+  try {
+    for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
+  } catch (const std::system_error& error) {
+    join();
+    throw core::Error(core::ExitCode::bad_input, std::string("the threads cannot be started: ") + error.what());
+  }
+  join();
+}
+
+void require_pinnable(const std::vector<CorePlace>& places) {
+  for (const CorePlace& place : places) {
+    bool may_run = false;
+    std::thread([&] { may_run = pin_this_thread(place.pu); }).join();
+    if (!may_run)
+      throw core::Error(
+          core::ExitCode::bad_input,
+          "core " + std::to_string(place.core) +
+              ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or the "
+              "launcher may have bound it, see `hplcast doctor`");
+  }
 }
 
 }  // namespace hplcast::calibration

@@ -16,12 +16,13 @@ namespace hplcast::calibration {
 namespace {
 
 /// A panel of HPL at work: 128 columns, and a trailing matrix that no cache holds.
-constexpr int rows = 2048, columns = 1024, width = 128;
-constexpr std::size_t matrix_size = std::size_t{rows} * columns, panel_size = std::size_t{rows} * width;
+constexpr int matrix_rows = 2048, matrix_columns = 1024, panel_width = 128;
+constexpr std::size_t matrix_size = std::size_t{matrix_rows} * matrix_columns,
+                      panel_size = std::size_t{matrix_rows} * panel_width;
 
 /// What HPL updates between two probes for the next panel: one block column.
 constexpr DgemmShape block_column{1024, 128, 128};
-constexpr double footprint_bytes = 64.0 * 1024 * 1024;
+constexpr double background_bytes = 64.0 * 1024 * 1024;
 
 /// The operands of the calls of kernels.
 class KernelOperands {
@@ -35,19 +36,19 @@ class KernelOperands {
 
   /// Vectors of level 1 move over the matrix, as HPL's rows and columns do.
   double* next_column() {
-    column_ = (column_ + 1) % columns;
-    return a() + std::size_t{rows} * static_cast<std::size_t>(column_);
+    column_ = (column_ + 1) % matrix_columns;
+    return a() + std::size_t{matrix_rows} * static_cast<std::size_t>(column_);
   }
   void swap_rows() {
     double* const row = a() + column_;
     next_column();
-    cblas_dswap(columns, row, rows, a() + column_, rows);
+    cblas_dswap(matrix_columns, row, matrix_rows, a() + column_, matrix_rows);
   }
   void transpose_panel() {
-    for (int i = 0; i < width; ++i)
-      for (int j = 0; j < columns; ++j)
-        b()[static_cast<std::size_t>(i) * columns + static_cast<std::size_t>(j)] =
-            a()[static_cast<std::size_t>(j) * rows + static_cast<std::size_t>(i)];
+    for (int i = 0; i < panel_width; ++i)
+      for (int j = 0; j < matrix_columns; ++j)
+        b()[static_cast<std::size_t>(i) * matrix_columns + static_cast<std::size_t>(j)] =
+            a()[static_cast<std::size_t>(j) * matrix_rows + static_cast<std::size_t>(i)];
   }
 
   volatile std::size_t found = 0;  ///< somebody might read it: the search is not left out
@@ -61,32 +62,34 @@ using KernelCall = void (*)(KernelOperands& at);
 const std::map<std::string, KernelCall> kernel_calls = {
     {"dgemm",
      [](KernelOperands& at) {
-       cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, width, harmless_alpha, at.p(), rows, at.b(),
-                   columns, 1.0, at.a(), rows);
+       cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, matrix_rows, matrix_columns, panel_width, harmless_alpha,
+                   at.p(), matrix_rows, at.b(), matrix_columns, 1.0, at.a(), matrix_rows);
      }},
     {"dtrsm",
      [](KernelOperands& at) {
-       cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, width, columns, 1.0, at.t(), width,
-                   at.a(), rows);
+       cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, panel_width, matrix_columns, 1.0,
+                   at.t(), panel_width, at.a(), matrix_rows);
      }},
     {"dgemv",
      [](KernelOperands& at) {
-       cblas_dgemv(CblasColMajor, CblasNoTrans, rows, width, harmless_alpha, at.p(), rows, at.b(), 1, 1.0,
-                   at.next_column(), 1);
+       cblas_dgemv(CblasColMajor, CblasNoTrans, matrix_rows, panel_width, harmless_alpha, at.p(), matrix_rows, at.b(),
+                   1, 1.0, at.next_column(), 1);
      }},
     {"dger",
      [](KernelOperands& at) {
-       cblas_dger(CblasColMajor, rows, width, harmless_alpha, at.b(), 1, at.b() + rows, 1, at.p(), rows);
+       cblas_dger(CblasColMajor, matrix_rows, panel_width, harmless_alpha, at.b(), 1, at.b() + matrix_rows, 1, at.p(),
+                  matrix_rows);
      }},
     {"dtrsv",
      [](KernelOperands& at) {
-       cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasUnit, width, at.t(), width, at.next_column(), 1);
+       cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasUnit, panel_width, at.t(), panel_width,
+                   at.next_column(), 1);
      }},
-    {"daxpy", [](KernelOperands& at) { cblas_daxpy(rows, harmless_alpha, at.b(), 1, at.next_column(), 1); }},
-    {"dscal", [](KernelOperands& at) { cblas_dscal(rows, -1.0, at.next_column(), 1); }},
+    {"daxpy", [](KernelOperands& at) { cblas_daxpy(matrix_rows, harmless_alpha, at.b(), 1, at.next_column(), 1); }},
+    {"dscal", [](KernelOperands& at) { cblas_dscal(matrix_rows, -1.0, at.next_column(), 1); }},
     {"dswap", [](KernelOperands& at) { at.swap_rows(); }},
-    {"dcopy", [](KernelOperands& at) { cblas_dcopy(rows, at.next_column(), 1, at.b(), 1); }},
-    {"idamax", [](KernelOperands& at) { at.found = at.found + cblas_idamax(rows, at.next_column(), 1); }},
+    {"dcopy", [](KernelOperands& at) { cblas_dcopy(matrix_rows, at.next_column(), 1, at.b(), 1); }},
+    {"idamax", [](KernelOperands& at) { at.found = at.found + cblas_idamax(matrix_rows, at.next_column(), 1); }},
     {"dlacpy", [](KernelOperands& at) { std::copy_n(at.a(), matrix_size, at.b()); }},
     {"dlatcpy", [](KernelOperands& at) { at.transpose_panel(); }},
 };
@@ -94,7 +97,7 @@ const std::map<std::string, KernelCall> kernel_calls = {
 }  // namespace
 
 KernelMatrices::KernelMatrices(std::uint64_t seed)
-    : matrix(matrix_size), other(matrix_size), panel(panel_size), triangle(std::size_t{width} * width) {
+    : matrix(matrix_size), other(matrix_size), panel(panel_size), triangle(std::size_t{panel_width} * panel_width) {
   for (std::vector<double>* numbers : {&matrix, &other, &panel, &triangle})
     fill(numbers->data(), numbers->size(), Content::random(), seed++);
   for (double& value : triangle) value *= harmless_alpha;
@@ -137,7 +140,7 @@ BackgroundLoad::BackgroundLoad(Background background, std::uint64_t seed) : back
   call_.front().shape = block_column;
   if (!computes(background)) return;
   openblas_set_num_threads(1);
-  arena_.emplace(arena_sizes(call_, footprint_bytes), Content::random(), seed);
+  arena_.emplace(arena_sizes(call_, background_bytes), Content::random(), seed);
 }
 
 void BackgroundLoad::compute() {

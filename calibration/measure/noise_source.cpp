@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
-#include <system_error>
-#include <thread>
 
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/machine.hpp"
@@ -124,17 +121,10 @@ void validate(const NoiseSourceOptions& options) {
 
 std::vector<NoiseSourceRow> run_noise_source(const NoiseSourceOptions& options, const std::atomic<bool>& stop) {
   validate(options);
-  for (const CorePlace& place : options.cores) require_pinnable(place);
+  require_pinnable(options.cores);
   std::vector<Source> sources;
   for (const CorePlace& place : options.cores) sources.emplace_back(options, place, stop);
-  std::vector<std::thread> threads;
-  try {
-    for (Source& source : sources) threads.emplace_back(&Source::run, &source);
-  } catch (const std::system_error& error) {
-    for (std::thread& thread : threads) thread.join();
-    throw core::Error(core::ExitCode::bad_input, std::string("the threads cannot be started: ") + error.what());
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(sources.size(), [&](std::size_t i) { sources[i].run(); });
   std::vector<NoiseSourceRow> rows;
   for (const Source& source : sources) rows.push_back(source.row());
   return rows;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,8 +68,12 @@ std::vector<CorePlace> parse_cores(const std::string& text, const std::vector<Co
 /// Binds the calling thread to a hardware thread (as the operating system numbers them); false if it may not run there.
 bool pin_this_thread(int pu) noexcept;
 
-/// Whether a thread may run there; none stays. @throws core::Error (bad_input)
-void require_pinnable(const CorePlace& place);
+/// @throws core::Error (bad_input) for one where no thread of this process may run.
+void require_pinnable(const std::vector<CorePlace>& places);
+
+/// Calls `work` with each number below `count`, in a thread of its own, and waits for all. @throws core::Error
+/// (bad_input) if the threads cannot be started.
+void in_threads(std::size_t count, const std::function<void(std::size_t)>& work);
 
 /// Describes this machine; /proc and /sys are looked for under `root` (tests have some of their own). Never fails for
 /// something that the system does not tell.
