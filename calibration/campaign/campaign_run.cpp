@@ -30,6 +30,13 @@ std::string seconds_text(double seconds) {
   return core::shortest(std::ceil(seconds)) + " s";
 }
 
+/// The header and the first `rows` rows of a CSV.
+std::string first_rows(const std::string& csv, std::size_t rows) {
+  std::size_t end = csv.find('\n');
+  for (; rows > 0 && end != std::string::npos; --rows) end = csv.find('\n', end + 1);
+  return csv.substr(0, end == std::string::npos ? end : end + 1);
+}
+
 class CampaignRun {
  public:
   CampaignRun(const CampaignPlan& plan, const fs::path& folder, bool resume, const CampaignReport& report)
@@ -217,12 +224,12 @@ class CampaignRun {
       if (chunk.end > 0) arguments.push_back("--allow-failures");  // the step as a whole is looked at in the end
       add("--since", core::shortest(folder_.start_unix_s()));
       add("--machine", folder_.surroundings(step.name + ".json").string());
-      if (plan_.monitoring) add("--monitoring", folder_.monitoring(step, chunk).string());
+      if (plan_.monitoring) add("--monitoring", folder_.monitoring(step, &chunk).string());
     } else {
       add("--folder", folder_.work().string());
       add_launcher(arguments);
     }
-    add("-o", folder_.result(step, chunk).string());
+    add("-o", folder_.result(step, &chunk).string());
     return arguments;
   }
 
@@ -249,6 +256,40 @@ class CampaignRun {
 };
 
 }  // namespace
+
+void shorten(CampaignPlan& plan, double total_s) {
+  double fixed_s = plan.warm_up_s, free_s = 0;
+  for (const CampaignStep& step : plan.steps) (step.may_be_shortened ? free_s : fixed_s) += step.estimated_s;
+  if (fixed_s + free_s <= total_s) return;
+  const double share = (total_s - fixed_s) / free_s;
+  for (CampaignStep& step : plan.steps) {
+    if (!step.may_be_shortened) continue;
+    const double rows = std::floor(share * static_cast<double>(step.rows));
+    if (!(rows >= 1)) {
+      throw core::DomainError(
+          "duration", total_s,
+          "more than the " + std::to_string(std::lround(fixed_s)) + " s that warm-up and steps without a design need");
+    }
+    step.rows = static_cast<std::size_t>(rows);
+    step.design = first_rows(step.design, step.rows);
+    step.estimated_s *= share;
+  }
+}
+
+std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan) {
+  if (!(plan.chunk_s > 0)) throw core::DomainError("chunk", plan.chunk_s, "a positive number of seconds");
+  std::vector<CampaignChunk> chunks;
+  for (std::size_t index = 0; index < plan.steps.size(); ++index) {
+    const CampaignStep& step = plan.steps[index];
+    const double wanted = std::max(1.0, std::ceil(step.estimated_s / plan.chunk_s));
+    const std::size_t pieces = std::min(std::max<std::size_t>(step.rows, 1), static_cast<std::size_t>(wanted));
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      chunks.push_back({index, piece, step.rows * piece / pieces, step.rows * (piece + 1) / pieces,
+                        step.estimated_s / static_cast<double>(pieces)});
+    }
+  }
+  return chunks;
+}
 
 void run_campaign(const CampaignPlan& plan, const fs::path& folder, bool resume, const CampaignReport& report) {
   if (plan.steps.empty()) throw core::DomainError("number of steps", 0.0, "at least 1");
