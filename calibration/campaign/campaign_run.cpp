@@ -10,6 +10,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -77,31 +78,21 @@ class CampaignRun {
     return command;
   }
 
-  std::string host_names() const {
-    std::string names;
-    for (const std::string& host : plan_.hosts) names += (names.empty() ? " " : ", ") + host;
-    return names;
-  }
-
   std::string how_to_go_on() const {
     return "\n  hint: finished measurements are kept in " + folder_.path().string() + "; continue with --resume";
-  }
-
-  /// Ctrl-C ends the command, and then us.
-  core::CommandResult run_or_say_how_to_go_on(const core::Command& command, const std::string& what) const {
-    try {
-      return core::run(command);
-    } catch (const core::Error& error) {
-      folder_.log(what, core::to_string(command), static_cast<int>(error.code()), 0);
-      throw core::Error(error.code(), what + ": " + error.what() + how_to_go_on());
-    }
   }
 
   /// Runs a command and logs it. @throws core::Error that says what it was for.
   void run_logged(core::Command command, std::string what, double timeout_s) {
     command.timeout_s = std::round(timeout_s);
     command.purpose = what;
-    const core::CommandResult result = run_or_say_how_to_go_on(command, what);
+    core::CommandResult result;
+    try {
+      result = core::run(command);
+    } catch (const core::Error& error) {  // Ctrl-C ends the command, and then us
+      folder_.log(what, core::to_string(command), static_cast<int>(error.code()), 0);
+      throw core::Error(error.code(), what + ": " + error.what() + how_to_go_on());
+    }
     folder_.log(what, core::to_string(command), result.status, result.wall_s);
     if (result.status == 0) return;
     if (const auto row = first_number(folder_.position())) what += ", in row " + core::shortest(*row);
@@ -120,7 +111,8 @@ class CampaignRun {
     const fs::path file = folder_.surroundings("hosts.json");
     run_logged(command_of(plan_.measure_dgemm, true,
                           {"--describe", "--describe-folder", file.parent_path().string(), "-o", file.string()}),
-               "looking at the hosts" + host_names(), answer_s);
+               "looking at the hosts" + (plan_.hosts.empty() ? "" : " " + core::comma_separated(plan_.hosts)),
+               answer_s);
     core::MeasurementContext context;
     core::read_file(file, [&](std::istream& in, const std::string& name) { context = core::read_context(in, name); });
     int warnings = 0;
@@ -167,19 +159,21 @@ class CampaignRun {
   void check_steps() {
     for (const CampaignStep& step : plan_.steps) {
       if (folder_.is_done(step)) continue;
-      std::vector<std::string> arguments = step.arguments;
-      if (!step.design.empty()) arguments.insert(arguments.end(), {step.design_option, folder_.design(step).string()});
-      if (!step.is_mpi) add_launcher(arguments);
+      std::vector<std::string> arguments = arguments_of(step);
       arguments.push_back("--check");
       run_logged(command_of(step.program, step.is_mpi, arguments), "checking step " + step.name, answer_s);
     }
   }
 
-  void add_launcher(std::vector<std::string>& arguments) const {
+  std::vector<std::string> arguments_of(const CampaignStep& step) const {
+    std::vector<std::string> arguments = step.arguments;
+    if (!step.design.empty()) arguments.insert(arguments.end(), {step.design_option, folder_.design(step).string()});
+    if (step.is_mpi) return arguments;
     arguments.insert(arguments.end(), {"--mpirun", plan_.launch.mpirun});
     if (!plan_.launch.hostfile.empty())
       arguments.insert(arguments.end(), {"--hostfile", fs::absolute(plan_.launch.hostfile).string()});
     for (const std::string& option : plan_.launch.options) arguments.push_back("--launcher-option=" + option);
+    return arguments;
   }
 
   void warm_up() {
@@ -210,14 +204,11 @@ class CampaignRun {
     folder_.finish(step, mine);
   }
 
-  /// What a piece of a step is told besides its own arguments.
   std::vector<std::string> arguments_of(const CampaignStep& step, const CampaignChunk& chunk) const {
-    std::vector<std::string> arguments = step.arguments;
+    std::vector<std::string> arguments = arguments_of(step);
     const auto add = [&](const std::string& option, const std::string& value) {
-      arguments.push_back(option);
-      arguments.push_back(value);
+      arguments.insert(arguments.end(), {option, value});
     };
-    if (!step.design.empty()) add(step.design_option, folder_.design(step).string());
     if (chunk.end > 0) add("--rows", rows_text(chunk));
     if (step.is_mpi) {
       if (chunk.end > 0) add("--position", folder_.position().string());
@@ -227,7 +218,6 @@ class CampaignRun {
       if (plan_.monitoring) add("--monitoring", folder_.monitoring(step, &chunk).string());
     } else {
       add("--folder", folder_.work().string());
-      add_launcher(arguments);
     }
     add("-o", folder_.result(step, &chunk).string());
     return arguments;
