@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace hplcast::core {
 
@@ -54,6 +55,9 @@ class DomainError : public Error {
   DomainError(const std::string& name, const std::string& value, const std::string& constraint,
               const std::string& hint = "");
   DomainError(const std::string& name, double value, const std::string& constraint, const std::string& hint = "");
+  template <typename Integer, std::enable_if_t<std::is_integral_v<Integer>, int> = 0>
+  DomainError(const std::string& name, Integer value, const std::string& constraint, const std::string& hint = "")
+      : DomainError(name, static_cast<double>(value), constraint, hint) {}
 };
 
 /// An external program that could not be started (status -1), or ended with an error. Exit code external_failure.
