@@ -7,7 +7,7 @@ namespace hplcast::calibration {
 
 namespace {
 
-const char* scope_of(const std::vector<std::string>& hosts, std::size_t a, std::size_t b) {
+std::string scope_of(const std::vector<std::string>& hosts, std::size_t a, std::size_t b) {
   return hosts[a] == hosts[b] ? "local" : "remote";
 }
 
@@ -49,30 +49,21 @@ std::string missing(const std::string& what, const std::string& from) {
 }  // namespace
 
 const char* to_string(Background background) {
-  switch (background) {
-    case Background::none:
-      return "none";
-    case Background::dgemm:
-      return "dgemm";
-    case Background::iprobe:
-      return "iprobe";
-    case Background::dgemm_iprobe:
-      break;
-  }
-  return "dgemm+iprobe";
+  constexpr const char* names[] = {"none", "dgemm", "iprobe", "dgemm+iprobe"};
+  return names[static_cast<int>(background)];
 }
 
-std::vector<MpiPeer> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice) {
-  MpiPeer local{-1, "local"}, remote{-1, "remote"};
-  for (std::size_t rank = hosts.size(); rank-- > 1;) {
-    (hosts[rank] == hosts[0] ? local : remote).rank = static_cast<int>(rank);
-  }
-  std::vector<MpiPeer> peers;
-  for (const MpiPeer& peer : {local, remote}) {
-    if (!wanted(choice, peer.scope)) continue;
-    if (peer.rank > 0) peers.push_back(peer);
-    if (peer.rank < 0 && choice != PeerChoice::any) {
-      throw core::Error(core::ExitCode::bad_input, missing(peer.scope + " rank to measure with from ", hosts[0]));
+std::vector<MpiPair> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice) {
+  std::vector<MpiPair> peers;
+  for (const char* scope : {"local", "remote"}) {
+    if (!wanted(choice, scope)) continue;
+    std::size_t rank = 1;
+    while (rank < hosts.size() && scope_of(hosts, 0, rank) != scope) ++rank;
+    if (rank < hosts.size()) {
+      peers.push_back(pair_of(hosts, 0, rank));
+    } else if (choice != PeerChoice::any) {
+      throw core::Error(core::ExitCode::bad_input,
+                        missing(std::string(scope) + " rank to measure with from ", hosts[0]));
     }
   }
   if (peers.empty()) {
@@ -83,9 +74,9 @@ std::vector<MpiPeer> choose_peers(const std::vector<std::string>& hosts, PeerCho
 
 std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice) {
   std::vector<MpiTurn> turns;
-  const std::vector<MpiPeer> peers = choose_peers(hosts, pattern == MpiPattern::pair ? choice : PeerChoice::any);
+  const std::vector<MpiPair> peers = choose_peers(hosts, pattern == MpiPattern::pair ? choice : PeerChoice::any);
   if (pattern == MpiPattern::pair) {
-    for (const MpiPeer& peer : peers) turns.push_back({pair_of(hosts, 0, static_cast<std::size_t>(peer.rank))});
+    for (const MpiPair& peer : peers) turns.push_back({peer});
   } else if (pattern == MpiPattern::ring) {
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
       const MpiPair pair = pair_of(hosts, rank, (rank + 1) % hosts.size());

@@ -244,18 +244,18 @@ void write_json(std::ostream& out, const std::vector<ScopeThresholds>& threshold
   out << core::json_text(json, 2) << '\n';
 }
 
-std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPeer>& peers,
+std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPair>& peers,
                                                 const ThresholdOptions& options) {
   validate(options);
   std::vector<ScopeThresholds> found;
-  for (const MpiPeer& peer : peers) {
-    if (world.rank() == peer.rank) follow(options);
+  for (const MpiPair& peer : peers) {
+    if (world.rank() == peer.responder) follow(options);
     if (world.rank() != 0) continue;
-    Prober prober(peer.rank, options);
+    Prober prober(peer.responder, options);
     ScopeThresholds thresholds;
     thresholds.scope = peer.scope;
     thresholds.host = world.host();
-    thresholds.peer = world.hosts()[static_cast<std::size_t>(peer.rank)];
+    thresholds.peer = world.hosts()[static_cast<std::size_t>(peer.responder)];
     thresholds.max_bytes = options.max_bytes;
     thresholds.copied = prober.search(Probe::overwrite);
     thresholds.detached = prober.search(Probe::polling_receiver);

@@ -88,7 +88,7 @@ struct ThresholdOptions {
 
 /// Searches between rank 0 and each peer. No deadlock is provoked: a receiver that stays away comes after absence_s.
 /// Collective; the result is on rank 0, empty elsewhere.
-std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPeer>& peers,
+std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPair>& peers,
                                                 const ThresholdOptions& options);
 
 }  // namespace hplcast::calibration

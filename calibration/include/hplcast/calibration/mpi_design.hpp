@@ -94,31 +94,25 @@ void write_design(std::ostream& out, const MpiDesign& design);
 /// pairs below 1, no rows.
 MpiDesign read_mpi_design(std::istream& in, const std::string& name);
 
-/// The partner of rank 0 and where it is.
-struct MpiPeer {
-  int rank = 1;
+/// One measured pair of ranks: the initiator has the clock.
+struct MpiPair {
+  int initiator = 0;
+  int responder = 1;
   std::string scope;  ///< local or remote
 };
 
 /// Which scopes are measured: those that there are, one, or both.
 enum class PeerChoice { any, local, remote, both };
 
-/// The first rank of rank 0's own host, the first of another, or both. @throws core::Error (bad_input) if a peer that
-/// is asked for does not exist.
-std::vector<MpiPeer> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice);
+/// Rank 0 with the first rank of its own host, the first of another, or both. @throws core::Error (bad_input) if a peer
+/// that is asked for does not exist.
+std::vector<MpiPair> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice);
 
 /// Who exchanges messages with whom.
 enum class MpiPattern {
   pair,       ///< rank 0 with its peers, in turn
   ring,       ///< every rank with the next, one pair after the other, while the others are the background
   saturated,  ///< disjoint pairs of all ranks, all at once
-};
-
-/// One measured pair of ranks: the initiator has the clock.
-struct MpiPair {
-  int initiator = 0;
-  int responder = 1;
-  std::string scope;
 };
 
 /// Pairs that measure at the same time.
