@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -136,37 +138,39 @@ class ShapeMaker {
   std::vector<DgemmShape> updates_;  // by m*n
 };
 
-void require(bool condition, const char* name, double value, const char* constraint) {
+template <typename Number>
+void require(bool condition, const char* name, Number value, const char* constraint) {
   if (!condition) throw core::DomainError(name, value, constraint);
+}
+
+/// Of BLAS's int.
+void require_size(const char* name, long value, long least) {
+  require(value >= least && value <= std::numeric_limits<int>::max(), name, value,
+          least == 1 ? "1 to 2^31 - 1" : "0 to 2^31 - 1");
 }
 
 double largest_product(const DgemmDesignOptions& options) {
   return std::pow(static_cast<double>(options.max_size), options.nb > 0 ? 2 : 3);
 }
 
-constexpr double blas_max_size = 2147483647.0;
-
 void validate(const DgemmDesignOptions& options) {
-  const auto number = [](long value) { return static_cast<double>(value); };
-  require(options.max_size >= 1 && number(options.max_size) <= blas_max_size, "max size", number(options.max_size),
-          "1 to 2^31 - 1");
-  require(options.count >= 1, "count", number(options.count), "at least 1");
+  require_size("max size", options.max_size, 1);
+  require(options.count >= 1, "count", options.count, "at least 1");
   require(options.repetitions >= 1, "repetitions", options.repetitions, "at least 1");
-  require(options.nb >= 0 && number(options.nb) <= blas_max_size, "nb", number(options.nb), "0 to 2^31 - 1");
-  require(options.nbmin >= 1 && number(options.nbmin) <= blas_max_size, "nbmin", number(options.nbmin),
-          "1 to 2^31 - 1");
+  require_size("nb", options.nb, 0);
+  require_size("nbmin", options.nbmin, 1);
   require(options.minority >= 0 && options.minority <= 1, "minority", options.minority, "a share between 0 and 1");
   require(options.max_product >= 0 && options.max_product <= largest_product(options), "max product",
           options.max_product, "0, or at most the limit given by max size");
   require(!options.contents.empty(), "number of contents", 0, "at least 1");
-  require_few_rows(number(options.count) * options.repetitions * static_cast<double>(options.contents.size()));
-  for (const long k : options.extra_k) require(k >= 1 && number(k) <= blas_max_size, "k", number(k), "1 to 2^31 - 1");
+  require_few_rows(static_cast<double>(options.count) * options.repetitions *
+                   static_cast<double>(options.contents.size()));
+  for (const long k : options.extra_k) require_size("k", k, 1);
   for (const std::vector<DgemmShape>* shapes : {&options.common, &options.updates}) {
     for (const DgemmShape& shape : *shapes) {
-      const double smallest = number(std::min({shape.m, shape.n, shape.k}));
-      const double largest = number(std::max({shape.m, shape.n, shape.k}));
+      const auto [smallest, largest] = std::minmax({shape.m, shape.n, shape.k});
       require(smallest >= 1, "size of a given shape", smallest, "at least 1");
-      require(largest <= blas_max_size, "size of a given shape", largest, "at most 2^31 - 1");
+      require(largest <= std::numeric_limits<int>::max(), "size of a given shape", largest, "at most 2^31 - 1");
     }
   }
 }
@@ -277,8 +281,8 @@ void require_few_rows(double rows) {
                    bytes_per_row = 100;  // a row in memory and as text; ten million take a day at 10 ms
   if (rows <= most_rows) return;
   throw core::DomainError("rows of the design", rows,
-                          "at most " + std::to_string(static_cast<long>(most_rows)) + ": these would need about " +
-                              std::to_string(static_cast<long long>(rows * bytes_per_row / 1e9)) + " GB of memory",
+                          core::printed("at most %.0f: these would need about %lld GB of memory", most_rows,
+                                        static_cast<long long>(rows * bytes_per_row / 1e9)),
                           "take a smaller count, or fewer repetitions");
 }
 

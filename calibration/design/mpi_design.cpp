@@ -70,15 +70,14 @@ std::vector<long> sizes_of(MpiOperation operation, const MpiDesignOptions& optio
 }
 
 void validate(const MpiDesignOptions& options) {
-  const auto number = [](long value) { return static_cast<double>(value); };
-  if (options.min_bytes < 1) throw core::DomainError("min bytes", number(options.min_bytes), "at least 1");
-  if (options.max_bytes < options.min_bytes || options.max_bytes > largest_message_bytes) {
-    throw core::DomainError("max bytes", number(options.max_bytes), "min bytes to 2^31 - 1 (one MPI message)");
-  }
-  if (options.count < 1) throw core::DomainError("count", number(options.count), "at least 1");
+  if (options.min_bytes < 1) throw core::DomainError("min bytes", options.min_bytes, "at least 1");
+  if (options.max_bytes < options.min_bytes || options.max_bytes > largest_message_bytes)
+    throw core::DomainError("max bytes", options.max_bytes, "min bytes to 2^31 - 1 (one MPI message)");
+  if (options.count < 1) throw core::DomainError("count", options.count, "at least 1");
   if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
   if (options.operations.empty()) throw core::DomainError("number of operations", 0.0, "at least 1");
-  require_few_rows(number(options.count) * options.repetitions * static_cast<double>(options.operations.size()));
+  require_few_rows(static_cast<double>(options.count) * options.repetitions *
+                   static_cast<double>(options.operations.size()));
 }
 
 /// The sizes that follow from a given list.
@@ -127,15 +126,14 @@ MpiDesign make_mpi_design(const MpiDesignOptions& given) {
     }
   }
   if (design.empty()) {
-    throw core::DomainError("max bytes", static_cast<double>(options.max_bytes),
-                            "at least 64 for a design of send_unmatched alone");
+    throw core::DomainError("max bytes", options.max_bytes, "at least 64 for a design of send_unmatched alone");
   }
   core::shuffle(design, random);
   return design;
 }
 
 std::vector<long> doubling_pairs(long most) {
-  if (most < 1) throw core::DomainError("pairs", static_cast<double>(most), "at least 1");
+  if (most < 1) throw core::DomainError("pairs", most, "at least 1");
   std::vector<long> pairs;
   for (long count = 1; count < most; count *= 2) pairs.push_back(count);
   pairs.push_back(most);
@@ -156,9 +154,9 @@ MpiDesign make_saturation_design(const SaturationDesignOptions& options) {
   const std::vector<long> sizes = log_uniform_sizes(sizes_of_it, random);
   MpiDesign design;
   for (const long pairs : options.pairs) {
-    if (pairs < 1) throw core::DomainError("pairs", static_cast<double>(pairs), "at least 1");
+    if (pairs < 1) throw core::DomainError("pairs", pairs, "at least 1");
     if (std::count(options.pairs.begin(), options.pairs.end(), pairs) > 1)
-      throw core::DomainError("pairs", static_cast<double>(pairs), "each number once");
+      throw core::DomainError("pairs", pairs, "each number once");
     for (const long size : sizes) {
       for (int repetition = 0; repetition < options.repetitions; ++repetition)
         design.push_back({MpiOperation::one_way, size, repetition, pairs});
