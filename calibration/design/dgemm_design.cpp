@@ -16,128 +16,6 @@ namespace {
 constexpr double call_overhead_s = 5e-6;  // a call of a tiny shape with what surrounds it, as seen on laptops
 constexpr long fewest_shapes = 10;
 
-/// Draws shapes; one object a design, so that all draws come from one stream.
-class ShapeMaker {
- public:
-  explicit ShapeMaker(const DgemmDesignOptions& options)
-      : options_(options),
-        random_({options.seed, core::stream_design, 0, 0}),
-        max_(static_cast<double>(options.max_size)),
-        max_rows_(max_),
-        updates_(options.updates) {
-    if (updates_.empty()) return;
-    const auto smaller = [](const DgemmShape& a, const DgemmShape& b) { return area(a) < area(b); };
-    std::stable_sort(updates_.begin(), updates_.end(), smaller);
-    const auto fewer_rows = [](const DgemmShape& a, const DgemmShape& b) { return a.m < b.m; };
-    max_rows_ = static_cast<double>(std::max_element(updates_.begin(), updates_.end(), fewer_rows)->m);
-  }
-
-  core::RandomStream& random() { return random_; }
-
-  /// `count` shapes of fixed k from `k_values` in turn, m*n uniform over (0, product].
-  void product_of_two(long count, const std::vector<long>& k_values, double product, std::vector<DgemmCall>& calls) {
-    if (k_values.empty()) return;
-    if (!updates_.empty()) return given_updates(count, k_values, calls);
-    const long draws = (count + 1) / 2;
-    for (long i = 0; i < draws; ++i) {
-      const double level = stratified(i, draws, product);
-      const long a = factor(level, max_);
-      const long b = to_size(level / static_cast<double>(a));
-      const long k = k_values[static_cast<std::size_t>(i) % k_values.size()];
-      add_update({a, b, k}, calls);
-      if (a != b && 2 * i + 1 < count) add_update({b, a, k}, calls);
-    }
-  }
-
-  /// `count` shapes with m*n*k uniform over (0, product].
-  void product_of_three(long count, double product, std::vector<DgemmCall>& calls) {
-    const long draws = (count + 5) / 6;
-    long left = count;
-    for (long i = 0; i < draws; ++i) {
-      const double level = stratified(i, draws, product);
-      const long a = factor(level, max_ * max_);
-      const double rest = level / static_cast<double>(a);
-      const long b = factor(rest, max_);
-      std::array<long, 3> sizes{a, b, to_size(rest / static_cast<double>(b))};
-      std::sort(sizes.begin(), sizes.end());
-      do {
-        if (left-- <= 0) return;
-        add_update({sizes[0], sizes[1], sizes[2]}, calls);
-      } while (std::next_permutation(sizes.begin(), sizes.end()));
-    }
-  }
-
-  /// `count` shapes of sizes that have nothing to do with each other.
-  void independent(long count, std::vector<DgemmCall>& calls) {
-    const auto size = [&] {
-      return 1 + static_cast<long>(random_.below(static_cast<std::uint64_t>(options_.max_size)));
-    };
-    for (long i = 0; i < count; ++i) {
-      const long m = size(), n = size(), k = size();
-      add_update({m, n, k}, calls);
-    }
-  }
-
-  /// One block column updated at a time, as HPL does while it waits for the next panel.
-  void look_ahead(long count, std::vector<DgemmCall>& calls) {
-    for (long i = 0; i < count; ++i)
-      add_update({to_size(stratified(i, count, max_rows_)), options_.nb, options_.nb}, calls);
-  }
-
-  /// Updates inside the recursive panel factorisation with NDIV = 2: n = k = one half, a quarter ... of NB.
-  void panel(long count, const std::vector<long>& halves, std::vector<DgemmCall>& calls) {
-    if (halves.empty()) return;
-    for (long i = 0; i < count; ++i) {
-      DgemmCall call;
-      const long k = halves[static_cast<std::size_t>(i) % halves.size()];
-      call.shape = {to_size(stratified(i, count, max_rows_)), k, k};
-      call.role = DgemmRole::panel;
-      calls.push_back(call);
-    }
-  }
-
-  void add_update(const DgemmShape& shape, std::vector<DgemmCall>& calls) {
-    DgemmCall call;
-    call.shape = shape;
-    call.transposed = options_.transposition == Transposition::yes ||
-                      (options_.transposition == Transposition::both && random_.below(2) == 0);
-    calls.push_back(call);
-  }
-
- private:
-  static double area(const DgemmShape& shape) { return static_cast<double>(shape.m) * static_cast<double>(shape.n); }
-
-  /// `count` of the given shapes, m*n uniform over what they have, of fixed k from `k_values` in turn.
-  void given_updates(long count, const std::vector<long>& k_values, std::vector<DgemmCall>& calls) {
-    const auto at_least = [](const DgemmShape& shape, double level) { return area(shape) < level; };
-    for (long i = 0; i < count; ++i) {
-      const double level = stratified(i, count, area(updates_.back()));
-      auto shape = std::lower_bound(updates_.begin(), updates_.end(), level, at_least);
-      if (shape == updates_.end()) --shape;
-      add_update({shape->m, shape->n, k_values[static_cast<std::size_t>(i) % k_values.size()]}, calls);
-    }
-  }
-
-  /// A value of the i-th of `count` equal parts of (0, whole].
-  double stratified(long i, long count, double whole) {
-    return whole * (static_cast<double>(i) + random_.uniform()) / static_cast<double>(count);
-  }
-
-  /// A factor of `level` such that it is at most max_size and the rest of the product at most `max_rest`.
-  long factor(double level, double max_rest) {
-    const double low = std::max(1.0, level / max_rest);
-    const double high = std::max(low, std::min(max_, level));
-    return to_size(low * std::pow(high / low, random_.uniform()));
-  }
-
-  long to_size(double value) const { return std::clamp(static_cast<long>(std::lround(value)), 1L, options_.max_size); }
-
-  const DgemmDesignOptions& options_;
-  core::RandomStream random_;
-  double max_, max_rows_;
-  std::vector<DgemmShape> updates_;  // by m*n
-};
-
 template <typename Number>
 void require(bool condition, const char* name, Number value, const char* constraint) {
   if (!condition) throw core::DomainError(name, value, constraint);
@@ -187,37 +65,150 @@ DgemmDesignOptions completed(DgemmDesignOptions options) {
   return options;
 }
 
-/// NB/2, NB/4 ... down to nbmin.
-std::vector<long> halves_of(long nb, long nbmin) {
-  std::vector<long> halves;
-  for (long k = nb / 2; k >= nbmin && k >= 1; k /= 2) halves.push_back(k);
-  return halves;
-}
-
-std::vector<DgemmCall> shapes_of(const DgemmDesignOptions& options, ShapeMaker& maker) {
-  std::vector<DgemmCall> calls;
-  const double product = options.max_product > 0 ? options.max_product : largest_product(options);
-  if (options.independent) {
-    maker.independent(options.count, calls);
-  } else if (options.nb == 0 && options.extra_k.empty()) {
-    maker.product_of_three(options.count, product, calls);
-  } else {
-    std::vector<long> k_values = options.extra_k;
-    if (options.nb > 0) k_values.insert(k_values.begin(), options.nb);
-    const std::vector<long> halves = halves_of(options.nb, options.nbmin);
-    const long kinds = halves.empty() ? 1 : 3;
-    const long each =
-        options.nb == 0
-            ? 0
-            : std::lround(options.minority * static_cast<double>(options.count) / static_cast<double>(kinds));
-    maker.product_of_two(std::max(0L, options.count - kinds * each), k_values, product, calls);
-    maker.product_of_two(each, halves, product, calls);
-    maker.look_ahead(each, calls);
-    maker.panel(each, halves, calls);
+/// Draws shapes; one object a design, so that all draws come from one stream.
+class ShapeMaker {
+ public:
+  explicit ShapeMaker(const DgemmDesignOptions& options)
+      : options_(options),
+        random_({options.seed, core::stream_design, 0, 0}),
+        max_(static_cast<double>(options.max_size)),
+        max_rows_(max_),
+        updates_(options.updates) {
+    if (updates_.empty()) return;
+    const auto smaller = [](const DgemmShape& a, const DgemmShape& b) { return area(a) < area(b); };
+    std::stable_sort(updates_.begin(), updates_.end(), smaller);
+    const auto fewer_rows = [](const DgemmShape& a, const DgemmShape& b) { return a.m < b.m; };
+    max_rows_ = static_cast<double>(std::max_element(updates_.begin(), updates_.end(), fewer_rows)->m);
   }
-  for (const DgemmShape& shape : options.common) maker.add_update(shape, calls);
-  return calls;
-}
+
+  core::RandomStream& random() { return random_; }
+
+  std::vector<DgemmCall> shapes() {
+    const double product = options_.max_product > 0 ? options_.max_product : largest_product(options_);
+    if (options_.independent) {
+      independent(options_.count);
+    } else if (options_.nb == 0 && options_.extra_k.empty()) {
+      product_of_three(options_.count, product);
+    } else {
+      std::vector<long> k_values = options_.extra_k;
+      if (options_.nb > 0) k_values.insert(k_values.begin(), options_.nb);
+      std::vector<long> halves;  // NB/2, NB/4 ... down to nbmin
+      for (long k = options_.nb / 2; k >= options_.nbmin && k >= 1; k /= 2) halves.push_back(k);
+      const long kinds = halves.empty() ? 1 : 3;
+      const double minority = options_.nb == 0 ? 0 : options_.minority * static_cast<double>(options_.count);
+      const long each = std::lround(minority / static_cast<double>(kinds));
+      product_of_two(std::max(0L, options_.count - kinds * each), k_values, product);
+      product_of_two(each, halves, product);
+      look_ahead(each);
+      panel(each, halves);
+    }
+    for (const DgemmShape& shape : options_.common) add_update(shape);
+    return std::move(calls_);
+  }
+
+ private:
+  /// `count` shapes of fixed k from `k_values` in turn, m*n uniform over (0, product].
+  void product_of_two(long count, const std::vector<long>& k_values, double product) {
+    if (k_values.empty()) return;
+    if (!updates_.empty()) return given_updates(count, k_values);
+    const long draws = (count + 1) / 2;
+    for (long i = 0; i < draws; ++i) {
+      const double level = stratified(i, draws, product);
+      const long a = factor(level, max_);
+      const long b = to_size(level / static_cast<double>(a));
+      const long k = k_values[static_cast<std::size_t>(i) % k_values.size()];
+      add_update({a, b, k});
+      if (a != b && 2 * i + 1 < count) add_update({b, a, k});
+    }
+  }
+
+  /// `count` shapes with m*n*k uniform over (0, product].
+  void product_of_three(long count, double product) {
+    const long draws = (count + 5) / 6;
+    long left = count;
+    for (long i = 0; i < draws; ++i) {
+      const double level = stratified(i, draws, product);
+      const long a = factor(level, max_ * max_);
+      const double rest = level / static_cast<double>(a);
+      const long b = factor(rest, max_);
+      std::array<long, 3> sizes{a, b, to_size(rest / static_cast<double>(b))};
+      std::sort(sizes.begin(), sizes.end());
+      do {
+        if (left-- <= 0) return;
+        add_update({sizes[0], sizes[1], sizes[2]});
+      } while (std::next_permutation(sizes.begin(), sizes.end()));
+    }
+  }
+
+  /// `count` shapes of sizes that have nothing to do with each other.
+  void independent(long count) {
+    const auto size = [&] {
+      return 1 + static_cast<long>(random_.below(static_cast<std::uint64_t>(options_.max_size)));
+    };
+    for (long i = 0; i < count; ++i) {
+      const long m = size(), n = size(), k = size();
+      add_update({m, n, k});
+    }
+  }
+
+  /// One block column updated at a time, as HPL does while it waits for the next panel.
+  void look_ahead(long count) {
+    for (long i = 0; i < count; ++i) add_update({to_size(stratified(i, count, max_rows_)), options_.nb, options_.nb});
+  }
+
+  /// Updates inside the recursive panel factorisation with NDIV = 2: n = k = one half, a quarter ... of NB.
+  void panel(long count, const std::vector<long>& halves) {
+    if (halves.empty()) return;
+    for (long i = 0; i < count; ++i) {
+      DgemmCall call;
+      const long k = halves[static_cast<std::size_t>(i) % halves.size()];
+      call.shape = {to_size(stratified(i, count, max_rows_)), k, k};
+      call.role = DgemmRole::panel;
+      calls_.push_back(call);
+    }
+  }
+
+  void add_update(const DgemmShape& shape) {
+    DgemmCall call;
+    call.shape = shape;
+    call.transposed = options_.transposition == Transposition::yes ||
+                      (options_.transposition == Transposition::both && random_.below(2) == 0);
+    calls_.push_back(call);
+  }
+
+  static double area(const DgemmShape& shape) { return static_cast<double>(shape.m) * static_cast<double>(shape.n); }
+
+  /// `count` of the given shapes, m*n uniform over what they have, of fixed k from `k_values` in turn.
+  void given_updates(long count, const std::vector<long>& k_values) {
+    const auto at_least = [](const DgemmShape& shape, double level) { return area(shape) < level; };
+    for (long i = 0; i < count; ++i) {
+      const double level = stratified(i, count, area(updates_.back()));
+      auto shape = std::lower_bound(updates_.begin(), updates_.end(), level, at_least);
+      if (shape == updates_.end()) --shape;
+      add_update({shape->m, shape->n, k_values[static_cast<std::size_t>(i) % k_values.size()]});
+    }
+  }
+
+  /// A value of the i-th of `count` equal parts of (0, whole].
+  double stratified(long i, long count, double whole) {
+    return whole * (static_cast<double>(i) + random_.uniform()) / static_cast<double>(count);
+  }
+
+  /// A factor of `level` such that it is at most max_size and the rest of the product at most `max_rest`.
+  long factor(double level, double max_rest) {
+    const double low = std::max(1.0, level / max_rest);
+    const double high = std::max(low, std::min(max_, level));
+    return to_size(low * std::pow(high / low, random_.uniform()));
+  }
+
+  long to_size(double value) const { return std::clamp(static_cast<long>(std::lround(value)), 1L, options_.max_size); }
+
+  const DgemmDesignOptions& options_;
+  core::RandomStream random_;
+  double max_, max_rows_;
+  std::vector<DgemmShape> updates_;  // by m*n
+  std::vector<DgemmCall> calls_;
+};
 
 }  // namespace
 
@@ -236,7 +227,7 @@ DgemmDesign make_dgemm_design(const DgemmDesignOptions& given) {
   const DgemmDesignOptions options = completed(given);
   validate(options);
   ShapeMaker maker(options);
-  const std::vector<DgemmCall> shapes = shapes_of(options, maker);
+  const std::vector<DgemmCall> shapes = maker.shapes();
   DgemmDesign design;
   design.reserve(shapes.size() * options.contents.size() * static_cast<std::size_t>(options.repetitions));
   for (const DgemmCall& shape : shapes) {

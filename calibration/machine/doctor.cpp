@@ -196,15 +196,8 @@ std::optional<std::string> version_of(const std::string& program) {
 }  // namespace
 
 const char* to_string(CheckStatus status) {
-  switch (status) {
-    case CheckStatus::ok:
-      return "ok";
-    case CheckStatus::warn:
-      return "warn";
-    case CheckStatus::unknown:
-      break;
-  }
-  return "unknown";
+  constexpr const char* names[] = {"ok", "warn", "unknown"};
+  return names[static_cast<int>(status)];
 }
 
 bool concerns_measuring(const Check& check) {

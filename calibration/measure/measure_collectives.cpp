@@ -17,15 +17,8 @@ namespace hplcast::calibration {
 namespace {
 
 const char* name_of(Collective operation) {
-  switch (operation) {
-    case Collective::barrier:
-      return "barrier";
-    case Collective::allreduce:
-      return "allreduce";
-    case Collective::alltoall:
-      return "alltoall";
-  }
-  return "";
+  constexpr const char* names[] = {"barrier", "allreduce", "alltoall"};
+  return names[static_cast<int>(operation)];
 }
 
 /// Calls of the operation, with their buffers.
@@ -80,9 +73,7 @@ class SourceThread {
       }
     });
   }
-  ~SourceThread() {
-    if (thread_.joinable()) end();
-  }
+  ~SourceThread() { end(); }
   SourceThread(const SourceThread&) = delete;
   SourceThread& operator=(const SourceThread&) = delete;
 
@@ -96,7 +87,7 @@ class SourceThread {
  private:
   void end() {
     stop_ = true;
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
 
   NoiseSourceOptions source_;
@@ -153,7 +144,7 @@ class Study {
       source.emplace(options_, planned.level, place_,
                      static_cast<unsigned>(options_.series.seed) * 7919 + number * 104729 + rank);
     // As long with and without a source: it begins 10 ms after its thread.
-    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    sleep_s(15e-3);
     core::CollectiveRun run;
     world_.barrier();
     run.start_s = now_s() - options_.epoch_s;
@@ -189,11 +180,11 @@ void validate(const CollectiveOptions& options, const World& world) {
     throw core::Error(
         core::ExitCode::bad_input,
         "a collective of one rank waits for nobody; expected at least 2\n  hint: start it with mpirun -np 2");
-  if (options.count < 0) throw core::DomainError("count", static_cast<double>(options.count), "at least 1");
+  if (options.count < 0) throw core::DomainError("count", options.count, "at least 1");
   if (!(options.run_s > 0) || !(options.run_s <= 1e5))
     throw core::DomainError("run time", options.run_s, "above 0, at most 1e5 s");
   if (options.size_bytes < 1 || options.size_bytes > 1L << 30)
-    throw core::DomainError("size", static_cast<double>(options.size_bytes), "1 B to 1 GiB");
+    throw core::DomainError("size", options.size_bytes, "1 B to 1 GiB");
   if (!(options.period_s > 0) || !(options.period_s <= 1e4))
     throw core::DomainError("period", options.period_s, "above 0, at most 1e4 s");
   for (const double level : options.series.levels)

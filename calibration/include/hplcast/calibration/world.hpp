@@ -36,10 +36,10 @@ class World {
   void barrier() const;
   /// A barrier that does not use the processor while it waits (MPI's own polls).
   void sleep_until_all_arrive() const;
-  /// The text of rank 0 on all ranks.
-  std::string broadcast(const std::string& text) const;
+  /// The text of one rank on all ranks.
+  std::string broadcast(std::string text, int root = 0) const;
   /// The texts of all ranks on rank 0, in the order of the ranks; empty on the others.
-  std::vector<std::string> gather(const std::string& text) const;
+  std::vector<std::string> gather(std::string text) const;
   /// The texts of all ranks on all ranks.
   std::vector<std::string> gather_everywhere(const std::string& text) const;
   /// Largest value of all ranks.
@@ -64,10 +64,7 @@ struct Binding {
 /// returns the first. Collective. @throws core::Error (bad_input) if two ranks of a host would share a core.
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding);
 
-/// MPI's and BLAS's own words about themselves.
-core::SoftwareDescription describe_software();
-
-/// Collects the descriptions of all hosts on rank 0. Collective.
+/// Collects the descriptions of all hosts, and MPI's and BLAS's own words about themselves, on rank 0. Collective.
 core::MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place);
 
 }  // namespace hplcast::calibration
