@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t block_bytes = 1 << 16;
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, const std::string& why) {
-  throw core::Error(core::ExitCode::bad_input, "cannot " + what + " " + path.string() + ": " + why);
+  throw core::InputError("cannot " + what + " " + path.string() + ": " + why);
 }
 
 std::string reason(archive* handle) {
@@ -211,9 +211,8 @@ core::CampaignArchive read_campaign_archive(const fs::path& path) {
   core::CampaignArchive archive;
   archive.files = fs::is_directory(path) ? read_folder(path) : read_archive(path);
   if (archive.files.count("campaign.yaml") == 0 || archive.files.count(core::campaign_hosts_file) == 0) {
-    throw core::Error(core::ExitCode::bad_input,
-                      path.string() + " is no campaign: it lacks campaign.yaml or " + core::campaign_hosts_file +
-                          "\n  hint: expected an archive or folder made by `hplcast calibrate`");
+    throw core::InputError(path.string() + " is no campaign: it lacks campaign.yaml or " + core::campaign_hosts_file +
+                           "\n  hint: expected an archive or folder made by `hplcast calibrate`");
   }
   std::istringstream hosts(archive.files.at(core::campaign_hosts_file));
   archive.context = core::read_context(hosts, core::campaign_hosts_file);

@@ -155,14 +155,13 @@ std::string measured_otherwise(const std::string& remembered, const std::string&
 CampaignFolder::CampaignFolder(fs::path path, const CampaignPlan& plan, bool resume) : path_(std::move(path)) {
   const bool is_new = !fs::exists(path_ / "campaign.yaml");
   if (!is_new && !resume) {
-    throw core::Error(
-        core::ExitCode::bad_input,
-        path_.string() + " has a campaign already\n  hint: --resume continues it; or choose another --folder");
+    throw core::InputError(path_.string() +
+                           " has a campaign already\n  hint: --resume continues it; or choose another --folder");
   }
   std::error_code error;
   // A folder with a lock only: killed before anything was measured.
   if (is_new && fs::exists(path_, error) && !fs::exists(path_ / lock_file, error) && !fs::is_empty(path_, error)) {
-    throw core::Error(core::ExitCode::bad_input, path_.string() + " holds something else than a campaign");
+    throw core::InputError(path_.string() + " holds something else than a campaign");
   }
   fs::create_directory(path_, error);  // no parents: they may be mistyped
   if (error) core::throw_write_error("make the folder", path_, error.value());
@@ -195,7 +194,7 @@ void CampaignFolder::lock() {
       sleep_s(lock_pause_s);
       continue;
     }
-    throw core::Error(core::ExitCode::bad_input, path_.string() + " is in use: another hplcast calibrate runs there");
+    throw core::InputError(path_.string() + " is in use: another hplcast calibrate runs there");
   }
 }
 
@@ -210,11 +209,10 @@ void CampaignFolder::remove_leftovers() const {
 void CampaignFolder::check_clock(const std::string& what) {
   const double now_s = core::unix_time_s();
   if (now_s < latest_unix_s_ - clock_tolerance_s) {
-    throw core::Error(core::ExitCode::bad_input,
-                      what + ": the clock of this host has been set back by " +
-                          core::shortest(std::round(latest_unix_s_ - now_s)) +
-                          " s since the campaign began: times of rows would lie\n  hint: set it right (look at " +
-                          (path_ / latest_file).string() + " for the latest time seen), then continue with --resume");
+    throw core::InputError(what + ": the clock of this host has been set back by " +
+                           core::shortest(std::round(latest_unix_s_ - now_s)) +
+                           " s since the campaign began: times of rows would lie\n  hint: set it right (look at " +
+                           (path_ / latest_file).string() + " for the latest time seen), then continue with --resume");
   }
   latest_unix_s_ = std::max(now_s, latest_unix_s_);
   core::write_file(path_ / latest_file, [&](std::ostream& out) { out << core::shortest(latest_unix_s_) << '\n'; });
@@ -222,10 +220,9 @@ void CampaignFolder::check_clock(const std::string& what) {
 
 void CampaignFolder::require_same(const CampaignPlan& plan) const {
   const auto refuse = [&](const std::string& why) {
-    throw core::Error(core::ExitCode::bad_input,
-                      path_.string() + "/campaign.yaml differs from the campaign given" + why +
-                          "\n  hint: what has been measured cannot change; continue with the same file, or choose "
-                          "another --folder");
+    throw core::InputError(
+        path_.string() + "/campaign.yaml differs from the campaign given" + why +
+        "\n  hint: what has been measured cannot change; continue with the same file, or choose another --folder");
   };
   const fs::path remembered = path_ / steps_file;
   if (!fs::exists(remembered)) {  // of an older hplcast
@@ -312,12 +309,11 @@ void CampaignFolder::refuse_failures(const CampaignStep& step) const {
   if (any) return;
   for (const char* folder : {"measurements", "monitoring"})
     remove_files(path_ / folder, [&](const fs::path& name) { return is_of(name, step.name); });
-  throw core::Error(
-      core::ExitCode::bad_input,
-      "step " + step.name + " has measured nothing: " +
-          (calls == 0 ? "it has no rows"
-                      : "all " + std::to_string(calls) + " calls failed, the last one because: " + reason) +
-          "\n  hint: change the step in the campaign file, then continue with --resume");
+  throw core::InputError("step " + step.name + " has measured nothing: " +
+                         (calls == 0
+                              ? "it has no rows"
+                              : "all " + std::to_string(calls) + " calls failed, the last one because: " + reason) +
+                         "\n  hint: change the step in the campaign file, then continue with --resume");
 }
 
 void CampaignFolder::log(const std::string& what, const std::string& command, int status, double wall_s) const {

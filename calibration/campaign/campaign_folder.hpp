@@ -39,12 +39,12 @@ class CampaignFolder {
   bool is_begun(const std::string& step) const;
   /// Whether the campaign file is another one than before.
   bool is_changed() const noexcept { return changed_; }
-  /// Joins the pieces of a step to one file each, and removes them. @throws core::Error (bad_input) if all calls of the
-  /// step failed: then it counts as not measured.
+  /// Joins the pieces of a step to one file each, and removes them. @throws core::InputError if all calls of the step
+  /// failed: then it counts as not measured.
   void finish(const CampaignStep& step, const std::vector<CampaignChunk>& chunks) const;
 
   std::filesystem::path position() const { return work() / "position"; }  ///< the row that is being measured
-  /// @throws core::Error (bad_input) if the wall clock, which start_s counts on, is before an earlier look at it.
+  /// @throws core::InputError if the wall clock, which start_s counts on, is before an earlier look at it.
   void check_clock(const std::string& what);
   /// Appends a line about a command to log.txt and log.jsonl.
   void log(const std::string& what, const std::string& command, int status, double wall_s) const;

@@ -129,8 +129,7 @@ class CampaignRun {
     }
     core::write_file(folder_.surroundings("checks.txt"), [&](std::ostream& out) { out << all.str(); });
     if (plan_.strict && warnings > 0) {
-      throw core::Error(core::ExitCode::bad_input,
-                        std::to_string(warnings) + " warnings, and the campaign is strict\n  hint: see above");
+      throw core::InputError(std::to_string(warnings) + " warnings, and the campaign is strict\n  hint: see above");
     }
     describe_launching_host();
   }

@@ -62,12 +62,11 @@ std::vector<MpiPair> choose_peers(const std::vector<std::string>& hosts, PeerCho
     if (rank < hosts.size()) {
       peers.push_back(pair_of(hosts, 0, rank));
     } else if (choice != PeerChoice::any) {
-      throw core::Error(core::ExitCode::bad_input,
-                        missing(std::string(scope) + " rank to measure with from ", hosts[0]));
+      throw core::InputError(missing(std::string(scope) + " rank to measure with from ", hosts[0]));
     }
   }
   if (peers.empty()) {
-    throw core::Error(core::ExitCode::bad_input, "messages need two ranks\n  hint: mpirun -np 2 ...");
+    throw core::InputError("messages need two ranks\n  hint: mpirun -np 2 ...");
   }
   return peers;
 }
@@ -87,8 +86,7 @@ std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPatt
     if (!turn.empty()) turns.push_back(turn);
   }
   if (turns.empty()) {
-    throw core::Error(core::ExitCode::bad_input,
-                      missing(choice == PeerChoice::local ? "local pair" : "remote pair", " of ranks"));
+    throw core::InputError(missing(choice == PeerChoice::local ? "local pair" : "remote pair", " of ranks"));
   }
   return turns;
 }
@@ -137,9 +135,8 @@ MpiSteps::MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& desig
     for (const MpiTurn& turn : turns) steps_.push_back({&turn, row, false, &turn == &turns.back()});
   }
   if (steps_.empty()) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "there are too few ranks for every row of the design: " + summary() +
-                          "\n  hint: n pairs inside a host need 2n ranks there, n pairs between two hosts n on each");
+    throw core::InputError("there are too few ranks for every row of the design: " + summary() +
+                           "\n  hint: n pairs inside a host need 2n ranks there, n pairs between two hosts n on each");
   }
 }
 

@@ -120,7 +120,7 @@ Topology Topology::synthetic(const std::string& description) {
   handle->live = false;
   if (hwloc_topology_set_synthetic(handle->topology, description.c_str()) != 0 ||
       hwloc_topology_load(handle->topology) != 0) {
-    throw core::Error(core::ExitCode::bad_input, "hwloc does not understand the topology \"" + description + "\"");
+    throw core::InputError("hwloc does not understand the topology \"" + description + "\"");
   }
   return Topology(std::move(handle));
 }
@@ -161,10 +161,9 @@ std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const s
   if (bound.size() == wanted) return bound;
   const std::size_t first = static_cast<std::size_t>(local_rank) * wanted;
   if (first + wanted > cores.size()) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "local rank " + std::to_string(local_rank) + " with " + std::to_string(threads) +
-                          " thread(s) has no core left: the host has " + std::to_string(cores.size()) +
-                          "\n  hint: start fewer ranks per host");
+    throw core::InputError("local rank " + std::to_string(local_rank) + " with " + std::to_string(threads) +
+                           " thread(s) has no core left: the host has " + std::to_string(cores.size()) +
+                           "\n  hint: start fewer ranks per host");
   }
   const auto begin = cores.begin() + static_cast<std::ptrdiff_t>(first);
   return std::vector<CorePlace>(begin, begin + threads);
@@ -187,17 +186,16 @@ long number_of(const std::string& digits, const std::string& text) {
 const CorePlace& find_core(long number, const std::vector<CorePlace>& cores) {
   const auto place = std::find_if(cores.begin(), cores.end(), [&](const CorePlace& c) { return c.core == number; });
   if (place == cores.end())
-    throw core::Error(core::ExitCode::bad_input, "core " + std::to_string(number) +
-                                                     " is none that this process may be pinned to; there are " +
-                                                     std::to_string(cores.size()) + ", from 0\n  hint: --cores all");
+    throw core::InputError("core " + std::to_string(number) +
+                           " is none that this process may be pinned to; there are " + std::to_string(cores.size()) +
+                           ", from 0\n  hint: --cores all");
   return *place;
 }
 
 }  // namespace
 
 std::vector<CorePlace> parse_cores(const std::string& text, const std::vector<CorePlace>& cores) {
-  if (cores.empty())
-    throw core::Error(core::ExitCode::bad_input, "there is no core that this process may be pinned to");
+  if (cores.empty()) throw core::InputError("there is no core that this process may be pinned to");
   if (text == "all") return cores;
   std::vector<CorePlace> chosen;
   std::set<long> seen;
@@ -234,7 +232,7 @@ void in_threads(std::size_t count, const std::function<void(std::size_t)>& work)
     for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
   } catch (const std::system_error& error) {
     join();
-    throw core::Error(core::ExitCode::bad_input, std::string("the threads cannot be started: ") + error.what());
+    throw core::InputError(std::string("the threads cannot be started: ") + error.what());
   }
   join();
 }
@@ -244,11 +242,9 @@ void require_pinnable(const std::vector<CorePlace>& places) {
     bool may_run = false;
     std::thread([&] { may_run = pin_this_thread(place.pu); }).join();
     if (!may_run)
-      throw core::Error(
-          core::ExitCode::bad_input,
-          "core " + std::to_string(place.core) +
-              ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or the "
-              "launcher may have bound it, see `hplcast doctor`");
+      throw core::InputError("core " + std::to_string(place.core) +
+                             ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or "
+                             "the launcher may have bound it, see `hplcast doctor`");
   }
 }
 

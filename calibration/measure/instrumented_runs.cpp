@@ -59,19 +59,17 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
     for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
       const fs::path trace = folder.path() / ("trace-" + std::to_string(rank) + ".csv");
       if (!fs::exists(trace)) {
-        throw core::Error(
-            core::ExitCode::bad_input,
+        throw core::InputError(
             request.program.string() + " has left no trace of its kernels in rank " + std::to_string(rank) +
-                ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
+            ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
       }
       rows += copy_rows(trace, out);
     }
     if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
   }
   if (rows == 0)
-    throw core::Error(core::ExitCode::bad_input,
-                      "nothing was measured: no call of a kernel was kept\n  hint: larger configurations, or more "
-                      "--max-rows");
+    throw core::InputError(
+        "nothing was measured: no call of a kernel was kept\n  hint: larger configurations, or more --max-rows");
 }
 
 void check_hpl_kernels(const HplKernelRequest& request) {
@@ -165,10 +163,9 @@ std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::st
     return core::begins_with(file.first, "rank-") && core::ends_with(file.first, ".times.csv");
   });
   if (found != run.ranks)
-    throw core::Error(core::ExitCode::bad_input, archive + ": rank-*.times.csv of " + std::to_string(found) +
-                                                     " ranks in it; expected " + std::to_string(run.ranks) +
-                                                     ", as program.json says\n  hint: the archive is damaged; observe "
-                                                     "again");
+    throw core::InputError(archive + ": rank-*.times.csv of " + std::to_string(found) + " ranks in it; expected " +
+                           std::to_string(run.ranks) +
+                           ", as program.json says\n  hint: the archive is damaged; observe again");
   return run;
 }
 

@@ -177,8 +177,7 @@ class Study {
 void validate(const CollectiveOptions& options, const World& world) {
   make_series(options.series);
   if (world.size() < 2)
-    throw core::Error(
-        core::ExitCode::bad_input,
+    throw core::InputError(
         "a collective of one rank waits for nobody; expected at least 2\n  hint: start it with mpirun -np 2");
   if (options.count < 0) throw core::DomainError("count", options.count, "at least 1");
   if (!(options.run_s > 0) || !(options.run_s <= 1e5))

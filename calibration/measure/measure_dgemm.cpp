@@ -154,10 +154,9 @@ void require_memory(const World& world, const DgemmDesign& design, double footpr
       "row %zu: m=%ld, n=%ld, k=%ld",
       needed / core::gibibyte, available / core::gibibyte, world.host().c_str(),
       static_cast<std::size_t>(largest - &design.front()), largest->shape.m, largest->shape.n, largest->shape.k);
-  throw core::Error(core::ExitCode::bad_input,
-                    std::string(text) +
-                        "\n  hint: make a design of smaller sizes, lower the footprint, or start "
-                        "fewer ranks per host");
+  throw core::InputError(
+      std::string(text) +
+      "\n  hint: make a design of smaller sizes, lower the footprint, or start fewer ranks per host");
 }
 
 /// Makes the calls of a design on one rank.

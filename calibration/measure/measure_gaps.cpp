@@ -205,11 +205,10 @@ class Measurement {
       const double step_s = 1e-9 * static_cast<double>(watch.clock_step());
       const double needed_s = options_.method == GapMethod::gaps ? options_.threshold_s : options_.quantum_s / 100;
       if (step_s > needed_s)
-        throw core::Error(
-            core::ExitCode::bad_input,
+        throw core::InputError(
             "the clock is too coarse: it goes on by " +
-                core::printed("%.3g us at least; expected at most %.3g us", 1e6 * step_s, 1e6 * needed_s) +
-                "\n  hint: a larger --threshold or --quantum; `hplcast doctor` names the clock source");
+            core::printed("%.3g us at least; expected at most %.3g us", 1e6 * step_s, 1e6 * needed_s) +
+            "\n  hint: a larger --threshold or --quantum; `hplcast doctor` names the clock source");
     }
   }
 
@@ -217,7 +216,7 @@ class Measurement {
     const std::int64_t begin = now_ns() + 20000000, end = begin + std::llround(slice_s * 1e9);
     in_threads(watches_.size(), [&](std::size_t i) { watches_[i].watch(begin, end); });
     for (std::size_t i = 0; i < watches_.size(); ++i) write(watches_[i], report_.rows[i]);
-    if (!out_.flush()) throw core::Error(core::ExitCode::bad_input, "the results cannot be written");
+    if (!out_.flush()) throw core::InputError("the results cannot be written");
   }
 
   double seconds(std::int64_t moment) const { return 1e-9 * static_cast<double>(moment - epoch_ns_); }

@@ -169,10 +169,9 @@ void require_memory(const World& world, const MpiDesign& design) {
   const double available = available_memory_bytes() / world.local_size();
   world.barrier();
   if (needed <= available) return;
-  throw core::Error(core::ExitCode::bad_input, "messages of " + std::to_string(max_bytes(design)) +
-                                                   " bytes need buffers of four times that in each rank; " +
-                                                   world.host() +
-                                                   " has too little memory\n  hint: lower --max-bytes of the design");
+  throw core::InputError("messages of " + std::to_string(max_bytes(design)) +
+                         " bytes need buffers of four times that in each rank; " + world.host() +
+                         " has too little memory\n  hint: lower --max-bytes of the design");
 }
 
 }  // namespace

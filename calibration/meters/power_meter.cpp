@@ -343,10 +343,9 @@ std::vector<std::string> require_host_power(const PowerMeters& meters, const std
   if (!sensors.empty()) return sensors;
   std::string looked_for;
   for (const LookedFor& one : meters.looked_for) looked_for += "\n  " + one.what + ": " + one.found;
-  throw core::Error(core::ExitCode::bad_input,
-                    host + ": no sensor that tells the power of the host can be read; looked for" + looked_for +
-                        "\n  hint: a wattmeter's CSV needs no sensor (--meter); docs/use/power-measuring.md has the "
-                        "permissions");
+  throw core::InputError(host + ": no sensor that tells the power of the host can be read; looked for" + looked_for +
+                         "\n  hint: a wattmeter's CSV needs no sensor (--meter); docs/use/power-measuring.md has the "
+                         "permissions");
 }
 
 }  // namespace hplcast::calibration

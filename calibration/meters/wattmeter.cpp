@@ -258,25 +258,21 @@ ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pie
     if (std::abs(offset_s - best.offset_s) > elsewhere_s) best.second_best = std::max(best.second_best, value);
   constexpr double least_explained = 0.7, too_alike = 0.02;
   if (best.explained < least_explained)
-    throw core::Error(
-        core::ExitCode::bad_input,
-        "the wattmeter does not follow the pieces: at most " +
-            core::printed("%.2g %% of its variance is theirs, whatever its clock is within %.4g s",
-                          100 * best.explained, most_s) +
-            "\n  hint: is it the meter of these hosts and of this time? A clock that is farther off needs "
-            "a larger --most-offset; pieces all alike tell nothing");
+    throw core::InputError("the wattmeter does not follow the pieces: at most " +
+                           core::printed("%.2g %% of its variance is theirs, whatever its clock is within %.4g s",
+                                         100 * best.explained, most_s) +
+                           "\n  hint: is it the meter of these hosts and of this time? A clock that is farther off "
+                           "needs a larger --most-offset; pieces all alike tell nothing");
   if (std::abs(best.offset_s) > most_s - step_s)
-    throw core::Error(core::ExitCode::bad_input, "the wattmeter's clock is off by " +
-                                                     core::printed("%.4g s and more: %.4g s was the most that was "
-                                                                   "looked at",
-                                                                   std::abs(best.offset_s), most_s) +
-                                                     "\n  hint: a larger --most-offset");
+    throw core::InputError(
+        "the wattmeter's clock is off by " +
+        core::printed("%.4g s and more: %.4g s was the most that was looked at", std::abs(best.offset_s), most_s) +
+        "\n  hint: a larger --most-offset");
   if (best.explained - best.second_best < too_alike)
-    throw core::Error(core::ExitCode::bad_input,
-                      "the offset of the wattmeter's clock is not clear: " +
-                          core::printed("one explains %.3g %% of its variance, and another one elsewhere %.3g %%",
-                                        100 * best.explained, 100 * best.second_best) +
-                          "\n  hint: more pieces and repetitions, or a smaller --most-offset");
+    throw core::InputError("the offset of the wattmeter's clock is not clear: " +
+                           core::printed("one explains %.3g %% of its variance, and another one elsewhere %.3g %%",
+                                         100 * best.explained, 100 * best.second_best) +
+                           "\n  hint: more pieces and repetitions, or a smaller --most-offset");
   refine(correlation, step_s, best);
   return best;
 }
@@ -293,18 +289,16 @@ std::vector<core::PowerSample> place_wattmeter(const Meter& meter, const std::ve
     if (found == by_host.end()) {
       std::string names;
       for (const auto& [name, runs] : by_host) names += (names.empty() ? "" : ", ") + name;
-      throw core::Error(core::ExitCode::bad_input, "the wattmeter has rows of " +
-                                                       (host.empty() ? "a host without name" : host) + "; expected " +
-                                                       names + ", the hosts that were measured" +
-                                                       (host.empty() ? "\n  hint: a column `host`" : ""));
+      throw core::InputError("the wattmeter has rows of " + (host.empty() ? "a host without name" : host) +
+                             "; expected " + names + ", the hosts that were measured" +
+                             (host.empty() ? "\n  hint: a column `host`" : ""));
     }
     std::vector<core::PowerSample> shifted = rows;
     for (core::PowerSample& row : shifted) row.time_s -= clock.offset_s;
     const auto placed = place_samples(std::move(shifted), found->second, longer);
     all.insert(all.end(), placed.begin(), placed.end());
   }
-  if (all.empty())
-    throw core::Error(core::ExitCode::bad_input, "the wattmeter has no row from the time of the measurement");
+  if (all.empty()) throw core::InputError("the wattmeter has no row from the time of the measurement");
   return all;
 }
 

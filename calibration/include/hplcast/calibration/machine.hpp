@@ -24,7 +24,7 @@ class Topology {
   /// Of this machine. @throws core::Error (external_failure) if hwloc cannot tell.
   static Topology of_this_machine();
   /// Of a machine that does not exist, in hwloc's words ("pack:2 core:16 pu:2"): for tests; cannot bind.
-  /// @throws core::Error (bad_input) if hwloc does not understand them.
+  /// @throws core::InputError if hwloc does not understand them.
   static Topology synthetic(const std::string& description);
 
   /// Cores that this process may use (cgroups are respected, the present binding is not).
@@ -57,22 +57,22 @@ class Topology {
 
 /// The cores for a process: those that it is bound to if they are as many as its threads (the launcher has decided),
 /// else the next `threads` cores after those of the `local_rank` processes before it.
-/// @throws core::Error (bad_input) if the host has too few cores.
+/// @throws core::InputError if the host has too few cores.
 std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const std::vector<CorePlace>& bound,
                                     int local_rank, int threads);
 
 /// Cores from "0-3,8" (as hplcast and hwloc number them, from 0), or "all". @throws core::UsageError for another text,
-/// or a core that is there twice; core::Error (bad_input) for one that this machine does not have, or does not give us.
+/// or a core that is there twice; core::InputError for one that this machine does not have, or does not give us.
 std::vector<CorePlace> parse_cores(const std::string& text, const std::vector<CorePlace>& cores);
 
 /// Binds the calling thread to a hardware thread (as the operating system numbers them); false if it may not run there.
 bool pin_this_thread(int pu) noexcept;
 
-/// @throws core::Error (bad_input) for one where no thread of this process may run.
+/// @throws core::InputError for one where no thread of this process may run.
 void require_pinnable(const std::vector<CorePlace>& places);
 
-/// Calls `work` with each number below `count`, in a thread of its own, and waits for all. @throws core::Error
-/// (bad_input) if the threads cannot be started.
+/// Calls `work` with each number below `count`, in a thread of its own, and waits for all. @throws core::InputError if
+/// the threads cannot be started.
 void in_threads(std::size_t count, const std::function<void(std::size_t)>& work);
 
 /// Describes this machine; /proc and /sys are looked for under `root` (tests have some of their own). Never fails for

@@ -90,7 +90,7 @@ struct DgemmRow {
 /// Measures a design on all ranks at once. Every rank makes all calls of the design in its order, but rank r of R
 /// starts r/R of the way (so that not all cores work on the same shape), and a rank that is done goes on calling,
 /// without recording, until all are: every recorded call has all cores busy. Collective; returns the rows of this rank.
-/// @throws core::Error (bad_input) if the matrices do not fit the memory that is available to this rank.
+/// @throws core::InputError if the matrices do not fit the memory that is available to this rank.
 std::vector<DgemmRow> measure_dgemm(const World& world, const CorePlace& place, const DgemmDesign& design,
                                     const DgemmMeasureOptions& options);
 

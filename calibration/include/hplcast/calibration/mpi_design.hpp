@@ -104,8 +104,8 @@ struct MpiPair {
 /// Which scopes are measured: those that there are, one, or both.
 enum class PeerChoice { any, local, remote, both };
 
-/// Rank 0 with the first rank of its own host, the first of another, or both. @throws core::Error (bad_input) if a peer
-/// that is asked for does not exist.
+/// Rank 0 with the first rank of its own host, the first of another, or both. @throws core::InputError if a peer that
+/// is asked for does not exist.
 std::vector<MpiPair> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice);
 
 /// Who exchanges messages with whom.
@@ -120,7 +120,7 @@ using MpiTurn = std::vector<MpiPair>;
 
 /// The turns of each row of a design. `hosts` has the host of every rank. Saturated pairs are a rank and the one half
 /// of the ranks further (remote, any), or two neighbours of one host (local).
-/// @throws core::Error (bad_input) if there is no pair of the scope asked for.
+/// @throws core::InputError if there is no pair of the scope asked for.
 std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice);
 
 /// Turns in which exactly `pairs` of ranks exchange at the same time, of the requested scopes with enough ranks: first
@@ -160,8 +160,8 @@ struct MpiStep {
 /// warm-up of each turn before. The same on all ranks.
 class MpiSteps {
  public:
-  /// `hosts` has the host of every rank. @throws core::Error (bad_input) if the pattern has no pairs, or there are too
-  /// few ranks for every row.
+  /// `hosts` has the host of every rank. @throws core::InputError if the pattern has no pairs, or there are too few
+  /// ranks for every row.
   MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& design, MpiPattern pattern, PeerChoice scope,
            int warm_up_calls);
   MpiSteps(const MpiSteps&) = delete;

@@ -83,7 +83,7 @@ inline const std::vector<MeterKind> meters_of_files = {MeterKind::rapl, MeterKin
 inline const std::vector<MeterKind> all_meters = {MeterKind::rapl, MeterKind::hwmon, MeterKind::ipmi, MeterKind::cray};
 
 /// The sensors that add up to the power of the host, of meters that are there.
-/// @throws core::Error (bad_input) if there are none; it says what was looked for.
+/// @throws core::InputError if there are none; it says what was looked for.
 std::vector<std::string> require_host_power(const PowerMeters& meters, const std::string& host);
 
 // --- a wattmeter that writes a CSV of its own, on a clock of its own ---
@@ -117,14 +117,14 @@ struct ClockOffset {
 /// Estimates the offset by correlating the meter with the known begins and ends of the pieces: of all offsets up to
 /// `most_s` the one at which pieces of the same kind (state, active cores, frequency) agree best: least squares within
 /// kinds. `meter` and `pieces`: by host; all hosts have one meter's clock.
-/// @throws core::Error (bad_input) if no offset explains the meter (less than 70 % of its variance), if the best is at
-/// the end of what is looked at, or if two explain it alike: pieces not those of this file, or all alike.
+/// @throws core::InputError if no offset explains the meter (less than 70 % of its variance), if the best is at the end
+/// of what is looked at, or if two explain it alike: pieces not those of this file, or all alike.
 ClockOffset estimate_offset(const std::map<std::string, std::vector<core::PowerSample>>& meter,
                             const std::vector<PieceRun>& pieces, double most_s);
 
 /// The meter's rows as samples of the pieces: times less the offset, what is set aside longer by a period of the meter
 /// and the offset's error.
-/// @throws core::Error (bad_input) if the file has a host that has no pieces, or no row within any.
+/// @throws core::InputError if the file has a host that has no pieces, or no row within any.
 std::vector<core::PowerSample> place_wattmeter(const std::map<std::string, std::vector<core::PowerSample>>& meter,
                                                const std::vector<PieceRun>& pieces, const SetAside& aside,
                                                const ClockOffset& clock, double period_s);

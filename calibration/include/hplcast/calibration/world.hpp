@@ -61,7 +61,7 @@ struct Binding {
 };
 
 /// Binds every rank to cores of its own (those the launcher bound it to, if they are as many as its threads) and
-/// returns the first. Collective. @throws core::Error (bad_input) if two ranks of a host would share a core.
+/// returns the first. Collective. @throws core::InputError if two ranks of a host would share a core.
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding);
 
 /// Collects the descriptions of all hosts, and MPI's and BLAS's own words about themselves, on rank 0. Collective.

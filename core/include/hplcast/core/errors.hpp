@@ -79,6 +79,12 @@ class StorageError : public Error {
   explicit StorageError(const std::string& message) : Error(ExitCode::bad_input, message) {}
 };
 
+/// Anything else that the user can change: a file, a host, the ranks that were started. Exit code bad_input.
+class InputError : public Error {
+ public:
+  explicit InputError(const std::string& message) : Error(ExitCode::bad_input, message) {}
+};
+
 /// Wrong use of a command that the option parser alone cannot see. Exit code wrong_usage.
 class UsageError : public Error {
  public:
