@@ -61,9 +61,8 @@ void describe_frequency(const fs::path& root, core::MachineDescription& machine)
   constexpr double kilohertz = 1e3;
   const fs::path cpus = root / "sys/devices/system/cpu";
   std::set<std::string> governors;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(cpus, ignored)) {
-    const std::string governor = first_line(entry.path() / "cpufreq/scaling_governor");
+  for (const fs::path& cpu : entries(cpus, "cpu")) {
+    const std::string governor = first_line(cpu / "cpufreq/scaling_governor");
     if (!governor.empty()) governors.insert(governor);
   }
   if (!governors.empty()) machine.governor = governors.size() == 1 ? *governors.begin() : "mixed";

@@ -95,6 +95,27 @@ std::string cpu_model_of(hwloc_topology_t topology) {
   return "";
 }
 
+[[noreturn]] void refuse(const std::string& text) {
+  throw core::UsageError("--cores is `" + text + "`; expected numbers of cores such as 0-3,8, or all");
+}
+
+/// "7": digits only, at most six.
+long number_of(const std::string& digits, const std::string& text) {
+  const bool fine = !digits.empty() && digits.size() <= 6 &&
+                    std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!fine) refuse(text);
+  return std::stol(digits);
+}
+
+const CorePlace& find_core(long number, const std::vector<CorePlace>& cores) {
+  const auto place = std::find_if(cores.begin(), cores.end(), [&](const CorePlace& c) { return c.core == number; });
+  if (place == cores.end())
+    throw core::InputError("core " + std::to_string(number) +
+                           " is none that this process may be pinned to; there are " + std::to_string(cores.size()) +
+                           ", from 0\n  hint: --cores all");
+  return *place;
+}
+
 }  // namespace
 
 Topology::Topology(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {
@@ -168,31 +189,6 @@ std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const s
   const auto begin = cores.begin() + static_cast<std::ptrdiff_t>(first);
   return std::vector<CorePlace>(begin, begin + threads);
 }
-
-namespace {
-
-[[noreturn]] void refuse(const std::string& text) {
-  throw core::UsageError("--cores is `" + text + "`; expected numbers of cores such as 0-3,8, or all");
-}
-
-/// "7": digits only, at most six.
-long number_of(const std::string& digits, const std::string& text) {
-  const bool fine = !digits.empty() && digits.size() <= 6 &&
-                    std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!fine) refuse(text);
-  return std::stol(digits);
-}
-
-const CorePlace& find_core(long number, const std::vector<CorePlace>& cores) {
-  const auto place = std::find_if(cores.begin(), cores.end(), [&](const CorePlace& c) { return c.core == number; });
-  if (place == cores.end())
-    throw core::InputError("core " + std::to_string(number) +
-                           " is none that this process may be pinned to; there are " + std::to_string(cores.size()) +
-                           ", from 0\n  hint: --cores all");
-  return *place;
-}
-
-}  // namespace
 
 std::vector<CorePlace> parse_cores(const std::string& text, const std::vector<CorePlace>& cores) {
   if (cores.empty()) throw core::InputError("there is no core that this process may be pinned to");

@@ -46,6 +46,29 @@ std::size_t copy_rows(const fs::path& trace, std::ostream& out) {
   return rows;
 }
 
+void write_description(const ObserveRequest& request, const fs::path& folder, double wall_s) {
+  nlohmann::ordered_json json = {{"schema_version", 1},
+                                 {"program", request.program.string()},
+                                 {"arguments", request.arguments},
+                                 {"ranks", request.launch.ranks},
+                                 {"host", core::host_name()},
+                                 {"date", core::utc_now()},
+                                 {"wall_s", wall_s}};
+  core::write_file(folder / "program.json", [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
+}
+
+/// Every rank writes its own.
+void require_all_ranks(const ObserveRequest& request, const core::Command& command, const fs::path& folder) {
+  int found = 0;
+  for (int rank = 0; rank < request.launch.ranks; ++rank)
+    if (fs::exists(folder / ("rank-" + std::to_string(rank) + ".times.csv"))) ++found;
+  if (found == request.launch.ranks) return;
+  throw core::program_failure(command, 0,
+                              std::to_string(found) + " of " + std::to_string(request.launch.ranks) +
+                                  " ranks were observed: the program is linked statically, calls neither BLAS nor MPI, "
+                                  "or did not end by itself");
+}
+
 }  // namespace
 
 void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
@@ -84,33 +107,6 @@ void check_hpl_kernels(const HplKernelRequest& request) {
   command.purpose = "looking for " + request.program.string() + " on all hosts";
   core::run_checked(command);
 }
-
-namespace {
-
-void write_description(const ObserveRequest& request, const fs::path& folder, double wall_s) {
-  nlohmann::ordered_json json = {{"schema_version", 1},
-                                 {"program", request.program.string()},
-                                 {"arguments", request.arguments},
-                                 {"ranks", request.launch.ranks},
-                                 {"host", core::host_name()},
-                                 {"date", core::utc_now()},
-                                 {"wall_s", wall_s}};
-  core::write_file(folder / "program.json", [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
-}
-
-/// Every rank writes its own.
-void require_all_ranks(const ObserveRequest& request, const core::Command& command, const fs::path& folder) {
-  int found = 0;
-  for (int rank = 0; rank < request.launch.ranks; ++rank)
-    if (fs::exists(folder / ("rank-" + std::to_string(rank) + ".times.csv"))) ++found;
-  if (found == request.launch.ranks) return;
-  throw core::program_failure(command, 0,
-                              std::to_string(found) + " of " + std::to_string(request.launch.ranks) +
-                                  " ranks were observed: the program is linked statically, calls neither BLAS nor MPI, "
-                                  "or did not end by itself");
-}
-
-}  // namespace
 
 std::string observe_program(const ObserveRequest& request) {
   require_archive_name(request.archive);

@@ -69,58 +69,6 @@ void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>
                                        longest_s, period_s));
 }
 
-}  // namespace
-
-double parse_iso_time(const std::string& text) {
-  std::tm parts{};
-  char separator = 0;
-  int length = 0;
-  double seconds = 0;
-  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%c%2d:%2d:%lf%n", &parts.tm_year, &parts.tm_mon,
-                                &parts.tm_mday, &separator, &parts.tm_hour, &parts.tm_min, &seconds, &length);
-  if (found < 7 || (separator != 'T' && separator != 't' && separator != ' ') || !(seconds >= 0) || seconds >= 61 ||
-      parts.tm_mon < 1 || parts.tm_mon > 12 || parts.tm_mday < 1 || parts.tm_mday > 31 || parts.tm_hour > 24 ||
-      parts.tm_min > 59)
-    throw core::DomainError("time", text.substr(0, 60), "a date and time such as 2026-11-22T16:03:05.5Z");
-  std::string zone = text.substr(static_cast<std::size_t>(length));
-  std::replace(zone.begin(), zone.end(), 'z', 'Z');
-  const char* const end = strptime(zone.c_str(), "%z", &parts);
-  const long east_s = parts.tm_gmtoff;
-  if (end == nullptr || *end != '\0' || std::abs(east_s) >= 15 * 3600)
-    throw core::DomainError("time", text.substr(0, 60), "a zone at its end",
-                            "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or "
-                            "...+01:00");
-  parts.tm_year -= 1900;
-  parts.tm_mon -= 1;
-  return static_cast<double>(timegm(&parts)) + seconds - static_cast<double>(east_s);
-}
-
-std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,
-                                                                     WattmeterDoubts& doubts) {
-  core::CsvReader csv(in, name);
-  csv.refuse_misspelt({"time_s", "time", "power_w", "host"});
-  const std::size_t host = csv.find_column("host"), power = csv.column("power_w"), seconds = csv.find_column("time_s"),
-                    iso = csv.find_column("time");
-  if (seconds == core::CsvReader::npos && iso == core::CsvReader::npos)
-    throw core::ParseError({name, 1, ""}, "no column time_s (Unix time) or time (ISO 8601 with zone)");
-  const std::size_t time_column = seconds != core::CsvReader::npos ? seconds : iso;
-  std::map<std::string, std::vector<core::PowerSample>> rows;
-  std::map<std::string, std::size_t> at_this_moment;
-  while (csv.next()) {
-    const std::string who = host == core::CsvReader::npos ? "" : std::string(csv.text(host));
-    const double time_s = time_of(csv, seconds, iso);
-    add(rows[who], at_this_moment[who], csv, time_column, time_s, csv.positive(power));
-  }
-  if (rows.empty()) throw core::ParseError({name, 0, ""}, "no rows in it");
-  for (const auto& [who, of_host] : rows) {
-    if (of_host.size() < 2) throw core::ParseError({name, 0, ""}, "a single row" + (who.empty() ? "" : " of " + who));
-    look_for_gaps(who, of_host, doubts);
-  }
-  return rows;
-}
-
-namespace {
-
 using Meter = std::map<std::string, std::vector<core::PowerSample>>;
 
 /// Times of a host's rows, with sums of powers and of their squares up to each row.
@@ -241,6 +189,54 @@ void refine(const Correlation& correlation, double step_s, ClockOffset& best) {
 }
 
 }  // namespace
+
+double parse_iso_time(const std::string& text) {
+  std::tm parts{};
+  char separator = 0;
+  int length = 0;
+  double seconds = 0;
+  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%c%2d:%2d:%lf%n", &parts.tm_year, &parts.tm_mon,
+                                &parts.tm_mday, &separator, &parts.tm_hour, &parts.tm_min, &seconds, &length);
+  if (found < 7 || (separator != 'T' && separator != 't' && separator != ' ') || !(seconds >= 0) || seconds >= 61 ||
+      parts.tm_mon < 1 || parts.tm_mon > 12 || parts.tm_mday < 1 || parts.tm_mday > 31 || parts.tm_hour > 24 ||
+      parts.tm_min > 59)
+    throw core::DomainError("time", text.substr(0, 60), "a date and time such as 2026-11-22T16:03:05.5Z");
+  std::string zone = text.substr(static_cast<std::size_t>(length));
+  std::replace(zone.begin(), zone.end(), 'z', 'Z');
+  const char* const end = strptime(zone.c_str(), "%z", &parts);
+  const long east_s = parts.tm_gmtoff;
+  if (end == nullptr || *end != '\0' || std::abs(east_s) >= 15 * 3600)
+    throw core::DomainError("time", text.substr(0, 60), "a zone at its end",
+                            "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or "
+                            "...+01:00");
+  parts.tm_year -= 1900;
+  parts.tm_mon -= 1;
+  return static_cast<double>(timegm(&parts)) + seconds - static_cast<double>(east_s);
+}
+
+std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,
+                                                                     WattmeterDoubts& doubts) {
+  core::CsvReader csv(in, name);
+  csv.refuse_misspelt({"time_s", "time", "power_w", "host"});
+  const std::size_t host = csv.find_column("host"), power = csv.column("power_w"), seconds = csv.find_column("time_s"),
+                    iso = csv.find_column("time");
+  if (seconds == core::CsvReader::npos && iso == core::CsvReader::npos)
+    throw core::ParseError({name, 1, ""}, "no column time_s (Unix time) or time (ISO 8601 with zone)");
+  const std::size_t time_column = seconds != core::CsvReader::npos ? seconds : iso;
+  std::map<std::string, std::vector<core::PowerSample>> rows;
+  std::map<std::string, std::size_t> at_this_moment;
+  while (csv.next()) {
+    const std::string who = host == core::CsvReader::npos ? "" : std::string(csv.text(host));
+    const double time_s = time_of(csv, seconds, iso);
+    add(rows[who], at_this_moment[who], csv, time_column, time_s, csv.positive(power));
+  }
+  if (rows.empty()) throw core::ParseError({name, 0, ""}, "no rows in it");
+  for (const auto& [who, of_host] : rows) {
+    if (of_host.size() < 2) throw core::ParseError({name, 0, ""}, "a single row" + (who.empty() ? "" : " of " + who));
+    look_for_gaps(who, of_host, doubts);
+  }
+  return rows;
+}
 
 ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pieces, double most_s) {
   const Correlation correlation(meter, pieces);
