@@ -190,11 +190,9 @@ void CampaignFolder::lock() {
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT, 0644);
   if (lock_ < 0) core::throw_write_error("write", file, errno);
   for (double waited_s = 0; ::flock(lock_, LOCK_EX | LOCK_NB) != 0; waited_s += lock_pause_s) {
-    if (waited_s < lock_patience_s) {
-      sleep_s(lock_pause_s);
-      continue;
-    }
-    throw core::InputError(path_.string() + " is in use: another hplcast calibrate runs there");
+    if (waited_s >= lock_patience_s)
+      throw core::InputError(path_.string() + " is in use: another hplcast calibrate runs there");
+    sleep_s(lock_pause_s);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -96,12 +97,9 @@ const char* to_string(MpiOperation operation) {
 }
 
 MpiOperation mpi_operation_from_name(const std::string& name) {
-  std::string known;
-  for (std::size_t i = 0; i < operation_names.size(); ++i) {
-    if (name == operation_names[i]) return static_cast<MpiOperation>(i);
-    known += (i == 0 ? "" : ", ") + std::string(operation_names[i]);
-  }
-  throw core::DomainError("operation", name, "one of " + known);
+  const auto found = std::find(operation_names.begin(), operation_names.end(), name);
+  if (found != operation_names.end()) return static_cast<MpiOperation>(found - operation_names.begin());
+  throw core::DomainError("operation", name, "one of " + core::comma_separated(operation_names));
 }
 
 std::vector<MpiOperation> all_mpi_operations() {
@@ -141,11 +139,7 @@ std::vector<long> doubling_pairs(long most) {
 }
 
 MpiDesign make_saturation_design(const SaturationDesignOptions& options) {
-  MpiDesignOptions sizes_of_it;
-  sizes_of_it.min_bytes = options.min_bytes;
-  sizes_of_it.max_bytes = options.max_bytes;
-  sizes_of_it.count = options.count;
-  sizes_of_it.repetitions = options.repetitions;
+  const MpiDesignOptions sizes_of_it{options.min_bytes, options.max_bytes, options.count, {}, options.repetitions};
   validate(sizes_of_it);
   if (options.pairs.empty()) throw core::DomainError("numbers of pairs", 0.0, "at least one");
   require_few_rows(static_cast<double>(options.count) * options.repetitions *

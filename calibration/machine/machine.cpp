@@ -162,13 +162,7 @@ core::MachineDescription describe_machine(const Topology& topology, const fs::pa
     machine.kernel = std::string(names.sysname) + " " + names.release + " " + names.machine;
   }
   machine.firmware = firmware_of(root);
-  machine.cpu_model = topology.cpu_model();
-  machine.packages = topology.packages();
-  machine.cores = static_cast<int>(topology.cores().size());
-  machine.hardware_threads = topology.hardware_threads();
-  machine.numa_nodes = topology.numa_nodes();
-  for (const CorePlace& place : topology.cores()) machine.core_cpu.push_back(place.cpu);
-  machine.caches = topology.caches();
+  topology.describe(machine);
   describe_memory(root, machine);
   describe_frequency(root, machine);
   describe_load(root, machine);

@@ -118,14 +118,21 @@ const CorePlace& find_core(long number, const std::vector<CorePlace>& cores) {
 
 }  // namespace
 
-Topology::Topology(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {
+Topology::Topology(std::shared_ptr<Handle> handle) : handle_(std::move(handle)), cores_(cores_of(handle_->topology)) {}
+
+int Topology::hardware_threads() const {
+  return count_of(handle_->topology, HWLOC_OBJ_PU);
+}
+
+void Topology::describe(core::MachineDescription& machine) const {
   hwloc_topology_t topology = handle_->topology;
-  cores_ = cores_of(topology);
-  caches_ = caches_of(topology);
-  packages_ = std::max(1, count_of(topology, HWLOC_OBJ_PACKAGE));
-  hardware_threads_ = count_of(topology, HWLOC_OBJ_PU);
-  numa_nodes_ = std::max(1, count_of(topology, HWLOC_OBJ_NUMANODE));
-  cpu_model_ = cpu_model_of(topology);
+  machine.cpu_model = cpu_model_of(topology);
+  machine.packages = std::max(1, count_of(topology, HWLOC_OBJ_PACKAGE));
+  machine.cores = static_cast<int>(cores_.size());
+  machine.hardware_threads = hardware_threads();
+  machine.numa_nodes = std::max(1, count_of(topology, HWLOC_OBJ_NUMANODE));
+  for (const CorePlace& place : cores_) machine.core_cpu.push_back(place.cpu);
+  machine.caches = caches_of(topology);
 }
 
 Topology Topology::of_this_machine() {

@@ -21,7 +21,7 @@ constexpr std::size_t matrix_size = std::size_t{matrix_rows} * matrix_columns,
                       panel_size = std::size_t{matrix_rows} * panel_width;
 
 /// What HPL updates between two probes for the next panel: one block column.
-constexpr DgemmShape block_column{1024, 128, 128};
+const DgemmCall block_column{{1024, 128, 128}};
 constexpr double background_bytes = 64.0 * 1024 * 1024;
 
 /// The operands of the calls of kernels.
@@ -136,16 +136,14 @@ void exchange_until(double end_s, int partner, bool leads, std::uint64_t seed) {
   }
 }
 
-BackgroundLoad::BackgroundLoad(Background background, std::uint64_t seed) : background_(background), call_(1) {
-  call_.front().shape = block_column;
+BackgroundLoad::BackgroundLoad(Background background, std::uint64_t seed) : background_(background) {
   if (!computes(background)) return;
   openblas_set_num_threads(1);
-  arena_.emplace(arena_sizes(call_, background_bytes), Content::random(), seed);
+  arena_.emplace(arena_sizes({block_column}, background_bytes), Content::random(), seed);
 }
 
 void BackgroundLoad::compute() {
-  if (!arena_) return;
-  call_dgemm(block_column, arena_->next(call_.front()));
+  if (arena_) call_dgemm(block_column.shape, arena_->next(block_column));
 }
 
 void BackgroundLoad::until(const std::function<bool()>& arrived, bool may_sleep) {

@@ -46,7 +46,6 @@ class BackgroundLoad {
 
  private:
   Background background_;
-  DgemmDesign call_;
   std::optional<DgemmArena> arena_;
 };
 

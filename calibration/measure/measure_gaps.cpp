@@ -161,10 +161,6 @@ class CoreWatch {
   std::uint64_t chain_ = 1;
 };
 
-StealTicks steal_ticks_now() {
-  return steal_ticks(first_line("/proc/stat"));
-}
-
 core::DetourRowKind kind_of(GapMethod method) {
   if (method == GapMethod::fwq) return core::DetourRowKind::fwq;
   return method == GapMethod::ftq ? core::DetourRowKind::ftq : core::DetourRowKind::gap;
@@ -182,7 +178,7 @@ class Measurement {
     require_pinnable(options_.cores);
     in_threads(watches_.size(), [&](std::size_t i) { watches_[i].prepare(); });
     require_fine_clock();
-    const StealTicks steal_before = steal_ticks_now();
+    const StealTicks steal_before = steal_ticks(first_line("/proc/stat"));
     // Times count from the whole second of Unix time in which the measurement begins.
     const std::int64_t epoch_s = now_ns(CLOCK_REALTIME) / 1000000000;
     epoch_ns_ = epoch_s * 1000000000 - (now_ns(CLOCK_REALTIME) - now_ns());
@@ -251,7 +247,7 @@ class Measurement {
   }
 
   void finish(const StealTicks& before) {
-    const StealTicks after = steal_ticks_now();
+    const StealTicks after = steal_ticks(first_line("/proc/stat"));
     const bool known = after.stolen && before.stolen && after.all > before.all;
     const double stolen = known ? (*after.stolen - *before.stolen) / (after.all - before.all) : 0;
     // The smallest that a tick of 10 ms in 10 s can tell.

@@ -71,20 +71,22 @@ void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>
 
 using Meter = std::map<std::string, std::vector<core::PowerSample>>;
 
-/// Times of a host's rows, with sums of powers and of their squares up to each row.
-struct Sums {
-  std::vector<double> times, power, square;
-};
-
-/// Sum, sum of squares and number.
+/// Number, sum and sum of squares.
 struct Moments {
   double n = 0, sum = 0, square = 0;
-  void add(const Moments& other) {
+  Moments& operator+=(const Moments& other) {
     n += other.n;
     sum += other.sum;
     square += other.square;
+    return *this;
   }
   double scatter() const { return n > 0 ? std::max(0.0, square - sum * sum / n) : 0; }
+};
+
+/// Times of a host's rows, with the moments of the power before each row, and of all.
+struct Sums {
+  std::vector<double> times;
+  std::vector<Moments> before{{}};
 };
 
 /// Pieces whose power should be the same.
@@ -100,13 +102,14 @@ class Correlation {
   Correlation(const Meter& meter, const std::vector<PieceRun>& pieces) : pieces_(pieces) {
     for (const auto& [host, rows] : meter) {
       Sums& sums = sums_[host];
-      const double mean = mean_of(rows);  // sums of differences lose no digits
-      sums.power.push_back(0);
-      sums.square.push_back(0);
+      double mean = 0;
+      for (const core::PowerSample& row : rows) mean += row.power_w;
+      mean /= static_cast<double>(rows.size());
       for (const core::PowerSample& row : rows) {
+        const double difference = row.power_w - mean;  // sums of differences lose no digits
+        const Moments& last = sums.before.back();
         sums.times.push_back(row.time_s);
-        sums.power.push_back(sums.power.back() + row.power_w - mean);
-        sums.square.push_back(sums.square.back() + (row.power_w - mean) * (row.power_w - mean));
+        sums.before.push_back({last.n + 1, last.sum + row.power_w - mean, last.square + difference * difference});
       }
     }
   }
@@ -120,8 +123,8 @@ class Correlation {
     for (const PieceRun& run : pieces_) {
       const Moments moments = within(run, offset_s);
       covered += moments.n > 0 ? 1 : 0;
-      kinds[kind_of(run)].add(moments);
-      all.add(moments);
+      kinds[kind_of(run)] += moments;
+      all += moments;
     }
     if (!(all.scatter() > 0)) return 0;
     double within_kinds = 0;
@@ -131,24 +134,17 @@ class Correlation {
   }
 
  private:
-  static double mean_of(const std::vector<core::PowerSample>& rows) {
-    double sum = 0;
-    for (const core::PowerSample& row : rows) sum += row.power_w;
-    return sum / static_cast<double>(rows.size());
-  }
-
   Moments within(const PieceRun& run, double offset_s) const {
     auto found = sums_.find(run.host);
     if (found == sums_.end()) found = sums_.find("");
     if (found == sums_.end()) return {};
     const Sums& sums = found->second;
-    const auto index = [&](double time_s) {
-      return static_cast<std::size_t>(std::upper_bound(sums.times.begin(), sums.times.end(), time_s) -
-                                      sums.times.begin());
+    const auto before = [&](double time_s) {
+      const auto next = std::upper_bound(sums.times.begin(), sums.times.end(), time_s);
+      return sums.before[static_cast<std::size_t>(next - sums.times.begin())];
     };
-    const std::size_t first = index(run.begin_s + offset_s), end = index(run.end_s + offset_s);
-    return {static_cast<double>(end - first), sums.power[end] - sums.power[first],
-            sums.square[end] - sums.square[first]};
+    const Moments first = before(run.begin_s + offset_s), end = before(run.end_s + offset_s);
+    return {end.n - first.n, end.sum - first.sum, end.square - first.square};
   }
 
   const std::vector<PieceRun>& pieces_;

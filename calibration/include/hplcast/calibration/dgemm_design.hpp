@@ -72,7 +72,7 @@ enum class DgemmRole {
 /// One call of a design.
 struct DgemmCall {
   DgemmShape shape;
-  Content content;
+  Content content = {};
   DgemmRole role = DgemmRole::update;
   /// B is given as its transpose (HPL on several process rows); otherwise it lies in the local matrix above C (one
   /// process row). Calls of the role panel are always transposed.

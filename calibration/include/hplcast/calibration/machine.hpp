@@ -29,11 +29,9 @@ class Topology {
 
   /// Cores that this process may use (cgroups are respected, the present binding is not).
   const std::vector<CorePlace>& cores() const noexcept { return cores_; }
-  int packages() const noexcept { return packages_; }
-  int hardware_threads() const noexcept { return hardware_threads_; }
-  int numa_nodes() const noexcept { return numa_nodes_; }
-  const std::vector<core::CacheDescription>& caches() const noexcept { return caches_; }
-  const std::string& cpu_model() const noexcept { return cpu_model_; }
+  int hardware_threads() const;
+  /// Sets what hwloc knows: CPUs and their model, cores, hardware threads, NUMA nodes, caches.
+  void describe(core::MachineDescription& machine) const;
 
   /// Cores that the process is bound to now; all of cores() if it is not bound.
   std::vector<CorePlace> bound_cores() const;
@@ -48,11 +46,6 @@ class Topology {
 
   std::shared_ptr<Handle> handle_;
   std::vector<CorePlace> cores_;
-  std::vector<core::CacheDescription> caches_;
-  int packages_ = 0;
-  int hardware_threads_ = 0;
-  int numa_nodes_ = 0;
-  std::string cpu_model_;
 };
 
 /// The cores for a process: those that it is bound to if they are as many as its threads (the launcher has decided),
