@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <future>
 #include <set>
 #include <sstream>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "hplcast/core/errors.hpp"
 
@@ -227,24 +227,18 @@ bool pin_this_thread(int pu) noexcept {
 }
 
 void in_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::vector<std::thread> threads;
-  const auto join = [&] {
-    for (std::thread& thread : threads) thread.join();
-  };
+  std::vector<std::future<void>> works;
   try {
-    for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
+    for (std::size_t i = 0; i < count; ++i) works.push_back(std::async(std::launch::async, work, i));
   } catch (const std::system_error& error) {
-    join();
     throw core::InputError(std::string("the threads cannot be started: ") + error.what());
   }
-  join();
+  for (std::future<void>& one : works) one.get();
 }
 
 void require_pinnable(const std::vector<CorePlace>& places) {
   for (const CorePlace& place : places) {
-    bool may_run = false;
-    std::thread([&] { may_run = pin_this_thread(place.pu); }).join();
-    if (!may_run)
+    if (!std::async(std::launch::async, pin_this_thread, place.pu).get())
       throw core::InputError("core " + std::to_string(place.core) +
                              ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or "
                              "the launcher may have bound it, see `hplcast doctor`");

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
+#include <future>
 #include <optional>
 #include <set>
-#include <thread>
 
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/errors.hpp"
@@ -57,44 +58,22 @@ class Caller {
 /// A source of detours while it lives.
 class SourceThread {
  public:
-  SourceThread(const CollectiveOptions& options, double level, const CorePlace& place, unsigned seed) {
-    source_.period_s = options.period_s;
-    source_.duration_s = level * options.period_s;
-    source_.synchronous = options.synchronous;
-    source_.clock = options.clock;
-    source_.for_s = std::max(1e6, options.period_s);  // until it is stopped
-    source_.cores = {place};
-    source_.seed = seed;
-    thread_ = std::thread([this] {
-      try {
-        rows_ = run_noise_source(source_, stop_);
-      } catch (const core::Error& error) {
-        failure_ = error;
-      }
-    });
-  }
-  ~SourceThread() { end(); }
+  explicit SourceThread(NoiseSourceOptions source)
+      : rows_(std::async(std::launch::async, run_noise_source, std::move(source), std::cref(stop_))) {}
+  ~SourceThread() { stop_ = true; }
   SourceThread(const SourceThread&) = delete;
   SourceThread& operator=(const SourceThread&) = delete;
 
   /// Processor time that it has used. @throws what it has thrown.
   double stop() {
-    end();
-    if (failure_) throw *failure_;
-    return rows_.empty() ? 0 : rows_.front().busy_s;
+    stop_ = true;
+    const std::vector<NoiseSourceRow> rows = rows_.get();
+    return rows.empty() ? 0 : rows.front().busy_s;
   }
 
  private:
-  void end() {
-    stop_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-
-  NoiseSourceOptions source_;
   std::atomic<bool> stop_{false};
-  std::vector<NoiseSourceRow> rows_;
-  std::optional<core::Error> failure_;
-  std::thread thread_;
+  std::future<std::vector<NoiseSourceRow>> rows_;  ///< last: it waits for the thread
 };
 
 class Study {
@@ -140,9 +119,16 @@ class Study {
     const bool has_source = planned.level > 0 && (options_.place == SourcePlace::core || world_.local_rank() == 0);
     std::optional<SourceThread> source;
     const auto rank = static_cast<unsigned>(world_.rank());
-    if (has_source)
-      source.emplace(options_, planned.level, place_,
-                     static_cast<unsigned>(options_.series.seed) * 7919 + number * 104729 + rank);
+    if (has_source) {
+      const double until_stopped_s = std::max(1e6, options_.period_s);
+      source.emplace(NoiseSourceOptions{options_.period_s,
+                                        planned.level * options_.period_s,
+                                        options_.synchronous,
+                                        options_.clock,
+                                        until_stopped_s,
+                                        {place_},
+                                        static_cast<unsigned>(options_.series.seed) * 7919 + number * 104729 + rank});
+    }
     // As long with and without a source: it begins 10 ms after its thread.
     sleep_s(15e-3);
     core::CollectiveRun run;

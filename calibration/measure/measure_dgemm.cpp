@@ -1,7 +1,6 @@
 #include "hplcast/calibration/measure_dgemm.hpp"
 
 #include <cblas.h>
-#include <mpi.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -80,7 +79,8 @@ class DgemmRunner {
       rows.push_back(measured(row_of(step)));
       if (options_.progress) options_.progress(static_cast<double>(step + 1) / static_cast<double>(design_.size()));
     }
-    stay_busy();
+    std::size_t further = 0;
+    world_.until_all_arrive([&] { call(row_of(further++)); });
     return rows;
   }
 
@@ -119,18 +119,6 @@ class DgemmRunner {
     measurement.content = to_string(what.content);
     if (!(measurement.duration_s > 0)) measurement.error = "the clock did not advance";
     return result;
-  }
-
-  /// Goes on calling until the last rank is done.
-  void stay_busy() {
-    MPI_Request all_done = MPI_REQUEST_NULL;
-    MPI_Ibarrier(MPI_COMM_WORLD, &all_done);
-    int done = 0;
-    MPI_Test(&all_done, &done, MPI_STATUS_IGNORE);
-    for (std::size_t step = 0; done == 0; ++step) {
-      call(row_of(step));
-      MPI_Test(&all_done, &done, MPI_STATUS_IGNORE);
-    }
   }
 
   const World& world_;

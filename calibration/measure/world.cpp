@@ -80,13 +80,17 @@ void World::barrier() const {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-void World::sleep_until_all_arrive() const {
+void World::until_all_arrive(const std::function<void()>& meanwhile) const {
   MPI_Request all_here = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
   for (int done = 0; done == 0;) {
     MPI_Test(&all_here, &done, MPI_STATUS_IGNORE);
-    if (done == 0) sleep_s(5e-3);
+    if (done == 0) meanwhile();
   }
+}
+
+void World::sleep_until_all_arrive() const {
+  until_all_arrive([] { sleep_s(5e-3); });
 }
 
 std::string World::broadcast(std::string text, int root) const {

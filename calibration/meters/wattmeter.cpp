@@ -46,30 +46,17 @@ void add(std::vector<core::PowerSample>& rows, std::size_t& at_this_moment, cons
   rows.push_back(sample);
 }
 
-double median_step(const std::vector<core::PowerSample>& rows) {
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < rows.size(); ++i) steps.push_back(rows[i].time_s - rows[i - 1].time_s);
-  return core::upper_median(std::move(steps));
-}
-
 void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>& rows, WattmeterDoubts& doubts) {
-  const double period_s = median_step(rows);
+  std::vector<double> steps_s;
+  for (std::size_t i = 1; i < rows.size(); ++i) steps_s.push_back(rows[i].time_s - rows[i - 1].time_s);
+  const double period_s = core::upper_median(steps_s);
   doubts.period_s = std::max(doubts.period_s, period_s);
-  std::size_t gaps = 0;
-  double longest_s = 0;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const double step_s = rows[i].time_s - rows[i - 1].time_s;
-    if (step_s <= 3 * period_s) continue;
-    ++gaps;
-    longest_s = std::max(longest_s, step_s);
-  }
+  const auto gaps = std::count_if(steps_s.begin(), steps_s.end(), [&](double step_s) { return step_s > 3 * period_s; });
   if (gaps == 0) return;
   doubts.notes.push_back("the wattmeter" + (host.empty() ? "" : " of " + host) + " has " +
-                         core::printed("%zu gaps, the longest of %.3g s, in rows that are %.3g s apart otherwise", gaps,
-                                       longest_s, period_s));
+                         core::printed("%td gaps, the longest of %.3g s, in rows that are %.3g s apart otherwise", gaps,
+                                       *std::max_element(steps_s.begin(), steps_s.end()), period_s));
 }
-
-using Meter = std::map<std::string, std::vector<core::PowerSample>>;
 
 /// Number, sum and sum of squares.
 struct Moments {
@@ -86,20 +73,18 @@ struct Moments {
 /// Times of a host's rows, with the moments of the power before each row, and of all.
 struct Sums {
   std::vector<double> times;
-  std::vector<Moments> before{{}};
+  std::vector<Moments> before{Moments()};
 };
 
-/// Pieces whose power should be the same.
-using Kind = std::string;
-
-Kind kind_of(const PieceRun& run) {
+/// Equal for pieces whose power should be the same.
+std::string kind_of(const PieceRun& run) {
   return run.host + " " + run.piece.state + " " + std::to_string(run.piece.active_cores) + " " +
          core::printed("%.2f", run.piece.frequency_hz / 1e9);
 }
 
 class Correlation {
  public:
-  Correlation(const Meter& meter, const std::vector<PieceRun>& pieces) : pieces_(pieces) {
+  Correlation(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces) : pieces_(pieces) {
     for (const auto& [host, rows] : meter) {
       Sums& sums = sums_[host];
       double mean = 0;
@@ -117,7 +102,7 @@ class Correlation {
   /// Share of the variance that kinds of pieces explain if the meter is ahead by this much, times the share of the
   /// pieces that then have rows: a few pieces are easily explained.
   double explained(double offset_s) const {
-    std::map<Kind, Moments> kinds;
+    std::map<std::string, Moments> kinds;
     Moments all;
     std::size_t covered = 0;
     for (const PieceRun& run : pieces_) {
@@ -151,7 +136,7 @@ class Correlation {
   std::map<std::string, Sums> sums_;
 };
 
-double period_of(const Meter& meter) {
+double period_of(const SamplesOfHosts& meter) {
   double longest_s = 0;
   for (const auto& [host, rows] : meter)
     longest_s = std::max(longest_s, (rows.back().time_s - rows.front().time_s) / static_cast<double>(rows.size() - 1));
@@ -210,8 +195,7 @@ double parse_iso_time(const std::string& text) {
   return static_cast<double>(timegm(&parts)) + seconds - static_cast<double>(east_s);
 }
 
-std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,
-                                                                     WattmeterDoubts& doubts) {
+SamplesOfHosts read_wattmeter(std::istream& in, const std::string& name, WattmeterDoubts& doubts) {
   core::CsvReader csv(in, name);
   csv.refuse_misspelt({"time_s", "time", "power_w", "host"});
   const std::size_t host = csv.find_column("host"), power = csv.column("power_w"), seconds = csv.find_column("time_s"),
@@ -219,7 +203,7 @@ std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istrea
   if (seconds == core::CsvReader::npos && iso == core::CsvReader::npos)
     throw core::ParseError({name, 1, ""}, "no column time_s (Unix time) or time (ISO 8601 with zone)");
   const std::size_t time_column = seconds != core::CsvReader::npos ? seconds : iso;
-  std::map<std::string, std::vector<core::PowerSample>> rows;
+  SamplesOfHosts rows;
   std::map<std::string, std::size_t> at_this_moment;
   while (csv.next()) {
     const std::string who = host == core::CsvReader::npos ? "" : std::string(csv.text(host));
@@ -234,7 +218,7 @@ std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istrea
   return rows;
 }
 
-ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pieces, double most_s) {
+ClockOffset estimate_offset(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces, double most_s) {
   const Correlation correlation(meter, pieces);
   const double step_s = std::min(period_of(meter), shortest_piece(pieces)) / 4;
   const auto steps = static_cast<long>(std::ceil(most_s / step_s));
@@ -269,7 +253,7 @@ ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pie
   return best;
 }
 
-std::vector<core::PowerSample> place_wattmeter(const Meter& meter, const std::vector<PieceRun>& pieces,
+std::vector<core::PowerSample> place_wattmeter(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces,
                                                const SetAside& aside, const ClockOffset& clock, double period_s) {
   std::map<std::string, std::vector<PieceRun>> by_host;
   for (const PieceRun& run : pieces) by_host[run.host].push_back(run);

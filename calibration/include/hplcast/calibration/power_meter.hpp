@@ -94,13 +94,15 @@ struct WattmeterDoubts {
   std::vector<std::string> notes;  ///< hosts with gaps: places where more than two rows are missing
 };
 
+/// Samples by host.
+using SamplesOfHosts = std::map<std::string, std::vector<core::PowerSample>>;
+
 /// The rows of a wattmeter, by host ("" if the file has no column `host`), in order of time, with the domain host and
 /// the sensor `wattmeter`. Columns: power_w, and time_s (Unix time) or time (ISO 8601 with Z or an offset such as
 /// +01:00). Rows of one moment count by their mean.
 /// @throws ParseError with the line for a time without zone, times that go back, watts that are negative, not a number
 /// or 0, fewer than two rows of a host.
-std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,
-                                                                     WattmeterDoubts& doubts);
+SamplesOfHosts read_wattmeter(std::istream& in, const std::string& name, WattmeterDoubts& doubts);
 
 /// Unix time in s of "2026-11-22T16:03:05.25+01:00", also with a blank for the T.
 /// @throws core::DomainError for anything else, also for a time without zone.
@@ -119,14 +121,12 @@ struct ClockOffset {
 /// kinds. `meter` and `pieces`: by host; all hosts have one meter's clock.
 /// @throws core::InputError if no offset explains the meter (less than 70 % of its variance), if the best is at the end
 /// of what is looked at, or if two explain it alike: pieces not those of this file, or all alike.
-ClockOffset estimate_offset(const std::map<std::string, std::vector<core::PowerSample>>& meter,
-                            const std::vector<PieceRun>& pieces, double most_s);
+ClockOffset estimate_offset(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces, double most_s);
 
 /// The meter's rows as samples of the pieces: times less the offset, what is set aside longer by a period of the meter
 /// and the offset's error.
 /// @throws core::InputError if the file has a host that has no pieces, or no row within any.
-std::vector<core::PowerSample> place_wattmeter(const std::map<std::string, std::vector<core::PowerSample>>& meter,
-                                               const std::vector<PieceRun>& pieces, const SetAside& aside,
-                                               const ClockOffset& clock, double period_s);
+std::vector<core::PowerSample> place_wattmeter(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces,
+                                               const SetAside& aside, const ClockOffset& clock, double period_s);
 
 }  // namespace hplcast::calibration

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class World {
   const std::vector<std::string>& hosts() const noexcept { return hosts_; }
 
   void barrier() const;
+  /// A barrier that does something again and again while it waits.
+  void until_all_arrive(const std::function<void()>& meanwhile) const;
   /// A barrier that does not use the processor while it waits (MPI's own polls).
   void sleep_until_all_arrive() const;
   /// The text of one rank on all ranks.
