@@ -91,29 +91,24 @@ bool is_measurement(const std::string& path) {
   return core::begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
 }
 
-/// Least and largest count of throttling, by host and sensor.
-using ThrottleCounts = std::map<std::string, std::pair<double, double>>;
-
-void add_throttle_counts(const std::string& name, const std::string& text, ThrottleCounts& counts) {
-  std::istringstream in(text);
-  core::CsvReader csv(in, name);
-  const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
-                    value = csv.column("value");
-  while (csv.next()) {
-    if (csv.text(quantity) != "throttle_count") continue;
-    const double count = csv.number(value);
-    const auto key = std::string(csv.text(host)) + " " + std::string(csv.text(sensor));
-    auto& range = counts.emplace(key, std::make_pair(count, count)).first->second;
-    range = {std::min(range.first, count), std::max(range.second, count)};
-  }
-}
-
 /// A counter of throttling that grew while something was measured.
 void flag_throttling(const core::CampaignArchive& archive, std::vector<core::QualityFlag>& flags) {
-  ThrottleCounts counts;
-  for (const auto& [name, text] : archive.files)
-    if (core::begins_with(name, "monitoring/")) add_throttle_counts(name, text, counts);
-  for (const auto& [key, range] : counts) {
+  std::map<std::string, std::pair<double, double>> ranges;  // of counts, by host and sensor
+  for (const auto& [name, text] : archive.files) {
+    if (!core::begins_with(name, "monitoring/")) continue;
+    std::istringstream in(text);
+    core::CsvReader csv(in, name);
+    const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
+                      value = csv.column("value");
+    while (csv.next()) {
+      if (csv.text(quantity) != "throttle_count") continue;
+      const double count = csv.number(value);
+      const auto key = std::string(csv.text(host)) + " " + std::string(csv.text(sensor));
+      auto& range = ranges.emplace(key, std::make_pair(count, count)).first->second;
+      range = {std::min(range.first, count), std::max(range.second, count)};
+    }
+  }
+  for (const auto& [key, range] : ranges) {
     if (range.second > range.first)
       flags.push_back({key, "throttling",
                        "the hardware slowed down " + core::shortest(range.second - range.first) +

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <ostream>
 #include <sstream>
 
@@ -189,9 +190,8 @@ class CampaignRun {
   void run_step(std::size_t index) {
     const CampaignStep& step = plan_.steps[index];
     std::vector<CampaignChunk> mine;
-    for (const CampaignChunk& chunk : chunks_) {
-      if (chunk.step == index) mine.push_back(chunk);
-    }
+    std::copy_if(chunks_.begin(), chunks_.end(), std::back_inserter(mine),
+                 [&](const CampaignChunk& chunk) { return chunk.step == index; });
     if (!folder_.is_done(step)) {
       tell(step.name + ": about " + seconds_text(step.estimated_s) + " of " + seconds_text(total_s_ - done_s_) +
            " left");

@@ -111,9 +111,10 @@ std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerC
   return turns;
 }
 
-bool takes_part(const MpiTurn& turn, int rank) {
-  return std::any_of(turn.begin(), turn.end(),
-                     [&](const MpiPair& pair) { return pair.initiator == rank || pair.responder == rank; });
+const MpiPair* pair_with(const MpiTurn& turn, int rank) {
+  for (const MpiPair& pair : turn)
+    if (pair.initiator == rank || pair.responder == rank) return &pair;
+  return nullptr;
 }
 
 MpiSteps::MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& design, MpiPattern pattern, PeerChoice scope,

@@ -25,34 +25,29 @@ const char* name_of(Collective operation) {
 /// Calls of the operation, with their buffers.
 class Caller {
  public:
-  Caller(const CollectiveOptions& options, int ranks) : operation_(options.operation) {
-    const auto size = static_cast<std::size_t>(options.size_bytes);
-    if (operation_ == Collective::allreduce) {
-      numbers_ = static_cast<int>(std::max<std::size_t>(1, size / sizeof(double)));
-      doubles_.assign(2 * static_cast<std::size_t>(numbers_), 1.0);
-    }
-    if (operation_ == Collective::alltoall) {
-      bytes_ = static_cast<int>(size);
-      chars_.assign(2 * size * static_cast<std::size_t>(ranks), 'x');
-    }
+  Caller(const CollectiveOptions& options, int ranks)
+      : operation_(options.operation), bytes_(static_cast<int>(options.size_bytes)) {
+    if (operation_ == Collective::barrier) return;
+    const auto parts = static_cast<std::size_t>(operation_ == Collective::alltoall ? ranks : 1);
+    sent_.assign(parts * static_cast<std::size_t>(bytes_) / sizeof(double) + 1, 1.0);
+    received_ = sent_;
   }
 
   void call() {
+    constexpr int each = sizeof(double);
     if (operation_ == Collective::barrier) {
       MPI_Barrier(MPI_COMM_WORLD);
     } else if (operation_ == Collective::allreduce) {
-      MPI_Allreduce(doubles_.data(), doubles_.data() + numbers_, numbers_, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      MPI_Allreduce(sent_.data(), received_.data(), std::max(1, bytes_ / each), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     } else {
-      MPI_Alltoall(chars_.data(), bytes_, MPI_BYTE, chars_.data() + chars_.size() / 2, bytes_, MPI_BYTE,
-                   MPI_COMM_WORLD);
+      MPI_Alltoall(sent_.data(), bytes_, MPI_BYTE, received_.data(), bytes_, MPI_BYTE, MPI_COMM_WORLD);
     }
   }
 
  private:
   Collective operation_;
-  int numbers_ = 0, bytes_ = 0;
-  std::vector<double> doubles_;
-  std::vector<char> chars_;
+  int bytes_;
+  std::vector<double> sent_, received_;
 };
 
 /// A source of detours while it lives.

@@ -62,8 +62,16 @@ class Prober {
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
+  /// On a busy machine any call may take long, but nothing returns before the receiver comes by accident: one early
+  /// return proves the mode.
   FirstSize search(Probe probe) {
-    return first_size_without([&](long bytes) { return passes(probe, bytes); }, options_.max_bytes);
+    const auto passes = [&](long bytes) {
+      int late_orders = 0;
+      for (int i = 0; i < options_.repetitions; ++i)
+        if (is_early(probe, bytes, late_orders)) return true;
+      return false;
+    };
+    return first_size_without(passes, options_.max_bytes);
   }
 
   /// Whether the peer's first MPI_Iprobe after an absence does not find what was sent in its first half.
@@ -76,15 +84,6 @@ class Prober {
   }
 
  private:
-  /// On a busy machine any call may take long, but nothing returns before the receiver comes by accident: one early
-  /// return proves the mode.
-  bool passes(Probe probe, long bytes) {
-    int late_orders = 0;
-    for (int i = 0; i < options_.repetitions; ++i)
-      if (is_early(probe, bytes, late_orders)) return true;
-    return false;
-  }
-
   /// Whether a send of which the order came in time was early, or what the peer says of it.
   bool is_early(Probe probe, long bytes, int& late_orders) {
     const bool is_judged = probe == Probe::overwrite || probe == Probe::late;
@@ -188,10 +187,6 @@ void validate(const ThresholdOptions& options) {
   if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
 }
 
-std::string bytes_text(long bytes) {
-  return std::to_string(bytes) + " bytes";
-}
-
 nlohmann::ordered_json json_of(const FirstSize& size) {
   return size ? nlohmann::ordered_json(*size) : nlohmann::ordered_json();
 }
@@ -215,13 +210,13 @@ std::vector<std::string> notes_on(const ScopeThresholds& thresholds) {
   if (thresholds.copied == 0) notes.push_back("there is no eager mode: MPI_Isend copies not even one byte");
   if (thresholds.detached == 0) notes.push_back("MPI_Send always waits for the receiver");
   if (!thresholds.detached) {
-    notes.push_back("there is no rendezvous up to " + bytes_text(thresholds.max_bytes));
+    notes.push_back("there is no rendezvous up to " + std::to_string(thresholds.max_bytes) + " bytes");
   } else if (*thresholds.detached > 0 && (!thresholds.copied || *thresholds.copied >= *thresholds.detached)) {
     notes.push_back("there is no detached mode of its own: messages for which MPI_Send does not wait are copied");
   }
   if (thresholds.unattended != thresholds.detached) {
-    notes.push_back("from " + bytes_text(thresholds.unattended.value_or(thresholds.max_bytes)) +
-                    " on, MPI_Send waits until the receiver enters MPI, whether it receives or not");
+    notes.push_back("from " + std::to_string(thresholds.unattended.value_or(thresholds.max_bytes)) +
+                    " bytes on, MPI_Send waits until the receiver enters MPI, whether it receives or not");
   }
   if (thresholds.late_probes) notes.push_back("MPI_Iprobe finds a message only at the second call after it has come");
   return notes;

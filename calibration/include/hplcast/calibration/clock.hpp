@@ -16,9 +16,7 @@ inline std::int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) noexcept {
 
 /// Monotonic time in s, for differences: nanoseconds of resolution, not disturbed by jumps of the wall clock.
 inline double now_s(clockid_t clock = CLOCK_MONOTONIC) noexcept {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return 1e-9 * static_cast<double>(now_ns(clock));
 }
 
 /// Waits without calling anything else, so that the process neither sleeps nor makes progress in MPI.

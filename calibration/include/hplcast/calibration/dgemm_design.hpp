@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace hplcast::calibration {
@@ -53,8 +54,7 @@ struct DgemmShape {
   long k = 1;
   friend bool operator==(const DgemmShape& a, const DgemmShape& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
   friend bool operator<(const DgemmShape& a, const DgemmShape& b) {
-    if (a.m != b.m) return a.m < b.m;
-    return a.n != b.n ? a.n < b.n : a.k < b.k;
+    return std::tie(a.m, a.n, a.k) < std::tie(b.m, b.n, b.k);
   }
 };
 

@@ -128,8 +128,8 @@ std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPatt
 /// first. Empty if there are too few ranks.
 std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerChoice choice, long pairs);
 
-/// Whether a rank has a part in a turn.
-bool takes_part(const MpiTurn& turn, int rank);
+/// The pair of a turn that a rank is in; nullptr: it has no part in it.
+const MpiPair* pair_with(const MpiTurn& turn, int rank);
 
 /// Activity of the ranks between messages, and how they wait for them.
 enum class Background {
