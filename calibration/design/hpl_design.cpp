@@ -15,7 +15,6 @@ namespace hplcast::calibration {
 namespace {
 
 constexpr double start_of_a_run_s = 2;
-
 constexpr long double_bytes = 8;
 
 void require_positive(const char* name, long long value) {

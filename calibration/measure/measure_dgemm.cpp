@@ -183,18 +183,23 @@ DgemmArena::DgemmArena(const ArenaSizes& sizes, const Content& content, std::uin
 }
 
 DgemmOperands DgemmArena::next(const DgemmCall& call) {
-  ++calls_;
-  return call.role == DgemmRole::panel ? next_panel(call) : next_update(call);
-}
-
-DgemmOperands DgemmArena::next_update(const DgemmCall& call) {
   const DgemmShape& shape = call.shape;
-  const std::size_t generation = calls_ % generations;
+  const std::size_t generation = ++calls_ % generations;
   DgemmOperands operands;
+  operands.ldc = static_cast<int>(sizes_.leading_dimension);
+  if (call.role == DgemmRole::panel) {
+    double* const first = block(shape.m, shape.k + shape.n);
+    operands.transposed = true;
+    operands.a = first;
+    operands.lda = operands.ldc;
+    operands.b = l1_.data();
+    operands.ldb = static_cast<int>(sizes_.l1_leading_dimension);
+    operands.c = first + static_cast<std::size_t>(shape.k) * sizes_.leading_dimension;
+    return operands;
+  }
   operands.transposed = call.transposed;
   operands.a = panels_.data() + generation * sizes_.panel;
   operands.lda = static_cast<int>(shape.m);
-  operands.ldc = static_cast<int>(sizes_.leading_dimension);
   if (call.transposed) {
     operands.b = row_blocks_.data() + generation * sizes_.row_block;
     operands.ldb = static_cast<int>(shape.n);
@@ -205,19 +210,6 @@ DgemmOperands DgemmArena::next_update(const DgemmCall& call) {
     operands.ldb = operands.ldc;
     operands.c = first + shape.k;
   }
-  return operands;
-}
-
-DgemmOperands DgemmArena::next_panel(const DgemmCall& call) {
-  const DgemmShape& shape = call.shape;
-  double* const first = block(shape.m, shape.k + shape.n);
-  DgemmOperands operands;
-  operands.transposed = true;
-  operands.a = first;
-  operands.b = l1_.data();
-  operands.c = first + static_cast<std::size_t>(shape.k) * sizes_.leading_dimension;
-  operands.lda = operands.ldc = static_cast<int>(sizes_.leading_dimension);
-  operands.ldb = static_cast<int>(sizes_.l1_leading_dimension);
   return operands;
 }
 

@@ -31,7 +31,8 @@ class Walk {
     const auto is_mine = [&](const MpiStep& step) { return pair_with(*step.turn, world_.rank()) != nullptr; };
     may_sleep_ = !std::all_of(steps_.begin(), steps_.end(), is_mine);
     if (std::any_of(steps_.begin(), steps_.end(), is_mine)) {
-      buffers_.emplace(max_bytes(design), options.seed + 2 * static_cast<std::uint64_t>(world.rank()));
+      const std::uint64_t seed = options.seed + 2 * static_cast<std::uint64_t>(world.rank());
+      buffers_ = ExchangeBuffers{{max_bytes(design), seed}, {max_bytes(design), seed + 1}};
     }
   }
 

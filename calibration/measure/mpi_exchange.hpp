@@ -71,8 +71,6 @@ enum class Waiting {
 /// The two buffers of a rank.
 struct ExchangeBuffers {
   RotatingBuffer outgoing, incoming;
-  ExchangeBuffers(long largest_bytes, std::uint64_t seed)
-      : outgoing(largest_bytes, seed), incoming(largest_bytes, seed + 1) {}
 };
 
 /// The side that has the clock: makes one call of a design with a responder. Returns the duration in s. `start`, if

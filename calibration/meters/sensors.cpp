@@ -82,10 +82,6 @@ double unix_minus_now_s() {
   return core::unix_time_s() - now_s();
 }
 
-void write_monitoring_header(std::ostream& out) {
-  out << "host,time_s,quantity,sensor,value\n";
-}
-
 void write_monitoring_rows(std::ostream& out, const std::string& host, double epoch_s,
                            const std::vector<Reading>& readings) {
   for (const Reading& reading : readings) {

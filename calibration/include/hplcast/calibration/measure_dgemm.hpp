@@ -45,8 +45,7 @@ void call_dgemm(const DgemmShape& shape, const DgemmOperands& at);
 
 /// The matrices of one content, and the places in them of successive calls:
 ///  - role update: A is one of two panels (leading dimension m, as HPL's L2); C lies in the local matrix; B is U,
-///  stored
-///    transposed with leading dimension n, or (not transposed) lies in the local matrix right above C;
+///    stored transposed with leading dimension n, or (not transposed) lies in the local matrix right above C;
 ///  - role panel: A and C lie side by side in the local matrix, B in the small L1, transposed.
 /// Places move through the buffers from call to call, so that they are as cold in the caches as in HPL.
 class DgemmArena {
@@ -58,8 +57,6 @@ class DgemmArena {
   DgemmOperands next(const DgemmCall& call);
 
  private:
-  DgemmOperands next_update(const DgemmCall& call);
-  DgemmOperands next_panel(const DgemmCall& call);
   /// First element of a block of the local matrix; blocks follow each other over its columns.
   double* block(long rows, long columns);
 
