@@ -3,7 +3,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -24,7 +23,7 @@ namespace {
 constexpr std::size_t block_bytes = 1 << 16;
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, const std::string& why) {
-  throw core::Error(core::ExitCode::bad_input, "cannot " + what + " " + path.string() + ": " + why);
+  throw core::InputError("cannot " + what + " " + path.string() + ": " + why);
 }
 
 std::string reason(archive* handle) {
@@ -40,18 +39,16 @@ std::string reason(archive* handle) {
                              : ""));
 }
 
-struct WriterDeleter {
-  void operator()(archive* handle) const { archive_write_free(handle); }
+template <auto free>
+struct FreedBy {
+  template <typename T>
+  void operator()(T* handle) const {
+    free(handle);
+  }
 };
-struct ReaderDeleter {
-  void operator()(archive* handle) const { archive_read_free(handle); }
-};
-struct EntryDeleter {
-  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
-};
-using Writer = std::unique_ptr<archive, WriterDeleter>;
-using Reader = std::unique_ptr<archive, ReaderDeleter>;
-using Entry = std::unique_ptr<archive_entry, EntryDeleter>;
+using Writer = std::unique_ptr<archive, FreedBy<archive_write_free>>;
+using Reader = std::unique_ptr<archive, FreedBy<archive_read_free>>;
+using Entry = std::unique_ptr<archive_entry, FreedBy<archive_entry_free>>;
 
 /// Sets format and compression by the ending; false if it is not known.
 bool set_format(archive* handle, const std::string& name) {
@@ -59,14 +56,6 @@ bool set_format(archive* handle, const std::string& name) {
   if (archive_write_set_format_pax_restricted(handle) != ARCHIVE_OK) return false;
   if (core::ends_with(name, ".tar.zst")) return archive_write_add_filter_zstd(handle) == ARCHIVE_OK;
   return core::ends_with(name, ".tar.gz") && archive_write_add_filter_gzip(handle) == ARCHIVE_OK;
-}
-
-std::string read_whole(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) fail("read", path, "it vanished, or is not readable");
-  return text.str();
 }
 
 void add_file(archive* handle, const fs::path& archive_path, const std::string& name, const std::string& content) {
@@ -93,72 +82,8 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   return files;
 }
 
-}  // namespace
-
-bool has_archive_name(const fs::path& path) {
-  for (const char* ending : {".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"})
-    if (core::ends_with(path.string(), ending)) return true;
-  return false;
-}
-
-void require_archive_name(const fs::path& archive) {
-  const Writer handle(archive_write_new());
-  if (!set_format(handle.get(), archive.string()))
-    fail("write", archive, "expected a name that ends with .zip, .tar.zst or .tar.gz");
-}
-
-void write_archive(const fs::path& path, const fs::path& folder, const std::string& name) {
-  require_archive_name(path);
-  const std::vector<fs::path> files = files_of(folder);
-  core::replace_file(path, [&](const fs::path& temporary) {
-    const Writer handle(archive_write_new());
-    set_format(handle.get(), path.string());
-    if (archive_write_open_filename(handle.get(), temporary.c_str()) != ARCHIVE_OK) {
-      fail("write", path, reason(handle.get()));
-    }
-    for (const fs::path& file : files) {
-      add_file(handle.get(), path, name + "/" + fs::relative(file, folder).generic_string(), read_whole(file));
-    }
-    if (archive_write_close(handle.get()) != ARCHIVE_OK) fail("write", path, reason(handle.get()));
-  });
-}
-
-std::map<std::string, std::string> read_archive(const fs::path& path) {
-  const Reader handle(archive_read_new());
-  archive_read_support_filter_all(handle.get());
-  archive_read_support_format_all(handle.get());
-  if (archive_read_open_filename(handle.get(), path.c_str(), block_bytes) != ARCHIVE_OK)
-    fail_to_read(path, handle.get());
-  std::map<std::string, std::string> files;
-  archive_entry* entry = nullptr;
-  int status = ARCHIVE_OK;
-  while ((status = archive_read_next_header(handle.get(), &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
-    if (archive_entry_filetype(entry) != AE_IFREG) continue;
-    const std::string name = archive_entry_pathname(entry);
-    std::string& content = files[name.substr(name.find('/') + 1)];
-    std::vector<char> block(block_bytes);
-    la_ssize_t got = 0;
-    while ((got = archive_read_data(handle.get(), block.data(), block.size())) > 0) {
-      content.append(block.data(), static_cast<std::size_t>(got));
-    }
-    if (got < 0) fail_to_read(path, handle.get());
-  }
-  if (status != ARCHIVE_EOF) fail_to_read(path, handle.get());
-  return files;
-}
-
-std::map<std::string, std::string> read_folder(const fs::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const fs::path& file : files_of(folder)) files[fs::relative(file, folder).generic_string()] = read_whole(file);
-  return files;
-}
-
-namespace {
-
-using core::campaign_hosts_file;
-
 bool is_measurement(const std::string& path) {
-  const std::filesystem::path file(path);
+  const fs::path file(path);
   const std::string ending = file.extension();
   // A study of a detector and samples of power say nothing of kernels and messages.
   for (const char* other : {"-detours", "-power"})
@@ -166,29 +91,24 @@ bool is_measurement(const std::string& path) {
   return core::begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
 }
 
-/// Least and largest count of throttling, by host and sensor.
-using ThrottleCounts = std::map<std::string, std::pair<double, double>>;
-
-void add_throttle_counts(const std::string& name, const std::string& text, ThrottleCounts& counts) {
-  std::istringstream in(text);
-  core::CsvReader csv(in, name);
-  const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
-                    value = csv.column("value");
-  while (csv.next()) {
-    if (csv.text(quantity) != "throttle_count") continue;
-    const double count = csv.number(value);
-    const auto key = std::string(csv.text(host)) + " " + std::string(csv.text(sensor));
-    auto& range = counts.emplace(key, std::make_pair(count, count)).first->second;
-    range = {std::min(range.first, count), std::max(range.second, count)};
-  }
-}
-
 /// A counter of throttling that grew while something was measured.
 void flag_throttling(const core::CampaignArchive& archive, std::vector<core::QualityFlag>& flags) {
-  ThrottleCounts counts;
-  for (const auto& [name, text] : archive.files)
-    if (core::begins_with(name, "monitoring/")) add_throttle_counts(name, text, counts);
-  for (const auto& [key, range] : counts) {
+  std::map<std::string, std::pair<double, double>> ranges;  // of counts, by host and sensor
+  for (const auto& [name, text] : archive.files) {
+    if (!core::begins_with(name, "monitoring/")) continue;
+    std::istringstream in(text);
+    core::CsvReader csv(in, name);
+    const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
+                      value = csv.column("value");
+    while (csv.next()) {
+      if (csv.text(quantity) != "throttle_count") continue;
+      const double count = csv.number(value);
+      const auto key = std::string(csv.text(host)) + " " + std::string(csv.text(sensor));
+      auto& range = ranges.emplace(key, std::make_pair(count, count)).first->second;
+      range = {std::min(range.first, count), std::max(range.second, count)};
+    }
+  }
+  for (const auto& [key, range] : ranges) {
     if (range.second > range.first)
       flags.push_back({key, "throttling",
                        "the hardware slowed down " + core::shortest(range.second - range.first) +
@@ -223,17 +143,76 @@ std::vector<core::QualityFlag> host_doubts(const core::CampaignArchive& archive)
 
 }  // namespace
 
-core::CampaignArchive read_campaign_archive(const std::filesystem::path& path) {
-  core::CampaignArchive archive;
-  archive.files = std::filesystem::is_directory(path) ? read_folder(path) : read_archive(path);
-  if (archive.files.count("campaign.yaml") == 0 || archive.files.count(campaign_hosts_file) == 0) {
-    throw core::Error(core::ExitCode::bad_input,
-                      path.string() + " is no campaign: it lacks campaign.yaml or " + campaign_hosts_file +
-                          "\n  hint: expected an archive or folder made by `hplcast calibrate`");
+bool has_archive_name(const fs::path& path) {
+  for (const char* ending : {".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"})
+    if (core::ends_with(path.string(), ending)) return true;
+  return false;
+}
+
+void require_archive_name(const fs::path& archive) {
+  const Writer handle(archive_write_new());
+  if (!set_format(handle.get(), archive.string()))
+    fail("write", archive, "expected a name that ends with .zip, .tar.zst or .tar.gz");
+}
+
+void write_archive(const fs::path& path, const fs::path& folder, const std::string& name) {
+  require_archive_name(path);
+  const std::vector<fs::path> files = files_of(folder);
+  core::replace_file(path, [&](const fs::path& temporary) {
+    const Writer handle(archive_write_new());
+    set_format(handle.get(), path.string());
+    if (archive_write_open_filename(handle.get(), temporary.c_str()) != ARCHIVE_OK) {
+      fail("write", path, reason(handle.get()));
+    }
+    for (const fs::path& file : files) {
+      add_file(handle.get(), path, name + "/" + fs::relative(file, folder).generic_string(), core::read_text(file));
+    }
+    if (archive_write_close(handle.get()) != ARCHIVE_OK) fail("write", path, reason(handle.get()));
+  });
+}
+
+std::map<std::string, std::string> read_archive(const fs::path& path) {
+  const Reader handle(archive_read_new());
+  archive_read_support_filter_all(handle.get());
+  archive_read_support_format_all(handle.get());
+  if (archive_read_open_filename(handle.get(), path.c_str(), block_bytes) != ARCHIVE_OK)
+    fail_to_read(path, handle.get());
+  std::map<std::string, std::string> files;
+  archive_entry* entry = nullptr;
+  int status = ARCHIVE_OK;
+  while ((status = archive_read_next_header(handle.get(), &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
+    if (archive_entry_filetype(entry) != AE_IFREG) continue;
+    const std::string name = archive_entry_pathname(entry);
+    std::string& content = files[name.substr(name.find('/') + 1)];
+    std::vector<char> block(block_bytes);
+    la_ssize_t got = 0;
+    while ((got = archive_read_data(handle.get(), block.data(), block.size())) > 0) {
+      content.append(block.data(), static_cast<std::size_t>(got));
+    }
+    if (got < 0) fail_to_read(path, handle.get());
   }
-  std::istringstream hosts(archive.files.at(campaign_hosts_file));
-  archive.context = core::read_context(hosts, campaign_hosts_file);
-  if (archive.context.machines.empty()) throw core::ParseError({campaign_hosts_file, 0, "/machines"}, "found no hosts");
+  if (status != ARCHIVE_EOF) fail_to_read(path, handle.get());
+  return files;
+}
+
+std::map<std::string, std::string> read_folder(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const fs::path& file : files_of(folder))
+    files[fs::relative(file, folder).generic_string()] = core::read_text(file);
+  return files;
+}
+
+core::CampaignArchive read_campaign_archive(const fs::path& path) {
+  core::CampaignArchive archive;
+  archive.files = fs::is_directory(path) ? read_folder(path) : read_archive(path);
+  if (archive.files.count("campaign.yaml") == 0 || archive.files.count(core::campaign_hosts_file) == 0) {
+    throw core::InputError(path.string() + " is no campaign: it lacks campaign.yaml or " + core::campaign_hosts_file +
+                           "\n  hint: expected an archive or folder made by `hplcast calibrate`");
+  }
+  std::istringstream hosts(archive.files.at(core::campaign_hosts_file));
+  archive.context = core::read_context(hosts, core::campaign_hosts_file);
+  if (archive.context.machines.empty())
+    throw core::ParseError({core::campaign_hosts_file, 0, "/machines"}, "found no hosts");
   for (const auto& file : archive.files)
     if (is_measurement(file.first)) archive.measurements.insert(file);
   archive.doubts = host_doubts(archive);

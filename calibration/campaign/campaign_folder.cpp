@@ -7,16 +7,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <ctime>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "calibration/machine/sysfs.hpp"
+#include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -60,19 +59,109 @@ void join(const std::vector<fs::path>& pieces, const fs::path& whole) {
   if (!header.empty()) core::write_file(whole, [&](std::ostream& out) { out << header << '\n' << rows; });
 }
 
+/// Removes the files of a folder for whose names this holds; none if it cannot be read.
+void remove_files(const fs::path& folder, const std::function<bool(const fs::path& name)>& holds) {
+  std::error_code ignored;
+  std::vector<fs::path> chosen;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
+    if (holds(entry.path().filename())) chosen.push_back(entry.path());
+  for (const fs::path& file : chosen) fs::remove(file);
+}
+
+std::string file_name(const CampaignStep& step, const CampaignChunk* piece, const std::string& extension) {
+  return step.name + (piece != nullptr ? core::printed(".%06zu.", piece->index) : ".") + extension;
+}
+
+/// Whether a file is a result of a step, or of a piece of it.
+bool is_of(const fs::path& name, const std::string& step) {
+  return core::begins_with(name.string(), step + ".");
+}
+
+using Json = nlohmann::ordered_json;
+
+Json launch_of(const CampaignPlan& plan) {
+  return {{"ranks", plan.launch.ranks},
+          {"hosts", plan.hosts},
+          {"bind", plan.launch.bind},
+          {"allow_oversubscription", plan.launch.oversubscribe}};
+}
+
+std::map<std::string, Json> steps_of(const CampaignPlan& plan) {
+  std::vector<int> pieces(plan.steps.size(), 0);
+  for (const CampaignChunk& chunk : chunks_of(plan)) ++pieces[chunk.step];
+  std::map<std::string, Json> steps;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const CampaignStep& step = plan.steps[i];
+    steps[step.name] = {{"program", step.program.filename().string()},
+                        {"arguments", step.arguments},
+                        {"design", core::sha256_hex(step.design)},
+                        {"pieces", pieces[i]}};
+  }
+  return steps;
+}
+
+/// What people call these fields.
+std::string words_for(const std::string& field) {
+  const std::map<std::string, std::string> words = {{"arguments", "its options"},
+                                                    {"design", "its sizes, counts or seed"},
+                                                    {"pieces", "its number of pieces (`chunk`, `duration`)"}};
+  const auto found = words.find(field);
+  return found == words.end() ? "its " + field : found->second;
+}
+
+/// The first field whose values are not the same in both; empty: there is none.
+std::string first_difference(const Json& before, const Json& now) {
+  for (const auto& [field, value] : before.items()) {
+    if (!now.contains(field) || now.at(field) != value) return field;
+  }
+  return "";
+}
+
+/// What the folder of a campaign remembers of the plan that is measured there (steps.json): of each step the program,
+/// its arguments, its design and its pieces; and who measures.
+std::string steps_json(const CampaignPlan& plan) {
+  const Json json = {{"launch", launch_of(plan)}, {"steps", steps_of(plan)}};
+  return core::json_text(json, 2) + "\n";
+}
+
+/// How a plan differs from what has been measured with another one, of which `remembered` is the steps_json(): the
+/// first difference, for people. Empty: what was measured belongs to the new plan, too. `is_begun`: whether something
+/// of the step with this name has been measured. @throws ParseError if `remembered` is damaged; `name`: where it is
+/// from.
+std::string measured_otherwise(const std::string& remembered, const std::string& name, const CampaignPlan& plan,
+                               const std::function<bool(const std::string& step)>& is_begun) {
+  core::check_json(remembered, name);
+  try {
+    const Json before = core::parse_json<Json>(remembered);
+    const std::map<std::string, Json> now = steps_of(plan);
+    bool any = false;
+    for (const auto& [step, fields] : before.at("steps").items()) {
+      if (!is_begun(step)) continue;
+      any = true;
+      const auto found = now.find(step);
+      if (found == now.end()) return "step " + step + ", which has been measured, is not in it";
+      const std::string field = first_difference(fields, found->second);
+      if (!field.empty()) return "step " + step + " has been measured, and " + words_for(field) + " would be others";
+    }
+    const std::string field = any ? first_difference(before.at("launch"), launch_of(plan)) : "";
+    return field.empty() ? "" : "something has been measured, and `" + field + "` would be another";
+  } catch (const nlohmann::json::exception& error) {
+    throw core::ParseError({name, 0, ""}, error.what(), "written by `hplcast calibrate`; was it changed by hand?");
+  }
+}
+
 }  // namespace
 
 CampaignFolder::CampaignFolder(fs::path path, const CampaignPlan& plan, bool resume) : path_(std::move(path)) {
   const bool is_new = !fs::exists(path_ / "campaign.yaml");
   if (!is_new && !resume) {
-    throw core::Error(
-        core::ExitCode::bad_input,
-        path_.string() + " has a campaign already\n  hint: --resume continues it; or choose another --folder");
+    throw core::InputError(path_.string() +
+                           " has a campaign already\n  hint: --resume continues it; or choose another --folder");
   }
   std::error_code error;
   // A folder with a lock only: killed before anything was measured.
   if (is_new && fs::exists(path_, error) && !fs::exists(path_ / lock_file, error) && !fs::is_empty(path_, error)) {
-    throw core::Error(core::ExitCode::bad_input, path_.string() + " holds something else than a campaign");
+    throw core::InputError(path_.string() + " holds something else than a campaign");
   }
   fs::create_directory(path_, error);  // no parents: they may be mistyped
   if (error) core::throw_write_error("make the folder", path_, error.value());
@@ -101,35 +190,27 @@ void CampaignFolder::lock() {
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT, 0644);
   if (lock_ < 0) core::throw_write_error("write", file, errno);
   for (double waited_s = 0; ::flock(lock_, LOCK_EX | LOCK_NB) != 0; waited_s += lock_pause_s) {
-    if (waited_s < lock_patience_s) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(lock_pause_s));
-      continue;
-    }
-    throw core::Error(core::ExitCode::bad_input, path_.string() + " is in use: another hplcast calibrate runs there");
+    if (waited_s >= lock_patience_s)
+      throw core::InputError(path_.string() + " is in use: another hplcast calibrate runs there");
+    sleep_s(lock_pause_s);
   }
 }
 
 /// Files that were being written when a process was killed.
 void CampaignFolder::remove_leftovers() const {
   fs::remove_all(work());
-  for (const char* folder : {"measurements", "monitoring", "surroundings", "designs", "."}) {
-    std::error_code ignored;
-    std::vector<fs::path> leftovers;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path_ / folder, ignored)) {
-      if (entry.path().extension().string().rfind(".tmp", 0) == 0) leftovers.push_back(entry.path());
-    }
-    for (const fs::path& leftover : leftovers) fs::remove(leftover);
-  }
+  for (const char* folder : {"measurements", "monitoring", "surroundings", "designs", "."})
+    remove_files(path_ / folder,
+                 [](const fs::path& name) { return core::begins_with(name.extension().string(), ".tmp"); });
 }
 
 void CampaignFolder::check_clock(const std::string& what) {
   const double now_s = core::unix_time_s();
   if (now_s < latest_unix_s_ - clock_tolerance_s) {
-    throw core::Error(core::ExitCode::bad_input,
-                      what + ": the clock of this host has been set back by " +
-                          core::shortest(std::round(latest_unix_s_ - now_s)) +
-                          " s since the campaign began: times of rows would lie\n  hint: set it right (look at " +
-                          (path_ / latest_file).string() + " for the latest time seen), then continue with --resume");
+    throw core::InputError(what + ": the clock of this host has been set back by " +
+                           core::shortest(std::round(latest_unix_s_ - now_s)) +
+                           " s since the campaign began: times of rows would lie\n  hint: set it right (look at " +
+                           (path_ / latest_file).string() + " for the latest time seen), then continue with --resume");
   }
   latest_unix_s_ = std::max(now_s, latest_unix_s_);
   core::write_file(path_ / latest_file, [&](std::ostream& out) { out << core::shortest(latest_unix_s_) << '\n'; });
@@ -137,10 +218,9 @@ void CampaignFolder::check_clock(const std::string& what) {
 
 void CampaignFolder::require_same(const CampaignPlan& plan) const {
   const auto refuse = [&](const std::string& why) {
-    throw core::Error(core::ExitCode::bad_input,
-                      path_.string() + "/campaign.yaml differs from the campaign given" + why +
-                          "\n  hint: what has been measured cannot change; continue with the same file, or choose "
-                          "another --folder");
+    throw core::InputError(
+        path_.string() + "/campaign.yaml differs from the campaign given" + why +
+        "\n  hint: what has been measured cannot change; continue with the same file, or choose another --folder");
   };
   const fs::path remembered = path_ / steps_file;
   if (!fs::exists(remembered)) {  // of an older hplcast
@@ -160,49 +240,21 @@ void CampaignFolder::write_plan(const CampaignPlan& plan) const {
   std::set<fs::path> designs;
   for (const CampaignStep& step : plan.steps) {
     if (step.design.empty()) continue;
-    designs.insert(design(step));
+    designs.insert(design(step).filename());
     if (!is_begun(step.name)) core::write_file(design(step), [&](std::ostream& out) { out << step.design; });
   }
-  std::vector<fs::path> foreign;  // of steps that are no longer in the plan
-  for (const fs::directory_entry& entry : fs::directory_iterator(path_ / "designs"))
-    if (designs.count(entry.path()) == 0) foreign.push_back(entry.path());
-  for (const fs::path& path : foreign) fs::remove(path);
+  // Designs of steps that are no longer in the plan:
+  remove_files(path_ / "designs", [&](const fs::path& name) { return designs.count(name) == 0; });
   core::write_file(path_ / steps_file, [&](std::ostream& out) { out << steps_json(plan); });
   core::write_file(path_ / "campaign.yaml", [&](std::ostream& out) { out << plan.source; });
 }
 
-fs::path CampaignFolder::design(const CampaignStep& step) const {
-  return path_ / "designs" / (step.name + ".csv");
+fs::path CampaignFolder::result(const CampaignStep& step, const CampaignChunk* piece) const {
+  return path_ / "measurements" / file_name(step, piece, step.extension);
 }
 
-fs::path CampaignFolder::result(const CampaignStep& step) const {
-  return path_ / "measurements" / (step.name + "." + step.extension);
-}
-
-namespace {
-
-std::string piece_name(const CampaignStep& step, const CampaignChunk& chunk, const std::string& extension) {
-  char number[16];
-  std::snprintf(number, sizeof number, ".%06zu.", chunk.index);
-  return step.name + number + extension;
-}
-
-}  // namespace
-
-fs::path CampaignFolder::result(const CampaignStep& step, const CampaignChunk& chunk) const {
-  return path_ / "measurements" / piece_name(step, chunk, step.extension);
-}
-
-fs::path CampaignFolder::monitoring(const CampaignStep& step) const {
-  return path_ / "monitoring" / (step.name + ".csv");
-}
-
-fs::path CampaignFolder::monitoring(const CampaignStep& step, const CampaignChunk& chunk) const {
-  return path_ / "monitoring" / piece_name(step, chunk, "csv");
-}
-
-fs::path CampaignFolder::work() const {
-  return path_ / "work";
+fs::path CampaignFolder::monitoring(const CampaignStep& step, const CampaignChunk* piece) const {
+  return path_ / "monitoring" / file_name(step, piece, "csv");
 }
 
 fs::path CampaignFolder::failure(const std::string& what) const {
@@ -213,31 +265,18 @@ fs::path CampaignFolder::failure(const std::string& what) const {
   return path_ / "failures" / (name + ".log");
 }
 
-fs::path CampaignFolder::surroundings(const std::string& file) const {
-  return path_ / "surroundings" / file;
-}
-
 bool CampaignFolder::is_begun(const std::string& step) const {
   std::error_code none;
   const fs::directory_iterator entries(path_ / "measurements", none);
-  return std::any_of(begin(entries), end(entries), [&](const fs::directory_entry& entry) {
-    return core::begins_with(entry.path().filename().string(), step + ".");
-  });
-}
-
-bool CampaignFolder::is_done(const CampaignStep& step) const {
-  return fs::exists(result(step));
-}
-
-bool CampaignFolder::is_done(const CampaignStep& step, const CampaignChunk& chunk) const {
-  return is_done(step) || fs::exists(result(step, chunk));
+  return std::any_of(begin(entries), end(entries),
+                     [&](const fs::directory_entry& entry) { return is_of(entry.path().filename(), step); });
 }
 
 void CampaignFolder::finish(const CampaignStep& step, const std::vector<CampaignChunk>& chunks) const {
   std::vector<fs::path> results, sensors;
   for (const CampaignChunk& chunk : chunks) {
-    results.push_back(result(step, chunk));
-    sensors.push_back(monitoring(step, chunk));
+    results.push_back(result(step, &chunk));
+    sensors.push_back(monitoring(step, &chunk));
   }
   if (!is_done(step)) {
     join(sensors, monitoring(step));
@@ -266,28 +305,19 @@ void CampaignFolder::refuse_failures(const CampaignStep& step) const {
     }
   });
   if (any) return;
-  std::vector<fs::path> worthless;
-  for (const char* folder : {"measurements", "monitoring"}) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(path_ / folder))
-      if (core::begins_with(entry.path().filename().string(), step.name + ".")) worthless.push_back(entry.path());
-  }
-  for (const fs::path& path : worthless) fs::remove(path);
-  throw core::Error(core::ExitCode::bad_input,
-                    "step " + step.name + " has measured nothing: " +
-                        (calls == 0 ? "it has no rows"
-                                    : "all " + std::to_string(calls) +
-                                          " calls failed, the last one "
-                                          "because: " +
-                                          reason) +
-                        "\n  hint: change the step in the campaign file, then continue with --resume");
+  for (const char* folder : {"measurements", "monitoring"})
+    remove_files(path_ / folder, [&](const fs::path& name) { return is_of(name, step.name); });
+  throw core::InputError("step " + step.name + " has measured nothing: " +
+                         (calls == 0
+                              ? "it has no rows"
+                              : "all " + std::to_string(calls) + " calls failed, the last one because: " + reason) +
+                         "\n  hint: change the step in the campaign file, then continue with --resume");
 }
 
 void CampaignFolder::log(const std::string& what, const std::string& command, int status, double wall_s) const {
   const std::string time = core::utc_now();
-  char wall[32];
-  std::snprintf(wall, sizeof wall, "%.1f s", wall_s);
-  append_line(path_ / "log.txt",
-              time + "  " + what + "  status " + std::to_string(status) + "  " + wall + "  " + command);
+  append_line(path_ / "log.txt", time + "  " + what + "  status " + std::to_string(status) +
+                                     core::printed("  %.1f s  ", wall_s) + command);
   const nlohmann::ordered_json line = {
       {"time", time}, {"what", what}, {"command", command}, {"status", status}, {"wall_s", wall_s}};
   append_line(path_ / "log.jsonl", core::json_text(line));

@@ -1,24 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "hplcast/calibration/campaign.hpp"
 
 namespace hplcast::calibration {
-
-/// What the folder of a campaign remembers of the plan that is measured there (steps.json): of each step the program,
-/// its arguments, its design and its pieces; and who measures.
-std::string steps_json(const CampaignPlan& plan);
-
-/// How a plan differs from what has been measured with another one, of which `remembered` is the steps_json(): the
-/// first difference, for people. Empty: what was measured belongs to the new plan, too. `is_begun`: whether something
-/// of the step with this name has been measured. @throws ParseError if `remembered` is damaged; `name`: where it is
-/// from.
-std::string measured_otherwise(const std::string& remembered, const std::string& name, const CampaignPlan& plan,
-                               const std::function<bool(const std::string& step)>& is_begun);
 
 /// The files of a campaign. Only one process works in a folder at a time.
 class CampaignFolder {
@@ -34,28 +22,29 @@ class CampaignFolder {
   /// Unix time of the first start: what start_s counts from in all measurements.
   double start_unix_s() const noexcept { return start_unix_s_; }
 
-  std::filesystem::path design(const CampaignStep& step) const;
-  std::filesystem::path result(const CampaignStep& step) const;
-  std::filesystem::path result(const CampaignStep& step, const CampaignChunk& chunk) const;
-  std::filesystem::path monitoring(const CampaignStep& step) const;
-  std::filesystem::path monitoring(const CampaignStep& step, const CampaignChunk& chunk) const;
-  std::filesystem::path surroundings(const std::string& file) const;
+  std::filesystem::path design(const CampaignStep& step) const { return path_ / "designs" / (step.name + ".csv"); }
+  /// Of a step, or of one piece of it.
+  std::filesystem::path result(const CampaignStep& step, const CampaignChunk* piece = nullptr) const;
+  std::filesystem::path monitoring(const CampaignStep& step, const CampaignChunk* piece = nullptr) const;
+  std::filesystem::path surroundings(const std::string& file) const { return path_ / "surroundings" / file; }
   /// For the output of a command that failed; `what` it was for becomes a name.
   std::filesystem::path failure(const std::string& what) const;
-  std::filesystem::path work() const;  ///< for files that nobody needs afterwards
+  std::filesystem::path work() const { return path_ / "work"; }  ///< for files that nobody needs afterwards
 
-  bool is_done(const CampaignStep& step) const;
-  bool is_done(const CampaignStep& step, const CampaignChunk& chunk) const;
+  bool is_done(const CampaignStep& step) const { return std::filesystem::exists(result(step)); }
+  bool is_done(const CampaignStep& step, const CampaignChunk& piece) const {
+    return is_done(step) || std::filesystem::exists(result(step, &piece));
+  }
   /// Whether anything of a step has been measured.
   bool is_begun(const std::string& step) const;
   /// Whether the campaign file is another one than before.
   bool is_changed() const noexcept { return changed_; }
-  /// Joins the pieces of a step to one file each, and removes them. @throws core::Error (bad_input) if all calls of the
-  /// step failed: then it counts as not measured.
+  /// Joins the pieces of a step to one file each, and removes them. @throws core::InputError if all calls of the step
+  /// failed: then it counts as not measured.
   void finish(const CampaignStep& step, const std::vector<CampaignChunk>& chunks) const;
 
   std::filesystem::path position() const { return work() / "position"; }  ///< the row that is being measured
-  /// @throws core::Error (bad_input) if the wall clock, which start_s counts on, is before an earlier look at it.
+  /// @throws core::InputError if the wall clock, which start_s counts on, is before an earlier look at it.
   void check_clock(const std::string& what);
   /// Appends a line about a command to log.txt and log.jsonl.
   void log(const std::string& what, const std::string& command, int status, double wall_s) const;

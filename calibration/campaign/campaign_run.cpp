@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <ostream>
 #include <sstream>
 
@@ -10,6 +11,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -28,6 +30,13 @@ std::string rows_text(const CampaignChunk& chunk) {
 
 std::string seconds_text(double seconds) {
   return core::shortest(std::ceil(seconds)) + " s";
+}
+
+/// The header and the first `rows` rows of a CSV.
+std::string first_rows(const std::string& csv, std::size_t rows) {
+  std::size_t end = csv.find('\n');
+  for (; rows > 0 && end != std::string::npos; --rows) end = csv.find('\n', end + 1);
+  return csv.substr(0, end == std::string::npos ? end : end + 1);
 }
 
 class CampaignRun {
@@ -70,31 +79,21 @@ class CampaignRun {
     return command;
   }
 
-  std::string host_names() const {
-    std::string names;
-    for (const std::string& host : plan_.hosts) names += (names.empty() ? " " : ", ") + host;
-    return names;
-  }
-
   std::string how_to_go_on() const {
     return "\n  hint: finished measurements are kept in " + folder_.path().string() + "; continue with --resume";
-  }
-
-  /// Ctrl-C ends the command, and then us.
-  core::CommandResult run_or_say_how_to_go_on(const core::Command& command, const std::string& what) const {
-    try {
-      return core::run(command);
-    } catch (const core::Error& error) {
-      folder_.log(what, core::to_string(command), static_cast<int>(error.code()), 0);
-      throw core::Error(error.code(), what + ": " + error.what() + how_to_go_on());
-    }
   }
 
   /// Runs a command and logs it. @throws core::Error that says what it was for.
   void run_logged(core::Command command, std::string what, double timeout_s) {
     command.timeout_s = std::round(timeout_s);
     command.purpose = what;
-    const core::CommandResult result = run_or_say_how_to_go_on(command, what);
+    core::CommandResult result;
+    try {
+      result = core::run(command);
+    } catch (const core::Error& error) {  // Ctrl-C ends the command, and then us
+      folder_.log(what, core::to_string(command), static_cast<int>(error.code()), 0);
+      throw core::Error(error.code(), what + ": " + error.what() + how_to_go_on());
+    }
     folder_.log(what, core::to_string(command), result.status, result.wall_s);
     if (result.status == 0) return;
     if (const auto row = first_number(folder_.position())) what += ", in row " + core::shortest(*row);
@@ -113,7 +112,8 @@ class CampaignRun {
     const fs::path file = folder_.surroundings("hosts.json");
     run_logged(command_of(plan_.measure_dgemm, true,
                           {"--describe", "--describe-folder", file.parent_path().string(), "-o", file.string()}),
-               "looking at the hosts" + host_names(), answer_s);
+               "looking at the hosts" + (plan_.hosts.empty() ? "" : " " + core::comma_separated(plan_.hosts)),
+               answer_s);
     core::MeasurementContext context;
     core::read_file(file, [&](std::istream& in, const std::string& name) { context = core::read_context(in, name); });
     int warnings = 0;
@@ -130,8 +130,7 @@ class CampaignRun {
     }
     core::write_file(folder_.surroundings("checks.txt"), [&](std::ostream& out) { out << all.str(); });
     if (plan_.strict && warnings > 0) {
-      throw core::Error(core::ExitCode::bad_input,
-                        std::to_string(warnings) + " warnings, and the campaign is strict\n  hint: see above");
+      throw core::InputError(std::to_string(warnings) + " warnings, and the campaign is strict\n  hint: see above");
     }
     describe_launching_host();
   }
@@ -160,19 +159,21 @@ class CampaignRun {
   void check_steps() {
     for (const CampaignStep& step : plan_.steps) {
       if (folder_.is_done(step)) continue;
-      std::vector<std::string> arguments = step.arguments;
-      if (!step.design.empty()) arguments.insert(arguments.end(), {step.design_option, folder_.design(step).string()});
-      if (!step.is_mpi) add_launcher(arguments);
+      std::vector<std::string> arguments = arguments_of(step);
       arguments.push_back("--check");
       run_logged(command_of(step.program, step.is_mpi, arguments), "checking step " + step.name, answer_s);
     }
   }
 
-  void add_launcher(std::vector<std::string>& arguments) const {
+  std::vector<std::string> arguments_of(const CampaignStep& step) const {
+    std::vector<std::string> arguments = step.arguments;
+    if (!step.design.empty()) arguments.insert(arguments.end(), {step.design_option, folder_.design(step).string()});
+    if (step.is_mpi) return arguments;
     arguments.insert(arguments.end(), {"--mpirun", plan_.launch.mpirun});
     if (!plan_.launch.hostfile.empty())
       arguments.insert(arguments.end(), {"--hostfile", fs::absolute(plan_.launch.hostfile).string()});
     for (const std::string& option : plan_.launch.options) arguments.push_back("--launcher-option=" + option);
+    return arguments;
   }
 
   void warm_up() {
@@ -189,9 +190,8 @@ class CampaignRun {
   void run_step(std::size_t index) {
     const CampaignStep& step = plan_.steps[index];
     std::vector<CampaignChunk> mine;
-    for (const CampaignChunk& chunk : chunks_) {
-      if (chunk.step == index) mine.push_back(chunk);
-    }
+    std::copy_if(chunks_.begin(), chunks_.end(), std::back_inserter(mine),
+                 [&](const CampaignChunk& chunk) { return chunk.step == index; });
     if (!folder_.is_done(step)) {
       tell(step.name + ": about " + seconds_text(step.estimated_s) + " of " + seconds_text(total_s_ - done_s_) +
            " left");
@@ -203,26 +203,22 @@ class CampaignRun {
     folder_.finish(step, mine);
   }
 
-  /// What a piece of a step is told besides its own arguments.
   std::vector<std::string> arguments_of(const CampaignStep& step, const CampaignChunk& chunk) const {
-    std::vector<std::string> arguments = step.arguments;
+    std::vector<std::string> arguments = arguments_of(step);
     const auto add = [&](const std::string& option, const std::string& value) {
-      arguments.push_back(option);
-      arguments.push_back(value);
+      arguments.insert(arguments.end(), {option, value});
     };
-    if (!step.design.empty()) add(step.design_option, folder_.design(step).string());
     if (chunk.end > 0) add("--rows", rows_text(chunk));
     if (step.is_mpi) {
       if (chunk.end > 0) add("--position", folder_.position().string());
       if (chunk.end > 0) arguments.push_back("--allow-failures");  // the step as a whole is looked at in the end
       add("--since", core::shortest(folder_.start_unix_s()));
       add("--machine", folder_.surroundings(step.name + ".json").string());
-      if (plan_.monitoring) add("--monitoring", folder_.monitoring(step, chunk).string());
+      if (plan_.monitoring) add("--monitoring", folder_.monitoring(step, &chunk).string());
     } else {
       add("--folder", folder_.work().string());
-      add_launcher(arguments);
     }
-    add("-o", folder_.result(step, chunk).string());
+    add("-o", folder_.result(step, &chunk).string());
     return arguments;
   }
 
@@ -249,6 +245,40 @@ class CampaignRun {
 };
 
 }  // namespace
+
+void shorten(CampaignPlan& plan, double total_s) {
+  double fixed_s = plan.warm_up_s, free_s = 0;
+  for (const CampaignStep& step : plan.steps) (step.may_be_shortened ? free_s : fixed_s) += step.estimated_s;
+  if (fixed_s + free_s <= total_s) return;
+  const double share = (total_s - fixed_s) / free_s;
+  for (CampaignStep& step : plan.steps) {
+    if (!step.may_be_shortened) continue;
+    const double rows = std::floor(share * static_cast<double>(step.rows));
+    if (!(rows >= 1)) {
+      throw core::DomainError(
+          "duration", total_s,
+          "more than the " + std::to_string(std::lround(fixed_s)) + " s that warm-up and steps without a design need");
+    }
+    step.rows = static_cast<std::size_t>(rows);
+    step.design = first_rows(step.design, step.rows);
+    step.estimated_s *= share;
+  }
+}
+
+std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan) {
+  if (!(plan.chunk_s > 0)) throw core::DomainError("chunk", plan.chunk_s, "a positive number of seconds");
+  std::vector<CampaignChunk> chunks;
+  for (std::size_t index = 0; index < plan.steps.size(); ++index) {
+    const CampaignStep& step = plan.steps[index];
+    const double wanted = std::max(1.0, std::ceil(step.estimated_s / plan.chunk_s));
+    const std::size_t pieces = std::min(std::max<std::size_t>(step.rows, 1), static_cast<std::size_t>(wanted));
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      chunks.push_back({index, piece, step.rows * piece / pieces, step.rows * (piece + 1) / pieces,
+                        step.estimated_s / static_cast<double>(pieces)});
+    }
+  }
+  return chunks;
+}
 
 void run_campaign(const CampaignPlan& plan, const fs::path& folder, bool resume, const CampaignReport& report) {
   if (plan.steps.empty()) throw core::DomainError("number of steps", 0.0, "at least 1");

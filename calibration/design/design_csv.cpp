@@ -24,13 +24,8 @@ int repetition_of(const core::CsvReader& csv, std::size_t column) {
   return column == core::CsvReader::npos ? 0 : static_cast<int>(integer_between(csv, column, 0, "a repetition"));
 }
 
-Content content_of(const core::CsvReader& csv, std::size_t column) {
-  if (column == core::CsvReader::npos) return Content::random();
-  try {
-    return Content::parse(csv.text(column));
-  } catch (const core::DomainError& error) {
-    throw core::ParseError(csv.at(column), error.what());
-  }
+bool transposed_of(const core::CsvReader& csv, std::size_t column) {
+  return column == core::CsvReader::npos || integer_between(csv, column, 0, "0 or 1,") != 0;
 }
 
 DgemmRole role_of(const core::CsvReader& csv, std::size_t column) {
@@ -39,22 +34,18 @@ DgemmRole role_of(const core::CsvReader& csv, std::size_t column) {
   throw core::ParseError(csv.at(column), "found `" + std::string(csv.text(column)) + "`, expected update or panel");
 }
 
-bool transposed_of(const core::CsvReader& csv, std::size_t column) {
-  return column == core::CsvReader::npos || integer_between(csv, column, 0, "0 or 1,") != 0;
-}
-
-MpiOperation operation_of(const core::CsvReader& csv, std::size_t column) {
+/// What is made of a text; its DomainError gets the place.
+template <typename Make>
+auto made_of(const core::CsvReader& csv, std::size_t column, Make make) {
   try {
-    return mpi_operation_from_name(std::string(csv.text(column)));
+    return make(std::string(csv.text(column)));
   } catch (const core::DomainError& error) {
     throw core::ParseError(csv.at(column), error.what());
   }
 }
 
 void refuse_empty(bool empty, const std::string& name) {
-  if (empty) {
-    throw core::ParseError({name, 0, ""}, "the design has no rows", "make one with `hplcast design`");
-  }
+  if (empty) throw core::ParseError({name, 0, ""}, "the design has no rows", "make one with `hplcast design`");
 }
 
 }  // namespace
@@ -80,7 +71,7 @@ DgemmDesign read_dgemm_design(std::istream& in, const std::string& name) {
     DgemmCall call;
     call.shape = {integer_between(csv, m, 1, "a size"), integer_between(csv, n, 1, "a size"),
                   integer_between(csv, k, 1, "a size")};
-    call.content = content_of(csv, content);
+    if (content != core::CsvReader::npos) call.content = made_of(csv, content, Content::parse);
     call.role = role_of(csv, role);
     call.transposed = transposed_of(csv, transposed);
     call.repetition = repetition_of(csv, repetition);
@@ -108,8 +99,8 @@ MpiDesign read_mpi_design(std::istream& in, const std::string& name) {
   const std::size_t repetition = csv.find_column("repetition"), pairs = csv.find_column("pairs");
   MpiDesign design;
   while (csv.next()) {
-    design.push_back({operation_of(csv, operation), integer_between(csv, size, 0, "a number of bytes"),
-                      repetition_of(csv, repetition),
+    design.push_back({made_of(csv, operation, mpi_operation_from_name),
+                      integer_between(csv, size, 0, "a number of bytes"), repetition_of(csv, repetition),
                       pairs == core::CsvReader::npos ? 0 : integer_between(csv, pairs, 1, "a number of pairs")});
   }
   refuse_empty(design.empty(), name);

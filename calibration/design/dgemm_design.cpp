@@ -3,16 +3,80 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
 namespace {
 
+constexpr const char* contents = "random, constant, constant-VALUE, sequential or masked-BITS (0 to 52)";
+
+double masked_value(double value, std::uint64_t mask) noexcept {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  bits &= mask;
+  std::memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
 constexpr double call_overhead_s = 5e-6;  // a call of a tiny shape with what surrounds it, as seen on laptops
 constexpr long fewest_shapes = 10;
+
+template <typename Number>
+void require(bool condition, const char* name, Number value, const char* constraint) {
+  if (!condition) throw core::DomainError(name, value, constraint);
+}
+
+/// Of BLAS's int.
+void require_size(const char* name, long value, long least) {
+  require(value >= least && value <= std::numeric_limits<int>::max(), name, value,
+          least == 1 ? "1 to 2^31 - 1" : "0 to 2^31 - 1");
+}
+
+double largest_product(const DgemmDesignOptions& options) {
+  return std::pow(static_cast<double>(options.max_size), options.nb > 0 ? 2 : 3);
+}
+
+void validate(const DgemmDesignOptions& options) {
+  require_size("max size", options.max_size, 1);
+  require(options.count >= 1, "count", options.count, "at least 1");
+  require(options.repetitions >= 1, "repetitions", options.repetitions, "at least 1");
+  require_size("nb", options.nb, 0);
+  require_size("nbmin", options.nbmin, 1);
+  require(options.minority >= 0 && options.minority <= 1, "minority", options.minority, "a share between 0 and 1");
+  require(options.max_product >= 0 && options.max_product <= largest_product(options), "max product",
+          options.max_product, "0, or at most the limit given by max size");
+  require(!options.contents.empty(), "number of contents", 0, "at least 1");
+  require_few_rows(static_cast<double>(options.count) * options.repetitions *
+                   static_cast<double>(options.contents.size()));
+  for (const long k : options.extra_k) require_size("k", k, 1);
+  for (const std::vector<DgemmShape>* shapes : {&options.common, &options.updates}) {
+    for (const DgemmShape& shape : *shapes) {
+      const auto [smallest, largest] = std::minmax({shape.m, shape.n, shape.k});
+      require(smallest >= 1, "size of a given shape", smallest, "at least 1");
+      require(largest <= std::numeric_limits<int>::max(), "size of a given shape", largest, "at most 2^31 - 1");
+    }
+  }
+}
+
+/// The sizes that follow from given updates.
+DgemmDesignOptions completed(DgemmDesignOptions options) {
+  if (options.updates.empty()) return options;
+  options.max_size = options.nb = 0;
+  for (const DgemmShape& shape : options.updates) {
+    options.max_size = std::max({options.max_size, shape.m, shape.n});
+    options.nb = std::max(options.nb, shape.k);
+  }
+  options.max_product = 0;
+  return options;
+}
 
 /// Draws shapes; one object a design, so that all draws come from one stream.
 class ShapeMaker {
@@ -32,23 +96,47 @@ class ShapeMaker {
 
   core::RandomStream& random() { return random_; }
 
+  std::vector<DgemmCall> shapes() {
+    const double product = options_.max_product > 0 ? options_.max_product : largest_product(options_);
+    if (options_.independent) {
+      independent(options_.count);
+    } else if (options_.nb == 0 && options_.extra_k.empty()) {
+      product_of_three(options_.count, product);
+    } else {
+      std::vector<long> k_values = options_.extra_k;
+      if (options_.nb > 0) k_values.insert(k_values.begin(), options_.nb);
+      std::vector<long> halves;  // NB/2, NB/4 ... down to nbmin
+      for (long k = options_.nb / 2; k >= options_.nbmin && k >= 1; k /= 2) halves.push_back(k);
+      const long kinds = halves.empty() ? 1 : 3;
+      const double minority = options_.nb == 0 ? 0 : options_.minority * static_cast<double>(options_.count);
+      const long each = std::lround(minority / static_cast<double>(kinds));
+      product_of_two(std::max(0L, options_.count - kinds * each), k_values, product);
+      product_of_two(each, halves, product);
+      look_ahead(each);
+      panel(each, halves);
+    }
+    for (const DgemmShape& shape : options_.common) add_update(shape);
+    return std::move(calls_);
+  }
+
+ private:
   /// `count` shapes of fixed k from `k_values` in turn, m*n uniform over (0, product].
-  void product_of_two(long count, const std::vector<long>& k_values, double product, std::vector<DgemmCall>& calls) {
+  void product_of_two(long count, const std::vector<long>& k_values, double product) {
     if (k_values.empty()) return;
-    if (!updates_.empty()) return given_updates(count, k_values, calls);
+    if (!updates_.empty()) return given_updates(count, k_values);
     const long draws = (count + 1) / 2;
     for (long i = 0; i < draws; ++i) {
       const double level = stratified(i, draws, product);
       const long a = factor(level, max_);
       const long b = to_size(level / static_cast<double>(a));
       const long k = k_values[static_cast<std::size_t>(i) % k_values.size()];
-      add_update({a, b, k}, calls);
-      if (a != b && 2 * i + 1 < count) add_update({b, a, k}, calls);
+      add_update({a, b, k});
+      if (a != b && 2 * i + 1 < count) add_update({b, a, k});
     }
   }
 
   /// `count` shapes with m*n*k uniform over (0, product].
-  void product_of_three(long count, double product, std::vector<DgemmCall>& calls) {
+  void product_of_three(long count, double product) {
     const long draws = (count + 5) / 6;
     long left = count;
     for (long i = 0; i < draws; ++i) {
@@ -60,59 +148,57 @@ class ShapeMaker {
       std::sort(sizes.begin(), sizes.end());
       do {
         if (left-- <= 0) return;
-        add_update({sizes[0], sizes[1], sizes[2]}, calls);
+        add_update({sizes[0], sizes[1], sizes[2]});
       } while (std::next_permutation(sizes.begin(), sizes.end()));
     }
   }
 
   /// `count` shapes of sizes that have nothing to do with each other.
-  void independent(long count, std::vector<DgemmCall>& calls) {
+  void independent(long count) {
     const auto size = [&] {
       return 1 + static_cast<long>(random_.below(static_cast<std::uint64_t>(options_.max_size)));
     };
     for (long i = 0; i < count; ++i) {
       const long m = size(), n = size(), k = size();
-      add_update({m, n, k}, calls);
+      add_update({m, n, k});
     }
   }
 
   /// One block column updated at a time, as HPL does while it waits for the next panel.
-  void look_ahead(long count, std::vector<DgemmCall>& calls) {
-    for (long i = 0; i < count; ++i)
-      add_update({to_size(stratified(i, count, max_rows_)), options_.nb, options_.nb}, calls);
+  void look_ahead(long count) {
+    for (long i = 0; i < count; ++i) add_update({to_size(stratified(i, count, max_rows_)), options_.nb, options_.nb});
   }
 
   /// Updates inside the recursive panel factorisation with NDIV = 2: n = k = one half, a quarter ... of NB.
-  void panel(long count, const std::vector<long>& halves, std::vector<DgemmCall>& calls) {
+  void panel(long count, const std::vector<long>& halves) {
     if (halves.empty()) return;
     for (long i = 0; i < count; ++i) {
       DgemmCall call;
       const long k = halves[static_cast<std::size_t>(i) % halves.size()];
       call.shape = {to_size(stratified(i, count, max_rows_)), k, k};
       call.role = DgemmRole::panel;
-      calls.push_back(call);
+      calls_.push_back(call);
     }
   }
 
-  void add_update(const DgemmShape& shape, std::vector<DgemmCall>& calls) {
+  void add_update(const DgemmShape& shape) {
     DgemmCall call;
     call.shape = shape;
     call.transposed = options_.transposition == Transposition::yes ||
                       (options_.transposition == Transposition::both && random_.below(2) == 0);
-    calls.push_back(call);
+    calls_.push_back(call);
   }
 
- private:
   static double area(const DgemmShape& shape) { return static_cast<double>(shape.m) * static_cast<double>(shape.n); }
 
   /// `count` of the given shapes, m*n uniform over what they have, of fixed k from `k_values` in turn.
-  void given_updates(long count, const std::vector<long>& k_values, std::vector<DgemmCall>& calls) {
+  void given_updates(long count, const std::vector<long>& k_values) {
     const auto at_least = [](const DgemmShape& shape, double level) { return area(shape) < level; };
     for (long i = 0; i < count; ++i) {
       const double level = stratified(i, count, area(updates_.back()));
       auto shape = std::lower_bound(updates_.begin(), updates_.end(), level, at_least);
       if (shape == updates_.end()) --shape;
-      add_update({shape->m, shape->n, k_values[static_cast<std::size_t>(i) % k_values.size()]}, calls);
+      add_update({shape->m, shape->n, k_values[static_cast<std::size_t>(i) % k_values.size()]});
     }
   }
 
@@ -134,88 +220,67 @@ class ShapeMaker {
   core::RandomStream random_;
   double max_, max_rows_;
   std::vector<DgemmShape> updates_;  // by m*n
+  std::vector<DgemmCall> calls_;
 };
 
-void require(bool condition, const char* name, double value, const char* constraint) {
-  if (!condition) throw core::DomainError(name, value, constraint);
-}
-
-double largest_product(const DgemmDesignOptions& options) {
-  return std::pow(static_cast<double>(options.max_size), options.nb > 0 ? 2 : 3);
-}
-
-constexpr double blas_max_size = 2147483647.0;
-
-void validate(const DgemmDesignOptions& options) {
-  const auto number = [](long value) { return static_cast<double>(value); };
-  require(options.max_size >= 1 && number(options.max_size) <= blas_max_size, "max size", number(options.max_size),
-          "1 to 2^31 - 1");
-  require(options.count >= 1, "count", number(options.count), "at least 1");
-  require(options.repetitions >= 1, "repetitions", options.repetitions, "at least 1");
-  require(options.nb >= 0 && number(options.nb) <= blas_max_size, "nb", number(options.nb), "0 to 2^31 - 1");
-  require(options.nbmin >= 1 && number(options.nbmin) <= blas_max_size, "nbmin", number(options.nbmin),
-          "1 to 2^31 - 1");
-  require(options.minority >= 0 && options.minority <= 1, "minority", options.minority, "a share between 0 and 1");
-  require(options.max_product >= 0 && options.max_product <= largest_product(options), "max product",
-          options.max_product, "0, or at most the limit given by max size");
-  require(!options.contents.empty(), "number of contents", 0, "at least 1");
-  require_few_rows(number(options.count) * options.repetitions * static_cast<double>(options.contents.size()));
-  for (const long k : options.extra_k) require(k >= 1 && number(k) <= blas_max_size, "k", number(k), "1 to 2^31 - 1");
-  for (const std::vector<DgemmShape>* shapes : {&options.common, &options.updates}) {
-    for (const DgemmShape& shape : *shapes) {
-      const double smallest = number(std::min({shape.m, shape.n, shape.k}));
-      const double largest = number(std::max({shape.m, shape.n, shape.k}));
-      require(smallest >= 1, "size of a given shape", smallest, "at least 1");
-      require(largest <= blas_max_size, "size of a given shape", largest, "at most 2^31 - 1");
-    }
-  }
-}
-
-/// The sizes that follow from given updates.
-DgemmDesignOptions completed(DgemmDesignOptions options) {
-  if (options.updates.empty()) return options;
-  options.max_size = options.nb = 0;
-  for (const DgemmShape& shape : options.updates) {
-    options.max_size = std::max({options.max_size, shape.m, shape.n});
-    options.nb = std::max(options.nb, shape.k);
-  }
-  options.max_product = 0;
-  return options;
-}
-
-/// NB/2, NB/4 ... down to nbmin.
-std::vector<long> halves_of(long nb, long nbmin) {
-  std::vector<long> halves;
-  for (long k = nb / 2; k >= nbmin && k >= 1; k /= 2) halves.push_back(k);
-  return halves;
-}
-
-std::vector<DgemmCall> shapes_of(const DgemmDesignOptions& options, ShapeMaker& maker) {
-  std::vector<DgemmCall> calls;
-  const double product = options.max_product > 0 ? options.max_product : largest_product(options);
-  if (options.independent) {
-    maker.independent(options.count, calls);
-  } else if (options.nb == 0 && options.extra_k.empty()) {
-    maker.product_of_three(options.count, product, calls);
-  } else {
-    std::vector<long> k_values = options.extra_k;
-    if (options.nb > 0) k_values.insert(k_values.begin(), options.nb);
-    const std::vector<long> halves = halves_of(options.nb, options.nbmin);
-    const long kinds = halves.empty() ? 1 : 3;
-    const long each =
-        options.nb == 0
-            ? 0
-            : std::lround(options.minority * static_cast<double>(options.count) / static_cast<double>(kinds));
-    maker.product_of_two(std::max(0L, options.count - kinds * each), k_values, product, calls);
-    maker.product_of_two(each, halves, product, calls);
-    maker.look_ahead(each, calls);
-    maker.panel(each, halves, calls);
-  }
-  for (const DgemmShape& shape : options.common) maker.add_update(shape, calls);
-  return calls;
-}
-
 }  // namespace
+
+Content Content::constant(double value) {
+  if (!std::isfinite(value)) throw core::DomainError("value of a constant content", value, "a finite number");
+  return {Kind::constant, value};
+}
+
+Content Content::masked(double bits) {
+  if (!(bits >= 0 && bits <= 52) || bits != std::floor(bits))
+    throw core::DomainError("content", "masked-" + core::shortest(bits), contents);
+  return {Kind::masked, bits};
+}
+
+Content Content::parse(std::string_view text) {
+  double number = 0;
+  const auto begins = [&](std::string_view name) {
+    return core::begins_with(text, name) && core::parse_double(text.substr(name.size()), number);
+  };
+  if (text == "random") return random();
+  if (text == "sequential") return sequential();
+  if (text == "constant") return constant(0.987);  // the value of the published experiments on contents
+  if (begins("constant-")) return constant(number);
+  if (begins("masked-")) return masked(number);
+  throw core::DomainError("content", std::string(text), contents);
+}
+
+std::string to_string(const Content& content) {
+  switch (content.kind()) {
+    case Content::Kind::random:
+      return "random";
+    case Content::Kind::sequential:
+      return "sequential";
+    case Content::Kind::masked:
+      return "masked-" + core::shortest(content.number());
+    case Content::Kind::constant:
+      break;
+  }
+  return "constant-" + core::shortest(content.number());
+}
+
+void fill(double* data, std::size_t count, const Content& content, std::uint64_t seed) {
+  if (content.kind() == Content::Kind::constant) {
+    std::fill_n(data, count, content.number());
+    return;
+  }
+  if (content.kind() == Content::Kind::sequential) {
+    for (std::size_t i = 0; i < count; ++i) data[i] = static_cast<double>(i) / static_cast<double>(count);
+    return;
+  }
+  std::mt19937_64 generator(seed);
+  const bool is_masked = content.number() > 0;
+  const std::uint64_t mask = ~std::uint64_t{0} << static_cast<int>(content.number());
+  for (std::size_t i = 0; i < count; ++i) {
+    // Signed and rounded to a double, not shifted: every bit of the mantissa is used.
+    const double uniform = static_cast<double>(static_cast<std::int64_t>(generator())) * 0x1.0p-64;
+    data[i] = is_masked ? masked_value(uniform, mask) : uniform;
+  }
+}
 
 const char* to_string(DgemmRole role) {
   return role == DgemmRole::update ? "update" : "panel";
@@ -232,7 +297,7 @@ DgemmDesign make_dgemm_design(const DgemmDesignOptions& given) {
   const DgemmDesignOptions options = completed(given);
   validate(options);
   ShapeMaker maker(options);
-  const std::vector<DgemmCall> shapes = shapes_of(options, maker);
+  const std::vector<DgemmCall> shapes = maker.shapes();
   DgemmDesign design;
   design.reserve(shapes.size() * options.contents.size() * static_cast<std::size_t>(options.repetitions));
   for (const DgemmCall& shape : shapes) {
@@ -277,8 +342,8 @@ void require_few_rows(double rows) {
                    bytes_per_row = 100;  // a row in memory and as text; ten million take a day at 10 ms
   if (rows <= most_rows) return;
   throw core::DomainError("rows of the design", rows,
-                          "at most " + std::to_string(static_cast<long>(most_rows)) + ": these would need about " +
-                              std::to_string(static_cast<long long>(rows * bytes_per_row / 1e9)) + " GB of memory",
+                          core::printed("at most %.0f: these would need about %lld GB of memory", most_rows,
+                                        static_cast<long long>(rows * bytes_per_row / 1e9)),
                           "take a smaller count, or fewer repetitions");
 }
 

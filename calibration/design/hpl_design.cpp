@@ -15,10 +15,18 @@ namespace hplcast::calibration {
 namespace {
 
 constexpr double start_of_a_run_s = 2;
+constexpr long double_bytes = 8;
 
-void require_positive(const char* name, long value) {
-  constexpr long most = 2147483647;  // HPL's int
-  if (value < 1 || value > most) throw core::DomainError(name, static_cast<double>(value), "1 to 2^31 - 1");
+void require_positive(const char* name, long long value) {
+  constexpr long long most = 2147483647;  // HPL's int
+  if (value < 1 || value > most) throw core::DomainError(name, value, "1 to 2^31 - 1");
+}
+
+void require_grid(const core::HplParameters& grid) {
+  require_positive("N", grid.N);
+  if (grid.NB < 1 || grid.NB > grid.N) throw core::DomainError("NB", grid.NB, "1 to N");
+  if (grid.P < 1) throw core::DomainError("P", grid.P, "at least 1");
+  if (grid.Q < 1) throw core::DomainError("Q", grid.Q, "at least 1");
 }
 
 /// P x Q of `ranks` with P <= Q and P as large as it can be.
@@ -26,6 +34,31 @@ std::pair<int, int> most_square(int ranks) {
   int rows = static_cast<int>(std::sqrt(static_cast<double>(ranks)));
   while (ranks % rows != 0) --rows;
   return {rows, ranks / rows};
+}
+
+/// First, middle and last process.
+std::set<int> some_of(int count) {
+  return {0, count / 2, count - 1};
+}
+
+/// One panel as a process sees it: width, local rows below it and local columns right of it.
+struct PanelView {
+  long width = 0, rows = 0, columns = 0;
+};
+
+void for_each_panel(const core::HplParameters& grid, const std::function<void(const PanelView&)>& each) {
+  const long N = static_cast<long>(grid.N);
+  const long columns = N + 1;  // HPL keeps the right-hand side as the last column
+  for (long first = 0; first < N; first += grid.NB) {
+    const long width = std::min<long>(grid.NB, N - first);
+    const long next = first + width;
+    for (const int p : some_of(grid.P)) {
+      const long rows = local_rows(N, grid.NB, p, grid.P) - local_rows(next, grid.NB, p, grid.P);
+      for (const int q : some_of(grid.Q)) {
+        each({width, rows, local_rows(columns, grid.NB, q, grid.Q) - local_rows(next, grid.NB, q, grid.Q)});
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -42,12 +75,7 @@ std::vector<core::HplParameters> make_kernel_design(const KernelDesignOptions& o
   std::vector<core::HplParameters> design;
   for (const auto& [P, Q] : grids) {
     for (int i = 1; i <= options.sizes; ++i) {
-      core::HplParameters run;
-      run.N = std::max(1L, options.max_size * i / options.sizes);
-      run.NB = options.nb;
-      run.P = P;
-      run.Q = Q;
-      design.push_back(run);
+      design.push_back({std::max(1L, options.max_size * i / options.sizes), options.nb, P, Q});
     }
   }
   core::RandomStream random({options.seed, core::stream_design, 0, 3});
@@ -67,54 +95,14 @@ double estimated_s(const std::vector<core::HplParameters>& design, double rate_f
   return total_s;
 }
 
-namespace {
-
-constexpr long double_bytes = 8;
-
-void validate(const HplGrid& grid) {
-  const auto require = [](bool condition, const char* name, long value, const char* constraint) {
-    if (!condition) throw core::DomainError(name, static_cast<double>(value), constraint);
-  };
-  require(grid.N >= 1 && grid.N <= 2147483647L, "N", grid.N, "1 to 2^31 - 1");
-  require(grid.NB >= 1 && grid.NB <= grid.N, "NB", grid.NB, "1 to N");
-  require(grid.P >= 1, "P", grid.P, "at least 1");
-  require(grid.Q >= 1, "Q", grid.Q, "at least 1");
-}
-
-/// First, middle and last process.
-std::set<int> some_of(int count) {
-  return {0, count / 2, count - 1};
-}
-
-/// One panel as a process sees it: width, local rows below it and local columns right of it.
-struct PanelView {
-  long width = 0, rows = 0, columns = 0;
-};
-
-void for_each_panel(const HplGrid& grid, const std::function<void(const PanelView&)>& each) {
-  const long columns = grid.N + 1;  // HPL keeps the right-hand side as the last column
-  for (long first = 0; first < grid.N; first += grid.NB) {
-    const long width = std::min<long>(grid.NB, grid.N - first);
-    const long next = first + width;
-    for (const int p : some_of(grid.P)) {
-      const long rows = local_rows(grid.N, grid.NB, p, grid.P) - local_rows(next, grid.NB, p, grid.P);
-      for (const int q : some_of(grid.Q)) {
-        each({width, rows, local_rows(columns, grid.NB, q, grid.Q) - local_rows(next, grid.NB, q, grid.Q)});
-      }
-    }
-  }
-}
-
-}  // namespace
-
 long local_rows(long rows, long block, int index, int count) noexcept {
   const long blocks = rows / block;
   const long mine = blocks / count + (index < blocks % count ? 1 : 0);
   return mine * block + (index == blocks % count ? rows % block : 0);
 }
 
-std::vector<DgemmShape> hpl_update_shapes(const HplGrid& grid) {
-  validate(grid);
+std::vector<DgemmShape> hpl_update_shapes(const core::HplParameters& grid) {
+  require_grid(grid);
   std::set<DgemmShape> shapes;
   for_each_panel(grid, [&](const PanelView& panel) {
     if (panel.rows > 0 && panel.columns > 0) shapes.insert({panel.rows, panel.columns, panel.width});
@@ -122,8 +110,8 @@ std::vector<DgemmShape> hpl_update_shapes(const HplGrid& grid) {
   return std::vector<DgemmShape>(shapes.begin(), shapes.end());
 }
 
-std::vector<long> hpl_message_bytes(const HplGrid& grid) {
-  validate(grid);
+std::vector<long> hpl_message_bytes(const core::HplParameters& grid) {
+  require_grid(grid);
   std::set<long> sizes;
   const auto add = [&](long doubles) {
     if (doubles > 0) sizes.insert(double_bytes * doubles);

@@ -47,6 +47,11 @@ std::set<int> counts_of(const std::string& state, const std::vector<int>& wanted
   return counts;
 }
 
+/// Empty: the frequency is left alone.
+std::string frequency_text(const PowerPiece& piece) {
+  return piece.frequency_hz > 0 ? core::shortest(piece.frequency_hz) : "";
+}
+
 }  // namespace
 
 const std::vector<std::string>& power_states() {
@@ -71,26 +76,24 @@ std::vector<PowerPiece> make_power_design(const PowerDesignOptions& options, int
   std::vector<PowerPiece> design;
   if (options.warm_up_s > 0) design.push_back({0, "dgemm", cores, 0, options.warm_up_s, 0});
   core::RandomStream random({options.seed, core::stream_design, 0, 2, 0});
+  long number = 0;
   for (int repetition = 1; repetition <= options.repetitions; ++repetition) {
     std::vector<PowerPiece> pieces = once;
     core::shuffle(pieces, random);
     for (PowerPiece& piece : pieces) {
       piece.repetition = repetition;
+      piece.number = ++number;
       design.push_back(piece);
     }
   }
-  long number = 0;
-  for (PowerPiece& piece : design)
-    if (piece.repetition > 0) piece.number = ++number;
   return design;
 }
 
 void write_design(std::ostream& out, const std::vector<PowerPiece>& design) {
   out << "piece,state,active_cores,frequency_hz,duration_s,repetition\n";
   for (const PowerPiece& piece : design)
-    out << piece.number << ',' << piece.state << ',' << piece.active_cores << ','
-        << (piece.frequency_hz > 0 ? core::shortest(piece.frequency_hz) : "") << ',' << core::shortest(piece.duration_s)
-        << ',' << piece.repetition << '\n';
+    out << piece.number << ',' << piece.state << ',' << piece.active_cores << ',' << frequency_text(piece) << ','
+        << core::shortest(piece.duration_s) << ',' << piece.repetition << '\n';
 }
 
 double estimated_s(const std::vector<PowerPiece>& design) {
@@ -99,21 +102,12 @@ double estimated_s(const std::vector<PowerPiece>& design) {
   return sum_s;
 }
 
-namespace {
-
-std::string moment(double time_s) {
-  return core::printed("%.6f", time_s);
-}
-
-}  // namespace
-
 void write_pieces(std::ostream& out, const std::vector<PieceRun>& pieces) {
   out << "host,piece,state,active_cores,cores,frequency_hz,begin_s,end_s\n";
   for (const PieceRun& run : pieces)
     out << core::csv_field(run.host) << ',' << run.piece.number << ',' << run.piece.state << ','
-        << run.piece.active_cores << ',' << run.cores << ','
-        << (run.piece.frequency_hz > 0 ? core::shortest(run.piece.frequency_hz) : "") << ',' << moment(run.begin_s)
-        << ',' << moment(run.end_s) << '\n';
+        << run.piece.active_cores << ',' << run.cores << ',' << frequency_text(run.piece)
+        << core::printed(",%.6f,%.6f\n", run.begin_s, run.end_s);
 }
 
 std::vector<PieceRun> read_pieces(std::istream& in, const std::string& name) {

@@ -122,12 +122,11 @@ Check check_blas(const std::optional<core::SoftwareDescription>& software) {
 }
 
 Check check_max_map_count(const core::MachineDescription& machine) {
-  const char* const name = name_of_map_count;
-  if (!machine.max_map_count) return unknown(name, "a simulation takes two memory maps per rank");
+  if (!machine.max_map_count) return unknown(name_of_map_count, "a simulation takes two memory maps per rank");
   const std::string found = core::printed("%.0f", *machine.max_map_count);
-  if (*machine.max_map_count >= usual_map_count) return ok(name, found);
+  if (*machine.max_map_count >= usual_map_count) return ok(name_of_map_count, found);
   return warn(
-      name, found,
+      name_of_map_count, found,
       "simulations take two maps per rank, for guard pages, and do without these where there are too few: sysctl -w "
       "vm.max_map_count=" +
           core::printed("%.0f", usual_map_count));
@@ -141,11 +140,11 @@ Check check_limit(const std::string& name, const std::optional<double>& bytes, d
 }
 
 Check check_overcommit(const core::MachineDescription& machine) {
-  const char* const name = name_of_overcommit;
-  if (!machine.overcommit_memory) return unknown(name, "simulated matrices need far more address space than memory");
+  if (!machine.overcommit_memory)
+    return unknown(name_of_overcommit, "simulated matrices need far more address space than memory");
   const std::string found = std::to_string(*machine.overcommit_memory);
-  if (*machine.overcommit_memory != 2) return ok(name, found);
-  return warn(name, found,
+  if (*machine.overcommit_memory != 2) return ok(name_of_overcommit, found);
+  return warn(name_of_overcommit, found,
               "simulated matrices need far more address space than memory: sysctl -w vm.overcommit_memory=0");
 }
 
@@ -196,15 +195,8 @@ std::optional<std::string> version_of(const std::string& program) {
 }  // namespace
 
 const char* to_string(CheckStatus status) {
-  switch (status) {
-    case CheckStatus::ok:
-      return "ok";
-    case CheckStatus::warn:
-      return "warn";
-    case CheckStatus::unknown:
-      break;
-  }
-  return "unknown";
+  constexpr const char* names[] = {"ok", "warn", "unknown"};
+  return names[static_cast<int>(status)];
 }
 
 bool concerns_measuring(const Check& check) {

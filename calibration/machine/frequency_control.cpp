@@ -64,11 +64,10 @@ void FrequencyControl::write(const fs::path& file, double khz) {
   errno = 0;
   std::ofstream out(file);
   if (out << static_cast<long long>(std::llround(khz)) << '\n' && out.flush()) return;
-  throw core::Error(core::ExitCode::bad_input,
-                    "the frequency cannot be set: " + file.string() + ": " +
-                        (errno != 0 ? std::strerror(errno) : "cannot be written") +
-                        "\n  hint: root may allow it (chmod a+w, or the batch system's option for frequencies); "
-                        "without --frequencies they are left alone");
+  throw core::InputError("the frequency cannot be set: " + file.string() + ": " +
+                         (errno != 0 ? std::strerror(errno) : "cannot be written") +
+                         "\n  hint: root may allow it (chmod a+w, or the batch system's option for frequencies); "
+                         "without --frequencies they are left alone");
 }
 
 void FrequencyControl::set_limits(const fs::path& policy, double khz) {
@@ -80,9 +79,9 @@ void FrequencyControl::set_limits(const fs::path& policy, double khz) {
 
 void FrequencyControl::set(double hz) {
   if (policies_.empty())
-    throw core::Error(core::ExitCode::bad_input,
-                      "the frequency cannot be set: there is no /sys/devices/system/cpu/cpu*/cpufreq\n  hint: virtual "
-                      "machines have none; without --frequencies they are left alone");
+    throw core::InputError(
+        "the frequency cannot be set: there is no /sys/devices/system/cpu/cpu*/cpufreq\n  hint: virtual machines have "
+        "none; without --frequencies they are left alone");
   if (least_hz_ > 0 && (hz < least_hz_ * (1 - 1e-9) || hz > most_hz_ * (1 + 1e-9)))
     throw core::DomainError("frequency", ghz_text(hz), ghz_text(least_hz_) + " to " + ghz_text(most_hz_));
   for (const fs::path& policy : policies_) {

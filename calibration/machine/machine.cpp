@@ -61,9 +61,8 @@ void describe_frequency(const fs::path& root, core::MachineDescription& machine)
   constexpr double kilohertz = 1e3;
   const fs::path cpus = root / "sys/devices/system/cpu";
   std::set<std::string> governors;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(cpus, ignored)) {
-    const std::string governor = first_line(entry.path() / "cpufreq/scaling_governor");
+  for (const fs::path& cpu : entries(cpus, "cpu")) {
+    const std::string governor = first_line(cpu / "cpufreq/scaling_governor");
     if (!governor.empty()) governors.insert(governor);
   }
   if (!governors.empty()) machine.governor = governors.size() == 1 ? *governors.begin() : "mixed";
@@ -163,13 +162,7 @@ core::MachineDescription describe_machine(const Topology& topology, const fs::pa
     machine.kernel = std::string(names.sysname) + " " + names.release + " " + names.machine;
   }
   machine.firmware = firmware_of(root);
-  machine.cpu_model = topology.cpu_model();
-  machine.packages = topology.packages();
-  machine.cores = static_cast<int>(topology.cores().size());
-  machine.hardware_threads = topology.hardware_threads();
-  machine.numa_nodes = topology.numa_nodes();
-  for (const CorePlace& place : topology.cores()) machine.core_cpu.push_back(place.cpu);
-  machine.caches = topology.caches();
+  topology.describe(machine);
   describe_memory(root, machine);
   describe_frequency(root, machine);
   describe_load(root, machine);

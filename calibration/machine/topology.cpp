@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <future>
 #include <set>
 #include <sstream>
 #include <string>
-#include <thread>
+#include <system_error>
 
 #include "hplcast/core/errors.hpp"
 
@@ -94,16 +95,44 @@ std::string cpu_model_of(hwloc_topology_t topology) {
   return "";
 }
 
+[[noreturn]] void refuse(const std::string& text) {
+  throw core::UsageError("--cores is `" + text + "`; expected numbers of cores such as 0-3,8, or all");
+}
+
+/// "7": digits only, at most six.
+long number_of(const std::string& digits, const std::string& text) {
+  const bool fine = !digits.empty() && digits.size() <= 6 &&
+                    std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!fine) refuse(text);
+  return std::stol(digits);
+}
+
+const CorePlace& find_core(long number, const std::vector<CorePlace>& cores) {
+  const auto place = std::find_if(cores.begin(), cores.end(), [&](const CorePlace& c) { return c.core == number; });
+  if (place == cores.end())
+    throw core::InputError("core " + std::to_string(number) +
+                           " is none that this process may be pinned to; there are " + std::to_string(cores.size()) +
+                           ", from 0\n  hint: --cores all");
+  return *place;
+}
+
 }  // namespace
 
-Topology::Topology(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {
+Topology::Topology(std::shared_ptr<Handle> handle) : handle_(std::move(handle)), cores_(cores_of(handle_->topology)) {}
+
+int Topology::hardware_threads() const {
+  return count_of(handle_->topology, HWLOC_OBJ_PU);
+}
+
+void Topology::describe(core::MachineDescription& machine) const {
   hwloc_topology_t topology = handle_->topology;
-  cores_ = cores_of(topology);
-  caches_ = caches_of(topology);
-  packages_ = std::max(1, count_of(topology, HWLOC_OBJ_PACKAGE));
-  hardware_threads_ = count_of(topology, HWLOC_OBJ_PU);
-  numa_nodes_ = std::max(1, count_of(topology, HWLOC_OBJ_NUMANODE));
-  cpu_model_ = cpu_model_of(topology);
+  machine.cpu_model = cpu_model_of(topology);
+  machine.packages = std::max(1, count_of(topology, HWLOC_OBJ_PACKAGE));
+  machine.cores = static_cast<int>(cores_.size());
+  machine.hardware_threads = hardware_threads();
+  machine.numa_nodes = std::max(1, count_of(topology, HWLOC_OBJ_NUMANODE));
+  for (const CorePlace& place : cores_) machine.core_cpu.push_back(place.cpu);
+  machine.caches = caches_of(topology);
 }
 
 Topology Topology::of_this_machine() {
@@ -119,7 +148,7 @@ Topology Topology::synthetic(const std::string& description) {
   handle->live = false;
   if (hwloc_topology_set_synthetic(handle->topology, description.c_str()) != 0 ||
       hwloc_topology_load(handle->topology) != 0) {
-    throw core::Error(core::ExitCode::bad_input, "hwloc does not understand the topology \"" + description + "\"");
+    throw core::InputError("hwloc does not understand the topology \"" + description + "\"");
   }
   return Topology(std::move(handle));
 }
@@ -160,43 +189,16 @@ std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const s
   if (bound.size() == wanted) return bound;
   const std::size_t first = static_cast<std::size_t>(local_rank) * wanted;
   if (first + wanted > cores.size()) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "local rank " + std::to_string(local_rank) + " with " + std::to_string(threads) +
-                          " thread(s) has no core left: the host has " + std::to_string(cores.size()) +
-                          "\n  hint: start fewer ranks per host");
+    throw core::InputError("local rank " + std::to_string(local_rank) + " with " + std::to_string(threads) +
+                           " thread(s) has no core left: the host has " + std::to_string(cores.size()) +
+                           "\n  hint: start fewer ranks per host");
   }
   const auto begin = cores.begin() + static_cast<std::ptrdiff_t>(first);
   return std::vector<CorePlace>(begin, begin + threads);
 }
 
-namespace {
-
-[[noreturn]] void refuse(const std::string& text) {
-  throw core::UsageError("--cores is `" + text + "`; expected numbers of cores such as 0-3,8, or all");
-}
-
-/// "7": digits only, at most six.
-long number_of(const std::string& digits, const std::string& text) {
-  const bool fine = !digits.empty() && digits.size() <= 6 &&
-                    std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!fine) refuse(text);
-  return std::stol(digits);
-}
-
-const CorePlace& find_core(long number, const std::vector<CorePlace>& cores) {
-  const auto place = std::find_if(cores.begin(), cores.end(), [&](const CorePlace& c) { return c.core == number; });
-  if (place == cores.end())
-    throw core::Error(core::ExitCode::bad_input, "core " + std::to_string(number) +
-                                                     " is none that this process may be pinned to; there are " +
-                                                     std::to_string(cores.size()) + ", from 0\n  hint: --cores all");
-  return *place;
-}
-
-}  // namespace
-
 std::vector<CorePlace> parse_cores(const std::string& text, const std::vector<CorePlace>& cores) {
-  if (cores.empty())
-    throw core::Error(core::ExitCode::bad_input, "there is no core that this process may be pinned to");
+  if (cores.empty()) throw core::InputError("there is no core that this process may be pinned to");
   if (text == "all") return cores;
   std::vector<CorePlace> chosen;
   std::set<long> seen;
@@ -224,14 +226,23 @@ bool pin_this_thread(int pu) noexcept {
   return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
 
-void require_pinnable(const CorePlace& place) {
-  bool may_run = false;
-  std::thread([&] { may_run = pin_this_thread(place.pu); }).join();
-  if (!may_run)
-    throw core::Error(core::ExitCode::bad_input,
-                      "core " + std::to_string(place.core) +
-                          ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or the "
-                          "launcher may have bound it, see `hplcast doctor`");
+void in_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::vector<std::future<void>> works;
+  try {
+    for (std::size_t i = 0; i < count; ++i) works.push_back(std::async(std::launch::async, work, i));
+  } catch (const std::system_error& error) {
+    throw core::InputError(std::string("the threads cannot be started: ") + error.what());
+  }
+  for (std::future<void>& one : works) one.get();
+}
+
+void require_pinnable(const std::vector<CorePlace>& places) {
+  for (const CorePlace& place : places) {
+    if (!std::async(std::launch::async, pin_this_thread, place.pu).get())
+      throw core::InputError("core " + std::to_string(place.core) +
+                             ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or "
+                             "the launcher may have bound it, see `hplcast doctor`");
+  }
 }
 
 }  // namespace hplcast::calibration

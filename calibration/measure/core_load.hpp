@@ -13,20 +13,8 @@
 // What a core does while power is measured.
 namespace hplcast::calibration {
 
-/// Whom a rank works with in a piece; ranks of MPI_COMM_WORLD.
-struct LoadPartners {
-  int releaser = -1;   ///< of blocked ranks: a rank that sleeps, and sends when the time is over
-  int partner = -1;    ///< of messages
-  bool leads = false;  ///< of the two of a pair: decides when they stop
-};
-
-/// A core at work in one state.
-class CoreLoad {
- public:
-  virtual ~CoreLoad() = default;
-  /// Works until this moment of now_s().
-  virtual void run_until(double end_s) = 0;
-};
+/// A core at work in one state, until a moment of now_s().
+using CoreLoad = std::function<void(double end_s)>;
 
 /// Matrices of random numbers for all kernels of a rank, some 34 MB. Solves with the triangle leave what they solve as
 /// it is: its numbers are that small.
@@ -35,13 +23,12 @@ struct KernelMatrices {
   std::vector<double> matrix, other, panel, triangle;
 };
 /// Of a kernel: the same call again and again, which does not change the content of the matrices noticeably.
-std::unique_ptr<CoreLoad> kernel_load(const std::string& kernel, std::shared_ptr<KernelMatrices> matrices);
+/// @throws core::DomainError for a kernel that is not known.
+CoreLoad kernel_load(const std::string& kernel, std::shared_ptr<KernelMatrices> matrices);
 /// Asks MPI_Iprobe for a message that never comes.
-std::unique_ptr<CoreLoad> polling_load();
-/// Waits in MPI_Recv for the releaser.
-std::unique_ptr<CoreLoad> blocked_load(int releaser);
-/// Exchanges messages of 1 MiB with a partner.
-std::unique_ptr<CoreLoad> messages_load(const LoadPartners& partners, std::uint64_t seed);
+void poll_until(double end_s);
+/// Exchanges messages of 1 MiB with a rank. One of the two `leads`: it decides when they stop.
+void exchange_until(double end_s, int partner, bool leads, std::uint64_t seed);
 
 /// Activity of a rank while it has no message to exchange.
 class BackgroundLoad {
@@ -59,7 +46,6 @@ class BackgroundLoad {
 
  private:
   Background background_;
-  DgemmDesign call_;
   std::optional<DgemmArena> arena_;
 };
 

@@ -46,49 +46,6 @@ std::size_t copy_rows(const fs::path& trace, std::ostream& out) {
   return rows;
 }
 
-}  // namespace
-
-void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
-  for (const core::HplParameters& parameters : request.configurations) parameters.validate();
-  out << core::kernel_csv_header << '\n';
-  double done = 0;
-  std::size_t rows = 0;
-  for (const core::HplParameters& parameters : request.configurations) {
-    const core::TemporaryFolder folder("hplcast-kernels", request.folder);
-    run_instrumented(request, parameters, folder.path());
-    for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
-      const fs::path trace = folder.path() / ("trace-" + std::to_string(rank) + ".csv");
-      if (!fs::exists(trace)) {
-        throw core::Error(
-            core::ExitCode::bad_input,
-            request.program.string() + " has left no trace of its kernels in rank " + std::to_string(rank) +
-                ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
-      }
-      rows += copy_rows(trace, out);
-    }
-    if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
-  }
-  if (rows == 0)
-    throw core::Error(core::ExitCode::bad_input,
-                      "nothing was measured: no call of a kernel was kept\n  hint: larger configurations, or more "
-                      "--max-rows");
-}
-
-void check_hpl_kernels(const HplKernelRequest& request) {
-  core::MpiLaunch launch = request.launch;
-  launch.ranks = 1;
-  for (const core::HplParameters& parameters : request.configurations) {
-    parameters.validate();
-    launch.ranks = std::max(launch.ranks, parameters.P * parameters.Q);
-  }
-  core::Command command = core::mpirun_command(launch, "test");
-  command.arguments.insert(command.arguments.end(), {"-x", fs::absolute(request.program).string()});
-  command.purpose = "looking for " + request.program.string() + " on all hosts";
-  core::run_checked(command);
-}
-
-namespace {
-
 void write_description(const ObserveRequest& request, const fs::path& folder, double wall_s) {
   nlohmann::ordered_json json = {{"schema_version", 1},
                                  {"program", request.program.string()},
@@ -113,6 +70,43 @@ void require_all_ranks(const ObserveRequest& request, const core::Command& comma
 }
 
 }  // namespace
+
+void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
+  for (const core::HplParameters& parameters : request.configurations) parameters.validate();
+  out << core::kernel_csv_header << '\n';
+  double done = 0;
+  std::size_t rows = 0;
+  for (const core::HplParameters& parameters : request.configurations) {
+    const core::TemporaryFolder folder("hplcast-kernels", request.folder);
+    run_instrumented(request, parameters, folder.path());
+    for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
+      const fs::path trace = folder.path() / ("trace-" + std::to_string(rank) + ".csv");
+      if (!fs::exists(trace)) {
+        throw core::InputError(
+            request.program.string() + " has left no trace of its kernels in rank " + std::to_string(rank) +
+            ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
+      }
+      rows += copy_rows(trace, out);
+    }
+    if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
+  }
+  if (rows == 0)
+    throw core::InputError(
+        "nothing was measured: no call of a kernel was kept\n  hint: larger configurations, or more --max-rows");
+}
+
+void check_hpl_kernels(const HplKernelRequest& request) {
+  core::MpiLaunch launch = request.launch;
+  launch.ranks = 1;
+  for (const core::HplParameters& parameters : request.configurations) {
+    parameters.validate();
+    launch.ranks = std::max(launch.ranks, parameters.P * parameters.Q);
+  }
+  core::Command command = core::mpirun_command(launch, "test");
+  command.arguments.insert(command.arguments.end(), {"-x", fs::absolute(request.program).string()});
+  command.purpose = "looking for " + request.program.string() + " on all hosts";
+  core::run_checked(command);
+}
 
 std::string observe_program(const ObserveRequest& request) {
   require_archive_name(request.archive);
@@ -165,10 +159,9 @@ std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::st
     return core::begins_with(file.first, "rank-") && core::ends_with(file.first, ".times.csv");
   });
   if (found != run.ranks)
-    throw core::Error(core::ExitCode::bad_input, archive + ": rank-*.times.csv of " + std::to_string(found) +
-                                                     " ranks in it; expected " + std::to_string(run.ranks) +
-                                                     ", as program.json says\n  hint: the archive is damaged; observe "
-                                                     "again");
+    throw core::InputError(archive + ": rank-*.times.csv of " + std::to_string(found) + " ranks in it; expected " +
+                           std::to_string(run.ranks) +
+                           ", as program.json says\n  hint: the archive is damaged; observe again");
   return run;
 }
 

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
+#include <future>
 #include <optional>
 #include <set>
-#include <thread>
 
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/errors.hpp"
@@ -17,93 +18,57 @@ namespace hplcast::calibration {
 namespace {
 
 const char* name_of(Collective operation) {
-  switch (operation) {
-    case Collective::barrier:
-      return "barrier";
-    case Collective::allreduce:
-      return "allreduce";
-    case Collective::alltoall:
-      return "alltoall";
-  }
-  return "";
+  constexpr const char* names[] = {"barrier", "allreduce", "alltoall"};
+  return names[static_cast<int>(operation)];
 }
 
 /// Calls of the operation, with their buffers.
 class Caller {
  public:
-  Caller(const CollectiveOptions& options, int ranks) : operation_(options.operation) {
-    const auto size = static_cast<std::size_t>(options.size_bytes);
-    if (operation_ == Collective::allreduce) {
-      numbers_ = static_cast<int>(std::max<std::size_t>(1, size / sizeof(double)));
-      doubles_.assign(2 * static_cast<std::size_t>(numbers_), 1.0);
-    }
-    if (operation_ == Collective::alltoall) {
-      bytes_ = static_cast<int>(size);
-      chars_.assign(2 * size * static_cast<std::size_t>(ranks), 'x');
-    }
+  Caller(const CollectiveOptions& options, int ranks)
+      : operation_(options.operation), bytes_(static_cast<int>(options.size_bytes)) {
+    if (operation_ == Collective::barrier) return;
+    const auto parts = static_cast<std::size_t>(operation_ == Collective::alltoall ? ranks : 1);
+    sent_.assign(parts * static_cast<std::size_t>(bytes_) / sizeof(double) + 1, 1.0);
+    received_ = sent_;
   }
 
   void call() {
+    constexpr int each = sizeof(double);
     if (operation_ == Collective::barrier) {
       MPI_Barrier(MPI_COMM_WORLD);
     } else if (operation_ == Collective::allreduce) {
-      MPI_Allreduce(doubles_.data(), doubles_.data() + numbers_, numbers_, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      MPI_Allreduce(sent_.data(), received_.data(), std::max(1, bytes_ / each), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     } else {
-      MPI_Alltoall(chars_.data(), bytes_, MPI_BYTE, chars_.data() + chars_.size() / 2, bytes_, MPI_BYTE,
-                   MPI_COMM_WORLD);
+      MPI_Alltoall(sent_.data(), bytes_, MPI_BYTE, received_.data(), bytes_, MPI_BYTE, MPI_COMM_WORLD);
     }
   }
 
  private:
   Collective operation_;
-  int numbers_ = 0, bytes_ = 0;
-  std::vector<double> doubles_;
-  std::vector<char> chars_;
+  int bytes_;
+  std::vector<double> sent_, received_;
 };
 
 /// A source of detours while it lives.
 class SourceThread {
  public:
-  SourceThread(const CollectiveOptions& options, double level, const CorePlace& place, unsigned seed) {
-    source_.period_s = options.period_s;
-    source_.duration_s = level * options.period_s;
-    source_.synchronous = options.synchronous;
-    source_.clock = options.clock;
-    source_.for_s = std::max(1e6, options.period_s);  // until it is stopped
-    source_.cores = {place};
-    source_.seed = seed;
-    thread_ = std::thread([this] {
-      try {
-        rows_ = run_noise_source(source_, stop_);
-      } catch (const core::Error& error) {
-        failure_ = error;
-      }
-    });
-  }
-  ~SourceThread() {
-    if (thread_.joinable()) end();
-  }
+  explicit SourceThread(NoiseSourceOptions source)
+      : rows_(std::async(std::launch::async, run_noise_source, std::move(source), std::cref(stop_))) {}
+  ~SourceThread() { stop_ = true; }
   SourceThread(const SourceThread&) = delete;
   SourceThread& operator=(const SourceThread&) = delete;
 
   /// Processor time that it has used. @throws what it has thrown.
   double stop() {
-    end();
-    if (failure_) throw *failure_;
-    return rows_.empty() ? 0 : rows_.front().busy_s;
+    stop_ = true;
+    const std::vector<NoiseSourceRow> rows = rows_.get();
+    return rows.empty() ? 0 : rows.front().busy_s;
   }
 
  private:
-  void end() {
-    stop_ = true;
-    thread_.join();
-  }
-
-  NoiseSourceOptions source_;
   std::atomic<bool> stop_{false};
-  std::vector<NoiseSourceRow> rows_;
-  std::optional<core::Error> failure_;
-  std::thread thread_;
+  std::future<std::vector<NoiseSourceRow>> rows_;  ///< last: it waits for the thread
 };
 
 class Study {
@@ -149,11 +114,18 @@ class Study {
     const bool has_source = planned.level > 0 && (options_.place == SourcePlace::core || world_.local_rank() == 0);
     std::optional<SourceThread> source;
     const auto rank = static_cast<unsigned>(world_.rank());
-    if (has_source)
-      source.emplace(options_, planned.level, place_,
-                     static_cast<unsigned>(options_.series.seed) * 7919 + number * 104729 + rank);
+    if (has_source) {
+      const double until_stopped_s = std::max(1e6, options_.period_s);
+      source.emplace(NoiseSourceOptions{options_.period_s,
+                                        planned.level * options_.period_s,
+                                        options_.synchronous,
+                                        options_.clock,
+                                        until_stopped_s,
+                                        {place_},
+                                        static_cast<unsigned>(options_.series.seed) * 7919 + number * 104729 + rank});
+    }
     // As long with and without a source: it begins 10 ms after its thread.
-    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    sleep_s(15e-3);
     core::CollectiveRun run;
     world_.barrier();
     run.start_s = now_s() - options_.epoch_s;
@@ -186,14 +158,13 @@ class Study {
 void validate(const CollectiveOptions& options, const World& world) {
   make_series(options.series);
   if (world.size() < 2)
-    throw core::Error(
-        core::ExitCode::bad_input,
+    throw core::InputError(
         "a collective of one rank waits for nobody; expected at least 2\n  hint: start it with mpirun -np 2");
-  if (options.count < 0) throw core::DomainError("count", static_cast<double>(options.count), "at least 1");
+  if (options.count < 0) throw core::DomainError("count", options.count, "at least 1");
   if (!(options.run_s > 0) || !(options.run_s <= 1e5))
     throw core::DomainError("run time", options.run_s, "above 0, at most 1e5 s");
   if (options.size_bytes < 1 || options.size_bytes > 1L << 30)
-    throw core::DomainError("size", static_cast<double>(options.size_bytes), "1 B to 1 GiB");
+    throw core::DomainError("size", options.size_bytes, "1 B to 1 GiB");
   if (!(options.period_s > 0) || !(options.period_s <= 1e4))
     throw core::DomainError("period", options.period_s, "above 0, at most 1e4 s");
   for (const double level : options.series.levels)

@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <ostream>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "calibration/machine/sysfs.hpp"
@@ -17,6 +15,11 @@
 
 namespace hplcast::calibration {
 
+namespace {
+
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+constexpr long ftq_unit = 64;  ///< multiplications of a unit of work: about 100 ns
+
 /// What a core's thread notes while it watches. Times in ns of CLOCK_MONOTONIC.
 struct WatchRecord {
   std::int64_t start = 0;
@@ -28,12 +31,44 @@ struct WatchRecord {
 /// allocated or written meanwhile.
 class CoreWatch {
  public:
-  CoreWatch(const GapOptions& options, const CorePlace& place);
+  CoreWatch(const GapOptions& options, const CorePlace& place) : options_(options), place_(place) {}
 
   /// Pins this thread, warms up, and learns the shortest loop and the work of a quantum.
-  void prepare();
+  void prepare() {
+    pin_this_thread(place_.pu);
+    records_.resize(options_.most_rows);  // touches the memory, too
+    records_.clear();
+    clock_step_ = shortest_loop_ = never;
+    const std::int64_t until = now_ns() + 20000000;
+    for (std::int64_t last = now_ns(); last < until;) {
+      const std::int64_t now = now_ns();
+      shortest_loop_ = std::min(shortest_loop_, now - last);
+      if (now > last) clock_step_ = std::min(clock_step_, now - last);
+      last = now;
+    }
+    if (options_.method != GapMethod::fwq) return;
+    constexpr long trial = 20000;
+    const double each_ns = std::max(0.01, quickest_ns(trial) / trial);
+    quantum_work_ = std::max(1L, std::lround(options_.quantum_s * 1e9 / each_ns));
+  }
+
   /// Watches from `begin` to `end`, or until the records are full.
-  void watch(std::int64_t begin, std::int64_t end);
+  void watch(std::int64_t begin, std::int64_t end) {
+    pin_this_thread(place_.pu);
+    records_.clear();
+    probe_speed();
+    constexpr std::int64_t awake_before = 2000000;
+    if (begin - now_ns() > awake_before) sleep_until_ns(begin - awake_before);
+    while (now_ns() < begin) {
+    }
+    const std::int64_t cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    begin_ = now_ns();
+    if (options_.method == GapMethod::gaps) watch_gaps(end);
+    if (options_.method == GapMethod::fwq) watch_fixed_work(end);
+    if (options_.method == GapMethod::ftq) watch_fixed_time(end);
+    cpu_ = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
+    probe_speed();
+  }
 
   /// Least step of the clock that is not 0, in ns.
   std::int64_t clock_step() const noexcept { return clock_step_; }
@@ -42,146 +77,89 @@ class CoreWatch {
   std::int64_t end() const noexcept { return end_; }
   /// Of this thread's processor time from begin() to end().
   double cpu_s() const noexcept { return 1e-9 * static_cast<double>(cpu_); }
-  double unit_s() const noexcept { return unit_s_; }
+  double unit_s() const noexcept { return 1e-9 * static_cast<double>(unit_); }
   double drift() const noexcept { return least_probe_ > 0 ? most_probe_ / least_probe_ - 1 : 0; }
   int core() const noexcept { return place_.core; }
 
  private:
-  void watch_gaps(std::int64_t end);
-  void watch_fixed_work(std::int64_t end);
-  void watch_fixed_time(std::int64_t end);
-  void probe_speed();
+  /// Of several tries: the frequency, not what disturbs.
+  double quickest_ns(long multiplications) {
+    std::int64_t least = never;
+    for (int i = 0; i < 50; ++i) {
+      const std::int64_t before = now_ns();
+      chain_ = compute(chain_, multiplications);
+      least = std::min(least, now_ns() - before);
+    }
+    return static_cast<double>(least);
+  }
+
+  void probe_speed() {
+    const double probe = quickest_ns(10000);
+    least_probe_ = least_probe_ > 0 ? std::min(least_probe_, probe) : probe;
+    most_probe_ = std::max(most_probe_, probe);
+  }
+
+  void watch_gaps(std::int64_t end) {
+    const std::int64_t limit = shortest_loop_ + std::llround(options_.threshold_s * 1e9);
+    std::int64_t last = now_ns(), now = last, least = never;
+    while (now < end && !full()) {
+      now = now_ns();
+      const std::int64_t gap = now - last;
+      least = std::min(least, gap);
+      if (gap > limit) {
+        records_.push_back({last, gap - shortest_loop_, 0});
+        now = now_ns();  // noting it is no detour
+      }
+      last = now;
+    }
+    end_ = now;
+    unit_ = std::min(least, shortest_loop_);
+  }
+
+  void watch_fixed_work(std::int64_t end) {
+    std::int64_t now = now_ns(), least = never;
+    while (now < end && !full()) {
+      const std::int64_t start = now_ns();
+      chain_ = compute(chain_, quantum_work_);
+      now = now_ns();
+      least = std::min(least, now - start);
+      records_.push_back({start, now - start, quantum_work_});
+    }
+    end_ = now;
+    unit_ = least;
+  }
+
+  void watch_fixed_time(std::int64_t end) {
+    const std::int64_t quantum = std::llround(options_.quantum_s * 1e9);
+    std::int64_t now = now_ns(), deadline = now + quantum, least = never;
+    while (now < end && !full()) {
+      const std::int64_t start = now;
+      std::int64_t units = 0;
+      while (now < deadline) {
+        const std::int64_t before = now;
+        chain_ = compute(chain_, ftq_unit);
+        now = now_ns();
+        least = std::min(least, now - before);
+        ++units;
+      }
+      records_.push_back({start, now - start, units});
+      // The next deadline keeps the raster, however late this one was noticed.
+      deadline += (now - deadline) / quantum * quantum + quantum;
+    }
+    end_ = now;
+    unit_ = least;
+  }
+
   bool full() const noexcept { return records_.size() == options_.most_rows; }
 
   const GapOptions& options_;
   CorePlace place_;
   std::vector<WatchRecord> records_;
-  std::int64_t clock_step_ = 0, shortest_loop_ = 0, begin_ = 0, end_ = 0, cpu_ = 0;
+  std::int64_t clock_step_ = 0, shortest_loop_ = 0, begin_ = 0, end_ = 0, cpu_ = 0, unit_ = 0;
   long quantum_work_ = 1;
-  double unit_s_ = 0, least_probe_ = 0, most_probe_ = 0;
+  double least_probe_ = 0, most_probe_ = 0;
   std::uint64_t chain_ = 1;
 };
-
-namespace {
-
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-constexpr long ftq_unit = 64;  ///< multiplications of a unit of work: about 100 ns
-
-}  // namespace
-
-CoreWatch::CoreWatch(const GapOptions& options, const CorePlace& place) : options_(options), place_(place) {}
-
-void CoreWatch::probe_speed() {
-  // The quickest of several: the frequency, not what disturbs.
-  std::int64_t least = never;
-  for (int i = 0; i < 50; ++i) {
-    const std::int64_t before = now_ns();
-    chain_ = compute(chain_, 10000);
-    least = std::min(least, now_ns() - before);
-  }
-  const auto probe = static_cast<double>(least);
-  least_probe_ = least_probe_ > 0 ? std::min(least_probe_, probe) : probe;
-  most_probe_ = std::max(most_probe_, probe);
-}
-
-void CoreWatch::prepare() {
-  pin_this_thread(place_.pu);
-  records_.resize(options_.most_rows);  // touches the memory, too
-  records_.clear();
-  clock_step_ = shortest_loop_ = never;
-  const std::int64_t until = now_ns() + 20000000;
-  for (std::int64_t last = now_ns(); last < until;) {
-    const std::int64_t now = now_ns();
-    shortest_loop_ = std::min(shortest_loop_, now - last);
-    if (now > last) clock_step_ = std::min(clock_step_, now - last);
-    last = now;
-  }
-  if (options_.method != GapMethod::fwq) return;
-  // Enough multiplications for a quantum, from the quickest of several trials.
-  constexpr long trial = 20000;
-  std::int64_t least = never;
-  for (int i = 0; i < 50; ++i) {
-    const std::int64_t before = now_ns();
-    chain_ = compute(chain_, trial);
-    least = std::min(least, now_ns() - before);
-  }
-  const double each_ns = std::max(0.01, static_cast<double>(least) / trial);
-  quantum_work_ = std::max(1L, std::lround(options_.quantum_s * 1e9 / each_ns));
-}
-
-void CoreWatch::watch(std::int64_t begin, std::int64_t end) {
-  pin_this_thread(place_.pu);
-  records_.clear();
-  probe_speed();
-  constexpr std::int64_t awake_before = 2000000;
-  if (begin - now_ns() > awake_before) sleep_until_ns(begin - awake_before);
-  while (now_ns() < begin) {
-  }
-  const std::int64_t cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
-  begin_ = now_ns();
-  if (options_.method == GapMethod::gaps) watch_gaps(end);
-  if (options_.method == GapMethod::fwq) watch_fixed_work(end);
-  if (options_.method == GapMethod::ftq) watch_fixed_time(end);
-  cpu_ = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
-  probe_speed();
-}
-
-void CoreWatch::watch_gaps(std::int64_t end) {
-  const std::int64_t limit = shortest_loop_ + std::llround(options_.threshold_s * 1e9);
-  std::int64_t last = now_ns(), now = last, least = never;
-  while (now < end && !full()) {
-    now = now_ns();
-    const std::int64_t gap = now - last;
-    least = std::min(least, gap);
-    if (gap > limit) {
-      records_.push_back({last, gap - shortest_loop_, 0});
-      now = now_ns();  // noting it is no detour
-    }
-    last = now;
-  }
-  end_ = now;
-  unit_s_ = 1e-9 * static_cast<double>(std::min(least, shortest_loop_));
-}
-
-void CoreWatch::watch_fixed_work(std::int64_t end) {
-  std::int64_t now = now_ns(), least = never;
-  while (now < end && !full()) {
-    const std::int64_t start = now_ns();
-    chain_ = compute(chain_, quantum_work_);
-    now = now_ns();
-    least = std::min(least, now - start);
-    records_.push_back({start, now - start, quantum_work_});
-  }
-  end_ = now;
-  unit_s_ = 1e-9 * static_cast<double>(least);
-}
-
-void CoreWatch::watch_fixed_time(std::int64_t end) {
-  const std::int64_t quantum = std::llround(options_.quantum_s * 1e9);
-  std::int64_t now = now_ns(), deadline = now + quantum, least = never;
-  while (now < end && !full()) {
-    const std::int64_t start = now;
-    std::int64_t units = 0;
-    while (now < deadline) {
-      const std::int64_t before = now;
-      chain_ = compute(chain_, ftq_unit);
-      now = now_ns();
-      least = std::min(least, now - before);
-      ++units;
-    }
-    records_.push_back({start, now - start, units});
-    // The next deadline keeps the raster, however late this one was noticed.
-    deadline += (now - deadline) / quantum * quantum + quantum;
-  }
-  end_ = now;
-  unit_s_ = 1e-9 * static_cast<double>(least);
-}
-
-namespace {
-
-StealTicks steal_ticks_now() {
-  return steal_ticks(first_line("/proc/stat"));
-}
 
 core::DetourRowKind kind_of(GapMethod method) {
   if (method == GapMethod::fwq) return core::DetourRowKind::fwq;
@@ -197,10 +175,10 @@ class Measurement {
   }
 
   GapReport run() {
-    for (const CorePlace& place : options_.cores) require_pinnable(place);
-    on_all([](CoreWatch& watch) { watch.prepare(); });
+    require_pinnable(options_.cores);
+    in_threads(watches_.size(), [&](std::size_t i) { watches_[i].prepare(); });
     require_fine_clock();
-    const StealTicks steal_before = steal_ticks_now();
+    const StealTicks steal_before = steal_ticks(first_line("/proc/stat"));
     // Times count from the whole second of Unix time in which the measurement begins.
     const std::int64_t epoch_s = now_ns(CLOCK_REALTIME) / 1000000000;
     epoch_ns_ = epoch_s * 1000000000 - (now_ns(CLOCK_REALTIME) - now_ns());
@@ -218,36 +196,23 @@ class Measurement {
   }
 
  private:
-  template <typename Function>
-  void on_all(Function function) {
-    std::vector<std::thread> threads;
-    try {
-      for (CoreWatch& watch : watches_) threads.emplace_back([&watch, function] { function(watch); });
-    } catch (const std::system_error& error) {
-      for (std::thread& thread : threads) thread.join();
-      throw core::Error(core::ExitCode::bad_input, std::string("the threads cannot be started: ") + error.what());
-    }
-    for (std::thread& thread : threads) thread.join();
-  }
-
   void require_fine_clock() const {
     for (const CoreWatch& watch : watches_) {
       const double step_s = 1e-9 * static_cast<double>(watch.clock_step());
       const double needed_s = options_.method == GapMethod::gaps ? options_.threshold_s : options_.quantum_s / 100;
       if (step_s > needed_s)
-        throw core::Error(
-            core::ExitCode::bad_input,
+        throw core::InputError(
             "the clock is too coarse: it goes on by " +
-                core::printed("%.3g us at least; expected at most %.3g us", 1e6 * step_s, 1e6 * needed_s) +
-                "\n  hint: a larger --threshold or --quantum; `hplcast doctor` names the clock source");
+            core::printed("%.3g us at least; expected at most %.3g us", 1e6 * step_s, 1e6 * needed_s) +
+            "\n  hint: a larger --threshold or --quantum; `hplcast doctor` names the clock source");
     }
   }
 
   void watch_slice(double slice_s) {
     const std::int64_t begin = now_ns() + 20000000, end = begin + std::llround(slice_s * 1e9);
-    on_all([begin, end](CoreWatch& watch) { watch.watch(begin, end); });
+    in_threads(watches_.size(), [&](std::size_t i) { watches_[i].watch(begin, end); });
     for (std::size_t i = 0; i < watches_.size(); ++i) write(watches_[i], report_.rows[i]);
-    if (!out_.flush()) throw core::Error(core::ExitCode::bad_input, "the results cannot be written");
+    if (!out_.flush()) throw core::InputError("the results cannot be written");
   }
 
   double seconds(std::int64_t moment) const { return 1e-9 * static_cast<double>(moment - epoch_ns_); }
@@ -282,7 +247,7 @@ class Measurement {
   }
 
   void finish(const StealTicks& before) {
-    const StealTicks after = steal_ticks_now();
+    const StealTicks after = steal_ticks(first_line("/proc/stat"));
     const bool known = after.stolen && before.stolen && after.all > before.all;
     const double stolen = known ? (*after.stolen - *before.stolen) / (after.all - before.all) : 0;
     // The smallest that a tick of 10 ms in 10 s can tell.

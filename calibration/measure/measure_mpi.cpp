@@ -28,10 +28,11 @@ class Walk {
         steps_(schedule_.steps()),
         leader_(schedule_.leader()),
         load_(options.background, options.seed * 7 + static_cast<std::uint64_t>(world.rank())) {
-    const auto is_mine = [&](const MpiStep& step) { return takes_part(*step.turn, world_.rank()); };
+    const auto is_mine = [&](const MpiStep& step) { return pair_with(*step.turn, world_.rank()) != nullptr; };
     may_sleep_ = !std::all_of(steps_.begin(), steps_.end(), is_mine);
     if (std::any_of(steps_.begin(), steps_.end(), is_mine)) {
-      buffers_.emplace(max_bytes(design), options.seed + 2 * static_cast<std::uint64_t>(world.rank()));
+      const std::uint64_t seed = options.seed + 2 * static_cast<std::uint64_t>(world.rank());
+      buffers_ = ExchangeBuffers{{max_bytes(design), seed}, {max_bytes(design), seed + 1}};
     }
   }
 
@@ -39,7 +40,7 @@ class Walk {
     world_.barrier();
     start_s_ = now_s();
     for (std::size_t step = 0; step < steps_.size(); ++step) {
-      if (!mine(step)) continue;
+      if (mine(step) == nullptr) continue;
       if (step > 0 && !wait_for_turn(step)) break;
       load_.compute();
       if (!exchange(step)) continue;
@@ -52,7 +53,7 @@ class Walk {
 
  private:
   const MpiTurn& turn_of(std::size_t step) const { return *steps_[step].turn; }
-  bool mine(std::size_t step) const { return takes_part(turn_of(step), world_.rank()); }
+  const MpiPair* mine(std::size_t step) const { return pair_with(turn_of(step), world_.rank()); }
 
   static std::vector<int> initiators_of(const MpiTurn& turn) {
     std::vector<int> ranks;
@@ -81,7 +82,7 @@ class Walk {
 
   void pass_on(std::size_t next_step) const {
     for (int rank = 0; rank < world_.size(); ++rank) {
-      if (rank != world_.rank() && takes_part(turn_of(next_step), rank)) send_signal(rank, tag_step);
+      if (rank != world_.rank() && pair_with(turn_of(next_step), rank) != nullptr) send_signal(rank, tag_step);
     }
   }
 
@@ -106,9 +107,7 @@ class Walk {
   /// This rank's part in a step; true if it had the clock.
   bool exchange(std::size_t step) {
     const MpiTurn& turn = turn_of(step);
-    const auto pair = std::find_if(turn.begin(), turn.end(), [&](const MpiPair& p) {
-      return p.initiator == world_.rank() || p.responder == world_.rank();
-    });
+    const MpiPair* const pair = mine(step);
     const bool warm_up = steps_[step].warm_up;
     const std::size_t row = steps_[step].row;
     const MpiCall call = warm_up ? MpiCall{MpiOperation::pingpong, 1, 0} : design_[row];
@@ -169,10 +168,9 @@ void require_memory(const World& world, const MpiDesign& design) {
   const double available = available_memory_bytes() / world.local_size();
   world.barrier();
   if (needed <= available) return;
-  throw core::Error(core::ExitCode::bad_input, "messages of " + std::to_string(max_bytes(design)) +
-                                                   " bytes need buffers of four times that in each rank; " +
-                                                   world.host() +
-                                                   " has too little memory\n  hint: lower --max-bytes of the design");
+  throw core::InputError("messages of " + std::to_string(max_bytes(design)) +
+                         " bytes need buffers of four times that in each rank; " + world.host() +
+                         " has too little memory\n  hint: lower --max-bytes of the design");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -22,37 +23,36 @@ struct LocalRank {
   int rank = 0;
   int cpu = 0;
   int pu = 0;
+  int on_cpu = 0;  ///< how many ranks of this CPU are before it
 };
 
 /// Ranks of this host in the order in which they become active: from one CPU after the other.
 std::vector<LocalRank> ranks_by_activity(const World& world, const CorePlace& place) {
   std::vector<LocalRank> mine;
+  std::map<int, int> ranks_of_cpu;
   const std::vector<std::string> all =
       world.gather_everywhere(std::to_string(place.cpu) + " " + std::to_string(place.pu));
   for (int rank = 0; rank < world.size(); ++rank) {
     if (world.hosts()[static_cast<std::size_t>(rank)] != world.host()) continue;
-    LocalRank one{rank, 0, 0};
+    LocalRank one{rank, 0, 0, 0};
     std::istringstream(all[static_cast<std::size_t>(rank)]) >> one.cpu >> one.pu;
+    one.on_cpu = ranks_of_cpu[one.cpu]++;
     mine.push_back(one);
   }
-  std::map<int, int> on_cpu;
-  std::vector<std::tuple<int, int, std::size_t>> keys;
-  for (std::size_t i = 0; i < mine.size(); ++i) keys.emplace_back(on_cpu[mine[i].cpu]++, mine[i].cpu, i);
-  std::sort(keys.begin(), keys.end());
-  std::vector<LocalRank> order;
-  for (const auto& key : keys) order.push_back(mine[std::get<2>(key)]);
-  return order;
+  std::sort(mine.begin(), mine.end(), [](const LocalRank& a, const LocalRank& b) {
+    return std::tie(a.on_cpu, a.cpu) < std::tie(b.on_cpu, b.cpu);
+  });
+  return mine;
 }
 
 /// @throws core::Error for a frequency that cannot be set.
 void try_frequencies(const std::vector<PowerPiece>& design, const PowerMeasureOptions& options) {
   std::optional<FrequencyControl> control;
-  std::vector<double> tried;
+  std::set<double> tried;
   for (const PowerPiece& piece : design) {
-    if (!(piece.frequency_hz > 0) || std::find(tried.begin(), tried.end(), piece.frequency_hz) != tried.end()) continue;
+    if (!(piece.frequency_hz > 0) || !tried.insert(piece.frequency_hz).second) continue;
     if (!control) control.emplace(options.root);
     control->set(piece.frequency_hz);
-    tried.push_back(piece.frequency_hz);
   }
 }
 
@@ -89,11 +89,7 @@ class PowerStudy {
   void make_loads() {
     std::shared_ptr<KernelMatrices> matrices;
     for (const PowerPiece& piece : design_) {
-      if (loads_.count(piece.state) != 0 || piece.active_cores == 0 || is_of_piece(piece.state)) continue;
-      if (piece.state == "polling") {
-        loads_[piece.state] = polling_load();
-        continue;
-      }
+      if (loads_.count(piece.state) != 0 || piece.active_cores == 0 || !is_kernel(piece.state)) continue;
       if (!matrices)
         matrices =
             std::make_shared<KernelMatrices>(options_.seed * 1000003 + static_cast<std::uint64_t>(world_.rank()) * 16);
@@ -101,18 +97,17 @@ class PowerStudy {
     }
   }
 
-  /// States whose partners depend on how many are active.
-  static bool is_of_piece(const std::string& state) { return state == "blocked" || state == "messages"; }
+  static bool is_kernel(const std::string& state) {
+    return state != "polling" && state != "blocked" && state != "messages";
+  }
 
   void work(const PowerPiece& piece, double end_s) {
-    if (!is_of_piece(piece.state)) {
-      loads_.at(piece.state)->run_until(end_s);
-    } else if (piece.state == "blocked") {
-      blocked_load(order_.back().rank)->run_until(end_s);
-    } else {
-      const auto partner = static_cast<std::size_t>(index_ ^ 1);
-      messages_load({-1, order_[partner].rank, index_ % 2 == 0}, options_.seed)->run_until(end_s);
-    }
+    if (is_kernel(piece.state)) loads_.at(piece.state)(end_s);
+    if (piece.state == "polling") poll_until(end_s);
+    // The last rank, which sleeps, sends when the time is over.
+    if (piece.state == "blocked") receive_signal(order_.back().rank, tag_stop);
+    if (piece.state == "messages")
+      exchange_until(end_s, order_[static_cast<std::size_t>(index_ ^ 1)].rank, index_ % 2 == 0, options_.seed);
   }
 
   void run_piece(const PowerPiece& piece, FrequencyControl* control) {
@@ -158,12 +153,11 @@ class PowerStudy {
       run.end_s += offset_s;
     }
     for (const auto& meter : sensors.power().meters) {
-      auto placed = place_samples(power_samples(*meter, readings, offset_s), runs_, options_.aside);
+      auto placed = place_samples(power_samples(meter, readings, offset_s), runs_, options_.aside);
       result.samples.insert(result.samples.end(), placed.begin(), placed.end());
-      for (const std::string& trouble : meter->troubles())
-        result.troubles.push_back(world_.host() + ": " + meter->name() + ": " + trouble);
+      for (const std::string& trouble : meter.troubles())
+        result.troubles.push_back(world_.host() + ": " + meter.name() + ": " + trouble);
     }
-    result.looked_for = sensors.power().looked_for;
     if (options_.needs_sensors) result.sensors = require_host_power(sensors.power(), world_.host());
     result.pieces = std::move(runs_);
     return result;
@@ -173,8 +167,8 @@ class PowerStudy {
   const std::vector<PowerPiece>& design_;
   const PowerMeasureOptions& options_;
   std::vector<LocalRank> order_;
-  int index_ = 0;  ///< of this rank in order_
-  std::map<std::string, std::unique_ptr<CoreLoad>> loads_;
+  int index_ = 0;                          ///< of this rank in order_
+  std::map<std::string, CoreLoad> loads_;  ///< of kernels
   std::vector<PieceRun> runs_;
 };
 

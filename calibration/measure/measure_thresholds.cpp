@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
 
 #include "calibration/measure/mpi_exchange.hpp"
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::calibration {
 
@@ -58,40 +62,36 @@ class Prober {
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
+  /// On a busy machine any call may take long, but nothing returns before the receiver comes by accident: one early
+  /// return proves the mode.
   FirstSize search(Probe probe) {
-    return first_size_without([&](long bytes) { return passes(probe, bytes); }, options_.max_bytes);
+    const auto passes = [&](long bytes) {
+      int late_orders = 0;
+      for (int i = 0; i < options_.repetitions; ++i)
+        if (is_early(probe, bytes, late_orders)) return true;
+      return false;
+    };
+    return first_size_without(passes, options_.max_bytes);
   }
 
   /// Whether the peer's first MPI_Iprobe after an absence does not find what was sent in its first half.
   bool probes_are_late() {
     const long bytes = std::min(options_.max_bytes, panel_bytes);
-    int late = 0, tries = 0;
-    for (int orders_came_late = 0; tries < options_.repetitions;) {
-      const Outcome outcome = judged_send(Probe::late, bytes);
-      if (outcome == Outcome::order_came_late) {
-        be_patient(++orders_came_late);
-        continue;
-      }
-      ++tries;
-      if (outcome == Outcome::waited) ++late;
-    }
-    return 2 * late > tries;
+    int late = 0, late_orders = 0;
+    for (int i = 0; i < options_.repetitions; ++i)
+      if (!is_early(Probe::late, bytes, late_orders)) ++late;
+    return 2 * late > options_.repetitions;
   }
 
  private:
-  enum class Outcome { early, waited, order_came_late };
-
-  /// On a busy machine any call may take long, but nothing returns before the receiver comes by accident: one early
-  /// return proves the mode.
-  bool passes(Probe probe, long bytes) {
-    int late = 0;
-    for (int waited = 0; waited < options_.repetitions;) {
-      const Outcome outcome = probe == Probe::overwrite ? judged_send(probe, bytes) : plain_send(probe, bytes);
-      if (outcome == Outcome::early) return true;
-      if (outcome == Outcome::waited) ++waited;
-      if (outcome == Outcome::order_came_late) be_patient(++late);
+  /// Whether a send of which the order came in time was early, or what the peer says of it.
+  bool is_early(Probe probe, long bytes, int& late_orders) {
+    const bool is_judged = probe == Probe::overwrite || probe == Probe::late;
+    for (;;) {
+      const std::optional<bool> early = is_judged ? judged_send(probe, bytes) : plain_send(probe, bytes);
+      if (early) return *early;
+      be_patient(++late_orders);
     }
-    return false;
   }
 
   void be_patient(int late) {
@@ -103,7 +103,7 @@ class Prober {
   }
 
   /// Whether the receiver cannot have come since `begin_s`, when rank 0 sent it the order to stay away.
-  bool is_early(double begin_s) const { return now_s() - begin_s < 0.5 * absence_s_; }
+  bool before_receiver(double begin_s) const { return now_s() - begin_s < 0.5 * absence_s_; }
 
   /// A short message may still be in the sender's queues when MPI_Send returns, and leaves them only when the sender is
   /// inside MPI (Open MPI's vader with pending fragments). So neither side goes away before the other has answered.
@@ -116,17 +116,18 @@ class Prober {
     return begin_s;
   }
 
-  Outcome plain_send(Probe probe, long bytes) {
+  /// Whether it was early; nothing if the order to the peer came late.
+  std::optional<bool> plain_send(Probe probe, long bytes) {
     const double begin_s = order(probe, bytes);
     const bool in_time = now_s() - begin_s < 0.3 * absence_s_;
     send(buffer_.data(), bytes, peer_, tag_data);
-    if (is_early(begin_s)) return Outcome::early;
-    return in_time ? Outcome::waited : Outcome::order_came_late;
+    if (before_receiver(begin_s)) return true;
+    return in_time ? std::optional<bool>(false) : std::nullopt;
   }
 
-  /// Of which the peer says whether it is as it was sent, or found at once. MPI forbids to touch the buffer before the
-  /// wait. That is the point: only a message that was copied stays what it was.
-  Outcome judged_send(Probe probe, long bytes) {
+  /// A send of which the peer says whether it is as it was sent, or found at once. MPI forbids to touch the buffer
+  /// before the wait. That is the point: only a message that was copied stays what it was.
+  std::optional<bool> judged_send(Probe probe, long bytes) {
     std::memset(buffer_.data(), original, static_cast<std::size_t>(bytes));
     const double begin_s = order(probe, bytes);
     // The peer must have left MPI before: else it lets the message in with the order, and finds it at its first probe.
@@ -134,12 +135,11 @@ class Prober {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request);
     std::memset(buffer_.data(), overwritten, static_cast<std::size_t>(bytes));
-    const bool early = is_early(begin_s);
+    const bool in_time = before_receiver(begin_s);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     char verdict = 0;
     receive(&verdict, 1, peer_, tag_answer);
-    if (!early) return Outcome::order_came_late;
-    return verdict != 0 ? Outcome::early : Outcome::waited;
+    return in_time ? std::optional<bool>(verdict != 0) : std::nullopt;
   }
 
   int peer_;
@@ -187,20 +187,70 @@ void validate(const ThresholdOptions& options) {
   if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
 }
 
+nlohmann::ordered_json json_of(const FirstSize& size) {
+  return size ? nlohmann::ordered_json(*size) : nlohmann::ordered_json();
+}
+
 }  // namespace
 
-std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPeer>& peers,
+FirstSize first_size_without(const std::function<bool(long)>& holds, long max_bytes) {
+  if (max_bytes < 1) throw core::DomainError("largest size", static_cast<double>(max_bytes), "at least 1");
+  if (!holds(1)) return 0;
+  if (max_bytes == 1 || holds(max_bytes)) return std::nullopt;
+  long with = 1, without = max_bytes;
+  while (without - with > 1) {
+    const long middle = with + (without - with) / 2;
+    (holds(middle) ? with : without) = middle;
+  }
+  return without;
+}
+
+std::vector<std::string> notes_on(const ScopeThresholds& thresholds) {
+  std::vector<std::string> notes;
+  if (thresholds.copied == 0) notes.push_back("there is no eager mode: MPI_Isend copies not even one byte");
+  if (thresholds.detached == 0) notes.push_back("MPI_Send always waits for the receiver");
+  if (!thresholds.detached) {
+    notes.push_back("there is no rendezvous up to " + std::to_string(thresholds.max_bytes) + " bytes");
+  } else if (*thresholds.detached > 0 && (!thresholds.copied || *thresholds.copied >= *thresholds.detached)) {
+    notes.push_back("there is no detached mode of its own: messages for which MPI_Send does not wait are copied");
+  }
+  if (thresholds.unattended != thresholds.detached) {
+    notes.push_back("from " + std::to_string(thresholds.unattended.value_or(thresholds.max_bytes)) +
+                    " bytes on, MPI_Send waits until the receiver enters MPI, whether it receives or not");
+  }
+  if (thresholds.late_probes) notes.push_back("MPI_Iprobe finds a message only at the second call after it has come");
+  return notes;
+}
+
+void write_json(std::ostream& out, const std::vector<ScopeThresholds>& thresholds) {
+  nlohmann::ordered_json json;
+  json["thresholds"] = nlohmann::ordered_json::array();
+  for (const ScopeThresholds& one : thresholds) {
+    json["thresholds"].push_back({{"scope", one.scope},
+                                  {"host", one.host},
+                                  {"peer", one.peer},
+                                  {"max_bytes", one.max_bytes},
+                                  {"async_small_bytes", json_of(one.copied)},
+                                  {"detached_bytes", json_of(one.detached)},
+                                  {"unattended_bytes", json_of(one.unattended)},
+                                  {"late_probes", one.late_probes},
+                                  {"notes", notes_on(one)}});
+  }
+  out << core::json_text(json, 2) << '\n';
+}
+
+std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPair>& peers,
                                                 const ThresholdOptions& options) {
   validate(options);
   std::vector<ScopeThresholds> found;
-  for (const MpiPeer& peer : peers) {
-    if (world.rank() == peer.rank) follow(options);
+  for (const MpiPair& peer : peers) {
+    if (world.rank() == peer.responder) follow(options);
     if (world.rank() != 0) continue;
-    Prober prober(peer.rank, options);
+    Prober prober(peer.responder, options);
     ScopeThresholds thresholds;
     thresholds.scope = peer.scope;
     thresholds.host = world.host();
-    thresholds.peer = world.hosts()[static_cast<std::size_t>(peer.rank)];
+    thresholds.peer = world.hosts()[static_cast<std::size_t>(peer.responder)];
     thresholds.max_bytes = options.max_bytes;
     thresholds.copied = prober.search(Probe::overwrite);
     thresholds.detached = prober.search(Probe::polling_receiver);

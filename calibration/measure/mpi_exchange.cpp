@@ -6,222 +6,202 @@ namespace hplcast::calibration {
 
 namespace {
 
+constexpr double settle_s = 5e-6;        // the peer needs this long from its handshake into its receive
 constexpr double polled_delay_s = 5e-5;  // polling loops turn at least this long: dozens of polls
 constexpr int clock_reads = 1000;
+// For the news of a common start to reach everybody: some messages within a host, and one after the other.
+constexpr double notice_s = 2e-5, notice_per_rank_s = 5e-6;
 
-/// Receives a message that is on its way.
-void await(Waiting waiting, void* data, long bytes, int from, int tag) {
-  if (waiting == Waiting::polling) {
-    for (int flag = 0; flag == 0;) MPI_Iprobe(from, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-  }
-  receive(data, bytes, from, tag);
+template <typename Work>
+double timed(Work work) {
+  const double begin_s = now_s();
+  work();
+  return now_s() - begin_s;
 }
 
-/// A message to and one from the other rank, as HPL_sdrv and the rolls of HPL's row swaps do it.
-void both_ways(void* out, void* in, long bytes, int peer) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Irecv(in, static_cast<int>(bytes), MPI_BYTE, peer, tag_answer, MPI_COMM_WORLD, &request);
-  send(out, bytes, peer, tag_answer);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+/// Mean time of asking until the flag is set.
+template <typename Ask>
+double polled(Ask ask) {
+  int flag = 0;
+  long polls = 0;
+  const double begin_s = now_s();
+  for (; flag == 0; ++polls) ask(&flag);
+  return (now_s() - begin_s) / static_cast<double>(polls);
 }
 
-/// The initiator's side of every operation.
-class Initiator {
+/// One side of a call.
+class Side {
  public:
-  Initiator(int peer, Waiting waiting, ExchangeBuffers& buffers, const std::function<double()>& start)
-      : peer_(peer), waiting_(waiting), out_(buffers.outgoing), in_(buffers.incoming), start_(start) {}
+  Side(const MpiCall& call, int peer, Waiting waiting, ExchangeBuffers& buffers)
+      : operation_(call.operation), bytes_(call.size_bytes), peer_(peer), waiting_(waiting), buffers_(buffers) {}
 
-  double run(const MpiCall& call) {
+  double initiate(const std::function<double()>& start) {
     receive_signal(peer_, tag_ready);
-    spin_s(settle_s);
-    switch (call.operation) {
+    spin_until(now_s() + settle_s);
+    switch (operation_) {
       case MpiOperation::recv:
-        return recv(call.size_bytes);
+        return recv();
       case MpiOperation::isend:
-        return isend(call.size_bytes);
+        return isend();
       case MpiOperation::send:
-      case MpiOperation::send_unmatched:
-        return plain_send(call.size_bytes);
+      case MpiOperation::send_unmatched: {
+        void* const data = out();
+        return timed([&] { give(data, tag_data); });
+      }
       case MpiOperation::pingpong:
-        return pingpong(call.size_bytes);
-      case MpiOperation::iprobe:
-        return iprobe(call.size_bytes);
-      case MpiOperation::test:
-        return test(call.size_bytes);
+        return pingpong();
+      case MpiOperation::iprobe: {
+        const double each_s =
+            polled([&](int* flag) { MPI_Iprobe(peer_, tag_data, MPI_COMM_WORLD, flag, MPI_STATUS_IGNORE); });
+        take(in(), tag_data);
+        return each_s;
+      }
+      case MpiOperation::test: {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Irecv(in(), static_cast<int>(bytes_), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request);
+        return polled([&](int* flag) { MPI_Test(&request, flag, MPI_STATUS_IGNORE); });
+      }
       case MpiOperation::wtime:
-        return wtime();
+        return timed([] {
+                 for (int i = 0; i < clock_reads; ++i) (void)MPI_Wtime();
+               }) /
+               clock_reads;
       case MpiOperation::exchange:
-        return exchange(call.size_bytes);
+        return exchange();
       case MpiOperation::one_way:
-        return one_way(call.size_bytes);
+        return one_way(start);
     }
     return 0;
   }
 
- private:
-  double plain_send(long bytes) {
-    void* const data = out_.next(bytes);
-    const double begin_s = now_s();
-    send(data, bytes, peer_, tag_data);
-    return now_s() - begin_s;
-  }
-
-  double pingpong(long bytes) {
-    void* const data = out_.next(bytes);
-    void* const answer = in_.next(bytes);
-    const double begin_s = now_s();
-    send(data, bytes, peer_, tag_data);
-    await(waiting_, answer, bytes, peer_, tag_answer);
-    return now_s() - begin_s;
-  }
-
-  double isend(long bytes) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    void* const data = out_.next(bytes);
-    const double begin_s = now_s();
-    MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request);
-    const double end_s = now_s();
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    return end_s - begin_s;
-  }
-
-  /// A round trip tells how long the message needs; then it is asked for, and has twice that time to arrive.
-  double recv(long bytes) {
-    const double round_trip_s = pingpong(bytes);
-    send_signal(peer_, tag_go);
-    spin_s(round_trip_s + 2 * settle_s);
-    void* const data = in_.next(bytes);
-    const double begin_s = now_s();
-    receive(data, bytes, peer_, tag_data);
-    return now_s() - begin_s;
-  }
-
-  double iprobe(long bytes) {
-    int flag = 0;
-    long polls = 0;
-    const double begin_s = now_s();
-    for (; flag == 0; ++polls) MPI_Iprobe(peer_, tag_data, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-    const double duration_s = (now_s() - begin_s) / static_cast<double>(polls);
-    receive(in_.next(bytes), bytes, peer_, tag_data);
-    return duration_s;
-  }
-
-  double test(long bytes) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(in_.next(bytes), static_cast<int>(bytes), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request);
-    int flag = 0;
-    long polls = 0;
-    const double begin_s = now_s();
-    for (; flag == 0; ++polls) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
-    return (now_s() - begin_s) / static_cast<double>(polls);
-  }
-
-  static double wtime() {
-    const double begin_s = now_s();
-    for (int i = 0; i < clock_reads; ++i) (void)MPI_Wtime();
-    return (now_s() - begin_s) / clock_reads;
-  }
-
-  /// The message before makes the responder come later, as whoever receives rows before a roll does.
-  double exchange(long bytes) {
-    void* const first = out_.next(bytes);
-    void* const second = out_.next(bytes);
-    void* const answer = in_.next(bytes);
-    const double begin_s = now_s();
-    send(first, bytes, peer_, tag_data);
-    both_ways(second, answer, bytes, peer_);
-    return now_s() - begin_s;
-  }
-
-  double one_way(long bytes) {
-    void* const data = out_.next(bytes);
-    const double begin_s = start_ ? start_() : now_s();
-    send(data, bytes, peer_, tag_data);
-    receive_signal(peer_, tag_answer);
-    return now_s() - begin_s;
-  }
-
-  int peer_;
-  Waiting waiting_;
-  RotatingBuffer& out_;
-  RotatingBuffer& in_;
-  const std::function<double()>& start_;
-};
-
-/// The responder's side.
-class Responder {
- public:
-  Responder(int peer, Waiting waiting, ExchangeBuffers& buffers)
-      : peer_(peer), waiting_(waiting), out_(buffers.outgoing), in_(buffers.incoming) {}
-
-  void run(const MpiCall& call) {
+  void respond() {
     send_signal(peer_, tag_ready);
-    const long bytes = call.size_bytes;
-    switch (call.operation) {
+    switch (operation_) {
       case MpiOperation::recv:
-        echo(bytes);
+        echo();
         receive_signal(peer_, tag_go);
-        send(out_.next(bytes), bytes, peer_, tag_data);
+        give(out(), tag_data);
         break;
       case MpiOperation::send:
       case MpiOperation::isend:
-        await(waiting_, in_.next(bytes), bytes, peer_, tag_data);
+        await(in(), tag_data);
         break;
       case MpiOperation::pingpong:
-        echo(bytes);
+        echo();
         break;
       case MpiOperation::iprobe:
       case MpiOperation::test:
-        spin_s(polled_delay_s);
-        send(out_.next(bytes), bytes, peer_, tag_data);
+        spin_until(now_s() + polled_delay_s);
+        give(out(), tag_data);
         break;
       case MpiOperation::wtime:
         break;
       case MpiOperation::exchange:
-        receive(in_.next(bytes), bytes, peer_, tag_data);
-        both_ways(out_.next(bytes), in_.next(bytes), bytes, peer_);
+        take(in(), tag_data);
+        both_ways(out(), in());
         break;
       case MpiOperation::one_way:
-        await(waiting_, in_.next(bytes), bytes, peer_, tag_data);
+        await(in(), tag_data);
         send_signal(peer_, tag_answer);
         break;
       case MpiOperation::send_unmatched:
         sleep_s(late_receiver_s);
-        receive(in_.next(bytes), bytes, peer_, tag_data);
+        take(in(), tag_data);
         break;
     }
   }
 
  private:
-  void echo(long bytes) {
-    void* const answer = out_.next(bytes);
-    await(waiting_, in_.next(bytes), bytes, peer_, tag_data);
-    send(answer, bytes, peer_, tag_answer);
+  void* out() { return buffers_.outgoing.next(bytes_); }
+  void* in() { return buffers_.incoming.next(bytes_); }
+  void give(const void* data, int tag) const { send(data, bytes_, peer_, tag); }
+  void take(void* data, int tag) const { receive(data, bytes_, peer_, tag); }
+
+  /// Receives a message that is on its way.
+  void await(void* data, int tag) const {
+    if (waiting_ == Waiting::polling) {
+      for (int flag = 0; flag == 0;) MPI_Iprobe(peer_, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    }
+    take(data, tag);
   }
 
+  /// A message to and one from the other rank, as HPL_sdrv and the rolls of HPL's row swaps do it.
+  void both_ways(const void* sent, void* received) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(received, static_cast<int>(bytes_), MPI_BYTE, peer_, tag_answer, MPI_COMM_WORLD, &request);
+    give(sent, tag_answer);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+
+  double pingpong() {
+    void* const data = out();
+    void* const answer = in();
+    return timed([&] {
+      give(data, tag_data);
+      await(answer, tag_answer);
+    });
+  }
+
+  void echo() {
+    void* const answer = out();
+    await(in(), tag_data);
+    give(answer, tag_answer);
+  }
+
+  double isend() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    void* const data = out();
+    const double duration_s =
+        timed([&] { MPI_Isend(data, static_cast<int>(bytes_), MPI_BYTE, peer_, tag_data, MPI_COMM_WORLD, &request); });
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return duration_s;
+  }
+
+  /// A round trip tells how long the message needs; then it is asked for, and has twice that time to arrive.
+  double recv() {
+    const double round_trip_s = pingpong();
+    send_signal(peer_, tag_go);
+    spin_until(now_s() + round_trip_s + 2 * settle_s);
+    void* const data = in();
+    return timed([&] { take(data, tag_data); });
+  }
+
+  /// The message before makes the responder come later, as whoever receives rows before a roll does.
+  double exchange() {
+    void* const first = out();
+    void* const second = out();
+    void* const answer = in();
+    return timed([&] {
+      give(first, tag_data);
+      both_ways(second, answer);
+    });
+  }
+
+  double one_way(const std::function<double()>& start) {
+    void* const data = out();
+    const double begin_s = start ? start() : now_s();
+    give(data, tag_data);
+    receive_signal(peer_, tag_answer);
+    return now_s() - begin_s;
+  }
+
+  MpiOperation operation_;
+  long bytes_;
   int peer_;
   Waiting waiting_;
-  RotatingBuffer& out_;
-  RotatingBuffer& in_;
+  ExchangeBuffers& buffers_;
 };
 
 }  // namespace
 
 double initiate(const MpiCall& call, int responder, Waiting waiting, ExchangeBuffers& buffers,
                 const std::function<double()>& start) {
-  return Initiator(responder, waiting, buffers, start).run(call);
+  return Side(call, responder, waiting, buffers).initiate(start);
 }
 
 void respond(const MpiCall& call, int initiator, Waiting waiting, ExchangeBuffers& buffers) {
-  Responder(initiator, waiting, buffers).run(call);
+  Side(call, initiator, waiting, buffers).respond();
 }
-
-namespace {
-
-/// For the news to reach everybody: some messages within a host, and one after the other.
-constexpr double notice_s = 2e-5, notice_per_rank_s = 5e-6;
-
-}  // namespace
 
 double wait_for_common_start(const std::vector<int>& ranks, int own_rank) {
   double start_s = 0;
@@ -235,8 +215,7 @@ double wait_for_common_start(const std::vector<int>& ranks, int own_rank) {
     send_signal(ranks.front(), tag_together);
     receive(&start_s, sizeof start_s, ranks.front(), tag_start);
   }
-  while (now_s() < start_s) {
-  }
+  spin_until(start_s);
   return start_s;
 }
 

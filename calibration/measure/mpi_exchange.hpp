@@ -24,9 +24,6 @@ enum Tag : int {
   tag_never_sent
 };
 
-/// The peer needs this long in s from its handshake into its receive.
-inline constexpr double settle_s = 5e-6;
-
 inline void send(const void* data, long bytes, int to, int tag) {
   MPI_Send(data, static_cast<int>(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD);
 }
@@ -74,8 +71,6 @@ enum class Waiting {
 /// The two buffers of a rank.
 struct ExchangeBuffers {
   RotatingBuffer outgoing, incoming;
-  ExchangeBuffers(long largest_bytes, std::uint64_t seed)
-      : outgoing(largest_bytes, seed), incoming(largest_bytes, seed + 1) {}
 };
 
 /// The side that has the clock: makes one call of a design with a responder. Returns the duration in s. `start`, if

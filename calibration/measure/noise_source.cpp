@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
-#include <system_error>
-#include <thread>
 
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/machine.hpp"
@@ -42,8 +39,8 @@ class Source {
   Source(const NoiseSourceOptions& options, const CorePlace& place, const std::atomic<bool>& stop)
       : options_(options), place_(place), stop_(stop), clock_(options.synchronous ? CLOCK_REALTIME : CLOCK_MONOTONIC) {}
 
-  void run() {
-    if (!pin_this_thread(place_.pu)) return;  // as required before, unless someone has bound us meanwhile
+  NoiseSourceRow run() {
+    if (!pin_this_thread(place_.pu)) return row_;  // as required before, unless someone has bound us meanwhile
     row_.core = place_.core;
     const std::int64_t period = to_ns(options_.period_s), first = first_begin(period);
     const long last = static_cast<long>(options_.for_s / options_.period_s * (1 + 1e-12));
@@ -59,9 +56,8 @@ class Source {
     const double planned_s = static_cast<double>(row_.periods) * options_.period_s;
     if (row_.events > 0) row_.mean_lateness_s /= static_cast<double>(row_.events);
     if (planned_s > 0) row_.duty = row_.busy_s / planned_s;
+    return row_;
   }
-
-  const NoiseSourceRow& row() const noexcept { return row_; }
 
  private:
   /// Synchronous: the next multiple of the period, at least 10 ms from now. Else a random phase.
@@ -124,19 +120,9 @@ void validate(const NoiseSourceOptions& options) {
 
 std::vector<NoiseSourceRow> run_noise_source(const NoiseSourceOptions& options, const std::atomic<bool>& stop) {
   validate(options);
-  for (const CorePlace& place : options.cores) require_pinnable(place);
-  std::vector<Source> sources;
-  for (const CorePlace& place : options.cores) sources.emplace_back(options, place, stop);
-  std::vector<std::thread> threads;
-  try {
-    for (Source& source : sources) threads.emplace_back(&Source::run, &source);
-  } catch (const std::system_error& error) {
-    for (std::thread& thread : threads) thread.join();
-    throw core::Error(core::ExitCode::bad_input, std::string("the threads cannot be started: ") + error.what());
-  }
-  for (std::thread& thread : threads) thread.join();
-  std::vector<NoiseSourceRow> rows;
-  for (const Source& source : sources) rows.push_back(source.row());
+  require_pinnable(options.cores);
+  std::vector<NoiseSourceRow> rows(options.cores.size());
+  in_threads(rows.size(), [&](std::size_t i) { rows[i] = Source(options, options.cores[i], stop).run(); });
   return rows;
 }
 

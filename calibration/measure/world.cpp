@@ -3,11 +3,10 @@
 #include <cblas.h>
 #include <mpi.h>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <sstream>
-#include <thread>
 
+#include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace hplcast::calibration {
@@ -17,24 +16,34 @@ namespace {
 constexpr int text_tag = 1;
 constexpr std::size_t largest_piece_bytes = 1U << 30;  // counts of MPI are ints
 
-void send_text(const std::string& text, int to) {
-  unsigned long long size = text.size();
-  MPI_Send(&size, 1, MPI_UNSIGNED_LONG_LONG, to, text_tag, MPI_COMM_WORLD);
-  for (std::size_t at = 0; at < text.size(); at += largest_piece_bytes) {
-    const int count = static_cast<int>(std::min(largest_piece_bytes, text.size() - at));
-    MPI_Send(text.data() + at, count, MPI_CHAR, to, text_tag, MPI_COMM_WORLD);
-  }
+/// Calls `move` with each piece of a text.
+template <typename Move>
+void in_pieces(std::string& text, Move move) {
+  for (std::size_t at = 0; at < text.size(); at += largest_piece_bytes)
+    move(text.data() + at, static_cast<int>(std::min(largest_piece_bytes, text.size() - at)));
 }
 
-std::string receive_text(int from) {
-  unsigned long long size = 0;
-  MPI_Recv(&size, 1, MPI_UNSIGNED_LONG_LONG, from, text_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  std::string text(size, '\0');
-  for (std::size_t at = 0; at < text.size(); at += largest_piece_bytes) {
-    const int count = static_cast<int>(std::min(largest_piece_bytes, text.size() - at));
-    MPI_Recv(text.data() + at, count, MPI_CHAR, from, text_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  }
-  return text;
+/// MPI's and BLAS's own words about themselves.
+core::SoftwareDescription describe_software() {
+  core::SoftwareDescription software;
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  const std::string words(library, static_cast<std::size_t>(length));
+  software.mpi_library = words.substr(0, words.find_first_of("\n,"));
+  int version = 0, subversion = 0;
+  MPI_Get_version(&version, &subversion);
+  software.mpi_standard = std::to_string(version) + "." + std::to_string(subversion);
+  software.blas_config = openblas_get_config();
+  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ...": name and version are the first two words.
+  const std::size_t name_end = software.blas_config.find(' ');
+  software.blas_library = software.blas_config.substr(0, software.blas_config.find(' ', name_end + 1));
+  software.blas_core_type = openblas_get_corename();
+  software.blas_threads = openblas_get_num_threads();
+#ifdef __VERSION__
+  software.compiler = "compiled by " __VERSION__;
+#endif
+  return software;
 }
 
 }  // namespace
@@ -71,48 +80,47 @@ void World::barrier() const {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-void World::sleep_until_all_arrive() const {
+void World::until_all_arrive(const std::function<void()>& meanwhile) const {
   MPI_Request all_here = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
   for (int done = 0; done == 0;) {
     MPI_Test(&all_here, &done, MPI_STATUS_IGNORE);
-    if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (done == 0) meanwhile();
   }
 }
 
-std::string World::broadcast(const std::string& text) const {
+void World::sleep_until_all_arrive() const {
+  until_all_arrive([] { sleep_s(5e-3); });
+}
+
+std::string World::broadcast(std::string text, int root) const {
   unsigned long long size = text.size();
-  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
-  std::string everywhere = rank_ == 0 ? text : std::string(size, '\0');
-  for (std::size_t at = 0; at < everywhere.size(); at += largest_piece_bytes) {
-    const int count = static_cast<int>(std::min(largest_piece_bytes, everywhere.size() - at));
-    MPI_Bcast(everywhere.data() + at, count, MPI_CHAR, 0, MPI_COMM_WORLD);
-  }
-  return everywhere;
+  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, root, MPI_COMM_WORLD);
+  text.resize(size);
+  in_pieces(text, [&](char* piece, int count) { MPI_Bcast(piece, count, MPI_CHAR, root, MPI_COMM_WORLD); });
+  return text;
 }
 
-std::vector<std::string> World::gather(const std::string& text) const {
+std::vector<std::string> World::gather(std::string text) const {
+  unsigned long long size = text.size();
   if (rank_ != 0) {
-    send_text(text, 0);
+    MPI_Send(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, text_tag, MPI_COMM_WORLD);
+    in_pieces(text, [](char* piece, int count) { MPI_Send(piece, count, MPI_CHAR, 0, text_tag, MPI_COMM_WORLD); });
     return {};
   }
-  std::vector<std::string> texts{text};
-  for (int other = 1; other < size_; ++other) texts.push_back(receive_text(other));
+  std::vector<std::string> texts{std::move(text)};
+  for (int other = 1; other < size_; ++other) {
+    MPI_Recv(&size, 1, MPI_UNSIGNED_LONG_LONG, other, text_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    in_pieces(texts.emplace_back(size, '\0'), [&](char* piece, int count) {
+      MPI_Recv(piece, count, MPI_CHAR, other, text_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    });
+  }
   return texts;
 }
 
 std::vector<std::string> World::gather_everywhere(const std::string& text) const {
-  const std::vector<std::string> on_root = gather(text);
-  std::string joined;
-  for (const std::string& one : on_root) joined += std::to_string(one.size()) + ":" + one;
-  joined = broadcast(joined);
   std::vector<std::string> texts;
-  for (std::size_t at = 0; at < joined.size();) {
-    const std::size_t colon = joined.find(':', at);
-    const std::size_t size = std::strtoull(joined.c_str() + at, nullptr, 10);
-    texts.push_back(joined.substr(colon + 1, size));
-    at = colon + 1 + size;
-  }
+  for (int rank = 0; rank < size_; ++rank) texts.push_back(broadcast(text, rank));
   return texts;
 }
 
@@ -130,18 +138,16 @@ CorePlace bind_rank(const World& world, const Topology& topology, const Binding&
     places = choose_cores(topology.cores(), places, local, binding.threads);
     topology.bind(places);
     if (topology.bound_cores() != places) {
-      throw core::Error(core::ExitCode::bad_input, "the system does not keep the binding to core " +
-                                                       std::to_string(places.front().core) +
-                                                       "\n  hint: look at the control group and at the launcher");
+      throw core::InputError("the system does not keep the binding to core " + std::to_string(places.front().core) +
+                             "\n  hint: look at the control group and at the launcher");
     }
   }
-  if (places.empty()) throw core::Error(core::ExitCode::bad_input, "the process is bound to no core at all");
+  if (places.empty()) throw core::InputError("the process is bound to no core at all");
   const std::string mine = world.host() + " core " + std::to_string(places.front().core);
   const std::vector<std::string> all = world.gather_everywhere(mine);
   if (binding.bind && !binding.allow_oversubscription && std::count(all.begin(), all.end(), mine) > 1) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "several ranks are bound to " + mine +
-                          "\n  hint: start at most one rank per core, and look at mpirun's --report-bindings");
+    throw core::InputError("several ranks are bound to " + mine +
+                           "\n  hint: start at most one rank per core, and look at mpirun's --report-bindings");
   }
   return places.front();
 }
@@ -163,28 +169,6 @@ core::MeasurementContext describe_context(const World& world, const Topology& to
   }
   all.software = mine.software;
   return all;
-}
-
-core::SoftwareDescription describe_software() {
-  core::SoftwareDescription software;
-  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(library, &length);
-  software.mpi_library = std::string(library, static_cast<std::size_t>(length));
-  software.mpi_library = software.mpi_library.substr(0, software.mpi_library.find_first_of("\n,"));
-  int version = 0, subversion = 0;
-  MPI_Get_version(&version, &subversion);
-  software.mpi_standard = std::to_string(version) + "." + std::to_string(subversion);
-  software.blas_config = openblas_get_config();
-  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ...": name and version are the first two words.
-  const std::size_t name_end = software.blas_config.find(' ');
-  software.blas_library = software.blas_config.substr(0, software.blas_config.find(' ', name_end + 1));
-  software.blas_core_type = openblas_get_corename();
-  software.blas_threads = openblas_get_num_threads();
-#ifdef __VERSION__
-  software.compiler = "compiled by " __VERSION__;
-#endif
-  return software;
 }
 
 }  // namespace hplcast::calibration

@@ -15,27 +15,13 @@ namespace hplcast::calibration {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr double kilo = 1e3, milli = 1e-3;
-
-}  // namespace
-
 const char* to_string(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::frequency_hz:
-      return "frequency_hz";
-    case Quantity::temperature_celsius:
-      return "temperature_celsius";
-    case Quantity::power_w:
-      return "power_w";
-    case Quantity::throttle_count:
-      break;
-  }
-  return "throttle_count";
+  constexpr const char* names[] = {"frequency_hz", "temperature_celsius", "power_w", "throttle_count"};
+  return names[static_cast<int>(quantity)];
 }
 
 Sensors Sensors::discover(const fs::path& root, const std::vector<MeterKind>& kinds) {
+  constexpr double kilo = 1e3, milli = 1e-3;
   Sensors sensors;
   const auto add = [&](Quantity quantity, const std::string& name, const fs::path& file, double unit) {
     if (first_number(file)) sensors.gauges_.push_back({quantity, name, file, unit});
@@ -68,9 +54,9 @@ std::vector<Reading> Sensors::read(double time_s) {
       readings.push_back({time_s, gauge.quantity, gauge.name, *value * gauge.unit, 0});
     }
   }
-  for (const auto& meter : power_.meters) {
-    if (const auto power = meter->read(time_s))
-      readings.push_back({time_s, Quantity::power_w, meter->name(), power->power_w, power->covered_s});
+  for (PowerMeter& meter : power_.meters) {
+    if (const auto power = meter.read(time_s))
+      readings.push_back({time_s, Quantity::power_w, meter.name(), power->power_w, power->covered_s});
   }
   return readings;
 }
@@ -96,10 +82,6 @@ double unix_minus_now_s() {
   return core::unix_time_s() - now_s();
 }
 
-void write_monitoring_header(std::ostream& out) {
-  out << "host,time_s,quantity,sensor,value\n";
-}
-
 void write_monitoring_rows(std::ostream& out, const std::string& host, double epoch_s,
                            const std::vector<Reading>& readings) {
   for (const Reading& reading : readings) {
@@ -108,18 +90,6 @@ void write_monitoring_rows(std::ostream& out, const std::string& host, double ep
         << '\n';
   }
 }
-
-namespace {
-
-constexpr double largest_share = 0.01;  // of a core
-
-double thread_cpu_s() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
-}
-
-}  // namespace
 
 Monitor::Monitor(Sensors sensors, double period_s)
     : sensors_(std::move(sensors)), period_s_(period_s), thread_([this] { run(); }) {}
@@ -139,14 +109,15 @@ std::vector<Reading> Monitor::stop() {
 }
 
 void Monitor::run() {
+  constexpr double largest_share = 0.01;  // of a core
   if (sensors_.size() == 0) return;
   std::unique_lock<std::mutex> lock(mutex_);
   double cost_before_s = std::numeric_limits<double>::infinity();
   while (!stopping_) {
-    const double cpu_begin_s = thread_cpu_s();
+    const double cpu_begin_s = now_s(CLOCK_THREAD_CPUTIME_ID);
     const std::vector<Reading> now = sensors_.read(now_s());
     readings_.insert(readings_.end(), now.begin(), now.end());
-    const double cost_s = thread_cpu_s() - cpu_begin_s;
+    const double cost_s = now_s(CLOCK_THREAD_CPUTIME_ID) - cpu_begin_s;
     // One reading that the system has interrupted does not silence the sensors for seconds.
     const std::chrono::duration<double> pause(std::max(period_s_, std::min(cost_s, cost_before_s) / largest_share));
     cost_before_s = cost_s;

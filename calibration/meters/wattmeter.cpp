@@ -14,31 +14,6 @@ namespace hplcast::calibration {
 
 namespace {
 
-constexpr const char* zone_hint =
-    "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or "
-    "...+01:00";
-
-/// Seconds east of UTC from "Z", "+01:00", "+0100", "-05". False if it is none.
-bool parse_zone(const std::string& text, double& east_s) {
-  if (text == "Z" || text == "z") {
-    east_s = 0;
-    return true;
-  }
-  int hours = 0, minutes = 0, length = 0;
-  char sign = 0;
-  const bool with_colon = std::sscanf(text.c_str(), "%c%2d:%2d%n", &sign, &hours, &minutes, &length) == 3;
-  if (!with_colon) {
-    minutes = length = 0;
-    const int found = std::sscanf(text.c_str(), "%c%2d%n%2d%n", &sign, &hours, &length, &minutes, &length);
-    if (found < 2) return false;
-  }
-  if ((sign != '+' && sign != '-') || static_cast<std::size_t>(length) != text.size() || hours > 14 || minutes > 59 ||
-      hours < 0 || minutes < 0)
-    return false;
-  east_s = (sign == '-' ? -1 : 1) * (3600.0 * hours + 60.0 * minutes);
-  return true;
-}
-
 double time_of(const core::CsvReader& csv, std::size_t seconds, std::size_t iso) {
   if (seconds != core::CsvReader::npos) return csv.number(seconds);
   try {
@@ -71,117 +46,55 @@ void add(std::vector<core::PowerSample>& rows, std::size_t& at_this_moment, cons
   rows.push_back(sample);
 }
 
-double median_step(const std::vector<core::PowerSample>& rows) {
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < rows.size(); ++i) steps.push_back(rows[i].time_s - rows[i - 1].time_s);
-  return core::upper_median(std::move(steps));
-}
-
 void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>& rows, WattmeterDoubts& doubts) {
-  const double period_s = median_step(rows);
+  std::vector<double> steps_s;
+  for (std::size_t i = 1; i < rows.size(); ++i) steps_s.push_back(rows[i].time_s - rows[i - 1].time_s);
+  const double period_s = core::upper_median(steps_s);
   doubts.period_s = std::max(doubts.period_s, period_s);
-  std::size_t gaps = 0;
-  double longest_s = 0;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const double step_s = rows[i].time_s - rows[i - 1].time_s;
-    if (step_s <= 3 * period_s) continue;
-    ++gaps;
-    longest_s = std::max(longest_s, step_s);
-  }
+  const auto gaps = std::count_if(steps_s.begin(), steps_s.end(), [&](double step_s) { return step_s > 3 * period_s; });
   if (gaps == 0) return;
-  doubts.gaps += gaps;
-  doubts.longest_gap_s = std::max(doubts.longest_gap_s, longest_s);
   doubts.notes.push_back("the wattmeter" + (host.empty() ? "" : " of " + host) + " has " +
-                         core::printed("%zu gaps, the longest of %.3g s, in rows that are %.3g s apart otherwise", gaps,
-                                       longest_s, period_s));
+                         core::printed("%td gaps, the longest of %.3g s, in rows that are %.3g s apart otherwise", gaps,
+                                       *std::max_element(steps_s.begin(), steps_s.end()), period_s));
 }
 
-}  // namespace
-
-double parse_iso_time(const std::string& text) {
-  std::tm parts{};
-  char separator = 0;
-  int length = 0;
-  double seconds = 0;
-  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%c%2d:%2d:%lf%n", &parts.tm_year, &parts.tm_mon,
-                                &parts.tm_mday, &separator, &parts.tm_hour, &parts.tm_min, &seconds, &length);
-  if (found < 7 || (separator != 'T' && separator != 't' && separator != ' ') || !(seconds >= 0) || seconds >= 61 ||
-      parts.tm_mon < 1 || parts.tm_mon > 12 || parts.tm_mday < 1 || parts.tm_mday > 31 || parts.tm_hour > 24 ||
-      parts.tm_min > 59)
-    throw core::DomainError("time", text.substr(0, 60), "a date and time such as 2026-11-22T16:03:05.5Z");
-  std::string zone = text.substr(static_cast<std::size_t>(length));
-  zone.erase(0, zone.find_first_not_of(' ') == std::string::npos ? 0 : zone.find_first_not_of(' '));
-  double east_s = 0;
-  if (!parse_zone(zone, east_s)) throw core::DomainError("time", text.substr(0, 60), "a zone at its end", zone_hint);
-  parts.tm_year -= 1900;
-  parts.tm_mon -= 1;
-  return static_cast<double>(timegm(&parts)) + seconds - east_s;
-}
-
-std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,
-                                                                     WattmeterDoubts& doubts) {
-  core::CsvReader csv(in, name);
-  csv.refuse_misspelt({"time_s", "time", "power_w", "host"});
-  const std::size_t host = csv.find_column("host"), power = csv.column("power_w"), seconds = csv.find_column("time_s"),
-                    iso = csv.find_column("time");
-  if (seconds == core::CsvReader::npos && iso == core::CsvReader::npos)
-    throw core::ParseError({name, 1, ""}, "no column time_s (Unix time) or time (ISO 8601 with zone)");
-  const std::size_t time_column = seconds != core::CsvReader::npos ? seconds : iso;
-  std::map<std::string, std::vector<core::PowerSample>> rows;
-  std::map<std::string, std::size_t> at_this_moment;
-  while (csv.next()) {
-    const std::string who = host == core::CsvReader::npos ? "" : std::string(csv.text(host));
-    const double time_s = time_of(csv, seconds, iso);
-    add(rows[who], at_this_moment[who], csv, time_column, time_s, csv.positive(power));
-  }
-  if (rows.empty()) throw core::ParseError({name, 0, ""}, "no rows in it");
-  for (const auto& [who, of_host] : rows) {
-    if (of_host.size() < 2) throw core::ParseError({name, 0, ""}, "a single row" + (who.empty() ? "" : " of " + who));
-    look_for_gaps(who, of_host, doubts);
-  }
-  return rows;
-}
-
-namespace {
-
-using Meter = std::map<std::string, std::vector<core::PowerSample>>;
-
-/// Times of a host's rows, with sums of powers and of their squares up to each row.
-struct Sums {
-  std::vector<double> times, power, square;
-};
-
-/// Sum, sum of squares and number.
+/// Number, sum and sum of squares.
 struct Moments {
   double n = 0, sum = 0, square = 0;
-  void add(const Moments& other) {
+  Moments& operator+=(const Moments& other) {
     n += other.n;
     sum += other.sum;
     square += other.square;
+    return *this;
   }
   double scatter() const { return n > 0 ? std::max(0.0, square - sum * sum / n) : 0; }
 };
 
-/// Pieces whose power should be the same.
-using Kind = std::string;
+/// Times of a host's rows, with the moments of the power before each row, and of all.
+struct Sums {
+  std::vector<double> times;
+  std::vector<Moments> before{Moments()};
+};
 
-Kind kind_of(const PieceRun& run) {
+/// Equal for pieces whose power should be the same.
+std::string kind_of(const PieceRun& run) {
   return run.host + " " + run.piece.state + " " + std::to_string(run.piece.active_cores) + " " +
          core::printed("%.2f", run.piece.frequency_hz / 1e9);
 }
 
 class Correlation {
  public:
-  Correlation(const Meter& meter, const std::vector<PieceRun>& pieces) : pieces_(pieces) {
+  Correlation(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces) : pieces_(pieces) {
     for (const auto& [host, rows] : meter) {
       Sums& sums = sums_[host];
-      const double mean = mean_of(rows);  // sums of differences lose no digits
-      sums.power.push_back(0);
-      sums.square.push_back(0);
+      double mean = 0;
+      for (const core::PowerSample& row : rows) mean += row.power_w;
+      mean /= static_cast<double>(rows.size());
       for (const core::PowerSample& row : rows) {
+        const double difference = row.power_w - mean;  // sums of differences lose no digits
+        const Moments& last = sums.before.back();
         sums.times.push_back(row.time_s);
-        sums.power.push_back(sums.power.back() + row.power_w - mean);
-        sums.square.push_back(sums.square.back() + (row.power_w - mean) * (row.power_w - mean));
+        sums.before.push_back({last.n + 1, last.sum + row.power_w - mean, last.square + difference * difference});
       }
     }
   }
@@ -189,14 +102,14 @@ class Correlation {
   /// Share of the variance that kinds of pieces explain if the meter is ahead by this much, times the share of the
   /// pieces that then have rows: a few pieces are easily explained.
   double explained(double offset_s) const {
-    std::map<Kind, Moments> kinds;
+    std::map<std::string, Moments> kinds;
     Moments all;
     std::size_t covered = 0;
     for (const PieceRun& run : pieces_) {
       const Moments moments = within(run, offset_s);
       covered += moments.n > 0 ? 1 : 0;
-      kinds[kind_of(run)].add(moments);
-      all.add(moments);
+      kinds[kind_of(run)] += moments;
+      all += moments;
     }
     if (!(all.scatter() > 0)) return 0;
     double within_kinds = 0;
@@ -206,31 +119,24 @@ class Correlation {
   }
 
  private:
-  static double mean_of(const std::vector<core::PowerSample>& rows) {
-    double sum = 0;
-    for (const core::PowerSample& row : rows) sum += row.power_w;
-    return sum / static_cast<double>(rows.size());
-  }
-
   Moments within(const PieceRun& run, double offset_s) const {
     auto found = sums_.find(run.host);
     if (found == sums_.end()) found = sums_.find("");
     if (found == sums_.end()) return {};
     const Sums& sums = found->second;
-    const auto index = [&](double time_s) {
-      return static_cast<std::size_t>(std::upper_bound(sums.times.begin(), sums.times.end(), time_s) -
-                                      sums.times.begin());
+    const auto before = [&](double time_s) {
+      const auto next = std::upper_bound(sums.times.begin(), sums.times.end(), time_s);
+      return sums.before[static_cast<std::size_t>(next - sums.times.begin())];
     };
-    const std::size_t first = index(run.begin_s + offset_s), end = index(run.end_s + offset_s);
-    return {static_cast<double>(end - first), sums.power[end] - sums.power[first],
-            sums.square[end] - sums.square[first]};
+    const Moments first = before(run.begin_s + offset_s), end = before(run.end_s + offset_s);
+    return {end.n - first.n, end.sum - first.sum, end.square - first.square};
   }
 
   const std::vector<PieceRun>& pieces_;
   std::map<std::string, Sums> sums_;
 };
 
-double period_of(const Meter& meter) {
+double period_of(const SamplesOfHosts& meter) {
   double longest_s = 0;
   for (const auto& [host, rows] : meter)
     longest_s = std::max(longest_s, (rows.back().time_s - rows.front().time_s) / static_cast<double>(rows.size() - 1));
@@ -265,7 +171,54 @@ void refine(const Correlation& correlation, double step_s, ClockOffset& best) {
 
 }  // namespace
 
-ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pieces, double most_s) {
+double parse_iso_time(const std::string& text) {
+  std::tm parts{};
+  char separator = 0;
+  int length = 0;
+  double seconds = 0;
+  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%c%2d:%2d:%lf%n", &parts.tm_year, &parts.tm_mon,
+                                &parts.tm_mday, &separator, &parts.tm_hour, &parts.tm_min, &seconds, &length);
+  if (found < 7 || (separator != 'T' && separator != 't' && separator != ' ') || !(seconds >= 0) || seconds >= 61 ||
+      parts.tm_mon < 1 || parts.tm_mon > 12 || parts.tm_mday < 1 || parts.tm_mday > 31 || parts.tm_hour > 24 ||
+      parts.tm_min > 59)
+    throw core::DomainError("time", text.substr(0, 60), "a date and time such as 2026-11-22T16:03:05.5Z");
+  std::string zone = text.substr(static_cast<std::size_t>(length));
+  std::replace(zone.begin(), zone.end(), 'z', 'Z');
+  const char* const end = strptime(zone.c_str(), "%z", &parts);
+  const long east_s = parts.tm_gmtoff;
+  if (end == nullptr || *end != '\0' || std::abs(east_s) >= 15 * 3600)
+    throw core::DomainError("time", text.substr(0, 60), "a zone at its end",
+                            "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or "
+                            "...+01:00");
+  parts.tm_year -= 1900;
+  parts.tm_mon -= 1;
+  return static_cast<double>(timegm(&parts)) + seconds - static_cast<double>(east_s);
+}
+
+SamplesOfHosts read_wattmeter(std::istream& in, const std::string& name, WattmeterDoubts& doubts) {
+  core::CsvReader csv(in, name);
+  csv.refuse_misspelt({"time_s", "time", "power_w", "host"});
+  const std::size_t host = csv.find_column("host"), power = csv.column("power_w"), seconds = csv.find_column("time_s"),
+                    iso = csv.find_column("time");
+  if (seconds == core::CsvReader::npos && iso == core::CsvReader::npos)
+    throw core::ParseError({name, 1, ""}, "no column time_s (Unix time) or time (ISO 8601 with zone)");
+  const std::size_t time_column = seconds != core::CsvReader::npos ? seconds : iso;
+  SamplesOfHosts rows;
+  std::map<std::string, std::size_t> at_this_moment;
+  while (csv.next()) {
+    const std::string who = host == core::CsvReader::npos ? "" : std::string(csv.text(host));
+    const double time_s = time_of(csv, seconds, iso);
+    add(rows[who], at_this_moment[who], csv, time_column, time_s, csv.positive(power));
+  }
+  if (rows.empty()) throw core::ParseError({name, 0, ""}, "no rows in it");
+  for (const auto& [who, of_host] : rows) {
+    if (of_host.size() < 2) throw core::ParseError({name, 0, ""}, "a single row" + (who.empty() ? "" : " of " + who));
+    look_for_gaps(who, of_host, doubts);
+  }
+  return rows;
+}
+
+ClockOffset estimate_offset(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces, double most_s) {
   const Correlation correlation(meter, pieces);
   const double step_s = std::min(period_of(meter), shortest_piece(pieces)) / 4;
   const auto steps = static_cast<long>(std::ceil(most_s / step_s));
@@ -281,30 +234,26 @@ ClockOffset estimate_offset(const Meter& meter, const std::vector<PieceRun>& pie
     if (std::abs(offset_s - best.offset_s) > elsewhere_s) best.second_best = std::max(best.second_best, value);
   constexpr double least_explained = 0.7, too_alike = 0.02;
   if (best.explained < least_explained)
-    throw core::Error(
-        core::ExitCode::bad_input,
-        "the wattmeter does not follow the pieces: at most " +
-            core::printed("%.2g %% of its variance is theirs, whatever its clock is within %.4g s",
-                          100 * best.explained, most_s) +
-            "\n  hint: is it the meter of these hosts and of this time? A clock that is farther off needs "
-            "a larger --most-offset; pieces all alike tell nothing");
+    throw core::InputError("the wattmeter does not follow the pieces: at most " +
+                           core::printed("%.2g %% of its variance is theirs, whatever its clock is within %.4g s",
+                                         100 * best.explained, most_s) +
+                           "\n  hint: is it the meter of these hosts and of this time? A clock that is farther off "
+                           "needs a larger --most-offset; pieces all alike tell nothing");
   if (std::abs(best.offset_s) > most_s - step_s)
-    throw core::Error(core::ExitCode::bad_input, "the wattmeter's clock is off by " +
-                                                     core::printed("%.4g s and more: %.4g s was the most that was "
-                                                                   "looked at",
-                                                                   std::abs(best.offset_s), most_s) +
-                                                     "\n  hint: a larger --most-offset");
+    throw core::InputError(
+        "the wattmeter's clock is off by " +
+        core::printed("%.4g s and more: %.4g s was the most that was looked at", std::abs(best.offset_s), most_s) +
+        "\n  hint: a larger --most-offset");
   if (best.explained - best.second_best < too_alike)
-    throw core::Error(core::ExitCode::bad_input,
-                      "the offset of the wattmeter's clock is not clear: " +
-                          core::printed("one explains %.3g %% of its variance, and another one elsewhere %.3g %%",
-                                        100 * best.explained, 100 * best.second_best) +
-                          "\n  hint: more pieces and repetitions, or a smaller --most-offset");
+    throw core::InputError("the offset of the wattmeter's clock is not clear: " +
+                           core::printed("one explains %.3g %% of its variance, and another one elsewhere %.3g %%",
+                                         100 * best.explained, 100 * best.second_best) +
+                           "\n  hint: more pieces and repetitions, or a smaller --most-offset");
   refine(correlation, step_s, best);
   return best;
 }
 
-std::vector<core::PowerSample> place_wattmeter(const Meter& meter, const std::vector<PieceRun>& pieces,
+std::vector<core::PowerSample> place_wattmeter(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces,
                                                const SetAside& aside, const ClockOffset& clock, double period_s) {
   std::map<std::string, std::vector<PieceRun>> by_host;
   for (const PieceRun& run : pieces) by_host[run.host].push_back(run);
@@ -316,18 +265,16 @@ std::vector<core::PowerSample> place_wattmeter(const Meter& meter, const std::ve
     if (found == by_host.end()) {
       std::string names;
       for (const auto& [name, runs] : by_host) names += (names.empty() ? "" : ", ") + name;
-      throw core::Error(core::ExitCode::bad_input, "the wattmeter has rows of " +
-                                                       (host.empty() ? "a host without name" : host) + "; expected " +
-                                                       names + ", the hosts that were measured" +
-                                                       (host.empty() ? "\n  hint: a column `host`" : ""));
+      throw core::InputError("the wattmeter has rows of " + (host.empty() ? "a host without name" : host) +
+                             "; expected " + names + ", the hosts that were measured" +
+                             (host.empty() ? "\n  hint: a column `host`" : ""));
     }
     std::vector<core::PowerSample> shifted = rows;
     for (core::PowerSample& row : shifted) row.time_s -= clock.offset_s;
     const auto placed = place_samples(std::move(shifted), found->second, longer);
     all.insert(all.end(), placed.begin(), placed.end());
   }
-  if (all.empty())
-    throw core::Error(core::ExitCode::bad_input, "the wattmeter has no row from the time of the measurement");
+  if (all.empty()) throw core::InputError("the wattmeter has no row from the time of the measurement");
   return all;
 }
 

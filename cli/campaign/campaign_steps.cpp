@@ -20,7 +20,7 @@ namespace hplcast::cli {
 
 namespace {
 
-calibration::HplGrid read_grid(Section& section) {
+core::HplParameters read_grid(Section& section) {
   std::vector<long> values;
   section.read("for_hpl", values);
   if (values.size() != 4) section.fail("for_hpl", "expected four numbers: [N, NB, P, Q]");
@@ -58,7 +58,7 @@ calibration::CampaignStep dgemm_step(Section& section, const CampaignCommon& com
     });
   }
   if (section.has("for_hpl")) {
-    const calibration::HplGrid grid = read_grid(section);
+    const core::HplParameters grid = read_grid(section);
     section.at("for_hpl", [&] { options.updates = calibration::hpl_update_shapes(grid); });
     options.transposition = grid.P > 1 ? calibration::Transposition::yes : calibration::Transposition::no;
   }
@@ -99,7 +99,7 @@ calibration::CampaignStep mpi_step(Section& section, const CampaignCommon& commo
     });
   }
   if (section.has("for_hpl")) {
-    const calibration::HplGrid grid = read_grid(section);
+    const core::HplParameters grid = read_grid(section);
     section.at("for_hpl", [&] { options.among = calibration::hpl_message_bytes(grid); });
     if (options.among.empty()) section.fail("for_hpl", "an HPL run on one process sends no messages");
   }

@@ -39,7 +39,7 @@ struct MpiOptions {
   std::string output;
 };
 
-calibration::HplGrid grid_of(const std::vector<long>& values) {
+core::HplParameters grid_of(const std::vector<long>& values) {
   return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
 }
 
@@ -51,7 +51,7 @@ void add_for_hpl_option(Command& command, std::vector<long>& values) {
 
 void run_dgemm(DgemmOptions options) {
   if (!options.for_hpl.empty()) {
-    const calibration::HplGrid grid = grid_of(options.for_hpl);
+    const core::HplParameters grid = grid_of(options.for_hpl);
     options.design.updates = calibration::hpl_update_shapes(grid);
     options.design.transposition = grid.P > 1 ? calibration::Transposition::yes : calibration::Transposition::no;
   }

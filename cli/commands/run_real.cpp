@@ -57,11 +57,11 @@ std::vector<core::PowerSample> SensorRecorder::end() {
   const std::string host = core::host_name();
   std::vector<core::PowerSample> samples;
   for (const auto& meter : monitor_->sensors().power().meters) {
-    for (core::PowerSample& sample : calibration::power_samples(*meter, readings, offset_s)) {
+    for (core::PowerSample& sample : calibration::power_samples(meter, readings, offset_s)) {
       sample.host = host;
       samples.push_back(std::move(sample));
     }
-    for (const std::string& trouble : meter->troubles()) troubles_.push_back(meter->name() + ": " + trouble);
+    for (const std::string& trouble : meter.troubles()) troubles_.push_back(meter.name() + ": " + trouble);
   }
   monitor_.reset();
   return samples;

@@ -28,8 +28,8 @@ struct FitClusterOptions {
 
 /// `values`: N, NB, P, Q.
 fit::HplSizes sizes_of(const std::vector<long>& values) {
-  const calibration::HplGrid grid{values[0], static_cast<int>(values[1]), static_cast<int>(values[2]),
-                                  static_cast<int>(values[3])};
+  const core::HplParameters grid{values[0], static_cast<int>(values[1]), static_cast<int>(values[2]),
+                                 static_cast<int>(values[3])};
   fit::HplSizes sizes;
   sizes.run = "N=" + std::to_string(grid.N) + ", NB=" + std::to_string(grid.NB) + ", " + std::to_string(grid.P) + "x" +
               std::to_string(grid.Q);

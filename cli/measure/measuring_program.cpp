@@ -84,7 +84,7 @@ void write_monitoring(const std::string& path, const calibration::World& world, 
   const std::vector<std::string> all = world.gather(mine.str());
   if (world.rank() != 0) return;
   write_result(path, [&](std::ostream& out) {
-    calibration::write_monitoring_header(out);
+    out << calibration::monitoring_csv_header << '\n';
     for (const std::string& text : all) out << text;
   });
 }

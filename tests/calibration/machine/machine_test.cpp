@@ -17,8 +17,10 @@ using tests::FakeRoot;
 
 TEST(Topology, KnowsTheCpuOfEveryCore) {
   const Topology topology = Topology::synthetic("pack:2 l3:1 core:4 pu:2");
-  EXPECT_EQ(topology.packages(), 2);
-  EXPECT_EQ(topology.hardware_threads(), 16);
+  core::MachineDescription machine;
+  topology.describe(machine);
+  EXPECT_EQ(machine.packages, 2);
+  EXPECT_EQ(machine.hardware_threads, 16);
   ASSERT_EQ(topology.cores().size(), 8u);
   for (int core = 0; core < 8; ++core) {
     const CorePlace& place = topology.cores()[static_cast<std::size_t>(core)];
@@ -26,9 +28,9 @@ TEST(Topology, KnowsTheCpuOfEveryCore) {
     EXPECT_EQ(place.cpu, core / 4);
     EXPECT_EQ(place.pu, 2 * core);
   }
-  ASSERT_EQ(topology.caches().size(), 1u);
-  EXPECT_EQ(topology.caches()[0].level, 3);
-  EXPECT_EQ(topology.caches()[0].count, 2);
+  ASSERT_EQ(machine.caches.size(), 1u);
+  EXPECT_EQ(machine.caches[0].level, 3);
+  EXPECT_EQ(machine.caches[0].count, 2);
   EXPECT_THAT(error_in([] { Topology::synthetic("nonsense"); }), HasSubstr("does not understand"));
 }
 

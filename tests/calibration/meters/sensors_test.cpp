@@ -94,7 +94,7 @@ TEST(Monitor, ReadsUntilItIsStopped) {
 
 TEST(MonitoringCsv, HasTimesFromTheEpoch) {
   std::ostringstream out;
-  write_monitoring_header(out);
+  out << monitoring_csv_header << '\n';
   write_monitoring_rows(out, "a", 10, {{12.5, Quantity::power_w, "package-0", 80}});
   EXPECT_EQ(out.str(), "host,time_s,quantity,sensor,value\na,2.5,power_w,package-0,80\n");
 }

@@ -12,6 +12,7 @@
 namespace hplcast::calibration {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Meter = std::map<std::string, std::vector<core::PowerSample>>;
 
@@ -37,10 +38,12 @@ void expect_refused(const std::string& text, const std::string& words) {
 TEST(IsoTime, IsUnixTimeWhateverTheZone) {
   const double expected_s = 1795363385.25;  // date -u -d '2026-11-22 16:03:05.25' +%s.%N
   for (const char* text : {"2026-11-22T16:03:05.25Z", "2026-11-22 16:03:05.25 +00:00", "2026-11-22T17:03:05.25+01:00",
-                           "2026-11-22T17:03:05.25+0100", "2026-11-22T11:03:05.25-05", "2026-11-22T21:33:05.25+05:30"})
+                           "2026-11-22T17:03:05.25+0100", "2026-11-22T11:03:05.25-05", "2026-11-22T21:33:05.25+05:30",
+                           "2026-11-22 16:03:05.25 z"})
     EXPECT_DOUBLE_EQ(parse_iso_time(text), expected_s) << text;
   EXPECT_THROW(parse_iso_time("2026-11-22T16:03:05"), core::DomainError) << "without a zone";
   EXPECT_THROW(parse_iso_time("2026-11-22T16:03:05+01:00:00"), core::DomainError);
+  EXPECT_THROW(parse_iso_time("2026-11-22T16:03:05+15:00"), core::DomainError);
   EXPECT_THROW(parse_iso_time("22.11.2026 16:03"), core::DomainError);
 }
 
@@ -70,10 +73,8 @@ TEST(Wattmeter, TellsOfGaps) {
     if (i < 20 || i > 29) text += std::to_string(1000 + i) + ",200\n";
   WattmeterDoubts doubts;
   read(text, doubts);
-  EXPECT_EQ(doubts.gaps, 1U);
-  EXPECT_DOUBLE_EQ(doubts.longest_gap_s, 11);
   EXPECT_DOUBLE_EQ(doubts.period_s, 1);
-  ASSERT_EQ(doubts.notes.size(), 1U);
+  EXPECT_THAT(doubts.notes, ElementsAre(HasSubstr("has 1 gaps, the longest of 11 s,")));
 }
 
 /// Pieces of different powers in an irregular order, and a meter of 1 Hz with noise, `ahead_s` ahead.

@@ -62,12 +62,12 @@ struct CampaignReport {
 };
 
 /// Runs a campaign in a folder of its own. A result exists under its final name only when it is whole, so that running
-/// the same plan there again does what is missing, and nothing twice. Folder layout: docs/formats/campaign.md.
-/// Before anything is measured, every step is started once on all hosts to look at its options, design and ranks. Steps
-/// of which nothing has been measured may differ from those of an earlier start.
-/// @throws core::Error (bad_input) if the folder holds another campaign, or holds anything and `resume` is false, or is
-/// in use, or if the clock has been set back, or if all calls of a step fail; an Error that names step, rows and hosts
-/// if a program fails: bad_input if that is what the program said, else external_failure.
+/// the same plan there again does what is missing, and nothing twice. Folder layout: docs/formats/campaign.md. Before
+/// anything is measured, every step is started once on all hosts to look at its options, design and ranks. Steps of
+/// which nothing has been measured may differ from those of an earlier start.
+/// @throws core::InputError if the folder holds another campaign, or holds anything and `resume` is false, or is in
+/// use, or if the clock has been set back, or if all calls of a step fail; an Error that names step, rows and hosts if
+/// a program fails: bad_input if that is what the program said, else external_failure.
 void run_campaign(const CampaignPlan& plan, const std::filesystem::path& folder, bool resume,
                   const CampaignReport& report);
 

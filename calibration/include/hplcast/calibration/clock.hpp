@@ -15,16 +15,13 @@ inline std::int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) noexcept {
 }
 
 /// Monotonic time in s, for differences: nanoseconds of resolution, not disturbed by jumps of the wall clock.
-inline double now_s() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+inline double now_s(clockid_t clock = CLOCK_MONOTONIC) noexcept {
+  return 1e-9 * static_cast<double>(now_ns(clock));
 }
 
 /// Waits without calling anything else, so that the process neither sleeps nor makes progress in MPI.
-inline void spin_s(double duration_s) noexcept {
-  const double end = now_s() + duration_s;
-  while (now_s() < end) {
+inline void spin_until(double moment_s) noexcept {
+  while (now_s() < moment_s) {
   }
 }
 

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace hplcast::calibration {
@@ -21,25 +22,23 @@ class Content {
   /// All elements equal to `value` (finite).
   static Content constant(double value);
   /// Element i of n is i / n.
-  static Content sequential();
+  static Content sequential() { return {Kind::sequential, 0}; }
   /// Random, with the lowest `bits` bits of the 52-bit mantissa cleared. @throws DomainError unless 0 <= bits <= 52.
-  static Content masked(int bits);
+  static Content masked(double bits);
   /// "random", "constant" (0.987), "constant-VALUE", "sequential", "masked-BITS". @throws DomainError for anything
   /// else.
   static Content parse(std::string_view text);
 
   Kind kind() const noexcept { return kind_; }
-  int mask_bits() const noexcept { return mask_bits_; }
-  double value() const noexcept { return value_; }
-  friend bool operator==(const Content& a, const Content& b) {
-    return a.kind_ == b.kind_ && a.mask_bits_ == b.mask_bits_ && a.value_ == b.value_;
-  }
-  friend bool operator!=(const Content& a, const Content& b) { return !(a == b); }
+  /// The constant, or the number of masked bits.
+  double number() const noexcept { return number_; }
+  friend bool operator==(const Content& a, const Content& b) { return a.kind_ == b.kind_ && a.number_ == b.number_; }
 
  private:
+  Content(Kind kind, double number) : kind_(kind), number_(number) {}
+
   Kind kind_ = Kind::random;
-  int mask_bits_ = 0;
-  double value_ = 0;
+  double number_ = 0;
 };
 
 /// The text that Content::parse() reads back.
@@ -55,8 +54,7 @@ struct DgemmShape {
   long k = 1;
   friend bool operator==(const DgemmShape& a, const DgemmShape& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
   friend bool operator<(const DgemmShape& a, const DgemmShape& b) {
-    if (a.m != b.m) return a.m < b.m;
-    return a.n != b.n ? a.n < b.n : a.k < b.k;
+    return std::tie(a.m, a.n, a.k) < std::tie(b.m, b.n, b.k);
   }
 };
 
@@ -74,7 +72,7 @@ enum class DgemmRole {
 /// One call of a design.
 struct DgemmCall {
   DgemmShape shape;
-  Content content;
+  Content content = {};
   DgemmRole role = DgemmRole::update;
   /// B is given as its transpose (HPL on several process rows); otherwise it lies in the local matrix above C (one
   /// process row). Calls of the role panel are always transposed.

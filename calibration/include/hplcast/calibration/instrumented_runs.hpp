@@ -61,8 +61,8 @@ struct ObservedRun {
 };
 
 /// Nothing if there is no program.json. @param files read_archive() of `archive`, which observe_program() wrote.
-/// @throws core::ParseError if program.json is of another version or is none; core::Error (bad_input) if it tells of
-/// more ranks than the archive has.
+/// @throws core::ParseError if program.json is of another version or is none; core::InputError if it tells of more
+/// ranks than the archive has.
 std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::string>& files,
                                              const std::string& archive);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,16 +24,14 @@ class Topology {
   /// Of this machine. @throws core::Error (external_failure) if hwloc cannot tell.
   static Topology of_this_machine();
   /// Of a machine that does not exist, in hwloc's words ("pack:2 core:16 pu:2"): for tests; cannot bind.
-  /// @throws core::Error (bad_input) if hwloc does not understand them.
+  /// @throws core::InputError if hwloc does not understand them.
   static Topology synthetic(const std::string& description);
 
   /// Cores that this process may use (cgroups are respected, the present binding is not).
   const std::vector<CorePlace>& cores() const noexcept { return cores_; }
-  int packages() const noexcept { return packages_; }
-  int hardware_threads() const noexcept { return hardware_threads_; }
-  int numa_nodes() const noexcept { return numa_nodes_; }
-  const std::vector<core::CacheDescription>& caches() const noexcept { return caches_; }
-  const std::string& cpu_model() const noexcept { return cpu_model_; }
+  int hardware_threads() const;
+  /// Sets what hwloc knows: CPUs and their model, cores, hardware threads, NUMA nodes, caches.
+  void describe(core::MachineDescription& machine) const;
 
   /// Cores that the process is bound to now; all of cores() if it is not bound.
   std::vector<CorePlace> bound_cores() const;
@@ -47,28 +46,27 @@ class Topology {
 
   std::shared_ptr<Handle> handle_;
   std::vector<CorePlace> cores_;
-  std::vector<core::CacheDescription> caches_;
-  int packages_ = 0;
-  int hardware_threads_ = 0;
-  int numa_nodes_ = 0;
-  std::string cpu_model_;
 };
 
 /// The cores for a process: those that it is bound to if they are as many as its threads (the launcher has decided),
 /// else the next `threads` cores after those of the `local_rank` processes before it.
-/// @throws core::Error (bad_input) if the host has too few cores.
+/// @throws core::InputError if the host has too few cores.
 std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const std::vector<CorePlace>& bound,
                                     int local_rank, int threads);
 
 /// Cores from "0-3,8" (as hplcast and hwloc number them, from 0), or "all". @throws core::UsageError for another text,
-/// or a core that is there twice; core::Error (bad_input) for one that this machine does not have, or does not give us.
+/// or a core that is there twice; core::InputError for one that this machine does not have, or does not give us.
 std::vector<CorePlace> parse_cores(const std::string& text, const std::vector<CorePlace>& cores);
 
 /// Binds the calling thread to a hardware thread (as the operating system numbers them); false if it may not run there.
 bool pin_this_thread(int pu) noexcept;
 
-/// Whether a thread may run there; none stays. @throws core::Error (bad_input)
-void require_pinnable(const CorePlace& place);
+/// @throws core::InputError for one where no thread of this process may run.
+void require_pinnable(const std::vector<CorePlace>& places);
+
+/// Calls `work` with each number below `count`, in a thread of its own, and waits for all. @throws core::InputError if
+/// the threads cannot be started.
+void in_threads(std::size_t count, const std::function<void(std::size_t)>& work);
 
 /// Describes this machine; /proc and /sys are looked for under `root` (tests have some of their own). Never fails for
 /// something that the system does not tell.

@@ -54,8 +54,8 @@ void validate(const GapOptions& options);
 
 /// Watches all cores at once, one pinned thread each, and streams the rows of docs/formats/measurements-csv.md
 /// (core::write_row()) with their header. Memory: most_rows rows of each core.
-/// @throws core::DomainError as validate(), core::Error (bad_input) for a core that this process may not be pinned to,
-/// or a clock that is too coarse for the threshold.
+/// @throws core::DomainError as validate(), core::InputError for a core that this process may not be pinned to, or a
+/// clock that is too coarse for the threshold.
 GapReport measure_gaps(const GapOptions& options, std::ostream& out);
 
 /// Which time of the source counts as its work.
@@ -92,8 +92,7 @@ struct NoiseSourceRow {
 void validate(const NoiseSourceOptions& options);
 
 /// Works on each of the cores, one thread each, until the time is over or `stop` is set. @throws core::DomainError as
-/// validate(), core::Error (bad_input) for a core that this process may not be pinned to, or if the threads cannot be
-/// started.
+/// validate(), core::InputError for a core that this process may not be pinned to, or if the threads cannot be started.
 std::vector<NoiseSourceRow> run_noise_source(const NoiseSourceOptions& options, const std::atomic<bool>& stop);
 
 /// What did not come out as wanted: a duty below 95 percent of it, late starts. Empty: all is fine.
@@ -142,7 +141,7 @@ struct CollectiveOptions {
   std::function<void(double fraction)> progress;  ///< on rank 0
 };
 
-/// @throws core::DomainError for values outside their domain, core::Error (bad_input) for a single rank.
+/// @throws core::DomainError for values outside their domain, core::InputError for a single rank.
 void validate(const CollectiveOptions& options, const World& world);
 
 /// Times series of a collective operation, some of them beside a source of detours that shares the core of the ranks.

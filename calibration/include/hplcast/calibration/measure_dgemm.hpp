@@ -40,10 +40,12 @@ struct DgemmOperands {
 /// (unless an element is below 2^-60), so the contents stay what the design says, call after call.
 inline constexpr double harmless_alpha = -0x1.0p-120;
 
+/// Calls it with that alpha.
+void call_dgemm(const DgemmShape& shape, const DgemmOperands& at);
+
 /// The matrices of one content, and the places in them of successive calls:
 ///  - role update: A is one of two panels (leading dimension m, as HPL's L2); C lies in the local matrix; B is U,
-///  stored
-///    transposed with leading dimension n, or (not transposed) lies in the local matrix right above C;
+///    stored transposed with leading dimension n, or (not transposed) lies in the local matrix right above C;
 ///  - role panel: A and C lie side by side in the local matrix, B in the small L1, transposed.
 /// Places move through the buffers from call to call, so that they are as cold in the caches as in HPL.
 class DgemmArena {
@@ -55,8 +57,6 @@ class DgemmArena {
   DgemmOperands next(const DgemmCall& call);
 
  private:
-  DgemmOperands next_update(const DgemmCall& call);
-  DgemmOperands next_panel(const DgemmCall& call);
   /// First element of a block of the local matrix; blocks follow each other over its columns.
   double* block(long rows, long columns);
 
@@ -87,7 +87,7 @@ struct DgemmRow {
 /// Measures a design on all ranks at once. Every rank makes all calls of the design in its order, but rank r of R
 /// starts r/R of the way (so that not all cores work on the same shape), and a rank that is done goes on calling,
 /// without recording, until all are: every recorded call has all cores busy. Collective; returns the rows of this rank.
-/// @throws core::Error (bad_input) if the matrices do not fit the memory that is available to this rank.
+/// @throws core::InputError if the matrices do not fit the memory that is available to this rank.
 std::vector<DgemmRow> measure_dgemm(const World& world, const CorePlace& place, const DgemmDesign& design,
                                     const DgemmMeasureOptions& options);
 

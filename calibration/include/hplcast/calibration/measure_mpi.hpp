@@ -38,7 +38,7 @@ struct MpiRow {
 /// then begin one_way messages together, and their durations count from the same moment. Ranks without a part in a turn
 /// are the background (with Background::none they sleep); the pair itself computes before a message and polls for it,
 /// as the background says. Collective; returns the rows of which this rank had the clock.
-/// @throws core::Error (bad_input) for a pattern without pairs, or too little memory.
+/// @throws core::InputError for a pattern without pairs, or too little memory.
 std::vector<MpiRow> measure_mpi(const World& world, const MpiDesign& design, const MpiMeasureOptions& options);
 
 /// The file of a measurement: the columns order, rank, peer_rank and pairs before those of core::mpi_csv_header.
@@ -88,7 +88,7 @@ struct ThresholdOptions {
 
 /// Searches between rank 0 and each peer. No deadlock is provoked: a receiver that stays away comes after absence_s.
 /// Collective; the result is on rank 0, empty elsewhere.
-std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPeer>& peers,
+std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPair>& peers,
                                                 const ThresholdOptions& options);
 
 }  // namespace hplcast::calibration

@@ -25,8 +25,8 @@ class FrequencyControl {
   /// Those that can be set, from high to low: the driver's list, or steps of 100 MHz from the most to the least. Empty:
   /// this host does not say.
   const std::vector<double>& states_hz() const noexcept { return states_hz_; }
-  /// Sets all CPUs. @throws core::Error (bad_input) that names the file that cannot be written, or says that there is
-  /// no cpufreq; DomainError for a frequency outside what the CPUs can have.
+  /// Sets all CPUs. @throws core::InputError that names the file that cannot be written, or says that there is no
+  /// cpufreq; DomainError for a frequency outside what the CPUs can have.
   void set(double hz);
 
  private:
@@ -53,8 +53,7 @@ struct PowerMeasureOptions {
 struct PowerMeasurement {
   std::vector<core::PowerSample> samples;  ///< of all sensors, one after the other
   std::vector<PieceRun> pieces;
-  std::vector<std::string> sensors;  ///< that add up to the power of the host
-  std::vector<LookedFor> looked_for;
+  std::vector<std::string> sensors;   ///< that add up to the power of the host
   std::vector<std::string> troubles;  ///< with the names of the sensors
 };
 
@@ -64,8 +63,8 @@ void check_power_measurement(const World& world, const std::vector<PowerPiece>& 
 
 /// Runs the pieces of a design on all ranks: of each host as many as a piece has active cores, spread over its CPUs,
 /// while the others sleep, and one thread of the host reads the sensors. Collective.
-/// @throws core::Error (bad_input) if the power of a host cannot be read (unless needs_sensors is false), or if a
-/// frequency cannot be set.
+/// @throws core::InputError if the power of a host cannot be read (unless needs_sensors is false), or if a frequency
+/// cannot be set.
 PowerMeasurement measure_power(const World& world, const CorePlace& place, const std::vector<PowerPiece>& design,
                                const PowerMeasureOptions& options);
 

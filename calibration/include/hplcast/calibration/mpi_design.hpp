@@ -94,18 +94,19 @@ void write_design(std::ostream& out, const MpiDesign& design);
 /// pairs below 1, no rows.
 MpiDesign read_mpi_design(std::istream& in, const std::string& name);
 
-/// The partner of rank 0 and where it is.
-struct MpiPeer {
-  int rank = 1;
+/// One measured pair of ranks: the initiator has the clock.
+struct MpiPair {
+  int initiator = 0;
+  int responder = 1;
   std::string scope;  ///< local or remote
 };
 
 /// Which scopes are measured: those that there are, one, or both.
 enum class PeerChoice { any, local, remote, both };
 
-/// The first rank of rank 0's own host, the first of another, or both. @throws core::Error (bad_input) if a peer that
+/// Rank 0 with the first rank of its own host, the first of another, or both. @throws core::InputError if a peer that
 /// is asked for does not exist.
-std::vector<MpiPeer> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice);
+std::vector<MpiPair> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice);
 
 /// Who exchanges messages with whom.
 enum class MpiPattern {
@@ -114,19 +115,12 @@ enum class MpiPattern {
   saturated,  ///< disjoint pairs of all ranks, all at once
 };
 
-/// One measured pair of ranks: the initiator has the clock.
-struct MpiPair {
-  int initiator = 0;
-  int responder = 1;
-  std::string scope;
-};
-
 /// Pairs that measure at the same time.
 using MpiTurn = std::vector<MpiPair>;
 
 /// The turns of each row of a design. `hosts` has the host of every rank. Saturated pairs are a rank and the one half
 /// of the ranks further (remote, any), or two neighbours of one host (local).
-/// @throws core::Error (bad_input) if there is no pair of the scope asked for.
+/// @throws core::InputError if there is no pair of the scope asked for.
 std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice);
 
 /// Turns in which exactly `pairs` of ranks exchange at the same time, of the requested scopes with enough ranks: first
@@ -134,8 +128,8 @@ std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPatt
 /// first. Empty if there are too few ranks.
 std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerChoice choice, long pairs);
 
-/// Whether a rank has a part in a turn.
-bool takes_part(const MpiTurn& turn, int rank);
+/// The pair of a turn that a rank is in; nullptr: it has no part in it.
+const MpiPair* pair_with(const MpiTurn& turn, int rank);
 
 /// Activity of the ranks between messages, and how they wait for them.
 enum class Background {
@@ -166,8 +160,8 @@ struct MpiStep {
 /// warm-up of each turn before. The same on all ranks.
 class MpiSteps {
  public:
-  /// `hosts` has the host of every rank. @throws core::Error (bad_input) if the pattern has no pairs, or there are too
-  /// few ranks for every row.
+  /// `hosts` has the host of every rank. @throws core::InputError if the pattern has no pairs, or there are too few
+  /// ranks for every row.
   MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& design, MpiPattern pattern, PeerChoice scope,
            int warm_up_calls);
   MpiSteps(const MpiSteps&) = delete;

@@ -47,10 +47,7 @@ void write_design(std::ostream& out, const std::vector<PowerPiece>& design);
 /// Sum of the durations, with a moment between pieces.
 double estimated_s(const std::vector<PowerPiece>& design);
 
-}  // namespace hplcast::calibration
-
-// When which piece ran on a host, and what samples of sensors and wattmeters belong to it.
-namespace hplcast::calibration {
+// --- when which piece ran on a host, and what samples of sensors and wattmeters belong to it ---
 
 /// A piece as it ran on one host.
 struct PieceRun {

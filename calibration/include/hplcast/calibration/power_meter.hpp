@@ -4,7 +4,6 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,50 +21,41 @@ struct PowerReading {
   double covered_s = 0;  ///< the mean over this time before the reading; 0: of the moment
 };
 
-/// One sensor of power.
+/// One sensor of power: a counter of energy, or a gauge of the power of the moment.
 class PowerMeter {
  public:
-  PowerMeter(std::string name, core::PowerDomain domain) : name_(std::move(name)), domain_(domain) {}
-  virtual ~PowerMeter() = default;
-  PowerMeter(const PowerMeter&) = delete;
-  PowerMeter& operator=(const PowerMeter&) = delete;
+  /// What the sensor says now; nothing if it cannot be read.
+  using Value = std::function<std::optional<double>()>;
+  /// Energy counted in J. It may wrap at `range_j` (0: it never does). `limit_w`: see limit_w().
+  static PowerMeter counter(std::string name, core::PowerDomain domain, Value energy_j, double range_j,
+                            std::optional<double> limit_w = std::nullopt);
+  static PowerMeter gauge(std::string name, core::PowerDomain domain, Value power_w);
 
   const std::string& name() const noexcept { return name_; }
   core::PowerDomain domain() const noexcept { return domain_; }
   /// Reads it; `time_s`: now, on any clock that never goes back. Nothing at the first reading of a counter, while a
   /// counter stands still, and once the sensor is gone: a power of 0 W is never made up.
-  virtual std::optional<PowerReading> read(double time_s) = 0;
+  std::optional<PowerReading> read(double time_s);
   /// What the hardware holds this domain to; absent: not known.
-  virtual std::optional<double> limit_w() const { return std::nullopt; }
+  std::optional<double> limit_w() const { return limit_w_; }
   /// What went wrong so far, once each, for people: vanished, stands still, says 0 W.
-  std::vector<std::string> troubles() const { return troubles_; }
-  /// Whether it has vanished.
-  bool is_lost() const noexcept { return lost_; }
-
- protected:
-  void trouble(const std::string& what);
-  void lose(const std::string& what) {
-    lost_ = true;
-    trouble(what);
-  }
+  const std::vector<std::string>& troubles() const { return troubles_; }
 
  private:
+  PowerMeter(std::string name, core::PowerDomain domain, Value value)
+      : name_(std::move(name)), domain_(domain), value_(std::move(value)) {}
+  std::optional<PowerReading> since_last(double energy_j, double time_s);
+  std::nullopt_t trouble(const std::string& what);
+
   std::string name_;
   core::PowerDomain domain_;
+  Value value_;
+  std::optional<double> range_j_;  ///< of a counter
+  std::optional<double> limit_w_;
+  std::optional<double> last_;  ///< value, read at last_s_
+  double last_s_ = 0;
   std::vector<std::string> troubles_;
-  bool lost_ = false;
 };
-
-/// A number that a counter has, in J; nothing if it cannot be read.
-using CounterValue = std::function<std::optional<double>()>;
-
-/// Energy counted in J. It may wrap at `range_j` (0: it never does).
-std::unique_ptr<PowerMeter> counter_meter(std::string name, core::PowerDomain domain, CounterValue counter,
-                                          double range_j, std::optional<double> limit_w = std::nullopt);
-
-/// Power of the moment in W, from a function that gives nothing if it cannot be read.
-std::unique_ptr<PowerMeter> gauge_meter(std::string name, core::PowerDomain domain,
-                                        std::function<std::optional<double>()> watts);
 
 /// Kinds of meters.
 enum class MeterKind { rapl, hwmon, ipmi, cray };
@@ -75,14 +65,13 @@ inline const std::vector<std::pair<std::string, MeterKind>> meter_kinds_by_name 
 
 /// A kind of meter that was looked for, where, and what came of it: "3 zones", "none", which permission is missing.
 struct LookedFor {
-  MeterKind kind = MeterKind::rapl;
   std::string what;
   std::string found;
 };
 
 /// The meters of this host.
 struct PowerMeters {
-  std::vector<std::unique_ptr<PowerMeter>> meters;
+  std::vector<PowerMeter> meters;
   std::vector<LookedFor> looked_for;
 };
 
@@ -93,33 +82,27 @@ PowerMeters find_power_meters(const std::vector<MeterKind>& kinds, const std::fi
 inline const std::vector<MeterKind> meters_of_files = {MeterKind::rapl, MeterKind::hwmon, MeterKind::cray};
 inline const std::vector<MeterKind> all_meters = {MeterKind::rapl, MeterKind::hwmon, MeterKind::ipmi, MeterKind::cray};
 
-/// "rapl: /sys/class/powercap/intel-rapl:*: none" lines of all kinds, for the error of a host without meters.
-std::string describe(const std::vector<LookedFor>& looked_for);
-
 /// The sensors that add up to the power of the host, of meters that are there.
-/// @throws core::Error (bad_input) if there are none; it says what was looked for.
+/// @throws core::InputError if there are none; it says what was looked for.
 std::vector<std::string> require_host_power(const PowerMeters& meters, const std::string& host);
 
-}  // namespace hplcast::calibration
-
-// A wattmeter that writes a CSV of its own, on a clock of its own.
-namespace hplcast::calibration {
+// --- a wattmeter that writes a CSV of its own, on a clock of its own ---
 
 /// What is odd about a wattmeter's file, for people.
 struct WattmeterDoubts {
-  double period_s = 0;   ///< median distance of two rows of a host
-  std::size_t gaps = 0;  ///< places where more than two rows are missing
-  double longest_gap_s = 0;
-  std::vector<std::string> notes;
+  double period_s = 0;             ///< median distance of two rows of a host
+  std::vector<std::string> notes;  ///< hosts with gaps: places where more than two rows are missing
 };
+
+/// Samples by host.
+using SamplesOfHosts = std::map<std::string, std::vector<core::PowerSample>>;
 
 /// The rows of a wattmeter, by host ("" if the file has no column `host`), in order of time, with the domain host and
 /// the sensor `wattmeter`. Columns: power_w, and time_s (Unix time) or time (ISO 8601 with Z or an offset such as
 /// +01:00). Rows of one moment count by their mean.
 /// @throws ParseError with the line for a time without zone, times that go back, watts that are negative, not a number
 /// or 0, fewer than two rows of a host.
-std::map<std::string, std::vector<core::PowerSample>> read_wattmeter(std::istream& in, const std::string& name,
-                                                                     WattmeterDoubts& doubts);
+SamplesOfHosts read_wattmeter(std::istream& in, const std::string& name, WattmeterDoubts& doubts);
 
 /// Unix time in s of "2026-11-22T16:03:05.25+01:00", also with a blank for the T.
 /// @throws core::DomainError for anything else, also for a time without zone.
@@ -136,16 +119,14 @@ struct ClockOffset {
 /// Estimates the offset by correlating the meter with the known begins and ends of the pieces: of all offsets up to
 /// `most_s` the one at which pieces of the same kind (state, active cores, frequency) agree best: least squares within
 /// kinds. `meter` and `pieces`: by host; all hosts have one meter's clock.
-/// @throws core::Error (bad_input) if no offset explains the meter (less than 70 % of its variance), if the best is at
-/// the end of what is looked at, or if two explain it alike: pieces not those of this file, or all alike.
-ClockOffset estimate_offset(const std::map<std::string, std::vector<core::PowerSample>>& meter,
-                            const std::vector<PieceRun>& pieces, double most_s);
+/// @throws core::InputError if no offset explains the meter (less than 70 % of its variance), if the best is at the end
+/// of what is looked at, or if two explain it alike: pieces not those of this file, or all alike.
+ClockOffset estimate_offset(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces, double most_s);
 
 /// The meter's rows as samples of the pieces: times less the offset, what is set aside longer by a period of the meter
 /// and the offset's error.
-/// @throws core::Error (bad_input) if the file has a host that has no pieces, or no row within any.
-std::vector<core::PowerSample> place_wattmeter(const std::map<std::string, std::vector<core::PowerSample>>& meter,
-                                               const std::vector<PieceRun>& pieces, const SetAside& aside,
-                                               const ClockOffset& clock, double period_s);
+/// @throws core::InputError if the file has a host that has no pieces, or no row within any.
+std::vector<core::PowerSample> place_wattmeter(const SamplesOfHosts& meter, const std::vector<PieceRun>& pieces,
+                                               const SetAside& aside, const ClockOffset& clock, double period_s);
 
 }  // namespace hplcast::calibration

@@ -64,8 +64,8 @@ std::vector<core::PowerSample> power_samples(const PowerMeter& meter, const std:
 /// Unix time less now_s(), now.
 double unix_minus_now_s();
 
-/// CSV: host, time_s, quantity, sensor, value.
-void write_monitoring_header(std::ostream& out);
+/// Header line of readings in a CSV, without newline.
+inline constexpr const char* monitoring_csv_header = "host,time_s,quantity,sensor,value";
 void write_monitoring_rows(std::ostream& out, const std::string& host, double epoch_s,
                            const std::vector<Reading>& readings);
 

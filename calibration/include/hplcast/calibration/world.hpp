@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,14 @@ class World {
   const std::vector<std::string>& hosts() const noexcept { return hosts_; }
 
   void barrier() const;
+  /// A barrier that does something again and again while it waits.
+  void until_all_arrive(const std::function<void()>& meanwhile) const;
   /// A barrier that does not use the processor while it waits (MPI's own polls).
   void sleep_until_all_arrive() const;
-  /// The text of rank 0 on all ranks.
-  std::string broadcast(const std::string& text) const;
+  /// The text of one rank on all ranks.
+  std::string broadcast(std::string text, int root = 0) const;
   /// The texts of all ranks on rank 0, in the order of the ranks; empty on the others.
-  std::vector<std::string> gather(const std::string& text) const;
+  std::vector<std::string> gather(std::string text) const;
   /// The texts of all ranks on all ranks.
   std::vector<std::string> gather_everywhere(const std::string& text) const;
   /// Largest value of all ranks.
@@ -61,13 +64,10 @@ struct Binding {
 };
 
 /// Binds every rank to cores of its own (those the launcher bound it to, if they are as many as its threads) and
-/// returns the first. Collective. @throws core::Error (bad_input) if two ranks of a host would share a core.
+/// returns the first. Collective. @throws core::InputError if two ranks of a host would share a core.
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding);
 
-/// MPI's and BLAS's own words about themselves.
-core::SoftwareDescription describe_software();
-
-/// Collects the descriptions of all hosts on rank 0. Collective.
+/// Collects the descriptions of all hosts, and MPI's and BLAS's own words about themselves, on rank 0. Collective.
 core::MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place);
 
 }  // namespace hplcast::calibration

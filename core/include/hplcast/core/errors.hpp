@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace hplcast::core {
 
@@ -54,6 +55,9 @@ class DomainError : public Error {
   DomainError(const std::string& name, const std::string& value, const std::string& constraint,
               const std::string& hint = "");
   DomainError(const std::string& name, double value, const std::string& constraint, const std::string& hint = "");
+  template <typename Integer, std::enable_if_t<std::is_integral_v<Integer>, int> = 0>
+  DomainError(const std::string& name, Integer value, const std::string& constraint, const std::string& hint = "")
+      : DomainError(name, static_cast<double>(value), constraint, hint) {}
 };
 
 /// An external program that could not be started (status -1), or ended with an error. Exit code external_failure.
@@ -73,6 +77,12 @@ class ExternalError : public Error {
 class StorageError : public Error {
  public:
   explicit StorageError(const std::string& message) : Error(ExitCode::bad_input, message) {}
+};
+
+/// Anything else that the user can change: a file, a host, the ranks that were started. Exit code bad_input.
+class InputError : public Error {
+ public:
+  explicit InputError(const std::string& message) : Error(ExitCode::bad_input, message) {}
 };
 
 /// Wrong use of a command that the option parser alone cannot see. Exit code wrong_usage.
