@@ -49,8 +49,7 @@ void slow_program(core::ProgramModel& program,
   program.rest_s_per_element *= longer;
 }
 
-core::ClusterModel with_network(core::ClusterModel cluster,
-                                const std::function<void(core::NetworkModel::Values&)>& edit) {
+ClusterModel with_network(ClusterModel cluster, const std::function<void(core::NetworkModel::Values&)>& edit) {
   core::NetworkModel::Values values = cluster.network.values();
   edit(values);
   cluster.network = core::NetworkModel::make(std::move(values));
@@ -72,7 +71,7 @@ void scale_intercept(core::Segment& segment, double factor) {
   }
 }
 
-core::KernelModel& kernel_of(core::ClusterModel& cluster, const std::string& kernel) {
+core::KernelModel& kernel_of(ClusterModel& cluster, const std::string& kernel) {
   const auto found = cluster.kernels.find(kernel);
   if (found == cluster.kernels.end()) {
     throw core::DomainError("kernel", kernel, "one that the cluster " + cluster.name + " has a model of");

@@ -10,6 +10,12 @@ namespace hplcast::study {
 
 namespace {
 
+constexpr std::pair<const char*, bool ModelLevels::*> switches[] = {{"noise", &ModelLevels::noise},
+                                                                    {"network-noise", &ModelLevels::network_noise},
+                                                                    {"detours", &ModelLevels::detours},
+                                                                    {"growing-probes", &ModelLevels::growing_probes},
+                                                                    {"per-cpu", &ModelLevels::per_cpu}};
+
 constexpr core::ShapeRange usual_shapes{{128, 128, 64}, {8192, 8192, 512}};
 
 core::DurationLaw without_noise(const core::DurationLaw& law) {
@@ -71,7 +77,7 @@ core::KernelModel homogeneous(const core::Hosts& hosts, const core::KernelModel&
   return core::KernelModel::make(model.level(), mean_law(hosts, model), {}, model.range());
 }
 
-void to_level(core::ClusterModel& cluster, const std::string& level) {
+void to_level(ClusterModel& cluster, const std::string& level) {
   if (level == "M1") {
     for (auto& [name, model] : cluster.kernels) model = to_m1(model);
     return;
@@ -86,41 +92,30 @@ void to_level(core::ClusterModel& cluster, const std::string& level) {
 
 }  // namespace
 
-core::ClusterModel at_levels(core::ClusterModel cluster, const ModelLevels& levels) {
+ClusterModel at_levels(ClusterModel cluster, const ModelLevels& levels) {
   if (levels.kernel_model) to_level(cluster, *levels.kernel_model);
   for (auto& [name, model] : cluster.kernels) {
     if (!levels.per_cpu) model = homogeneous(cluster.hosts, model);
     if (!levels.noise) model = edited(model, without_noise);
   }
-  if (!levels.growing_probes && cluster.network.values().growing_probes) {
-    core::NetworkModel::Values network = cluster.network.values();
-    network.growing_probes = false;
-    cluster.network = core::NetworkModel::make(std::move(network));
-  }
+  if (!levels.growing_probes && cluster.network.values().growing_probes)
+    cluster = with_network(std::move(cluster), [](auto& network) { network.growing_probes = false; });
   if (!levels.detours) cluster.detours.clear();
   return levels.network_noise ? cluster : scale_network_noise(std::move(cluster), 0);
 }
 
 std::map<std::string, std::string> described(const ModelLevels& levels) {
   std::map<std::string, std::string> result;
-  if (!levels.noise) result["noise"] = "off";
-  if (!levels.network_noise) result["network-noise"] = "off";
-  if (!levels.detours) result["detours"] = "off";
-  if (!levels.growing_probes) result["growing-probes"] = "off";
-  if (!levels.per_cpu) result["per-cpu"] = "off";
+  for (const auto& [name, is_on] : switches)
+    if (!(levels.*is_on)) result[name] = "off";
   if (levels.kernel_model) result["kernel-model"] = *levels.kernel_model;
   return result;
 }
 
-ModelLevels levels_of(const std::map<std::string, std::string>& switches) {
-  const auto is_on = [&](const char* name) { return switches.count(name) == 0; };
+ModelLevels levels_of(const std::map<std::string, std::string>& described) {
   ModelLevels levels;
-  levels.noise = is_on("noise");
-  levels.network_noise = is_on("network-noise");
-  levels.detours = is_on("detours");
-  levels.growing_probes = is_on("growing-probes");
-  levels.per_cpu = is_on("per-cpu");
-  if (!is_on("kernel-model")) levels.kernel_model = switches.at("kernel-model");
+  for (const auto& [name, is_on] : switches) levels.*is_on = described.count(name) == 0;
+  if (const auto model = described.find("kernel-model"); model != described.end()) levels.kernel_model = model->second;
   return levels;
 }
 
