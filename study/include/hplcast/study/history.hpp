@@ -156,12 +156,12 @@ class HistoryDatabase {
   bool add_source(const Source& source, const std::function<void(const Add&)>& fill);
   bool has_source(const std::string& sha256) const;
 
-  /// False if the very same is there already.
-  bool add_change(const Change& change);
-  bool add_outlier(const LoggedOutlier& outlier);
   /// All of them or, after an error, none; how many were new.
   std::size_t add_changes(const std::vector<Change>& changes);
   std::size_t add_outliers(const std::vector<LoggedOutlier>& outliers);
+  /// False if the very same is there already.
+  bool add_change(const Change& change) { return add_changes({change}) == 1; }
+  bool add_outlier(const LoggedOutlier& outlier) { return add_outliers({outlier}) == 1; }
 
   /// All of them or, after an error, none. Those of an earlier check at the same time are written over.
   void add_verdicts(const std::vector<Verdict>& verdicts);
