@@ -23,10 +23,7 @@ struct MeasuredParts {
   std::map<core::KernelId, KernelLevel> levels;
   std::map<core::KernelId, double> without_model;         ///< s per m n k, of kernels without a model
   std::map<core::KernelId, std::map<int, double>> ranks;  ///< times of a kernel on single ranks, beyond the level
-  struct Network {
-    double latency = 1, bandwidth = 1, calls = 1;  ///< factors on times: intercepts and slopes of transfers; calls
-  };
-  std::map<core::Scope, Network> network;
+  std::map<core::Scope, NetworkFactors> network;
 };
 
 /// The cluster with these parts. Where ranks have factors of their own, every core becomes a CPU, so that each of them

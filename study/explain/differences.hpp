@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <filesystem>
@@ -16,19 +15,16 @@
 
 namespace hplcast::study {
 
-struct WeightedValue {
-  double value = 0;
-  double weight = 0;
+/// Values of ranks, of which some may stand out from most.
+struct Spread {
+  double middle = 0;
+  std::vector<double> distances;  ///< of each value from the middle
+  double limit = 0;               ///< of the distance: what is farther away stands out
 };
 
-/// The median of an odd number of values; of an even number, of the middle two the one with less weight. Not empty.
-inline double middle_value(std::vector<WeightedValue> values) {
-  std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
-  const WeightedValue& above = values[values.size() / 2];
-  if (values.size() % 2 == 1) return above.value;
-  const WeightedValue& below = values[values.size() / 2 - 1];
-  return above.weight < below.weight ? above.value : below.value;
-}
+/// Stands out what is more than `least` and five robust standard deviations away from the middle: the median of an odd
+/// number of values; of an even number, of the middle two the one with less weight. Not empty.
+Spread spread_of(const std::vector<double>& values, const std::vector<double>& weights, double least);
 
 /// Where a rank is in the simulation: hosts are filled in order, one rank per core.
 struct RankPlace {
@@ -48,8 +44,9 @@ struct KernelCell {
   double calls = 0, real_s = 0, model_s = 0;
   double variance_s2 = 0;  ///< of the sum of the durations, by the model
 };
-using ClassCells = std::array<KernelCell, HPLCAST_SHAPE_CLASS_COUNT>;
-using ClassFactors = std::array<double, HPLCAST_SHAPE_CLASS_COUNT>;
+inline constexpr std::size_t shape_classes = HPLCAST_SHAPE_CLASS_COUNT;
+using ClassCells = std::array<KernelCell, shape_classes>;
+using ClassFactors = std::array<double, shape_classes>;
 
 /// Real calls of a kernel against its model, and what would have to be changed in the model.
 struct KernelFinding {
@@ -63,14 +60,16 @@ struct KernelFinding {
   std::vector<double> deviation;  ///< per rank, beyond the level; 1 where the rank does not stand out
   std::vector<KernelSizes> sizes;
 
-  double real_s() const;
-  double model_s() const;
+  /// Of all ranks and classes.
+  double sum_of(double KernelCell::*member) const;
+  double real_s() const { return sum_of(&KernelCell::real_s); }
+  double model_s() const { return has_model ? sum_of(&KernelCell::model_s) : 0; }
   /// Expected by the model times the level, of one rank.
   double levelled_s(std::size_t rank) const;
   /// What the level changes in the time of one rank.
   double level_change_s(std::size_t rank) const;
-  /// Standard deviation of real_s() by chance, as the model has it.
-  double chance_s() const;
+  /// One factor for all classes.
+  double overall_level() const;
 };
 
 /// The calls of all runs (each with all of its ranks) against the models of a cluster. Ranks stand out if their ratio
@@ -99,11 +98,15 @@ struct SeenMessage {
 std::vector<SeenMessage> seen_messages(const ObservedRanks& observed, const core::NetworkModel& network,
                                        const std::vector<RankPlace>& places);
 
-/// How the costs of messages of one scope differ from the model: factors on times.
-struct NetworkFinding {
+/// Factors on times of a network.
+struct NetworkFactors {
   double latency = 1;    ///< on intercepts of transfers
   double bandwidth = 1;  ///< on slopes of transfers
   double calls = 1;      ///< on what send, isend and recv cost the caller
+};
+
+/// How the costs of messages of one scope differ from the model.
+struct NetworkFinding : NetworkFactors {
   double held_up_s = 0;  ///< of all messages of a run: beyond ten times the usual time of their size
   double latency_s = 0, bytes_s = 0, calls_s = 0;  ///< all messages of a run: what the model has for these parts
   std::vector<MessageDifference> sizes;

@@ -6,7 +6,6 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/statistics.hpp"
 #include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
@@ -18,23 +17,15 @@ constexpr std::array times = {&RankPhases::elapsed_s, &RankPhases::kernels_s, &R
 
 std::vector<int> far_ranks(const std::vector<double>& real, const std::vector<double>& predicted, double predicted_s) {
   constexpr double least = 0.02;
-  constexpr double robust_sds = 5;
-  std::vector<WeightedValue> differences;
+  std::vector<double> differences, weights;
   for (std::size_t i = 0; i < real.size(); ++i) {
-    const double difference = real[i] - predicted[i];
-    differences.push_back({difference, std::abs(difference)});
+    differences.push_back(real[i] - predicted[i]);
+    weights.push_back(std::abs(differences.back()));
   }
-  const double middle = middle_value(differences);
-  std::vector<WeightedValue> distances;
-  for (const WeightedValue& one : differences) {
-    const double distance = std::abs(one.value - middle);
-    distances.push_back({distance, distance});
-  }
-  const double limit =
-      std::max(least * predicted_s, robust_sds * core::sd_of_median_distance * middle_value(distances));
+  const Spread spread = spread_of(differences, weights, least * predicted_s);
   std::vector<int> far;
-  for (std::size_t i = 0; i < distances.size(); ++i)
-    if (distances[i].value > limit) far.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < differences.size(); ++i)
+    if (spread.distances[i] > spread.limit) far.push_back(static_cast<int>(i));
   return far;
 }
 

@@ -43,7 +43,7 @@ class Strip {
     }
   }
 
-  void draw(SvgPlot& plot, double top, double bottom) const {
+  void draw(Figure& plot, double top, double bottom) const {
     const auto time_s = [&](std::size_t column) {
       return window_.first_s + static_cast<double>(column) * window_.column_s();
     };
@@ -83,7 +83,7 @@ class Strip {
   std::vector<Parts> columns_;
 };
 
-void draw_row(const Timeline& line, const Window& window, double top, SvgPlot& plot) {
+void draw_row(const Timeline& line, const Window& window, double top, Figure& plot) {
   Strip phases(window);
   Strip work(window);
   double phase_end_s = window.first_s;
@@ -136,13 +136,12 @@ std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRe
   for (const Timeline& line : lines)
     ranks.ticks.push_back({static_cast<double>(ranks.ticks.size()) + phase_end,
                            line.kind == "real" ? "rank " + std::to_string(line.rank) + ", real" : line.kind});
-  SvgPlot plot("timelines", "timelines of ranks", time, ranks,
-               {label_width + strip_width + 20, row_height * rows + axis_height, label_width, 20, 0, axis_height});
-  for (std::size_t i = 0; i < lines.size(); ++i) draw_row(lines[i], window, static_cast<double>(i), plot);
+  Figure figure("timelines", "timelines of ranks", time, ranks,
+                {label_width + strip_width + 20, row_height * rows + axis_height, label_width, 20, 0, axis_height});
+  for (std::size_t i = 0; i < lines.size(); ++i) draw_row(lines[i], window, static_cast<double>(i), figure);
   const core::HplParameters& p = request.prediction.parameters;
-  Figure figure = make_figure("Real run and simulation, N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) +
-                                  ", " + std::to_string(p.P) + " x " + std::to_string(p.Q),
-                              plot);
+  figure.heading = "Real run and simulation, N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + ", " +
+                   std::to_string(p.P) + " x " + std::to_string(p.Q);
   figure.legend = {{"s4", Marker::square, "above: factorisation"},
                    {"s1", Marker::square, "above: broadcast"},
                    {"s3", Marker::square, "above: swap"},

@@ -30,7 +30,7 @@ PlotAxis time_axis(const TimeRange& time) {
   return axis;
 }
 
-void draw_changes(SvgPlot& plot, const std::vector<Change>& changes, const TimeRange& time, const PlotAxis& y) {
+void draw_changes(Figure& plot, const std::vector<Change>& changes, const TimeRange& time, const PlotAxis& y) {
   for (const Change& change : changes) {
     if (change.time_s < time.begin_s || change.time_s > time.end_s) continue;
     plot.line({{seconds(change.time_s), y.min}, {seconds(change.time_s), y.max}}, "change",
@@ -59,7 +59,7 @@ std::size_t first_shown(const ShownSeries& series, const TimeRange& time) {
 }
 
 /// The region of each run as an area, interrupted where nothing was tested.
-void draw_band(SvgPlot& plot, const ShownSeries& series, std::size_t i, const PlotAxis& y) {
+void draw_band(Figure& plot, const ShownSeries& series, std::size_t i, const PlotAxis& y) {
   while (i < series.own.size()) {
     std::vector<PlotPoint> outline, lower;
     for (; i < series.own.size() && series.own[i].region != fit::Region::untested; ++i) {
@@ -74,7 +74,7 @@ void draw_band(SvgPlot& plot, const ShownSeries& series, std::size_t i, const Pl
   }
 }
 
-void draw_values(SvgPlot& plot, const ShownSeries& series, std::size_t first, const PlotAxis& y) {
+void draw_values(Figure& plot, const ShownSeries& series, std::size_t first, const PlotAxis& y) {
   std::vector<PlotPoint> plain;
   for (std::size_t i = first; i < series.kinds.size(); ++i) {
     const double value = series.history->value[i];
@@ -95,7 +95,7 @@ void draw_values(SvgPlot& plot, const ShownSeries& series, std::size_t first, co
 std::string evolution_svg(const std::string& id, const ShownSeries& series, const TimeRange& time,
                           const std::vector<Change>& changes, const std::string& title, const std::string& unit) {
   const PlotAxis y = value_axis(series, title + ", " + unit);
-  SvgPlot plot(id, title, time_axis(time), y, {plot_width, 210, 60, 40, 30, 24});
+  Figure plot(id, title, time_axis(time), y, {plot_width, 210, 60, 40, 30, 24});
   const std::size_t first = first_shown(series, time);
   draw_band(plot, series, first, y);
   draw_changes(plot, changes, time, y);
@@ -111,8 +111,8 @@ std::string overview_svg(const std::vector<OverviewRow>& rows, const TimeRange& 
   PlotAxis cpus{"", height - 0.5, -0.5, {}, false, false};  // the first above
   for (const OverviewRow& row : rows)
     cpus.ticks.push_back({static_cast<double>(cpus.ticks.size()), to_string(row.series->place), row.link});
-  SvgPlot plot("verdicts", "verdicts of all CPUs over time", time_axis(time), cpus,
-               {plot_width, top + row_height * height + bottom, 130, 40, top, bottom});
+  Figure plot("verdicts", "verdicts of all CPUs over time", time_axis(time), cpus,
+              {plot_width, top + row_height * height + bottom, 130, 40, top, bottom});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     // Cells of one kind are one element: hundreds of CPUs and years must fit a page.
     std::vector<PlotPoint> cells[5];
@@ -135,8 +135,8 @@ std::string histogram_svg(const std::vector<double>& values, const std::string& 
   const double begin = *low, span = std::max(*high - *low, 1e-9 * std::abs(*high) + 1e-300);
   int counts[bins] = {};
   for (const double value : values) ++counts[std::min(bins - 1, static_cast<int>(bins * (value - begin) / span))];
-  SvgPlot plot("newest", "distribution of the newest runs", {unit, begin, begin + span},
-               {"CPUs", 0, 1.0 * *std::max_element(counts, counts + bins)}, {plot_width, 190, 60, 40, 22, 44});
+  Figure plot("newest", "distribution of the newest runs", {unit, begin, begin + span},
+              {"CPUs", 0, 1.0 * *std::max_element(counts, counts + bins)}, {plot_width, 190, 60, 40, 22, 44});
   for (int i = 0; i < bins; ++i)
     plot.bar({begin + (i + 0.04) * span / bins, 0}, {begin + (i + 0.96) * span / bins, 1.0 * counts[i]}, "inside",
              std::to_string(counts[i]));

@@ -92,10 +92,9 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
     if (one.style == PlotSeries::Style::steps && !y.logarithmic && !shown.back().empty()) y.include(0);
   }
   if (x.most < x.least) return std::nullopt;
-  SvgPlot plot(id, panel.title, x.axis(panel.x_name), y.axis(panel.y_name), {640, 420, 92, 20, 28, 50});
+  Figure plot(id, panel.title, x.axis(panel.x_name), y.axis(panel.y_name), {640, 420, 92, 20, 28, 50});
   for (const double at : panel.breaks)
     if (x.can_show(at)) plot.line({{at, y.axis("").min}, {at, y.axis("").max}}, "change");
-  std::vector<LegendEntry> legend;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (shown[i].empty()) continue;
     const PlotSeries& one = panel.series[i];
@@ -106,11 +105,9 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
     else
       plot.line(one.style == PlotSeries::Style::line ? shown[i] : steps_of(shown[i], x, y.least), colour);
     if (!one.title.empty())
-      legend.push_back({colour + (dots ? " dots" : ""), dots ? Marker::dot : Marker::line, one.title});
+      plot.legend.push_back({colour + (dots ? " dots" : ""), dots ? Marker::dot : Marker::line, one.title});
   }
-  Figure figure = make_figure(panel.title, plot);
-  figure.legend = std::move(legend);
-  return figure;
+  return plot;
 }
 
 }  // namespace

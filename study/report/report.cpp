@@ -352,7 +352,7 @@ std::vector<ReportPicture> report_pictures(const ReportData& data) {
   if (parts.identity) figures.push_back(*parts.identity);
   for (const auto* more : {&parts.over_size, &parts.windows}) figures.insert(figures.end(), more->begin(), more->end());
   std::vector<ReportPicture> pictures;
-  for (const Figure& figure : figures) pictures.push_back({figure.name, figure_file({figure})});
+  for (const Figure& figure : figures) pictures.push_back({figure.id(), figure_file({figure})});
   return pictures;
 }
 

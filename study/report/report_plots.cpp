@@ -55,8 +55,8 @@ Figure grid_figure(const Grid& grid, const GridRates& rates) {
   for (const auto* row : rates.rows) max_rate = std::max(max_rate, row->real_gflops.back());
   const std::string name = name_of(grid, " x ");
   const std::string id = "rate-" + name_of(grid, "x");
-  SvgPlot plot(id, "Gflop/s over N on a grid of " + name, {"N", 0, 1.06 * max_N, {}},
-               {"Gflop/s", 0, 1.08 * max_rate, {}});
+  Figure plot(id, "Gflop/s over N on a grid of " + name, {"N", 0, 1.06 * max_N}, {"Gflop/s", 0, 1.08 * max_rate});
+  plot.heading = "P x Q = " + name;
   std::vector<PlotPoint> line;
   for (const auto& [N, gflops] : rates.predicted) line.push_back({static_cast<double>(N), median(gflops)});
   plot.line(line, "predicted-line");
@@ -71,12 +71,10 @@ Figure grid_figure(const Grid& grid, const GridRates& rates) {
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
     plot.marker({N, row->real_median_gflops}, Marker::circle, "measured", measured_and_predicted(*row));
   }
-  Figure figure = make_figure("P x Q = " + name, plot);
-  if (!rates.rows.empty()) {
-    figure.legend.push_back({"measured", Marker::circle, "measured (median, smallest to largest)"});
-  }
-  figure.legend.push_back({"predicted", Marker::diamond, "predicted (line: median)"});
-  return figure;
+  if (!rates.rows.empty())
+    plot.legend.push_back({"measured", Marker::circle, "measured (median, smallest to largest)"});
+  plot.legend.push_back({"predicted", Marker::diamond, "predicted (line: median)"});
+  return plot;
 }
 
 }  // namespace
@@ -100,8 +98,8 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
   }
   low *= 0.9;
   high *= 1.07;
-  const std::string title = "Predicted over measured Gflop/s";
-  SvgPlot plot("identity", title, {"measured [Gflop/s]", low, high, {}}, {"predicted [Gflop/s]", low, high, {}});
+  Figure plot("identity", "Predicted over measured Gflop/s", {"measured [Gflop/s]", low, high},
+              {"predicted [Gflop/s]", low, high});
   plot.area({{low, low * (1 - band)}, {high, high * (1 - band)}, {high, high * (1 + band)}, {low, low * (1 + band)}},
             "band");
   plot.line({{low, low}, {high, high}}, "identity");
@@ -115,17 +113,14 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
     plot.marker({row.real_median_gflops, row.predicted_median_gflops}, markers.at(grid_of(row.parameters)), "measured",
                 measured_and_predicted(row));
   }
-  Figure figure = make_figure(title, plot);
   std::set<Marker> shapes;
   for (const auto& entry : markers) shapes.insert(entry.second);
-  if (shapes.size() > 1) {
-    for (const auto& [grid, marker] : markers) {
-      figure.legend.push_back({"measured", marker, "P x Q = " + name_of(grid, " x ")});
-    }
-  }
-  figure.caption = "Line: predicted equals measured. Band: within " + readable(100 * band, 2) +
-                   " %. Bars: smallest to largest measured run.";
-  return figure;
+  if (shapes.size() > 1)
+    for (const auto& [grid, marker] : markers)
+      plot.legend.push_back({"measured", marker, "P x Q = " + name_of(grid, " x ")});
+  plot.caption = "Line: predicted equals measured. Band: within " + readable(100 * band, 2) +
+                 " %. Bars: smallest to largest measured run.";
+  return plot;
 }
 
 std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,

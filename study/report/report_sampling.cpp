@@ -45,7 +45,7 @@ std::vector<CurvePart> parts_of(const core::Prediction& prediction) {
   return parts;
 }
 
-void draw(SvgPlot& plot, const std::vector<CurvePart>& parts, double all_gflops, double N) {
+void draw(Figure& plot, const std::vector<CurvePart>& parts, double all_gflops, double N) {
   std::vector<PlotPoint> curve;
   for (const CurvePart& part : parts) {
     curve.push_back({part.middle(), part.gflops});
@@ -110,10 +110,10 @@ std::vector<Figure> sampling_figures(const std::vector<std::pair<std::string, co
     for (const CurvePart& part : parts) largest = std::max({largest, part.gflops, part.most_gflops});
     const auto N = static_cast<double>(prediction->parameters.N);
     const std::string id = "windows-" + std::to_string(figures.size() + 1);
-    SvgPlot plot(id, "Gflop/s over the remaining order, " + title, {"remaining order of the matrix", 0, 1.03 * N, {}},
-                 {"Gflop/s", 0, 1.05 * largest, {}});
-    draw(plot, parts, prediction->gflops, N);
-    Figure figure = make_figure(title, plot);
+    Figure figure(id, "Gflop/s over the remaining order, " + title, {"remaining order of the matrix", 0, 1.03 * N},
+                  {"Gflop/s", 0, 1.05 * largest});
+    draw(figure, parts, prediction->gflops, N);
+    figure.heading = title;
     figure.legend = {{"measured", Marker::circle, "simulated windows"},
                      {"predicted", Marker::square, "curve"},
                      {"band", Marker::square, "95 % band of its pieces"}};

@@ -108,9 +108,8 @@ Marker marker_of(std::size_t index) {
 
 Figure curves(const std::string& name, const std::string& title, const ViewFactor& x, const std::vector<Series>& series,
               const Response& response) {
-  SvgPlot plot(name, title, axis_of(x, series), rate_axis(series, response));
+  Figure plot(name, title, axis_of(x, series), rate_axis(series, response));
   const bool numbers = has_number_axis(x);
-  std::vector<LegendEntry> legend;
   for (std::size_t s = 0; s < series.size(); ++s) {
     const std::string css = "s" + std::to_string(s + 1);
     // Marks of different series at one name stand side by side.
@@ -132,11 +131,9 @@ Figure curves(const std::string& name, const std::string& title, const ViewFacto
                         readable(rate) + " " + response.name);
       }
     }
-    if (series.size() > 1) legend.push_back({css, marker_of(s), series[s].name});
+    if (series.size() > 1) plot.legend.push_back({css, marker_of(s), series[s].name});
   }
-  Figure figure = make_figure(title, plot);
-  figure.legend = std::move(legend);
-  return figure;
+  return plot;
 }
 
 /// Letters, digits and "-" of a factor's name, for the name of a file.
@@ -200,10 +197,9 @@ Figure heat_map(const std::map<Grid, double>& grids, const std::set<int>& rows, 
   const auto [low, most] = std::minmax_element(grids.begin(), grids.end(), by_rate);
   PlotAxis down = axis_of("P", rows);
   std::swap(down.min, down.max);  // the least above
-  const std::string title = "Median Gflop/s for P (down) and Q (across)";
-  SvgPlot plot("grid", title, axis_of("Q", columns), down,
-               {left + wide * static_cast<double>(columns.size()),
-                top + bottom + high * static_cast<double>(rows.size()), left, 0, top, bottom});
+  Figure plot("grid", "Median Gflop/s for P (down) and Q (across)", axis_of("Q", columns), down,
+              {left + wide * static_cast<double>(columns.size()),
+               top + bottom + high * static_cast<double>(rows.size()), left, 0, top, bottom});
   for (const auto& [grid, rate] : grids) {
     const auto x = static_cast<double>(std::distance(columns.begin(), columns.find(grid.second)));
     const auto y = static_cast<double>(std::distance(rows.begin(), rows.find(grid.first)));
@@ -211,12 +207,12 @@ Figure heat_map(const std::map<Grid, double>& grids, const std::set<int>& rows, 
     plot.bar({x - 0.5, y - 0.5}, {x + 0.5, y + 0.5}, "cell", "", 0.08 + 0.52 * share);
     plot.text({x, y}, "on-cell", readable(rate));
   }
-  Figure figure = make_figure(title, plot);
-  figure.caption = "The deeper the colour, the faster.";
+  plot.caption = "The deeper the colour, the faster.";
   // Shrunk to a phone, many columns could not be read: below its own width it is scrolled.
-  figure.svg.insert(4, " style=\"max-width:" + coordinate(1.3 * figure.width) +
-                           "px;min-width:" + coordinate(std::min(0.8 * figure.width, 900.0)) + "px\"");
-  return figure;
+  const double width = plot.size().width;
+  plot.style =
+      "max-width:" + coordinate(1.3 * width) + "px;min-width:" + coordinate(std::min(0.8 * width, 900.0)) + "px";
+  return plot;
 }
 
 /// The rate over log2(P / Q), with the names of some grids on the axis.
@@ -239,7 +235,7 @@ Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<Sweep
     axis.ticks.push_back({shape, grid_text(grid)});
     next = shape + room * range;
   }
-  SvgPlot plot("grid", "Gflop/s over the shape of the grid", axis, rate_axis(series));
+  Figure plot("grid", "Gflop/s over the shape of the grid", axis, rate_axis(series));
   std::vector<PlotPoint> line;
   for (const auto& [shape, rates] : series.front().rates) line.push_back({shape, median(rates)});
   plot.line(line, "s1-line");
@@ -248,7 +244,7 @@ Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<Sweep
     plot.marker({std::log2(static_cast<double>(p.P) / p.Q), result.prediction.gflops}, Marker::diamond, "s1",
                 grid_text({p.P, p.Q}) + ": " + readable(result.prediction.gflops) + " Gflop/s");
   }
-  return make_figure("Gflop/s over the shape of the grid", plot);
+  return plot;
 }
 
 }  // namespace
