@@ -12,20 +12,10 @@ namespace hplcast::study {
 
 namespace {
 
-using Grid = std::pair<int, int>;
-
-Grid grid_of(const core::HplParameters& parameters) {
-  return {parameters.P, parameters.Q};
-}
-
-std::string name_of(const Grid& grid, const std::string& between) {
-  return std::to_string(grid.first) + between + std::to_string(grid.second);
-}
-
 /// A shape for each grid; with more grids than shapes all get the same one.
-std::map<Grid, Marker> markers_of(const std::vector<ComparedConfiguration>& rows) {
+std::map<ProcessGrid, Marker> markers_of(const std::vector<ComparedConfiguration>& rows) {
   const std::vector<Marker> shapes = {Marker::circle, Marker::square, Marker::triangle, Marker::diamond};
-  std::map<Grid, Marker> markers;
+  std::map<ProcessGrid, Marker> markers;
   for (const auto& row : rows) markers.emplace(grid_of(row.parameters), Marker::circle);
   if (markers.size() > shapes.size()) return markers;
   std::size_t next = 0;
@@ -45,7 +35,7 @@ struct GridRates {
   std::map<long long, std::vector<double>> predicted;  ///< by N
 };
 
-Figure grid_figure(const Grid& grid, const GridRates& rates) {
+Figure grid_figure(const ProcessGrid& grid, const GridRates& rates) {
   double max_N = 0;
   double max_rate = 0;
   for (const auto& [N, gflops] : rates.predicted) {
@@ -53,8 +43,8 @@ Figure grid_figure(const Grid& grid, const GridRates& rates) {
     max_rate = std::max(max_rate, *std::max_element(gflops.begin(), gflops.end()));
   }
   for (const auto* row : rates.rows) max_rate = std::max(max_rate, row->real_gflops.back());
-  const std::string name = name_of(grid, " x ");
-  const std::string id = "rate-" + name_of(grid, "x");
+  const std::string name = grid_name(grid, " x ");
+  const std::string id = "rate-" + grid_name(grid);
   Figure plot(id, "Gflop/s over N on a grid of " + name, {"N", 0, 1.06 * max_N}, {"Gflop/s", 0, 1.08 * max_rate});
   plot.heading = "P x Q = " + name;
   std::vector<PlotPoint> line;
@@ -79,12 +69,12 @@ Figure grid_figure(const Grid& grid, const GridRates& rates) {
 
 }  // namespace
 
-std::string grid_name(const core::HplParameters& parameters) {
-  return std::to_string(parameters.P) + "x" + std::to_string(parameters.Q);
+std::string grid_name(const ProcessGrid& grid, const std::string& between) {
+  return std::to_string(grid.first) + between + std::to_string(grid.second);
 }
 
 std::string short_name(const core::HplParameters& p) {
-  return "N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + " " + grid_name(p) +
+  return "N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + " " + grid_name(grid_of(p)) +
          " BCAST=" + std::to_string(p.BCAST) + " DEPTH=" + std::to_string(p.DEPTH) + " SWAP=" + std::to_string(p.SWAP);
 }
 
@@ -117,7 +107,7 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
   for (const auto& entry : markers) shapes.insert(entry.second);
   if (shapes.size() > 1)
     for (const auto& [grid, marker] : markers)
-      plot.legend.push_back({"measured", marker, "P x Q = " + name_of(grid, " x ")});
+      plot.legend.push_back({"measured", marker, "P x Q = " + grid_name(grid, " x ")});
   plot.caption = "Line: predicted equals measured. Band: within " + readable(100 * band, 2) +
                  " %. Bars: smallest to largest measured run.";
   return plot;
@@ -125,7 +115,7 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
 
 std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
                                    const std::vector<core::Prediction>& predictions) {
-  std::map<Grid, GridRates> grids;
+  std::map<ProcessGrid, GridRates> grids;
   for (const auto& prediction : predictions) {
     grids[grid_of(prediction.parameters)].predicted[prediction.parameters.N].push_back(prediction.gflops);
   }

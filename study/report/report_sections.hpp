@@ -15,8 +15,13 @@
 
 namespace hplcast::study {
 
+/// P and Q.
+using ProcessGrid = std::pair<int, int>;
+inline ProcessGrid grid_of(const core::HplParameters& parameters) {
+  return {parameters.P, parameters.Q};
+}
 /// "2x1".
-std::string grid_name(const core::HplParameters& parameters);
+std::string grid_name(const ProcessGrid& grid, const std::string& between = "x");
 
 /// "N=5000 NB=128 2x1 BCAST=1 DEPTH=1 SWAP=1": what tells configurations apart.
 std::string short_name(const core::HplParameters& parameters);
@@ -105,7 +110,7 @@ std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, cons
 std::vector<Figure> grid_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors);
 
 /// Median rate of each grid.
-std::vector<std::pair<std::pair<int, int>, double>> grid_rates(const std::vector<SweepResult>& results);
+std::map<ProcessGrid, double> grid_rates(const std::vector<SweepResult>& results);
 
 /// The part of a report that is about a sweep.
 class SweepReport {

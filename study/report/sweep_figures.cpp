@@ -166,12 +166,6 @@ Factors apart_of(const ViewFactor& x, const std::vector<ViewFactor>& factors,
   return crossed > most_series && !partner.empty() ? partner : others;
 }
 
-using Grid = std::pair<int, int>;
-
-std::string grid_text(const Grid& grid) {
-  return std::to_string(grid.first) + "x" + std::to_string(grid.second);
-}
-
 /// Rates of different N cannot be compared: those of the largest.
 std::vector<SweepResult> of_largest_order(const std::vector<SweepResult>& results) {
   long long largest = 0;
@@ -191,7 +185,7 @@ PlotAxis axis_of(const std::string& name, const std::set<int>& numbers) {
   return axis;
 }
 
-Figure heat_map(const std::map<Grid, double>& grids, const std::set<int>& rows, const std::set<int>& columns) {
+Figure heat_map(const std::map<ProcessGrid, double>& grids, const std::set<int>& rows, const std::set<int>& columns) {
   constexpr double left = 44, top = 26, bottom = 50, wide = 58, high = 30;
   const auto by_rate = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto [low, most] = std::minmax_element(grids.begin(), grids.end(), by_rate);
@@ -216,8 +210,8 @@ Figure heat_map(const std::map<Grid, double>& grids, const std::set<int>& rows, 
 }
 
 /// The rate over log2(P / Q), with the names of some grids on the axis.
-Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<SweepResult>& results) {
-  std::map<double, Grid> by_shape;
+Figure shape_figure(const std::map<ProcessGrid, double>& grids, const std::vector<SweepResult>& results) {
+  std::map<double, ProcessGrid> by_shape;
   for (const auto& [grid, rate] : grids) {
     by_shape.emplace(std::log2(static_cast<double>(grid.first) / grid.second), grid);
   }
@@ -232,7 +226,7 @@ Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<Sweep
   double next = first;
   for (const auto& [shape, grid] : by_shape) {
     if (shape < next) continue;
-    axis.ticks.push_back({shape, grid_text(grid)});
+    axis.ticks.push_back({shape, grid_name(grid)});
     next = shape + room * range;
   }
   Figure plot("grid", "Gflop/s over the shape of the grid", axis, rate_axis(series));
@@ -242,7 +236,7 @@ Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<Sweep
   for (const SweepResult& result : results) {
     const core::HplParameters& p = result.prediction.parameters;
     plot.marker({std::log2(static_cast<double>(p.P) / p.Q), result.prediction.gflops}, Marker::diamond, "s1",
-                grid_text({p.P, p.Q}) + ": " + readable(result.prediction.gflops) + " Gflop/s");
+                grid_name(grid_of(p)) + ": " + readable(result.prediction.gflops) + " Gflop/s");
   }
   return plot;
 }
@@ -275,13 +269,12 @@ std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, cons
   return figures;
 }
 
-std::vector<std::pair<Grid, double>> grid_rates(const std::vector<SweepResult>& results) {
-  std::map<Grid, std::vector<double>> rates;
-  for (const SweepResult& result : of_largest_order(results)) {
-    rates[{result.prediction.parameters.P, result.prediction.parameters.Q}].push_back(result.prediction.gflops);
-  }
-  std::vector<std::pair<Grid, double>> medians;
-  for (const auto& [grid, values] : rates) medians.emplace_back(grid, median(values));
+std::map<ProcessGrid, double> grid_rates(const std::vector<SweepResult>& results) {
+  std::map<ProcessGrid, std::vector<double>> rates;
+  for (const SweepResult& result : of_largest_order(results))
+    rates[grid_of(result.prediction.parameters)].push_back(result.prediction.gflops);
+  std::map<ProcessGrid, double> medians;
+  for (const auto& [grid, values] : rates) medians.emplace(grid, median(values));
   return medians;
 }
 
@@ -290,10 +283,9 @@ std::vector<Figure> grid_figures(const std::vector<SweepResult>& all, const std:
   const bool asked = std::any_of(factors.begin(), factors.end(), [](const ViewFactor& factor) {
     return factor.name == "grid" || factor.name == "P" || factor.name == "Q";
   });
-  std::map<Grid, double> grids;
+  const std::map<ProcessGrid, double> grids = grid_rates(results);
   std::set<int> rows, columns;
-  for (const auto& [grid, rate] : grid_rates(results)) {
-    grids.emplace(grid, rate);
+  for (const auto& [grid, rate] : grids) {
     rows.insert(grid.first);
     columns.insert(grid.second);
   }
