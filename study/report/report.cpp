@@ -103,8 +103,6 @@ std::string energy_table(const Comparison& comparison) {
   return section("Energy", "Medians. Sensors of packages and memories see less than the supply.") + table.html();
 }
 
-using NamedPrediction = std::pair<std::string, const core::Prediction*>;
-
 std::vector<const core::Prediction*> all_predictions(const ReportData& data) {
   std::vector<const core::Prediction*> list;
   for (const core::Prediction& prediction : data.predictions) list.push_back(&prediction);
@@ -251,7 +249,7 @@ std::string percent_encoded(const std::string& text) {
 /// The parts of a report, for the page and for its pictures.
 struct Parts {
   explicit Parts(const ReportData& data) : comparison(compare(data.real, data.predictions)) {
-    if (!data.sweep.empty()) sweep.emplace(data);
+    if (!data.sweep.empty()) sweep = sweep_sections(data);
     identity = predicted_over_measured(comparison.rows, band);
     if (data.sweep.empty() || !comparison.rows.empty()) over_size = rate_over_size(comparison.rows, data.predictions);
     constexpr std::size_t most = 4;
@@ -260,17 +258,17 @@ struct Parts {
 
   /// Predictions that are looked at closely.
   std::vector<NamedPrediction> shown(const ReportData& data) const {
-    return sweep ? sweep->extremes() : largest_of_each_grid(data);
+    return sweep ? sweep->extremes : largest_of_each_grid(data);
   }
 
   std::string title(const ReportData& data) const {
-    if (sweep && !sweep->title().empty()) return sweep->title();
+    if (sweep && !sweep->title.empty()) return sweep->title;
     return "HPL on " + values(data, [](const auto& p) { return p.cluster; }) +
            (comparison.rows.empty() ? ": predicted" : ": predicted and measured");
   }
 
   Comparison comparison;
-  std::optional<SweepReport> sweep;
+  std::optional<SweepSections> sweep;
   std::optional<Figure> identity;
   std::vector<Figure> over_size;
   std::vector<Figure> windows;  ///< of sampled predictions
@@ -355,7 +353,7 @@ void write_report(std::ostream& out, const ReportData& data) {
   const Comparison& comparison = parts.comparison;
   std::string html;
   if (!parts.sweep || comparison.summary.n > 0) html += summary_html(data, comparison);
-  if (parts.sweep) html += parts.sweep->summary_html() + parts.sweep->body_html();
+  if (parts.sweep) html += parts.sweep->summary + parts.sweep->body;
   if (parts.identity) html += section("Predicted over measured") + figures_html({*parts.identity});
   if (!parts.over_size.empty()) html += section("Gflop/s over the order of the matrix") + figures_html(parts.over_size);
   const std::string sampled = sampling_note(all_predictions(data));
@@ -377,7 +375,7 @@ void write_report(std::ostream& out, const ReportData& data) {
 std::vector<ReportPicture> report_pictures(const ReportData& data) {
   const Parts parts(data);
   std::vector<Figure> figures;
-  if (parts.sweep) figures = parts.sweep->figures();
+  if (parts.sweep) figures = parts.sweep->figures;
   if (parts.identity) figures.push_back(*parts.identity);
   for (const auto* more : {&parts.over_size, &parts.windows}) figures.insert(figures.end(), more->begin(), more->end());
   std::vector<ReportPicture> pictures;

@@ -100,8 +100,7 @@ std::string sampling_note(const std::vector<const core::Prediction*>& prediction
          " of the time. Their counts of calls, and where their time goes, are extrapolated.</p>\n";
 }
 
-std::vector<Figure> sampling_figures(const std::vector<std::pair<std::string, const core::Prediction*>>& predictions,
-                                     std::size_t most) {
+std::vector<Figure> sampling_figures(const std::vector<NamedPrediction>& predictions, std::size_t most) {
   std::vector<Figure> figures;
   for (const auto& [title, prediction] : predictions) {
     if (!prediction->sampling || figures.size() == most) continue;
