@@ -243,24 +243,20 @@ std::vector<FlagCounts> count_flags(const HistoryDatabase& database, const Count
   for (const std::string& cluster : loader.clusters()) {
     std::vector<LoadedFactor> loaded;
     for (const std::string& factor : loader.factors()) loaded.push_back(loader.load(cluster, factor));
-    if (!options.together) {
-      for (const LoadedFactor& factor : loaded) {
-        FlagCounts& counts = result.emplace_back();
-        counts.cluster = cluster;
-        counts.factor = factor.factor;
-        for (const fit::CpuHistory& cpu : factor.history.cpus) count(joined({&cpu}), options, counts);
+    std::vector<std::vector<const LoadedFactor*>> groups(options.together ? 1 : loaded.size());
+    for (std::size_t i = 0; i < loaded.size(); ++i) groups[options.together ? 0 : i].push_back(&loaded[i]);
+    for (const std::vector<const LoadedFactor*>& group : groups) {
+      FlagCounts& counts = result.emplace_back();
+      counts.cluster = cluster;
+      std::map<Place, std::vector<const fit::CpuHistory*>> places;
+      for (const LoadedFactor* factor : group) {
+        counts.factor += (counts.factor.empty() ? "" : ", ") + factor->factor;
+        for (std::size_t i = 0; i < factor->places.size(); ++i)
+          places[factor->places[i]].push_back(&factor->history.cpus[i]);
       }
-      continue;
+      for (const auto& [place, factors] : places)
+        if (factors.size() == group.size()) count(joined(factors), options, counts);
     }
-    FlagCounts& counts = result.emplace_back();
-    counts.cluster = cluster;
-    counts.factor = core::comma_separated(loader.factors());
-    std::map<Place, std::vector<const fit::CpuHistory*>> places;
-    for (const LoadedFactor& factor : loaded)
-      for (std::size_t i = 0; i < factor.places.size(); ++i)
-        places[factor.places[i]].push_back(&factor.history.cpus[i]);
-    for (const auto& [place, factors] : places)
-      if (factors.size() == loaded.size()) count(joined(factors), options, counts);
   }
   return result;
 }

@@ -89,6 +89,21 @@ std::string host_list(const std::string& cluster, const std::string& nodes) {
   return result;
 }
 
+/// Entries with a date, clusters, hosts, one text more in a column of these names, and a description.
+template <typename Entry>
+std::vector<Entry> read_log(std::istream& in, const std::string& name, const char* more, const char* or_more) {
+  core::CsvReader csv(in, name);
+  const std::size_t date = csv.column("date"), cluster = csv.column("cluster"), hosts = column_of(csv, "node", "hosts"),
+                    text = column_of(csv, more, or_more), description = csv.column("description");
+  std::vector<Entry> entries;
+  while (csv.next()) {
+    const std::string its_cluster = not_empty(csv, cluster);
+    entries.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
+                       std::string(csv.text(text)), std::string(csv.text(description))});
+  }
+  return entries;
+}
+
 }  // namespace
 
 ImportedRuns import_runs(std::istream& in, const std::string& name, const std::string& cluster,
@@ -140,29 +155,11 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
 }
 
 std::vector<Change> read_changes(std::istream& in, const std::string& name) {
-  core::CsvReader csv(in, name);
-  const std::size_t date = csv.column("date"), cluster = csv.column("cluster"), hosts = column_of(csv, "node", "hosts"),
-                    type = csv.column("type"), description = csv.column("description");
-  std::vector<Change> changes;
-  while (csv.next()) {
-    const std::string its_cluster = not_empty(csv, cluster);
-    changes.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
-                       std::string(csv.text(type)), std::string(csv.text(description))});
-  }
-  return changes;
+  return read_log<Change>(in, name, "type", "type");
 }
 
 std::vector<LoggedOutlier> read_outliers(std::istream& in, const std::string& name) {
-  core::CsvReader csv(in, name);
-  const std::size_t date = csv.column("date"), cluster = csv.column("cluster"), hosts = column_of(csv, "node", "hosts"),
-                    job = column_of(csv, "jobid", "job"), description = csv.column("description");
-  std::vector<LoggedOutlier> outliers;
-  while (csv.next()) {
-    const std::string its_cluster = not_empty(csv, cluster);
-    outliers.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
-                        std::string(csv.text(job)), std::string(csv.text(description))});
-  }
-  return outliers;
+  return read_log<LoggedOutlier>(in, name, "jobid", "job");
 }
 
 }  // namespace hplcast::study
