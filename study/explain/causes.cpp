@@ -1,5 +1,5 @@
-#include "study/explain/causes.hpp"
 #include "hplcast/core/text.hpp"
+#include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/activity/observed_ranks.hpp"
-#include "study/explain/causes.hpp"
-#include "study/explain/differences.hpp"
+#include "study/explain/explain_parts.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
 namespace hplcast::study {

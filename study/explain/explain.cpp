@@ -10,9 +10,7 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
 #include "study/activity/observed_ranks.hpp"
-#include "study/explain/causes.hpp"
-#include "study/explain/differences.hpp"
-#include "study/explain/timelines.hpp"
+#include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study {
 

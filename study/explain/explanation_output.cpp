@@ -8,7 +8,7 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/explain.hpp"
 #include "study/compare/parameters_json.hpp"
-#include "study/explain/causes.hpp"
+#include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study {
 

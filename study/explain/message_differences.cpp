@@ -1,4 +1,4 @@
-#include "study/explain/differences.hpp"
+#include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
 #include <array>

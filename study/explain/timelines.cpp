@@ -1,4 +1,4 @@
-#include "study/explain/timelines.hpp"
+#include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
 #include <array>

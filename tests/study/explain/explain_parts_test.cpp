@@ -7,9 +7,7 @@
 #include <random>
 
 #include "study/activity/rank_activity.hpp"
-#include "study/explain/causes.hpp"
-#include "study/explain/differences.hpp"
-#include "study/explain/timelines.hpp"
+#include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/study/transform.hpp"
-#include "study/explain/causes.hpp"
+#include "study/explain/explain_parts.hpp"
 #include "study/whatif/cluster_changes.hpp"
 #include "tests/study/explain/simulated_run.hpp"
 #include "tests/study/simulated_cluster.hpp"

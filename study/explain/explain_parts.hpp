@@ -4,16 +4,22 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "hplcast/study/explain.hpp"
 #include "study/activity/observed_ranks.hpp"
 #include "study/activity/rank_activity.hpp"
 #include "study/run/simulation_files.hpp"
 
+// What the files of an explanation give each other.
+
 namespace hplcast::study {
+
+// --- differences between a run and its model
 
 /// Values of ranks, of which some may stand out from most.
 struct Spread {
@@ -135,5 +141,99 @@ std::vector<RankPhases> mean_of(const std::vector<std::vector<RankPhases>>& runs
 std::vector<PhaseDifference> phase_differences(const std::vector<RankPhases>& real,
                                                const std::vector<RankPhases>& predicted,
                                                const std::vector<core::PhaseSummary>& summaries, double predicted_s);
+
+// --- causes: parts of the model that are replaced by what the run measured
+
+/// Factors on the times of a kernel.
+struct KernelLevel {
+  ClassFactors classes{};  ///< per class of size
+  double overall = 1;      ///< for laws whose pieces do not go with the classes
+};
+
+/// Parts of a cluster model that take the times of a run.
+struct MeasuredParts {
+  std::map<core::KernelId, KernelLevel> levels;
+  std::map<core::KernelId, double> without_model;         ///< s per m n k, of kernels without a model
+  std::map<core::KernelId, std::map<int, double>> ranks;  ///< times of a kernel on single ranks, beyond the level
+  std::map<core::Scope, NetworkFactors> network;
+};
+
+/// The cluster with these parts. Where ranks have factors of their own, every core becomes a CPU, so that each of them
+/// has a law; random streams are those of the rank, so all else draws the same numbers.
+core::ClusterModel with_measured(core::ClusterModel cluster, const MeasuredParts& parts,
+                                 const std::vector<RankPlace>& places);
+
+/// A cause, and the change of the model that takes it away.
+struct Replacement {
+  Cause cause;
+  MeasuredParts parts;
+};
+
+/// What a run and its model are compared in.
+struct Findings {
+  std::vector<KernelFinding> kernels;
+  std::map<core::Scope, NetworkFinding> network;
+  double runs = 1;
+  double predicted_s = 0;
+  std::map<std::string, core::KernelCount> drawn;  ///< kernels of the prediction, which has drawn durations
+};
+
+/// Causes that are no part of any model, without what is below 0.1 % of the time: observing the run, as far as it is in
+/// its own work, and the rest of that. Ranks have about equal shares of both, so the time of the run has the mean.
+std::vector<Cause> without_replacement(const Explanation& explanation);
+
+/// All that differs, the largest estimated effect first. Levels of kernels that make less than 0.2 % of the time are
+/// put together as one cause, and so are parts of the network of a scope below 0.1 % if they
+/// make 0.01 % together. Replaced kernels take in sum the time of the run: what the prediction drew above or below the
+/// expectation is taken out.
+std::vector<Replacement> replacements(const Findings& findings, const core::ClusterModel& cluster,
+                                      const std::vector<RankPlace>& places);
+
+/// Both changes at once.
+void merge(MeasuredParts& into, const MeasuredParts& more);
+
+/// "6.1 % longer in the run than", "3.0 % less time in the run than", "2.5 times as long in the run as"; `where` stands
+/// in the middle, and may be empty.
+std::string longer(double factor, const std::string& where);
+
+/// The prediction again, and what can be seen in it.
+struct Baseline {
+  double time_s = 0;
+  std::vector<core::PhaseSummary> summaries;
+  std::vector<RankPhases> phases;   ///< empty for sampled predictions
+  std::vector<RankActivity> ranks;  ///< with all events; empty unless asked for
+};
+
+/// The request that made the prediction of `request`.
+PredictionRequest request_of(const ExplainRequest& request);
+
+/// Simulates it. `events`: with a trace, in exact mode.
+Baseline simulate_baseline(const ExplainRequest& request, bool events);
+
+/// Replaces one part after the other by what the run measured, in the order of `causes`: simulated_s of each is what
+/// its step changes, so that the shares and the rest add up. All steps draw the same random numbers. Returns the mean
+/// waiting time of the ranks in the last one; without causes 0.
+double simulate_causes(const ExplainRequest& request, const std::vector<RankPlace>& places, double baseline_s,
+                       std::vector<Replacement>& causes);
+
+// --- what the ranks did
+
+/// What one rank did, in seconds since the start of the factorisation by one clock.
+struct Timeline {
+  int rank = 0;
+  std::string kind;  ///< "real" or "simulated"
+  std::vector<ActivityEvent> events;
+  std::vector<double> waited_s;  ///< of each event
+};
+
+/// A strip per timeline, one below the other: phases above, and kernels, messages and waiting below. The time is that
+/// of request.first_panel to last_panel in the real run. The size of the SVG goes with the number of strips, not with
+/// that of events.
+std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRequest& request);
+
+/// Writes request.trace and request.picture, where asked for: a run and its simulation, aligned at the start of the
+/// first factorisation. Returns the picture.
+std::string write_timelines(const ExplainRequest& request, const ObservedRanks& real,
+                            const std::vector<RankActivity>& simulated);
 
 }  // namespace hplcast::study
