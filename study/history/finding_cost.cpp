@@ -33,11 +33,7 @@ core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::
       const bool changed = (host.empty() || names[static_cast<std::size_t>(h)] == host) && (cpu < 0 || c == cpu);
       const bool own = std::any_of(model.overrides().begin(), model.overrides().end(),
                                    [&](const core::CpuLaw& law) { return law.host == h && law.cpu == c; });
-      if (changed) {
-        laws.push_back({h, c, slowed(model.law(h, c), 1 / factor)});
-      } else if (own) {
-        laws.push_back({h, c, model.law(h, c)});
-      }
+      if (changed || own) laws.push_back({h, c, changed ? slowed(model.law(h, c), 1 / factor) : model.law(h, c)});
     }
   }
   kernel->second = core::KernelModel::make(model.level(), model.law(-1, -1), std::move(laws), model.range());
@@ -57,27 +53,33 @@ Grid grid_of(int ranks) {
 
 namespace {
 
-/// Open findings about the speed of CPUs; `factor`: the one that they are of.
-std::vector<const HistoryFinding*> open_speeds(const HistoryCheck& check, std::string& factor) {
-  std::vector<const HistoryFinding*> found;
-  for (const char* name : {"dgemm_gflops", "frequency_ghz"}) {
+using FindingList = std::vector<const HistoryFinding*>;
+
+/// Open findings about the speed of CPUs, and the factor that they are of.
+struct SpeedFindings {
+  std::string factor;
+  FindingList list;
+};
+
+SpeedFindings open_speeds(const HistoryCheck& check) {
+  SpeedFindings found;
+  for (const char* factor : {"dgemm_gflops", "frequency_ghz"}) {
+    found.factor = factor;
     for (const HistoryFinding& one : check.findings)
-      if (one.finding.open && one.factor == name) found.push_back(&one);
-    factor = name;
-    if (!found.empty()) break;
+      if (one.finding.open && one.factor == factor) found.list.push_back(&one);
+    if (!found.list.empty()) break;
   }
   return found;
 }
 
-std::vector<const HistoryFinding*> speed_findings(const HistoryCheck& check, std::string& factor) {
-  auto found = open_speeds(check, factor);
-  if (!found.empty()) return found;
+SpeedFindings speed_findings(const HistoryCheck& check) {
+  SpeedFindings found = open_speeds(check);
+  if (!found.list.empty()) return found;
   throw core::Error(core::ExitCode::bad_input,
                     "no open finding is about the speed of CPUs (dgemm_gflops, frequency_ghz): nothing to predict");
 }
 
-core::ClusterModel changed(core::ClusterModel cluster, const std::vector<const HistoryFinding*>& findings,
-                           bool back = false) {
+core::ClusterModel changed(core::ClusterModel cluster, const FindingList& findings, bool back = false) {
   for (const HistoryFinding* one : findings) {
     const double speed = 1 + one->finding.effect;
     cluster = with_cpu_speed(cluster, one->place.host, one->place.cpu, back ? 1 / speed : speed);
@@ -145,7 +147,7 @@ Scenario scenario(const std::string& name, const core::HplParameters& parameters
 }
 
 /// Largest relative error of the effects of some findings.
-double share_error(const std::vector<const HistoryFinding*>& findings) {
+double share_error(const FindingList& findings) {
   double most = 0;
   for (const HistoryFinding* one : findings)
     most = std::max(most, one->finding.effect_error / std::abs(one->finding.effect));
@@ -154,7 +156,7 @@ double share_error(const std::vector<const HistoryFinding*>& findings) {
 
 struct HostFindings {
   std::string host;
-  std::vector<const HistoryFinding*> findings;
+  FindingList findings;
   double worst() const {
     double effect = 0;
     for (const HistoryFinding* one : findings) effect = std::max(effect, std::abs(one->finding.effect));
@@ -162,7 +164,8 @@ struct HostFindings {
   }
 };
 
-std::vector<HostFindings> by_host(const std::vector<const HistoryFinding*>& findings, std::size_t most) {
+/// The hosts with the largest effects.
+std::vector<HostFindings> by_host(const FindingList& findings) {
   std::map<std::string, HostFindings> hosts;
   for (const HistoryFinding* one : findings) {
     if (one->place.host.empty()) continue;
@@ -172,6 +175,7 @@ std::vector<HostFindings> by_host(const std::vector<const HistoryFinding*>& find
   std::vector<HostFindings> result;
   for (auto& [name, host] : hosts) result.push_back(std::move(host));
   std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.worst() > b.worst(); });
+  constexpr std::size_t most = 10;
   if (result.size() > most) result.resize(most);
   return result;
 }
@@ -188,13 +192,11 @@ core::HplParameters fitted(core::HplParameters parameters, const core::ClusterMo
 }  // namespace
 
 bool has_cost(const HistoryCheck& check) {
-  std::string factor;
-  return !open_speeds(check, factor).empty();
+  return !open_speeds(check).list.empty();
 }
 
 core::ClusterModel without_findings(const HistoryCheck& check, const core::ClusterModel& now) {
-  std::string factor;
-  return changed(now, speed_findings(check, factor), true);
+  return changed(now, speed_findings(check).list, true);
 }
 
 core::ClusterModel normal_cluster(const HistoryDatabase& database, const HistoryCheck& check,
@@ -212,8 +214,10 @@ core::ClusterModel normal_cluster(const HistoryDatabase& database, const History
 Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const CostOptions& options) {
   if (options.seeds.empty()) throw core::DomainError("seeds", "none", "one at least");
   Cost cost;
-  const auto findings = speed_findings(check, cost.factor);
-  const auto hosts = by_host(findings, options.most_hosts);
+  const SpeedFindings found = speed_findings(check);
+  cost.factor = found.factor;
+  const FindingList& findings = found.list;
+  const auto hosts = by_host(findings);
   const core::ClusterModel now = changed(normal, findings);
   Predictions predictions(options);
   const std::size_t of_normal = predictions.add(normal, options.parameters);

@@ -28,19 +28,8 @@ void require_known(const char* what, const std::string& name, const std::vector<
 }  // namespace
 
 FactorLoader::FactorLoader(const HistoryDatabase& database, const CheckOptions& options)
-    : database_(database),
-      options_(options),
-      changes_(database.changes()),
-      outliers_(database.outliers()),
-      campaigns_(database.campaigns()) {
-  std::int64_t most = 0;
-  for (const StoredCampaign& one : campaigns_) most = std::max(most, one.id);
-  protocols_.resize(static_cast<std::size_t>(most) + 1);
-  jobs_.resize(protocols_.size());
-  for (const StoredCampaign& one : campaigns_) {
-    protocols_[static_cast<std::size_t>(one.id)] = one.protocol;
-    jobs_[static_cast<std::size_t>(one.id)] = one.job;
-  }
+    : database_(database), options_(options), changes_(database.changes()), outliers_(database.outliers()) {
+  for (StoredCampaign& one : database.campaigns()) campaigns_[one.id] = std::move(one);
 }
 
 std::vector<std::string> FactorLoader::clusters() const {
@@ -90,14 +79,14 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
   };
   fit::CpuHistory history;
   std::size_t switches = 0;  // of the protocol, on this host: hosts may be measured one by one, and not all alike
-  const std::string* protocol = nullptr;
+  const StoredCampaign* before_it = nullptr;
   for (const StoredRun& run : series.runs) {
-    const auto campaign = static_cast<std::size_t>(run.campaign);
+    const StoredCampaign& campaign = campaigns_.at(run.campaign);
     const bool is_outlier = std::any_of(outliers.begin(), outliers.end(), [&](const LoggedOutlier* one) {
-      return one->job.empty() ? core::day_of(run.time_s) == core::day_of(one->time_s) : one->job == jobs_[campaign];
+      return one->job.empty() ? core::day_of(run.time_s) == core::day_of(one->time_s) : one->job == campaign.job;
     });
-    if (protocol != nullptr && *protocol != protocols_[campaign]) ++switches;
-    protocol = &protocols_[campaign];
+    if (before_it != nullptr && before_it->protocol != campaign.protocol) ++switches;
+    before_it = &campaign;
     const std::size_t single = before(own, run.time_s), common = before(of_all, run.time_s) + switches;
     history.time_s.push_back(run.time_s);
     history.value.push_back(run.value);

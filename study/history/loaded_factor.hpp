@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "hplcast/fit/findings.hpp"
@@ -33,8 +34,7 @@ class FactorLoader {
   const CheckOptions& options_;
   std::vector<Change> changes_;
   std::vector<LoggedOutlier> outliers_;
-  std::vector<StoredCampaign> campaigns_;
-  std::vector<std::string> protocols_, jobs_;  ///< by id of a campaign
+  std::unordered_map<std::int64_t, StoredCampaign> campaigns_;  ///< by id
 };
 
 }  // namespace hplcast::study

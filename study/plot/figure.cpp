@@ -199,16 +199,14 @@ std::string legend_html(const std::vector<LegendEntry>& legend) {
   return html + "</ul>\n";
 }
 
-std::string figure_html(const Figure& figure) {
-  return "<figure>\n<h3>" + core::xml_escaped(figure.heading) + "</h3>\n" + legend_html(figure.legend) +
-         "<div class=\"wide\">" + figure.svg() + "</div>\n" +
-         (figure.caption.empty() ? "" : "<figcaption>" + core::xml_escaped(figure.caption) + "</figcaption>\n") +
-         "</figure>\n";
-}
-
 std::string figures_html(const std::vector<Figure>& figures) {
   std::string html = "<div class=\"plots\">\n";
-  for (const Figure& figure : figures) html += figure_html(figure);
+  for (const Figure& figure : figures) {
+    html += "<figure>\n<h3>" + core::xml_escaped(figure.heading) + "</h3>\n" + legend_html(figure.legend) +
+            "<div class=\"wide\">" + figure.svg() + "</div>\n";
+    if (!figure.caption.empty()) html += "<figcaption>" + core::xml_escaped(figure.caption) + "</figcaption>\n";
+    html += "</figure>\n";
+  }
   return html + "</div>\n";
 }
 

@@ -95,7 +95,6 @@ class Figure {
 };
 
 /// As a part of a page.
-std::string figure_html(const Figure& figure);
 std::string figures_html(const std::vector<Figure>& figures);
 std::string legend_html(const std::vector<LegendEntry>& legend);
 

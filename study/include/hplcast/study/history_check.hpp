@@ -104,9 +104,8 @@ struct CostOptions {
   core::HplParameters parameters;
   std::vector<std::uint64_t> seeds = {1, 2, 3};  ///< the same random numbers for all clusters that are compared
   int jobs = 1;
-  study::SimulationMode mode = study::SimulationMode::automatic;
-  study::SimulatorPrograms programs;
-  std::size_t most_hosts = 10;  ///< those with the largest effects are looked at one by one
+  SimulationMode mode = SimulationMode::automatic;
+  SimulatorPrograms programs;
 };
 
 /// What HPL does on one state of the cluster.
@@ -130,7 +129,7 @@ struct Cost {
     Scenario without;                ///< all findings, this host left out, if there is another
     bool pays_to_leave_out = false;  ///< by half a percent at least, and more than the errors
   };
-  std::vector<OfHost> hosts;
+  std::vector<OfHost> hosts;  ///< those with the largest effects, at most ten
 };
 
 /// Whether an open finding is about the speed of CPUs.
