@@ -14,10 +14,6 @@ namespace {
 
 using core::day_s;
 
-bool is_of(const std::string& clusters, const std::string& hosts, const Place& place) {
-  return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
-}
-
 /// @throws core::Error for a name that is not among those that there are.
 void require_known(const char* what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
@@ -26,6 +22,10 @@ void require_known(const char* what, const std::string& name, const std::vector<
 }
 
 }  // namespace
+
+bool is_about(const std::string& clusters, const std::string& hosts, const Place& place) {
+  return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
+}
 
 FactorLoader::FactorLoader(const HistoryDatabase& database, const CheckOptions& options)
     : database_(database), options_(options), changes_(database.changes()), outliers_(database.outliers()) {
@@ -67,13 +67,13 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
   std::vector<std::int64_t> own, of_all;  // times of the changes that apply
   if (options_.use_changes) {
     for (const Change& change : changes_) {
-      if (!is_of(change.cluster, change.hosts, series.place)) continue;
+      if (!is_about(change.cluster, change.hosts, series.place)) continue;
       (change.hosts == "all" ? of_all : own).push_back(change.time_s);
     }
   }
   std::vector<const LoggedOutlier*> outliers;
   for (const LoggedOutlier& outlier : outliers_)
-    if (is_of(outlier.cluster, outlier.hosts, series.place)) outliers.push_back(&outlier);
+    if (is_about(outlier.cluster, outlier.hosts, series.place)) outliers.push_back(&outlier);
   const auto before = [](const std::vector<std::int64_t>& times, std::int64_t time_s) {
     return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), time_s) - times.begin());
   };
@@ -112,7 +112,7 @@ std::optional<Change> FactorLoader::nearest_change(const Place& place, std::int6
   std::optional<Change> nearest;
   for (const Change& change : changes_) {
     const std::int64_t distance = std::abs(change.time_s - time_s);
-    if (!is_of(change.cluster, change.hosts, place) || distance > 30 * day_s) continue;
+    if (!is_about(change.cluster, change.hosts, place) || distance > 30 * day_s) continue;
     if (!nearest || distance < std::abs(nearest->time_s - time_s)) nearest = change;
   }
   return nearest;

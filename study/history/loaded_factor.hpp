@@ -9,6 +9,9 @@
 
 namespace hplcast::study {
 
+/// Whether an entry of a log is about a place; an empty host: about all hosts of its cluster.
+bool is_about(const std::string& clusters, const std::string& hosts, const Place& place);
+
 /// A factor of a cluster, with what the logs say of its runs.
 struct LoadedFactor {
   std::string cluster, factor;

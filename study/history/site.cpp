@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <ostream>
 
@@ -31,8 +32,11 @@ const char* to_string(CellKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+struct ShownFactor;
+
 /// The runs of one CPU as they are shown.
 struct ShownSeries {
+  const ShownFactor* factor = nullptr;
   Place place;
   const fit::CpuHistory* history = nullptr;
   std::vector<fit::RunScore> own;  ///< against its own runs
@@ -46,19 +50,21 @@ struct ShownFactor {
   std::string unit;
 };
 
-/// Flags of the ratios to what all CPUs had in common; empty where there is none.
+/// Flags of the ratios to what all CPUs had in common; untested where there is none.
 std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor, const CheckOptions& options,
                                                      fit::RunTests& tests) {
+  std::vector<std::vector<fit::RunScore>> result;
   std::vector<fit::DatedValues> dated;
+  bool are_positive = true;
   for (const fit::CpuHistory& cpu : factor.history.cpus) {
+    result.emplace_back(cpu.value.size());
     fit::DatedValues& one = dated.emplace_back();
     one.value = cpu.value;
     for (std::int64_t time_s : cpu.time_s) one.day.push_back(core::day_of(time_s));
-    if (std::any_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; })) return {};
+    are_positive &= std::none_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; });
   }
-  if (dated.size() < options.tests.least_cpus) return {};
+  if (!are_positive || dated.size() < options.tests.least_cpus) return result;
   const fit::CommonFactor common = fit::common_factor(dated);
-  std::vector<std::vector<fit::RunScore>> result;
   for (std::size_t c = 0; c < dated.size(); ++c) {
     const fit::CpuHistory& cpu = factor.history.cpus[c];
     fit::RunSeries series;
@@ -71,36 +77,32 @@ std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor,
       series.epoch.push_back(cpu.ratio_epoch[i]);
     }
     const auto scores = tests.scores(series);
-    auto& of_cpu = result.emplace_back(cpu.value.size());
-    for (std::size_t i = 0; i < runs.size(); ++i) of_cpu[runs[i]] = scores[i];
+    for (std::size_t i = 0; i < runs.size(); ++i) result[c][runs[i]] = scores[i];
   }
   return result;
 }
 
-CellKind kind_of(bool outlier, const fit::RunScore& own, const fit::RunScore* ratio) {
+CellKind kind_of(bool outlier, const fit::RunScore& own, const fit::RunScore& ratio) {
   if (outlier) return CellKind::outlier;
-  for (const fit::RunScore* score : {ratio, &own}) {
-    if (score == nullptr || !fit::is_flagged(score->region)) continue;
-    return score->region == fit::Region::below ? CellKind::below : CellKind::above;
-  }
-  const bool tested =
-      own.region != fit::Region::untested || (ratio != nullptr && ratio->region != fit::Region::untested);
+  for (const fit::RunScore* score : {&ratio, &own})
+    if (fit::is_flagged(score->region)) return score->region == fit::Region::below ? CellKind::below : CellKind::above;
+  const bool tested = own.region != fit::Region::untested || ratio.region != fit::Region::untested;
   return tested ? CellKind::inside : CellKind::untested;
 }
 
-ShownFactor shown(LoadedFactor loaded, const CheckOptions& options) {
-  ShownFactor result{std::move(loaded), {}, ""};
-  if (const FactorInfo* info = find_factor(result.loaded.factor)) result.unit = info->unit;
+/// Its series point into the factor.
+void show(LoadedFactor loaded, const CheckOptions& options, ShownFactor& factor) {
+  factor.loaded = std::move(loaded);
+  if (const FactorInfo* info = find_factor(factor.loaded.factor)) factor.unit = info->unit;
   fit::RunTests tests({options.tests.confidence, 1, options.tests.least_runs, options.tests.least_sd});
-  const auto ratios = ratio_scores(result.loaded, options, tests);
-  for (std::size_t c = 0; c < result.loaded.places.size(); ++c) {
-    const fit::CpuHistory& cpu = result.loaded.history.cpus[c];
-    ShownSeries one{result.loaded.places[c], &cpu, tests.scores({1, cpu.value, cpu.outlier, cpu.own_epoch}), {}};
+  const auto ratios = ratio_scores(factor.loaded, options, tests);
+  for (std::size_t c = 0; c < factor.loaded.places.size(); ++c) {
+    const fit::CpuHistory& cpu = factor.loaded.history.cpus[c];
+    ShownSeries& one = factor.series.emplace_back(ShownSeries{
+        &factor, factor.loaded.places[c], &cpu, tests.scores({1, cpu.value, cpu.outlier, cpu.own_epoch}), {}});
     for (std::size_t i = 0; i < cpu.value.size(); ++i)
-      one.kinds.push_back(kind_of(cpu.outlier[i], one.own[i], ratios.empty() ? nullptr : &ratios[c][i]));
-    result.series.push_back(std::move(one));
+      one.kinds.push_back(kind_of(cpu.outlier[i], one.own[i], ratios[c][i]));
   }
-  return result;
 }
 
 /// Part of a file's name: letters, digits, "-", ".", "_"; others become "_".
@@ -269,16 +271,13 @@ class Site {
       : options_(options), folder_(std::move(folder)), changes_(database.changes()) {}
 
   void add_cluster(const FactorLoader& loader, const std::string& cluster) {
-    std::vector<ShownFactor> factors;
+    std::deque<ShownFactor> factors;  // which stay where they are
     for (const std::string& name : loader.factors()) {
       LoadedFactor loaded = loader.load(cluster, name);
-      if (!loaded.places.empty()) factors.push_back(shown(std::move(loaded), options_));
+      if (!loaded.places.empty()) show(std::move(loaded), options_, factors.emplace_back());
     }
-    // Series point into their own factor, which has moved: the vector is whole only now.
-    for (ShownFactor& factor : factors)
-      for (std::size_t c = 0; c < factor.series.size(); ++c) factor.series[c].history = &factor.loaded.history.cpus[c];
     for (const ShownFactor& factor : factors) add_overview(cluster, factor);
-    add_hosts(cluster, factors);
+    add_hosts(factors);
   }
 
   void add_index(const HistoryCheck& check) {
@@ -294,7 +293,8 @@ class Site {
               (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) +
               (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ".</p>\n";
     for (const std::string& note : check.notes) html += "<p class=\"note\">" + core::xml_escaped(note) + "</p>\n";
-    html += "<h2>All CPUs over time</h2>\n<p>" + overviews_ + "</p>\n<h2>Hosts</h2>\n<p>" + hosts_ + "</p>\n";
+    html +=
+        section("All CPUs over time") + "<p>" + overviews_ + "</p>\n" + section("Hosts") + "<p>" + hosts_ + "</p>\n";
     const std::string past = findings_table(check, false);
     html += "<h2>Past findings</h2>\n" + (past.empty() ? nothing : past) + "<h2>Changes</h2>\n";
     HtmlTable table({"date", "cluster", "hosts", "type", "what"}, "texts");
@@ -313,12 +313,10 @@ class Site {
     size_.largest_bytes = std::max(size_.largest_bytes, page.size());
   }
 
-  std::vector<Change> changes_of(const std::string& cluster, const std::string& host) const {
+  std::vector<Change> changes_of(const Place& place) const {
     std::vector<Change> result;
     for (const Change& change : changes_)
-      if (list_names(change.cluster, cluster) &&
-          (host.empty() ? change.hosts == "all" : list_names(change.hosts, host)))
-        result.push_back(change);
+      if (is_about(change.cluster, change.hosts, place)) result.push_back(change);
     return result;
   }
 
@@ -351,7 +349,7 @@ class Site {
         html += " &middot; " +
                 link(overview_page(cluster, factor.loaded.factor, other), "part " + std::to_string(other + 1));
       html += "</nav>\n" + key() + "<div class=\"wide long\">" +
-              overview_svg(pages[part], time, changes_of(cluster, "")) + "</div>\n";
+              overview_svg(pages[part], time, changes_of({cluster, "", -1})) + "</div>\n";
       if (part == 0)
         html += "<h2>Newest runs of " + std::to_string(newest.size()) + " CPUs</h2>\n<div class=\"wide long\">" +
                 histogram_svg(newest, factor.unit) + "</div>\n";
@@ -369,49 +367,46 @@ class Site {
                         {"change", Marker::line, "logged change"}});
   }
 
-  void add_hosts(const std::string& cluster, const std::vector<ShownFactor>& factors) {
-    std::map<std::string, std::vector<std::pair<const ShownFactor*, const ShownSeries*>>> hosts;
+  void add_hosts(const std::deque<ShownFactor>& factors) {
+    std::map<std::string, std::vector<const ShownSeries*>> hosts;
     std::vector<std::string> order;  // that of the series
     for (const ShownFactor& factor : factors) {
       for (const ShownSeries& one : factor.series) {
         if (hosts.count(one.place.host) == 0) order.push_back(one.place.host);
-        hosts[one.place.host].push_back({&factor, &one});
+        hosts[one.place.host].push_back(&one);
       }
     }
     for (const std::string& host : order) {
-      const auto& list = hosts.at(host);
+      const std::vector<const ShownSeries*>& all = hosts.at(host);
       std::string html = "<nav>" + link("index.html", "What needs attention") + "</nav>\n" + key();
-      std::vector<const ShownSeries*> all;
-      for (const auto& one : list) all.push_back(one.second);
       TimeRange time = range_of(all);
       const std::size_t most = std::max<std::size_t>(500, runs_of_page / all.size());
       for (const ShownSeries* one : all) {
         const std::size_t runs = one->kinds.size();
-        if (runs <= most) continue;
-        time.begin_s = std::max(time.begin_s, one->history->time_s[runs - most]);
+        if (runs > most) time.begin_s = std::max(time.begin_s, one->history->time_s[runs - most]);
       }
       std::size_t plots = 0;
-      for (const auto& [factor, series] : list) {
-        const std::string title = to_string(series->place) + ", " + factor->loaded.factor;
+      for (const ShownSeries* one : all) {
+        const std::string title = to_string(one->place) + ", " + one->factor->loaded.factor;
         const std::string id = "values-" + std::to_string(++plots);
         html += "<div class=\"wide long\">" +
-                evolution_svg(id, *series, time, changes_of(cluster, host), title, factor->unit) + "</div>\n";
+                evolution_svg(id, *one, time, changes_of(one->place), title, one->factor->unit) + "</div>\n";
       }
-      html += rows_of(list);
-      write(host_page(list.front().second->place), host, html);
-      add_link(hosts_, link(host_page(list.front().second->place), host));
+      const std::string page = host_page(all.front()->place);
+      write(page, host, html + rows_of(all));
+      add_link(hosts_, link(page, host));
     }
   }
 
   /// The newest rows, newest first.
-  static std::string rows_of(const std::vector<std::pair<const ShownFactor*, const ShownSeries*>>& list) {
+  static std::string rows_of(const std::vector<const ShownSeries*>& all) {
     std::vector<std::pair<std::int64_t, std::vector<std::string>>> rows;
-    for (const auto& [factor, series] : list) {
-      for (std::size_t i = 0; i < series->kinds.size(); ++i) {
-        rows.push_back(
-            {series->history->time_s[i],
-             {date_text(series->history->time_s[i]), std::to_string(series->place.cpu), factor->loaded.factor,
-              core::printed("%.6g", series->history->value[i]), to_string(series->kinds[i])}});
+    for (const ShownSeries* one : all) {
+      for (std::size_t i = 0; i < one->kinds.size(); ++i) {
+        const std::int64_t time_s = one->history->time_s[i];
+        rows.push_back({time_s,
+                        {date_text(time_s), std::to_string(one->place.cpu), one->factor->loaded.factor,
+                         core::printed("%.6g", one->history->value[i]), to_string(one->kinds[i])}});
       }
     }
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
