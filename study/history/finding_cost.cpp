@@ -16,11 +16,10 @@ core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::
   if (!(factor > 0) || !std::isfinite(factor)) throw core::DomainError("speed factor", factor, "a number > 0");
   const auto& names = cluster.hosts.names();
   const auto found = std::find(names.begin(), names.end(), host);
-  if (!host.empty() && found == names.end()) {
+  if (!host.empty() && found == names.end())
     throw core::DomainError("host", host,
                             "a host of the cluster " + cluster.name + " (" + cluster.hosts.values().names + ")",
                             "give models of the cluster that was watched with --normal");
-  }
   if (cpu >= cluster.hosts.values().cpus)
     throw core::DomainError("CPU of " + host, cpu, "below " + std::to_string(cluster.hosts.values().cpus));
   core::ClusterModel result = cluster;
@@ -202,11 +201,10 @@ core::ClusterModel without_findings(const HistoryCheck& check, const core::Clust
 core::ClusterModel normal_cluster(const HistoryDatabase& database, const HistoryCheck& check,
                                   const std::string& cluster) {
   const std::string json = database.latest_cluster_json(cluster.empty() ? database.clusters().front() : cluster);
-  if (json.empty()) {
+  if (json.empty())
     throw core::Error(core::ExitCode::bad_input,
                       "the history has no models of the cluster\n  hint: give some with --normal; `history add` keeps "
                       "those of archives");
-  }
   std::istringstream in(json);
   return without_findings(check, core::read_cluster(in, database.path().string()));
 }

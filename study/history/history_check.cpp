@@ -134,15 +134,13 @@ void add_notes(const std::vector<LoadedFactor>& loaded, const CheckOptions& opti
     series += factor.places.size();
     if (factor.places.size() < options.tests.least_cpus) ++few;
   }
-  if (check.counts.newest_untested > 0) {
+  if (check.counts.newest_untested > 0)
     check.notes.push_back("not tested: the newest runs of " + std::to_string(check.counts.newest_untested) + " of " +
                           std::to_string(series) + " CPUs and factors; the one that lacks most needs " +
                           std::to_string(check.counts.missing_runs) + " more campaigns");
-  }
-  if (few == loaded.size() && options.tests.cluster && !loaded.empty()) {
+  if (few == loaded.size() && options.tests.cluster && !loaded.empty())
     check.notes.push_back("too few CPUs to compare with each other (" + std::to_string(options.tests.least_cpus) +
                           " are needed): each was compared with its own earlier runs");
-  }
 }
 
 }  // namespace

@@ -24,16 +24,14 @@ using core::day_s;
 
 void refuse_wrong_times(const CampaignRecord& campaign, std::int64_t now) {
   constexpr std::int64_t year_2000_s = 946684800;
-  if (campaign.end_s < campaign.start_s) {
+  if (campaign.end_s < campaign.start_s)
     throw core::Error(core::ExitCode::bad_input, "the campaign ended " +
                                                      std::to_string(campaign.start_s - campaign.end_s) +
                                                      " s before it began: the clock went back while it ran");
-  }
-  if (campaign.start_s < year_2000_s || campaign.end_s > now + day_s) {
+  if (campaign.start_s < year_2000_s || campaign.end_s > now + day_s)
     throw core::Error(core::ExitCode::bad_input, "the campaign is of " + date_text(campaign.start_s) + " to " +
                                                      date_text(campaign.end_s) +
                                                      "; expected a time in the past, since 2000: the clock was wrong");
-  }
 }
 
 /// Writes the campaigns of one source, inside a transaction of the caller.
@@ -101,11 +99,10 @@ class CampaignWriter {
     SQLite::bind(at_that_time_, factor, place, one.time_s);
     const bool taken = at_that_time_.executeStep();
     at_that_time_.reset();
-    if (taken) {
+    if (taken)
       throw core::Error(core::ExitCode::bad_input, to_string(one.place) + " has two values of " + one.factor + " at " +
                                                        std::to_string(one.time_s) + " s (" + date_text(one.time_s) +
                                                        "): two campaigns at one time");
-    }
     SQLite::bind(observation_, factor, place, one.time_s, campaign, one.value);
     observation_.exec();
     observation_.reset();

@@ -52,10 +52,9 @@ std::vector<FactorColumn> factor_columns(const core::CsvReader& csv) {
       break;
     }
   }
-  if (columns.empty()) {
+  if (columns.empty())
     throw core::ParseError({csv.name(), 1, ""}, "no column of a factor; found " + core::comma_separated(csv.header()),
                            "docs/use/history.md lists the factors, such as dgemm_gflops or mean_frequency");
-  }
   return columns;
 }
 

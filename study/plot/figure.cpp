@@ -192,10 +192,9 @@ std::string Figure::svg(const std::string& attributes) const {
 std::string legend_html(const std::vector<LegendEntry>& legend) {
   if (legend.empty()) return "";
   std::string html = "<ul class=\"legend\">\n";
-  for (const LegendEntry& entry : legend) {
+  for (const LegendEntry& entry : legend)
     html += "<li><svg viewBox=\"-8 -8 16 16\" aria-hidden=\"true\"><path class=\"" + entry.css_class + "\" d=\"" +
             marker_path(entry.marker) + "\"/></svg>" + core::xml_escaped(entry.name) + "</li>\n";
-  }
   return html + "</ul>\n";
 }
 

@@ -35,10 +35,9 @@ std::string values(const ReportData& data, Get get) {
 
 std::string summary_html(const ReportData& data, const Comparison& comparison) {
   const ComparisonSummary& summary = comparison.summary;
-  if (summary.n == 0) {
+  if (summary.n == 0)
     return "<p class=\"lead\">" + std::to_string(data.predictions.size()) +
            " predictions; none of these configurations has been run for real.</p>\n";
-  }
   std::string html = "<p class=\"lead\">The predictions of " + std::to_string(summary.n) +
                      (summary.n == 1 ? " configuration is" : " configurations are") + " off by " +
                      core::readable_percent(summary.median_abs_error) + " in the median, and by " +
@@ -312,9 +311,8 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
       return StudyFile::explanation;
     }
     // cluster.json has no HPL parameters, compare.json no model: both are JSON of a study, too.
-    if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos) {
+    if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos)
       return StudyFile::other;
-    }
     const auto predictions = core::read_predictions(copy, name);
     data.predictions.insert(data.predictions.end(), predictions.begin(), predictions.end());
     data.sources.push_back(name);
@@ -364,10 +362,9 @@ void write_report(std::ostream& out, const ReportData& data) {
   html += list_html("Measured, but not predicted", names_of(comparison.unmatched_real));
   if (!comparison.rows.empty())
     html += list_html("Predicted, but not measured", names_of(comparison.unmatched_predicted));
-  if (comparison.failed_residuals > 0) {
+  if (comparison.failed_residuals > 0)
     html += "<p class=\"note\">" + std::to_string(comparison.failed_residuals) +
             " measured runs were left out: HPL says that their results are wrong.</p>\n";
-  }
   html += list_html("Doubts about the model", doubts_of(data)) + provenance_html(data);
   out << html_page(parts.title(data), html, Script::sorts_tables);
 }

@@ -51,12 +51,10 @@ Figure grid_figure(const ProcessGrid& grid, const GridRates& rates) {
   std::vector<PlotPoint> line;
   for (const auto& [N, gflops] : rates.predicted) line.push_back({static_cast<double>(N), median(gflops)});
   plot.line(line, "predicted-line");
-  for (const auto& [N, gflops] : rates.predicted) {
-    for (const double rate : gflops) {
+  for (const auto& [N, gflops] : rates.predicted)
+    for (const double rate : gflops)
       plot.marker({static_cast<double>(N), rate}, Marker::diamond, "predicted",
                   "N=" + std::to_string(N) + " " + name + ": predicted " + readable(rate) + " Gflop/s");
-    }
-  }
   for (const auto* row : rates.rows) {
     const auto N = static_cast<double>(row->parameters.N);
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
@@ -97,10 +95,9 @@ CurvePart part_of(const core::PanelCost& cost, const core::HplParameters& p) {
 /// By falling remaining order, as HPL goes.
 std::vector<CurvePart> parts_of(const core::Prediction& prediction) {
   std::vector<CurvePart> parts;
-  for (const auto* costs : {&prediction.sampling->windows, &prediction.sampling->pieces}) {
+  for (const auto* costs : {&prediction.sampling->windows, &prediction.sampling->pieces})
     for (const core::PanelCost& cost : *costs)
       if (cost.time_s > 0) parts.push_back(part_of(cost, prediction.parameters));
-  }
   std::sort(parts.begin(), parts.end(), [](const CurvePart& a, const CurvePart& b) { return a.to > b.to; });
   return parts;
 }
@@ -154,15 +151,13 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
             "band");
   plot.line({{low, low}, {high, high}}, "identity");
   const auto markers = markers_of(rows);
-  for (const auto& row : rows) {
+  for (const auto& row : rows)
     plot.line(
         {{row.real_gflops.front(), row.predicted_median_gflops}, {row.real_gflops.back(), row.predicted_median_gflops}},
         "range");
-  }
-  for (const auto& row : rows) {
+  for (const auto& row : rows)
     plot.marker({row.real_median_gflops, row.predicted_median_gflops}, markers.at(grid_of(row.parameters)), "measured",
                 measured_and_predicted(row));
-  }
   std::set<Marker> shapes;
   for (const auto& entry : markers) shapes.insert(entry.second);
   if (shapes.size() > 1)
@@ -176,9 +171,8 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
 std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
                                    const std::vector<core::Prediction>& predictions) {
   std::map<ProcessGrid, GridRates> grids;
-  for (const auto& prediction : predictions) {
+  for (const auto& prediction : predictions)
     grids[grid_of(prediction.parameters)].predicted[prediction.parameters.N].push_back(prediction.gflops);
-  }
   for (const auto& row : rows) grids[grid_of(row.parameters)].rows.push_back(&row);
   std::vector<Figure> figures;
   for (const auto& [grid, rates] : grids) figures.push_back(grid_figure(grid, rates));

@@ -51,9 +51,8 @@ std::string effects_text(const AnovaRow& row, const std::vector<ViewFactor>& fac
   std::string text;
   constexpr std::size_t most_levels = 12;
   if (factor->levels.size() > most_levels) return std::to_string(factor->levels.size()) + " levels";
-  for (const std::string& level : factor->levels) {
+  for (const std::string& level : factor->levels)
     text += (text.empty() ? "" : "; ") + level + ": " + core::readable_change(row.effects.at(level));
-  }
   return text;
 }
 
@@ -268,13 +267,11 @@ std::string influence_html(const Sweep& sweep) {
   if (order_factor(sweep.factors) != nullptr) note += " at the same N";
   if (!analysis.balanced) note += "; not every combination of levels is there equally often: shares overlap";
   note += ". Effect: mean at this level over the mean of all.";
-  if (tested) {
+  if (tested)
     note += " p: probability of such a share by chance. " + core::readable_percent(analysis.residual_share) +
             " of the variance is not explained (" + std::to_string(analysis.residual_freedom) + " degrees of freedom).";
-  }
-  for (const ViewFactor& factor : sweep.factors) {
+  for (const ViewFactor& factor : sweep.factors)
     if (!factor.with.empty()) note += " " + factor.name + " always changes together with " + factor.with + ".";
-  }
   return section("Influence of the factors", note) + table.html();
 }
 

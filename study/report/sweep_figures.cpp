@@ -52,9 +52,8 @@ std::vector<Series> series_of(const std::vector<SweepResult>& results, const std
   for (const std::size_t i : chosen) {
     Series& one = series[levels_at(apart, i)];
     if (one.rates.empty()) {
-      for (const ViewFactor* factor : apart) {
+      for (const ViewFactor* factor : apart)
         one.name += (one.name.empty() ? "" : "; ") + factor->name + ": " + factor->levels[factor->of[i]];
-      }
       // The title names the only one; a level of a list says nothing more with its many names.
       if (apart.size() == 1) {
         const ViewFactor& only = *apart.front();
@@ -125,11 +124,10 @@ Figure curves(const std::string& name, const std::string& title, const ViewFacto
     if (numbers) plot.line(line, css + "-line");
     for (const auto& [at, rates] : series[s].rates) {
       const std::string level = numbers ? readable(at) : x.levels[static_cast<std::size_t>(at)];
-      for (const double rate : rates) {
+      for (const double rate : rates)
         plot.marker({at + shift, rate}, marker_of(s), css,
                     x.name + " " + level + (series[s].name.empty() ? "" : "; " + series[s].name) + ": " +
                         readable(rate) + " " + response.name);
-      }
     }
     if (series.size() > 1) plot.legend.push_back({css, marker_of(s), series[s].name});
   }
@@ -171,9 +169,8 @@ std::vector<SweepResult> of_largest_order(const std::vector<SweepResult>& result
   long long largest = 0;
   for (const SweepResult& result : results) largest = std::max(largest, result.prediction.parameters.N);
   std::vector<SweepResult> list;
-  for (const SweepResult& result : results) {
+  for (const SweepResult& result : results)
     if (result.prediction.parameters.N == largest) list.push_back(result);
-  }
   return list;
 }
 
@@ -212,9 +209,8 @@ Figure heat_map(const std::map<ProcessGrid, double>& grids, const std::set<int>&
 /// The rate over log2(P / Q), with the names of some grids on the axis.
 Figure shape_figure(const std::map<ProcessGrid, double>& grids, const std::vector<SweepResult>& results) {
   std::map<double, ProcessGrid> by_shape;
-  for (const auto& [grid, rate] : grids) {
+  for (const auto& [grid, rate] : grids)
     by_shape.emplace(std::log2(static_cast<double>(grid.first) / grid.second), grid);
-  }
   const double first = by_shape.begin()->first, range = std::max(by_shape.rbegin()->first - first, 1e-9);
   std::vector<Series> series(1);
   for (const SweepResult& result : results) {
@@ -254,9 +250,8 @@ std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, cons
     // Of many orders the largest: what counts is what the machine is used for.
     for (std::size_t n = orders > most_orders ? orders - 1 : 0; n < orders; ++n) {
       std::vector<std::size_t> chosen;
-      for (std::size_t i = 0; i < results.size(); ++i) {
+      for (std::size_t i = 0; i < results.size(); ++i)
         if (!split || order->of[i] == n) chosen.push_back(i);
-      }
       Factors apart = apart_of(x, factors, partners);
       if (combinations(apart, chosen) > most_series) apart.clear();
       const std::string by = apart.size() == 1 ? ", by " + apart.front()->name : "";

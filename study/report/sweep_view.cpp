@@ -66,9 +66,8 @@ ViewFactor view_of(const std::vector<SweepResult>& results, const std::string& n
 bool change_together(const ViewFactor& a, const ViewFactor& b) {
   if (a.levels.size() != b.levels.size()) return false;
   std::map<std::size_t, std::size_t> partner;
-  for (std::size_t i = 0; i < a.of.size(); ++i) {
+  for (std::size_t i = 0; i < a.of.size(); ++i)
     if (partner.emplace(a.of[i], b.of[i]).first->second != b.of[i]) return false;
-  }
   return true;  // as many levels on both sides: the map is one to one
 }
 
@@ -86,9 +85,8 @@ ViewFactor combined(const std::vector<ViewFactor>& parts) {
     for (std::size_t k = 0; k < row.size(); ++k) level += (k == 0 ? "" : ", ") + parts[k].levels[row[k]];
     result.levels.push_back(level);
   }
-  for (const auto& row : rows) {
+  for (const auto& row : rows)
     result.of.push_back(static_cast<std::size_t>(std::distance(different.begin(), different.find(row))));
-  }
   return result;
 }
 
@@ -136,10 +134,9 @@ std::vector<ViewFactor> view_factors(const std::vector<SweepResult>& results, co
     if (is_listed && of_list.empty()) place_of_list = factors.size();
     group.push_back(std::move(factor));
   }
-  if (!of_list.empty()) {
+  if (!of_list.empty())
     factors.insert(factors.begin() + static_cast<std::ptrdiff_t>(place_of_list),
                    of_list.size() == 1 ? of_list.front() : combined(of_list));
-  }
   return factors;
 }
 

@@ -106,13 +106,11 @@ int ranks_of(const TuneRequest& request) {
 }
 
 void check_request(const TuneRequest& request) {
-  if (!(request.memory_fraction > 0 && request.memory_fraction <= 1)) {
+  if (!(request.memory_fraction > 0 && request.memory_fraction <= 1))
     throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
-  }
-  if (needs_energy(request.objective) && !request.cluster.power) {
+  if (needs_energy(request.objective) && !request.cluster.power)
     throw core::DomainError("objective", to_string(request.objective), "a cluster with power",
                             "`hplcast fit power` measures it; docs/formats/cluster-json.md says how to write it");
-  }
   if (!(request.budget_s > 0)) throw core::DomainError("budget", request.budget_s, "a positive time");
   for_parameters([&](const TunedParameter& one) {
     if ((request.*one.levels).empty()) throw core::DomainError("levels", "none", "at least one of each parameter");
@@ -176,9 +174,8 @@ double in_unit(Objective objective, double merit) {
 
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB) {
   const core::Hosts::Values& hosts = cluster.hosts.values();
-  if (!(hosts.memory_bytes > 0)) {
+  if (!(hosts.memory_bytes > 0))
     throw core::DomainError("memory_bytes", hosts.memory_bytes, "the memory of a host in " + cluster.name, "give -N");
-  }
   const double used_hosts = std::ceil(static_cast<double>(ranks) / hosts.cores);
   const double bytes = memory_fraction * hosts.memory_bytes * used_hosts;
   const double N = std::floor(std::sqrt(bytes / 8) / NB) * NB;
@@ -223,10 +220,9 @@ TuneResult tune(const TuneRequest& request) {
     full_size.parameters = candidate;
     const RunPlan plan = resolve(full_size);
     if (!mode) mode = plan.unsampled_mode();
-    for (const std::string& warning : plan.warnings()) {
+    for (const std::string& warning : plan.warnings())
       if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
         result.warnings.push_back(warning);
-    }
   }
   TunePredictor predictor(request, *mode);
   probe(request, candidates.front(), predictor);
@@ -259,22 +255,19 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
     if (entry.interval) row["interval"] = interval_in_unit(result.objective, *entry.interval);
     json["ranking"].push_back(std::move(row));
   }
-  for (const TuneRound& round : result.rounds) {
+  for (const TuneRound& round : result.rounds)
     json["rounds"].push_back({{"N", round.N},
                               {"windows", round.windows},
                               {"configurations", round.configurations},
                               {"seeds", round.seeds},
                               {"predictions", round.predictions},
                               {"wall_s", round.wall_s}});
-  }
-  for (const AnovaRow& row : result.influence.rows) {
+  for (const AnovaRow& row : result.influence.rows)
     json["influence"].push_back(
         {{"factor", row.name}, {"share", row.share}, {"p_value", row.p_value}, {"effects", row.effects}});
-  }
   json["influence_balanced"] = result.influence.balanced;
-  for (const PanelLevel& level : result.panel) {
+  for (const PanelLevel& level : result.panel)
     json["panel"].push_back({{"factor", level.factor}, {"level", level.level}, {"effect", level.effect}});
-  }
   json["panel_chance"] = result.panel_chance;
   if (result.gain) json["gain"] = *result.gain;
   json["not_tried"] = result.not_tried.size();

@@ -129,9 +129,8 @@ class TuneRounds {
   /// As much of the run as there is time for: the full N if that is for two windows of it or more.
   TuneScale affordable_scale(const std::vector<core::HplParameters>& configurations, double available_s) const {
     constexpr int fewest = 2;  // a curve needs them
-    for (int windows = WindowRule().windows; windows >= fewest; --windows) {
+    for (int windows = WindowRule().windows; windows >= fewest; --windows)
       if (predictor_.wall_s(configurations, {N_, windows}, 1) <= available_s) return {N_, windows};
-    }
     if (scale_.N == N_) return scale_;
     return {predictor_.affordable_N(configurations, available_s, scale_.N, N_)};
   }
@@ -148,10 +147,9 @@ class TuneRounds {
                                           std::size_t seeds, double available_s, const std::string& what) {
     std::vector<TunePredictor::Asked> asked;
     for (core::HplParameters& parameters : configurations) parameters.N = scale.N;
-    for (std::size_t seed = 0; seed < seeds; ++seed) {
+    for (std::size_t seed = 0; seed < seeds; ++seed)
       for (const core::HplParameters& parameters : configurations)
         asked.push_back({parameters, request_.seed + seed, scale.windows});
-    }
     const auto predictions =
         predictor_.predict(asked, predictor_.elapsed_s() + available_s, what + ", N=" + std::to_string(scale.N));
     std::vector<TunedConfiguration> entries(configurations.size());
@@ -200,9 +198,8 @@ class TuneRounds {
     auto& rest = result_.not_tried;
     std::stable_sort(rest.begin(), rest.end(), [&](const auto& a, const auto& b) { return expected(a) > expected(b); });
     std::size_t taken = 0;
-    while (taken < std::min(rest.size(), kept_of(ended.size())) && expected(rest[taken]) > bar) {
+    while (taken < std::min(rest.size(), kept_of(ended.size())) && expected(rest[taken]) > bar)
       candidates.push_back(rest[taken++]);
-    }
     rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(taken));
   }
 

@@ -33,20 +33,17 @@ std::vector<double> logarithmic(double first, double last) {
 
 std::vector<core::KernelShape> grid(const core::ShapeRange& range) {
   std::vector<core::KernelShape> shapes;
-  for (const double m : logarithmic(range.min.m, range.max.m)) {
-    for (const double n : logarithmic(range.min.n, range.max.n)) {
+  for (const double m : logarithmic(range.min.m, range.max.m))
+    for (const double n : logarithmic(range.min.n, range.max.n))
       for (const double k : logarithmic(range.min.k, range.max.k)) shapes.push_back({m, n, k});
-    }
-  }
   return shapes;
 }
 
 core::Monomial highest(const core::Polynomial& polynomial) {
   const auto degree = [](const core::Monomial& term) { return term.m + term.n + term.k; };
   core::Monomial result;
-  for (const core::Monomial& term : polynomial.terms()) {
+  for (const core::Monomial& term : polynomial.terms())
     if (degree(term) > degree(result)) result = term;
-  }
   return result;
 }
 
@@ -84,10 +81,9 @@ void to_level(ClusterModel& cluster, const std::string& level) {
   }
   if (level != "M2") throw core::DomainError("kernel model", level, "M1 or M2");
   const std::string dgemm = kernel_of(cluster, "dgemm").level();  // not a reference: GCC 14 fears the temporary
-  if (dgemm == "M0" || dgemm == "M1") {
+  if (dgemm == "M0" || dgemm == "M1")
     throw core::DomainError("level of dgemm", dgemm, "M2: a model with one product says nothing of the others",
                             "fit dgemm as M2, or assemble the cluster with a polynomial model");
-  }
 }
 
 }  // namespace

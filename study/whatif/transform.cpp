@@ -182,9 +182,8 @@ void scale_intercept(core::Segment& segment, double factor) {
 
 core::KernelModel& kernel_of(ClusterModel& cluster, const std::string& kernel) {
   const auto found = cluster.kernels.find(kernel);
-  if (found == cluster.kernels.end()) {
+  if (found == cluster.kernels.end())
     throw core::DomainError("kernel", kernel, "one that the cluster " + cluster.name + " has a model of");
-  }
   return found->second;
 }
 

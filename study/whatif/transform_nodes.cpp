@@ -49,11 +49,10 @@ std::string copy_name(const std::string& name, std::set<std::string>& taken) {
 /// The number of hosts that the argument begins with, from 0 to `most`.
 int count_of(const ClusterModel& cluster, const Argument& argument, int most) {
   const int count = argument.integer(0);
-  if (count < 0 || count > most) {
+  if (count < 0 || count > most)
     throw core::DomainError("number of hosts", count,
                             "0 to " + std::to_string(most) + " of the " + std::to_string(cluster.hosts.count()) +
                                 " hosts of " + cluster.name);
-  }
   return count;
 }
 
@@ -67,9 +66,8 @@ std::vector<int> hosts_from(const ClusterModel& cluster, SpeedRank which) {
   for (std::ptrdiff_t distance = 0; result.size() < order.size(); ++distance) {
     if (middle - distance >= 0) result.push_back(order[static_cast<std::size_t>(middle - distance)]);
     const std::ptrdiff_t above = middle + distance;
-    if (distance > 0 && above < static_cast<std::ptrdiff_t>(order.size())) {
+    if (distance > 0 && above < static_cast<std::ptrdiff_t>(order.size()))
       result.push_back(order[static_cast<std::size_t>(above)]);
-    }
   }
   return result;
 }
@@ -123,20 +121,18 @@ ClusterModel with_models_of(ClusterModel cluster, const std::vector<int>& source
 /// number of hosts changes.
 ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hosts) {
   const core::Topology& topology = cluster.network.values().topology;
-  if (core::hosts_of(topology) && static_cast<int>(hosts.size()) != cluster.hosts.count()) {
+  if (core::hosts_of(topology) && static_cast<int>(hosts.size()) != cluster.hosts.count())
     throw core::DomainError(
         "hosts", std::to_string(hosts.size()),
         "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + core::kind_of(topology) + " joins",
         "change the number of hosts first, then the topology");
-  }
   const std::vector<std::string>& old_names = cluster.hosts.names();
   std::set<std::string> taken(old_names.begin(), old_names.end());
   std::set<int> used;
   std::vector<std::string> names;
   for (const int host : hosts) {
-    if (host < 0 || host >= cluster.hosts.count()) {
+    if (host < 0 || host >= cluster.hosts.count())
       throw core::DomainError("host", host, "0 to " + std::to_string(cluster.hosts.count() - 1));
-    }
     const std::string& name = old_names[static_cast<std::size_t>(host)];
     names.push_back(used.insert(host).second ? name : copy_name(old_names.back(), taken));
   }
@@ -256,9 +252,8 @@ core::PowerModel with_threads(const core::PowerModel& power, int threads) {
 /// core that has its CPU for itself may be faster than that.
 ClusterModel with_ranks_per_node(ClusterModel cluster, int ranks) {
   core::Hosts::Values values = cluster.hosts.values();
-  if (ranks < 1 || ranks > values.cores) {
+  if (ranks < 1 || ranks > values.cores)
     throw core::DomainError("ranks per node", ranks, "1 to " + std::to_string(values.cores) + ", the cores of a host");
-  }
   const bool cyclic = values.rank_to_cpu.kind == core::RankToCpu::Kind::cyclic;
   std::vector<int> cpus;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -272,14 +267,12 @@ ClusterModel with_ranks_per_node(ClusterModel cluster, int ranks) {
   int used = 1;
   for (const int cpu : cpus) used = std::max(used, cpu + 1);
   values.cpus = used;
-  if (values.cpus > values.cores) {
+  if (values.cpus > values.cores)
     throw core::DomainError("ranks per node", ranks, "at least one for each CPU up to the last that is used");
-  }
   for (auto& [kernel, model] : cluster.kernels) {
     std::vector<core::CpuLaw> laws;
-    for (const core::CpuLaw& law : model.overrides()) {
+    for (const core::CpuLaw& law : model.overrides())
       if (law.cpu < used) laws.push_back(law);
-    }
     model =
         core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
   }
@@ -295,10 +288,9 @@ ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argumen
   const int threads = argument.integer(0);
   const double efficiency = argument.size() > 1 ? argument.number(1) : 1;
   const int cores = cluster.hosts.values().cores;
-  if (threads < 1 || cores % threads != 0) {
+  if (threads < 1 || cores % threads != 0)
     throw core::DomainError("threads per rank", threads,
                             "a divisor of the " + std::to_string(cores) + " cores of a host");
-  }
   if (!(efficiency > 0 && efficiency <= 1)) throw core::DomainError("efficiency", efficiency, "a number in (0, 1]");
   for (const char* kernel : threaded_kernels) {
     const auto model = cluster.kernels.find(kernel);
@@ -320,9 +312,8 @@ std::vector<double> host_rates(const ClusterModel& cluster) {
   const int cpus = cluster.hosts.values().cpus;
   for (std::size_t host = 0; host < rates.size(); ++host) {
     double sum_s = 0;
-    for (int cpu = 0; cpu < cpus; ++cpu) {
+    for (int cpu = 0; cpu < cpus; ++cpu)
       sum_s += dgemm->second.law(static_cast<int>(host), cpu).at(shape).mean_s(shape);
-    }
     rates[host] = flop * cpus / sum_s;
   }
   return rates;
@@ -340,9 +331,8 @@ std::vector<int> hosts_by_rate(const ClusterModel& cluster) {
 ClusterModel remove_named_nodes(const ClusterModel& cluster, const std::vector<std::string>& names) {
   std::set<std::string> gone(names.begin(), names.end());
   std::vector<int> stay;
-  for (const int host : all_hosts(cluster)) {
+  for (const int host : all_hosts(cluster))
     if (gone.erase(cluster.hosts.names()[static_cast<std::size_t>(host)]) == 0) stay.push_back(host);
-  }
   if (!gone.empty()) throw core::DomainError("host", *gone.begin(), "a host of " + cluster.name);
   return with_hosts(cluster, stay);
 }

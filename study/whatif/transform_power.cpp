@@ -85,11 +85,10 @@ class CappedFrequencies {
   double highest(const char* name, double cap_w, double wanted_hz, WattsAt watts_at) const {
     if (watts_at(wanted_hz) <= cap_w) return wanted_hz;
     double least = range_of(frequency_).first;
-    if (const double least_w = watts_at(least); least_w > cap_w) {
+    if (const double least_w = watts_at(least); least_w > cap_w)
       throw core::DomainError("power." + std::string(name), core::shortest(cap_w) + " W",
                               "at least " + core::shortest(std::ceil(least_w * 100) / 100) +
                                   " W, what all cores in dgemm draw at " + in_ghz(least));
-    }
     double best = least;
     for (const double state : frequency_.states_hz)
       if (state < wanted_hz && watts_at(state) <= cap_w) best = std::max(best, state);

@@ -92,10 +92,9 @@ ClusterModel scale_capacity(ClusterModel cluster, const Argument& argument) {
   const double factor = argument.factor();
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     core::ScopeModel& scope = network_scope(network);
-    if (!scope.capacity && !network.remote) {
+    if (!scope.capacity && !network.remote)
       throw core::DomainError("capacity of messages inside a host", "not known", "one that can be scaled",
                               "`hplcast assemble --local-capacity` gives one");
-    }
     if (!scope.capacity) scope.capacity = core::LinkCapacity{scope.link_bytes_per_s()};
     scale_capacity_of(scope, factor);
   });

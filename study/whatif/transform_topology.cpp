@@ -11,11 +11,10 @@ namespace {
 
 ClusterModel with_topology(ClusterModel cluster, core::Topology topology) {
   const std::optional<unsigned long> hosts = core::hosts_of(topology);
-  if (hosts && *hosts != static_cast<unsigned long>(cluster.hosts.count())) {
+  if (hosts && *hosts != static_cast<unsigned long>(cluster.hosts.count()))
     throw core::DomainError(core::kind_of(topology),
                             core::parameters_of(topology) + " of " + std::to_string(*hosts) + " hosts",
                             "one of " + std::to_string(cluster.hosts.count()) + " hosts");
-  }
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) { network.topology = topology; });
 }
 
@@ -30,11 +29,10 @@ ClusterModel with_fat_tree(ClusterModel cluster, int hosts_per_leaf, int top_swi
   for (const int count : {hosts_per_leaf, top_switches, links})
     if (count < 1) throw core::DomainError("fat tree", count, "hosts per leaf, top switches and links of 1 or more");
   const int hosts = cluster.hosts.count();
-  if (hosts % hosts_per_leaf != 0 || hosts / hosts_per_leaf < 2) {
+  if (hosts % hosts_per_leaf != 0 || hosts / hosts_per_leaf < 2)
     throw core::DomainError(
         "hosts per leaf switch", hosts_per_leaf,
         "a number that divides the " + std::to_string(hosts) + " hosts into 2 leaf switches or more");
-  }
   const auto number = [](int value) { return static_cast<unsigned>(value); };
   return with_topology(std::move(cluster), core::FatTree{{number(hosts_per_leaf), number(hosts / hosts_per_leaf)},
                                                          {1, number(top_switches)},
@@ -45,10 +43,9 @@ ClusterModel with_top_switches(ClusterModel cluster, const Argument& argument) {
   const core::Topology& topology = cluster.network.values().topology;
   const auto* tree = std::get_if<core::FatTree>(&topology);
   const int top_switches = argument.integer();
-  if (tree == nullptr || tree->children.size() != 2) {
+  if (tree == nullptr || tree->children.size() != 2)
     throw core::DomainError("topology", core::kind_of(topology), "a fat tree of two levels, to change its top switches",
                             "the transformation fat-tree makes one");
-  }
   const int hosts_per_leaf = static_cast<int>(tree->children[0]);
   const int links = static_cast<int>(tree->links[1]);
   return with_fat_tree(std::move(cluster), hosts_per_leaf, top_switches, links);

@@ -49,11 +49,9 @@ bool same_form(const core::PiecewiseLaw& a, const core::PiecewiseLaw& b) {
 
 core::Polynomial mean(const std::vector<const core::Polynomial*>& polynomials) {
   std::vector<double> coefficients(polynomials.front()->terms().size(), 0.0);
-  for (const core::Polynomial* polynomial : polynomials) {
-    for (std::size_t i = 0; i < coefficients.size(); ++i) {
+  for (const core::Polynomial* polynomial : polynomials)
+    for (std::size_t i = 0; i < coefficients.size(); ++i)
       coefficients[i] += polynomial->coefficients()[i] / static_cast<double>(polynomials.size());
-    }
-  }
   return core::Polynomial::make(polynomials.front()->terms(), std::move(coefficients));
 }
 
@@ -183,9 +181,8 @@ ClusterModel scale_network_noise(ClusterModel cluster, double factor) {
   if (!(factor >= 0) || !std::isfinite(factor)) throw core::DomainError("factor", factor, "a number >= 0");
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     const auto edit = [&](core::ScopeModel& scope) {
-      for (core::SegmentedLaw& law : scope.costs) {
+      for (core::SegmentedLaw& law : scope.costs)
         edit_segments(law, [&](core::Segment& segment) { scale_noise(segment, factor); });
-      }
     };
     edit(network.local);
     if (network.remote) edit(*network.remote);
@@ -194,12 +191,10 @@ ClusterModel scale_network_noise(ClusterModel cluster, double factor) {
 
 core::PiecewiseLaw mean_law(const core::Hosts& hosts, const core::KernelModel& model) {
   std::vector<const core::PiecewiseLaw*> laws;
-  for (int host = 0; host < hosts.count(); ++host) {
+  for (int host = 0; host < hosts.count(); ++host)
     for (int cpu = 0; cpu < hosts.values().cpus; ++cpu) laws.push_back(&model.law(host, cpu));
-  }
-  for (const core::PiecewiseLaw* law : laws) {
+  for (const core::PiecewiseLaw* law : laws)
     if (!same_form(*law, *laws.front())) return model.cluster_law();
-  }
   std::vector<core::LawPiece> pieces = laws.front()->pieces();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     std::vector<const core::Polynomial*> mu, sigma;
