@@ -95,6 +95,7 @@ Replacement together(const std::vector<Replacement>& all) {
     const Cause& cause = all[i].cause;
     one.cause.kernels.insert(one.cause.kernels.end(), cause.kernels.begin(), cause.kernels.end());
     one.cause.estimated_s += cause.estimated_s;
+    one.cause.factor = 0;
     merge(one.parts, all[i].parts);
   }
   return one;
@@ -110,11 +111,10 @@ Replacement without_models(const std::vector<Replacement>& all) {
 
 /// The small ones as one.
 Replacement other_kernels(const std::vector<Replacement>& small) {
-  if (small.size() == 1) return small.front();
   Replacement all = together(small);
-  all.cause.factor = 0;
-  all.cause.text = std::to_string(small.size()) + " other kernels differ a little from their models, of which " +
-                   small.front().cause.kernels.front() + " most";
+  if (small.size() > 1)
+    all.cause.text = std::to_string(small.size()) + " other kernels differ a little from their models, of which " +
+                     small.front().cause.kernels.front() + " most";
   return all;
 }
 
@@ -183,12 +183,11 @@ std::vector<Replacement> places_of(const Findings& findings, const core::Cluster
 
 /// Parts of the network that differ a little, as one.
 Replacement other_parts(const std::vector<Replacement>& small, const std::string& where) {
-  if (small.size() == 1) return small.front();
+  Replacement all = together(small);
+  if (small.size() == 1) return all;
   std::vector<std::string> names;
   for (const Replacement& one : small) names.emplace_back(to_string(one.cause.kind));
-  Replacement all = together(small);
   all.cause.kind = Cause::Kind::messages;
-  all.cause.factor = 0;
   all.cause.text = list_of(names) + " of messages" + where + " differ a little from the model";
   return all;
 }

@@ -6,7 +6,6 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
 #include "study/activity/observed_ranks.hpp"

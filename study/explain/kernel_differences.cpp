@@ -25,13 +25,16 @@ double stretch_of(const core::ClusterModel& cluster) {
   return 1 / (1 - share);
 }
 
+double sd_s(const core::DurationLaw& law, const core::KernelShape& shape) {
+  return law.noise() == core::NoiseFamily::none ? 0 : law.sd_s(shape);
+}
+
 /// Of one call of mean sizes, times the calls.
 double variance_s2(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
   if (model == nullptr || calls.calls == 0) return 0;
   const core::KernelShape shape = mean_shape(calls);
-  const core::DurationLaw& law = model->law(place.host, place.cpu).at(shape);
-  if (law.noise() == core::NoiseFamily::none) return 0;
-  return static_cast<double>(calls.calls) * law.sd_s(shape) * law.sd_s(shape);
+  const double sd = sd_s(model->law(place.host, place.cpu).at(shape), shape);
+  return static_cast<double>(calls.calls) * sd * sd;
 }
 
 const core::KernelModel* model_of(const core::ClusterModel& cluster, core::KernelId kernel) {
@@ -142,10 +145,8 @@ void add_samples(Scatters& scatters, const RankActivity& rank, const core::Clust
     const core::DurationLaw& law = model->law(place.host, place.cpu).at(sample.shape);
     const double expected_s = law.mean_s(sample.shape);
     if (!(expected_s > 0)) continue;
-    double model_sd = law.sd_s(sample.shape) / expected_s;
-    if (law.noise() == core::NoiseFamily::none) model_sd = 0;
-    scatters[sample.kernel][static_cast<std::size_t>(size_class_of(sample.shape))].add(sample.time_s / expected_s,
-                                                                                       model_sd);
+    Scatter& scatter = scatters[sample.kernel][static_cast<std::size_t>(size_class_of(sample.shape))];
+    scatter.add(sample.time_s / expected_s, sd_s(law, sample.shape) / expected_s);
   }
 }
 

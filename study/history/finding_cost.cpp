@@ -91,42 +91,33 @@ std::string cpu_text(const HistoryFinding& one) {
          core::signed_percent(one.finding.effect);
 }
 
-/// Predictions of several clusters with the same seeds.
-class Predictions {
- public:
-  explicit Predictions(const CostOptions& options) : options_(options) {}
+/// What is to be predicted.
+struct Asked {
+  core::ClusterModel cluster;
+  core::HplParameters parameters;
+};
 
-  /// Index of what is to be predicted.
-  std::size_t add(const core::ClusterModel& cluster, const core::HplParameters& parameters) {
-    for (std::uint64_t seed : options_.seeds) {
+/// Gflop/s of each, by seed.
+std::vector<std::vector<double>> predicted(const std::vector<Asked>& asked, const CostOptions& options) {
+  PredictionBatch batch;
+  batch.jobs = options.jobs;
+  for (const auto& [cluster, parameters] : asked) {
+    for (const std::uint64_t seed : options.seeds) {
       PredictionRequest request;
       request.cluster = cluster;
       request.parameters = parameters;
       request.seed = seed;
-      request.mode = options_.mode;
-      request.programs = options_.programs;
-      batch_.plans.push_back(resolve(std::move(request)));
+      request.mode = options.mode;
+      request.programs = options.programs;
+      batch.plans.push_back(resolve(std::move(request)));
     }
-    return batch_.plans.size() / options_.seeds.size() - 1;
   }
-
-  void run() {
-    gflops_.resize(batch_.plans.size());
-    batch_.jobs = options_.jobs;
-    batch_.ended = [this](std::size_t index, const core::Prediction& p) { gflops_[index] = p.gflops; };
-    predict_many(batch_);
-  }
-
-  std::vector<double> gflops(std::size_t index) const {
-    const auto begin = gflops_.begin() + static_cast<std::ptrdiff_t>(index * options_.seeds.size());
-    return {begin, begin + static_cast<std::ptrdiff_t>(options_.seeds.size())};
-  }
-
- private:
-  const CostOptions& options_;
-  PredictionBatch batch_;
-  std::vector<double> gflops_;
-};
+  const std::size_t seeds = options.seeds.size();
+  std::vector<std::vector<double>> gflops(asked.size(), std::vector<double>(seeds));
+  batch.ended = [&](std::size_t index, const core::Prediction& p) { gflops[index / seeds][index % seeds] = p.gflops; };
+  predict_many(batch);
+  return gflops;
+}
 
 /// Compares seed by seed. `share_error`: relative error of the findings' own effects.
 Scenario scenario(const std::string& name, const core::HplParameters& parameters, const std::vector<double>& gflops,
@@ -217,38 +208,35 @@ Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const 
   const FindingList& findings = found.list;
   const auto hosts = by_host(findings);
   const core::ClusterModel now = changed(normal, findings);
-  Predictions predictions(options);
-  const std::size_t of_normal = predictions.add(normal, options.parameters);
-  const std::size_t of_now = predictions.add(now, options.parameters);
-  struct OfHost {
-    std::size_t alone = 0, without = 0;
-    core::HplParameters left_out;
+  std::vector<Asked> asked = {{normal, options.parameters}, {now, options.parameters}};
+  const auto ask = [&](const core::ClusterModel& cluster, const core::HplParameters& parameters) {
+    asked.push_back({cluster, parameters});
+    return asked.size() - 1;
   };
-  std::vector<OfHost> of_hosts;
+  std::vector<std::size_t> alone, without;  // of each host: places in `asked`
   for (const HostFindings& host : hosts) {
     const bool is_all = host.findings.size() == findings.size();
-    OfHost& one = of_hosts.emplace_back();
-    one.alone = is_all ? of_now : predictions.add(changed(normal, host.findings), options.parameters);
+    alone.push_back(is_all ? 1 : ask(changed(normal, host.findings), options.parameters));
     if (normal.hosts.count() < 2) continue;
     const core::ClusterModel rest = remove_named_nodes(now, {host.host});
-    one.left_out = fitted(options.parameters, rest);
-    one.without = predictions.add(rest, one.left_out);
+    without.push_back(ask(rest, fitted(options.parameters, rest)));
   }
-  predictions.run();
+  const auto gflops = predicted(asked, options);
+  const auto scenario_of = [&](const std::string& name, std::size_t i, double share_error) {
+    return scenario(name, asked[i].parameters, gflops[i], gflops.front(), share_error);
+  };
   for (const auto& [kernel, model] : normal.kernels)
     if (kernel != "dgemm") cost.kept_kernels.push_back(kernel);
-  cost.normal_gflops = predictions.gflops(of_normal);
-  cost.now = scenario("now", options.parameters, predictions.gflops(of_now), cost.normal_gflops, share_error(findings));
+  cost.normal_gflops = gflops.front();
+  cost.now = scenario_of("now", 1, share_error(findings));
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     Cost::OfHost& one = cost.hosts.emplace_back();
     one.host = hosts[i].host;
     for (const HistoryFinding* finding : hosts[i].findings)
       one.what += (one.what.empty() ? "" : ", ") + cpu_text(*finding);
-    one.alone = scenario("only " + one.host, options.parameters, predictions.gflops(of_hosts[i].alone),
-                         cost.normal_gflops, share_error(hosts[i].findings));
+    one.alone = scenario_of("only " + one.host, alone[i], share_error(hosts[i].findings));
     if (normal.hosts.count() < 2) continue;
-    one.without = scenario("without " + one.host, of_hosts[i].left_out, predictions.gflops(of_hosts[i].without),
-                           cost.normal_gflops, 0);
+    one.without = scenario_of("without " + one.host, without[i], 0);
     const double least = std::max({0.005, cost.now.effect_error, one.without.effect_error});
     one.pays_to_leave_out = one.without.effect > cost.now.effect + least;
   }

@@ -11,7 +11,6 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/units.hpp"
-#include "hplcast/fit/findings.hpp"
 #include "study/sqlite/sqlite_file.hpp"
 
 namespace hplcast::study {
@@ -365,14 +364,14 @@ std::string HistoryDatabase::protocol(const std::string& sha256) const {
 std::map<std::string, HistoryDatabase::HostTimes> HistoryDatabase::host_times(const std::string& cluster) const {
   struct Row {
     std::string host;
-    std::int64_t asked_s, answered_s, campaigns;
+    std::int64_t asked_s, answered_s;
   };
   std::map<std::string, HostTimes> result;
-  for (const Row& row : state_->rows<Row, 4>(
-           "SELECT h.host, max(c.start_s), max(CASE WHEN h.answered THEN c.start_s ELSE 0 END), sum(h.answered) FROM "
-           "hosts h JOIN campaigns c ON c.id = h.campaign WHERE c.cluster = ? GROUP BY h.host",
+  for (const Row& row : state_->rows<Row, 3>(
+           "SELECT h.host, max(c.start_s), max(CASE WHEN h.answered THEN c.start_s ELSE 0 END) FROM hosts h JOIN "
+           "campaigns c ON c.id = h.campaign WHERE c.cluster = ? GROUP BY h.host",
            cluster))
-    result[row.host] = {row.asked_s, row.answered_s, static_cast<std::size_t>(row.campaigns)};
+    result[row.host] = {row.asked_s, row.answered_s};
   return result;
 }
 

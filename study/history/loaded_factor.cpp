@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"

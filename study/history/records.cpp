@@ -8,7 +8,6 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
-#include "hplcast/fit/findings.hpp"
 
 namespace hplcast::study {
 

@@ -1,7 +1,6 @@
 #include "study/report/report_sections.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>

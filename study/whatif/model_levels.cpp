@@ -1,6 +1,5 @@
 #include "hplcast/study/transform.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <set>
@@ -61,14 +62,11 @@ std::vector<int> hosts_from(const ClusterModel& cluster, SpeedRank which) {
   std::vector<int> order = hosts_by_rate(cluster);
   if (which == SpeedRank::fastest) std::reverse(order.begin(), order.end());
   if (which != SpeedRank::median) return order;
-  const auto middle = static_cast<std::ptrdiff_t>((order.size() - 1) / 2);
+  const int middle = (static_cast<int>(order.size()) - 1) / 2;
+  std::multimap<int, int> by_distance;
+  for (const int host : order) by_distance.emplace(std::abs(static_cast<int>(by_distance.size()) - middle), host);
   std::vector<int> result;
-  for (std::ptrdiff_t distance = 0; result.size() < order.size(); ++distance) {
-    if (middle - distance >= 0) result.push_back(order[static_cast<std::size_t>(middle - distance)]);
-    const std::ptrdiff_t above = middle + distance;
-    if (distance > 0 && above < static_cast<std::ptrdiff_t>(order.size()))
-      result.push_back(order[static_cast<std::size_t>(above)]);
-  }
+  for (const auto& [distance, host] : by_distance) result.push_back(host);
   return result;
 }
 

@@ -34,14 +34,11 @@ void set_temporal_cv(core::KernelModel& model, double cv) {
   });
 }
 
-bool same_form(const core::DurationLaw& a, const core::DurationLaw& b) {
-  return a.mu().terms() == b.mu().terms() && a.sigma().terms() == b.sigma().terms() && a.noise() == b.noise() &&
-         a.modes() == b.modes();
-}
-
 bool same_form(const core::PiecewiseLaw& a, const core::PiecewiseLaw& b) {
   const auto same_piece = [](const core::LawPiece& x, const core::LawPiece& y) {
-    return x.from == y.from && same_form(x.law, y.law);
+    return x.from == y.from && x.law.mu().terms() == y.law.mu().terms() &&
+           x.law.sigma().terms() == y.law.sigma().terms() && x.law.noise() == y.law.noise() &&
+           x.law.modes() == y.law.modes();
   };
   return a.split() == b.split() &&
          std::equal(a.pieces().begin(), a.pieces().end(), b.pieces().begin(), b.pieces().end(), same_piece);

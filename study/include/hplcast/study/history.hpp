@@ -180,7 +180,6 @@ class HistoryDatabase {
   /// result (0: never).
   struct HostTimes {
     std::int64_t asked_s = 0, answered_s = 0;
-    std::size_t campaigns = 0;  ///< with a result
   };
   std::map<std::string, HostTimes> host_times(const std::string& cluster) const;
   /// Hosts that were to be measured by a campaign.

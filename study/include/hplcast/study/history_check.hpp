@@ -10,7 +10,6 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/findings.hpp"
-#include "hplcast/fit/run_series.hpp"
 #include "hplcast/study/history.hpp"
 #include "hplcast/study/resolve.hpp"
 
