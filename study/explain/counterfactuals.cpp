@@ -89,14 +89,9 @@ void slow_ranks(core::ClusterModel& cluster, core::KernelId kernel, const std::m
   for (const auto& [rank, factor] : factors) {
     const RankPlace& place = places[static_cast<std::size_t>(rank)];
     const core::PiecewiseLaw law = slowed(model.law(place.host, place.local), factor);
-    const auto same = std::find_if(overrides.begin(), overrides.end(), [&](const core::CpuLaw& own) {
-      return own.host == place.host && own.cpu == place.local;
-    });
-    if (same != overrides.end()) {
-      same->law = law;
-    } else {
-      overrides.push_back({place.host, place.local, law});
-    }
+    const auto is_old = [&](const core::CpuLaw& own) { return own.host == place.host && own.cpu == place.local; };
+    overrides.erase(std::remove_if(overrides.begin(), overrides.end(), is_old), overrides.end());
+    overrides.push_back({place.host, place.local, law});
   }
   model = core::KernelModel::make(model.level(), model.cluster_law(), std::move(overrides), model.range());
 }

@@ -13,7 +13,6 @@
 
 namespace hplcast::study {
 
-// What findings have to do with each other, and with what earlier checks have told.
 namespace {
 
 bool have_one_cause(const HistoryFinding& a, const HistoryFinding& b) {
@@ -44,54 +43,6 @@ bool is_of(const Verdict& a, const Verdict& b) {
   return a.place == b.place && a.factor == b.factor && a.since_s <= b.last_s && b.since_s <= a.last_s &&
          (a.effect < 0) == (b.effect < 0);
 }
-
-}  // namespace
-
-std::string probability_text(double probability) {
-  return probability < 1e-99 ? "< 1e-99" : core::printed("%.0e", probability);
-}
-
-std::size_t HistoryCheck::open() const {
-  return missing.size() + static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(),
-                                                                 [](const auto& one) { return one.finding.open; }));
-}
-
-std::vector<FindingEvent> HistoryCheck::events() const {
-  std::vector<FindingEvent> events;
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    const auto same = std::find_if(events.begin(), events.end(), [&](const FindingEvent& event) {
-      return have_one_cause(findings[event.first], findings[i]);
-    });
-    if (same == events.end()) {
-      events.push_back({i, {}});
-    } else {
-      same->also.push_back(i);
-    }
-  }
-  return events;
-}
-
-std::vector<std::string> also_texts(const HistoryCheck& check, const FindingEvent& event) {
-  std::vector<std::string> texts;
-  for (const std::size_t index : event.also) {
-    const HistoryFinding& one = check.findings[index];
-    std::string text = one.factor + " " + core::signed_percent(one.finding.effect);
-    const int cpu = check.findings[event.first].place.cpu;
-    if (one.place.cpu != cpu) text += one.place.cpu < 0 ? " (host)" : " (CPU " + std::to_string(one.place.cpu) + ")";
-    texts.push_back(std::move(text));
-  }
-  return texts;
-}
-
-std::vector<Verdict> HistoryCheck::verdicts() const {
-  std::vector<Verdict> result;
-  for (const HistoryFinding& one : findings)
-    if (one.finding.open) result.push_back(verdict_of(one, newest_s.value_or(0)));
-  for (const MissingHost& one : missing) result.push_back(verdict_of(one, newest_s.value_or(0)));
-  return result;
-}
-
-namespace {
 
 /// Fills in which recorded check told findings and missing hosts first. Verdicts of later checks than this do not
 /// count.
@@ -145,6 +96,50 @@ void add_notes(const std::vector<LoadedFactor>& loaded, const CheckOptions& opti
 }
 
 }  // namespace
+
+std::string probability_text(double probability) {
+  return probability < 1e-99 ? "< 1e-99" : core::printed("%.0e", probability);
+}
+
+std::size_t HistoryCheck::open() const {
+  return missing.size() + static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(),
+                                                                 [](const auto& one) { return one.finding.open; }));
+}
+
+std::vector<FindingEvent> HistoryCheck::events() const {
+  std::vector<FindingEvent> events;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const auto same = std::find_if(events.begin(), events.end(), [&](const FindingEvent& event) {
+      return have_one_cause(findings[event.first], findings[i]);
+    });
+    if (same == events.end()) {
+      events.push_back({i, {}});
+    } else {
+      same->also.push_back(i);
+    }
+  }
+  return events;
+}
+
+std::vector<std::string> also_texts(const HistoryCheck& check, const FindingEvent& event) {
+  std::vector<std::string> texts;
+  for (const std::size_t index : event.also) {
+    const HistoryFinding& one = check.findings[index];
+    std::string text = one.factor + " " + core::signed_percent(one.finding.effect);
+    const int cpu = check.findings[event.first].place.cpu;
+    if (one.place.cpu != cpu) text += one.place.cpu < 0 ? " (host)" : " (CPU " + std::to_string(one.place.cpu) + ")";
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::vector<Verdict> HistoryCheck::verdicts() const {
+  std::vector<Verdict> result;
+  for (const HistoryFinding& one : findings)
+    if (one.finding.open) result.push_back(verdict_of(one, newest_s.value_or(0)));
+  for (const MissingHost& one : missing) result.push_back(verdict_of(one, newest_s.value_or(0)));
+  return result;
+}
 
 HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& options) {
   const FactorLoader loader(database, options);

@@ -38,27 +38,6 @@ std::string titled(const std::string& tooltip) {
   return tooltip.empty() ? "/>\n" : "><title>" + core::xml_escaped(tooltip) + "</title></path>\n";
 }
 
-}  // namespace
-
-std::vector<double> nice_ticks(double min, double max, int count) {
-  const double raw = (max - min) / count;
-  const double power = std::pow(10.0, std::floor(std::log10(raw)));
-  double step = 10 * power;
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= raw * 0.99) {
-      step = factor * power;
-      break;
-    }
-  }
-  std::vector<double> ticks;
-  // Multiples of the step by counting: adding it up would leave 0.30000000000000004 on the axis.
-  for (double i = std::ceil(min / step - 1e-9); i * step <= max + 1e-9 * step; ++i)
-    ticks.push_back(i * step + 0.0);  // -0 becomes 0
-  return ticks;
-}
-
-namespace {
-
 /// Powers of ten, about `count` at most; within a few of them 2 and 5 times these, too.
 std::vector<PlotTick> logarithmic_ticks(double min, double max, int count) {
   const double decades = std::log10(max / min), step = std::max(1.0, std::ceil(decades / count));
@@ -98,6 +77,23 @@ double position(const PlotAxis& axis, double value) {
 }
 
 }  // namespace
+
+std::vector<double> nice_ticks(double min, double max, int count) {
+  const double raw = (max - min) / count;
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= raw * 0.99) {
+      step = factor * power;
+      break;
+    }
+  }
+  std::vector<double> ticks;
+  // Multiples of the step by counting: adding it up would leave 0.30000000000000004 on the axis.
+  for (double i = std::ceil(min / step - 1e-9); i * step <= max + 1e-9 * step; ++i)
+    ticks.push_back(i * step + 0.0);  // -0 becomes 0
+  return ticks;
+}
 
 Figure::Figure(std::string id, std::string title, PlotAxis x, PlotAxis y, PlotSize size)
     : heading(title), id_(std::move(id)), title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {}

@@ -105,6 +105,10 @@ ClusterModel remove_named_nodes(const ClusterModel& cluster, const std::vector<s
 /// Names as a radical: "node-[1-3,5]" if that is possible, else with commas. expand_hosts() gives the names again.
 std::string compressed_hosts(const std::vector<std::string>& names);
 
+/// Calls scatter with coefficient of variation `cv` (sd / expectation) for all sizes and CPUs, half-normal;
+/// expectations stay. 0: they do not scatter.
+void set_temporal_cv(core::KernelModel& model, double cv);
+
 /// Standard deviations and mixtures of the costs of messages around their expectations, times `factor` >= 0. 0: none.
 ClusterModel scale_network_noise(ClusterModel cluster, double factor);
 

@@ -17,10 +17,6 @@ constexpr std::pair<const char*, bool ModelLevels::*> switches[] = {{"noise", &M
 
 constexpr core::ShapeRange usual_shapes{{128, 128, 64}, {8192, 8192, 512}};
 
-core::DurationLaw without_noise(const core::DurationLaw& law) {
-  return core::DurationLaw::make(law.mu(), {}, core::NoiseFamily::none);
-}
-
 /// `count` numbers from `first` to `last`, evenly spaced in logarithm.
 std::vector<double> logarithmic(double first, double last) {
   constexpr int count = 5;
@@ -68,11 +64,6 @@ core::KernelModel to_m1(const core::KernelModel& model) {
   return core::KernelModel::make("M1", one_product(model.cluster_law(), shapes), std::move(overrides), model.range());
 }
 
-core::KernelModel homogeneous(const core::Hosts& hosts, const core::KernelModel& model) {
-  if (model.overrides().empty()) return model;
-  return core::KernelModel::make(model.level(), mean_law(hosts, model), {}, model.range());
-}
-
 void to_level(ClusterModel& cluster, const std::string& level) {
   if (level == "M1") {
     for (auto& [name, model] : cluster.kernels) model = to_m1(model);
@@ -90,8 +81,9 @@ void to_level(ClusterModel& cluster, const std::string& level) {
 ClusterModel at_levels(ClusterModel cluster, const ModelLevels& levels) {
   if (levels.kernel_model) to_level(cluster, *levels.kernel_model);
   for (auto& [name, model] : cluster.kernels) {
-    if (!levels.per_cpu) model = homogeneous(cluster.hosts, model);
-    if (!levels.noise) model = edited(model, without_noise);
+    if (!levels.per_cpu && !model.overrides().empty())
+      model = core::KernelModel::make(model.level(), mean_law(cluster.hosts, model), {}, model.range());
+    if (!levels.noise) set_temporal_cv(model, 0);
   }
   if (!levels.growing_probes && cluster.network.values().growing_probes)
     cluster = with_network(std::move(cluster), [](auto& network) { network.growing_probes = false; });

@@ -26,14 +26,6 @@ double temporal_cv(const Argument& argument) {
   throw core::DomainError("coefficient of variation", cv, "a number from 0 to 0.755: 0.02 is 2 %");
 }
 
-/// Calls scatter alike for all sizes and CPUs; expectations stay.
-void set_temporal_cv(core::KernelModel& model, double cv) {
-  model = edited(model, [&](const core::DurationLaw& law) {
-    if (cv == 0) return core::DurationLaw::make(law.mu(), {}, core::NoiseFamily::none);
-    return core::DurationLaw::make(law.mu(), core::scaled(law.mu(), cv), core::NoiseFamily::half_normal);
-  });
-}
-
 bool same_form(const core::PiecewiseLaw& a, const core::PiecewiseLaw& b) {
   const auto same_piece = [](const core::LawPiece& x, const core::LawPiece& y) {
     return x.from == y.from && x.law.mu().terms() == y.law.mu().terms() &&
@@ -173,6 +165,13 @@ ClusterModel synchronise_detours(ClusterModel cluster, const Argument& argument)
 }
 
 }  // namespace
+
+void set_temporal_cv(core::KernelModel& model, double cv) {
+  model = edited(model, [&](const core::DurationLaw& law) {
+    if (cv == 0) return core::DurationLaw::make(law.mu(), {}, core::NoiseFamily::none);
+    return core::DurationLaw::make(law.mu(), core::scaled(law.mu(), cv), core::NoiseFamily::half_normal);
+  });
+}
 
 ClusterModel scale_network_noise(ClusterModel cluster, double factor) {
   if (!(factor >= 0) || !std::isfinite(factor)) throw core::DomainError("factor", factor, "a number >= 0");
