@@ -228,10 +228,10 @@ void add_details(Explanation& explanation, const Findings& findings, const Expla
   const auto gap_s = [](const KernelDifference& one) { return std::abs(one.real_s - one.model_s); };
   std::stable_sort(explanation.kernels.begin(), explanation.kernels.end(),
                    [&](const auto& a, const auto& b) { return gap_s(a) > gap_s(b); });
-  for (const auto& [scope, network] : findings.network)
+  for (const auto& [scope, network] : findings.network) {
     explanation.messages.insert(explanation.messages.end(), network.sizes.begin(), network.sizes.end());
-  for (const auto& [scope, network] : findings.network)
     explanation.held_up_s += network.held_up_s / static_cast<double>(places.size());
+  }
   for (const auto& [name, kernel] : request.cluster.kernels) {
     const bool called = std::any_of(explanation.kernels.begin(), explanation.kernels.end(),
                                     [&, name = name](const KernelDifference& one) { return one.kernel == name; });

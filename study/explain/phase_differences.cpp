@@ -1,7 +1,6 @@
 #include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "hplcast/core/csv.hpp"
@@ -12,8 +11,15 @@ namespace hplcast::study {
 
 namespace {
 
-constexpr std::array times = {&RankPhases::elapsed_s, &RankPhases::kernels_s, &RankPhases::messages_s,
-                              &RankPhases::waiting_s};
+struct PhaseTime {
+  const char* column;
+  std::vector<double> RankPhases::*member;
+};
+
+constexpr PhaseTime times[] = {{"elapsed_s", &RankPhases::elapsed_s},
+                               {"kernels_s", &RankPhases::kernels_s},
+                               {"messages_s", &RankPhases::messages_s},
+                               {"waiting_s", &RankPhases::waiting_s}};
 
 std::vector<int> far_ranks(const std::vector<double>& real, const std::vector<double>& predicted, double predicted_s) {
   constexpr double least = 0.02;
@@ -44,10 +50,7 @@ std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
       const std::string phase(csv.text(csv.column("phase")));
       if (phase_of(phases, phase) == nullptr) phases.push_back({phase, {}, {}, {}, {}});
       RankPhases& one = *std::find_if(phases.begin(), phases.end(), [&](const auto& p) { return p.name == phase; });
-      one.elapsed_s.push_back(csv.number(csv.column("elapsed_s")));
-      one.kernels_s.push_back(csv.number(csv.column("kernels_s")));
-      one.messages_s.push_back(csv.number(csv.column("messages_s")));
-      one.waiting_s.push_back(csv.number(csv.column("waiting_s")));
+      for (const PhaseTime& time : times) (one.*time.member).push_back(csv.number(csv.column(time.column)));
     }
   });
   return phases;
@@ -56,7 +59,7 @@ std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
 std::vector<RankPhases> mean_of(const std::vector<std::vector<RankPhases>>& runs) {
   std::vector<RankPhases> mean = runs.front();
   for (std::size_t phase = 0; phase < mean.size(); ++phase) {
-    for (const auto member : times) {
+    for (const auto& [column, member] : times) {
       std::vector<double>& values = mean[phase].*member;
       for (std::size_t rank = 0; rank < values.size(); ++rank) {
         double sum = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
@@ -39,13 +40,12 @@ core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::
   return result;
 }
 
-Grid grid_of(int ranks) {
-  Grid best;
+std::pair<int, int> grid_of(int ranks) {
+  std::pair<int, int> best{1, 1};
   for (int P = 1; P * P <= ranks; ++P) {
     const int Q = std::min(ranks / P, 3 * P);
-    if (Q < P) continue;
     // The same number of ranks on a more square grid is better, and P rises.
-    if (P * Q >= best.P * best.Q) best = {P, Q};
+    if (Q >= P && P * Q >= best.first * best.second) best = {P, Q};
   }
   return best;
 }
@@ -173,9 +173,7 @@ std::vector<HostFindings> by_host(const FindingList& findings) {
 /// The same run on a cluster with a host less: with a grid that fits, if the old one does not.
 core::HplParameters fitted(core::HplParameters parameters, const core::ClusterModel& cluster) {
   if (parameters.P * parameters.Q <= cluster.hosts.total_cores()) return parameters;
-  const Grid grid = grid_of(cluster.hosts.total_cores());
-  parameters.P = grid.P;
-  parameters.Q = grid.Q;
+  std::tie(parameters.P, parameters.Q) = grid_of(cluster.hosts.total_cores());
   return parameters;
 }
 

@@ -197,8 +197,7 @@ void make_schema(SQLite::Database& database) {
 
 /// A history of version 1 becomes one of version 2, which has verdicts.
 void bring_up_to_date(SQLite::Database& database) {
-  if (!is_of(database, history_kind)) return;
-  if (database.execAndGet("PRAGMA user_version").getInt() != 1) return;
+  if (!is_of(database, history_kind) || database.execAndGet("PRAGMA user_version").getInt() != 1) return;
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   database.exec(schema_of_verdicts);
   mark(database, history_kind);

@@ -101,16 +101,11 @@ std::string energy_table(const Comparison& comparison) {
   return section("Energy", "Medians. Sensors of packages and memories see less than the supply.") + table.html();
 }
 
-std::vector<const core::Prediction*> all_predictions(const ReportData& data) {
-  std::vector<const core::Prediction*> list;
-  for (const core::Prediction& prediction : data.predictions) list.push_back(&prediction);
-  return list;
-}
-
 std::string prediction_table(const ReportData& data) {
-  const bool sampled = any_sampled(all_predictions(data));
+  const bool sampled = std::any_of(data.predictions.begin(), data.predictions.end(),
+                                   [](const core::Prediction& one) { return one.sampling.has_value(); });
   std::vector<std::string> header = {"N", "P x Q", "time [s]", "Gflop/s"};
-  if (sampled) append(header, sampled_columns());
+  if (sampled) append(header, sampled_columns);
   append(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
   HtmlTable table(header);
   for (const core::Prediction& prediction : data.predictions) {
@@ -353,7 +348,7 @@ void write_report(std::ostream& out, const ReportData& data) {
   if (parts.sweep) html += parts.sweep->summary + parts.sweep->body;
   if (parts.identity) html += section("Predicted over measured") + figures_html({*parts.identity});
   if (!parts.over_size.empty()) html += section("Gflop/s over the order of the matrix") + figures_html(parts.over_size);
-  const std::string sampled = sampling_note(all_predictions(data));
+  const std::string sampled = sampling_note(data.predictions);
   if (!sampled.empty()) html += section("Sampled predictions") + sampled + figures_html(parts.windows);
   if (!comparison.rows.empty()) html += comparison_table(comparison) + energy_table(comparison);
   html += explanations_html(data.explanations) + time_table(parts.shown(data)) + range_table(data);

@@ -178,27 +178,19 @@ std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& row
   return figures;
 }
 
-bool any_sampled(const std::vector<const core::Prediction*>& predictions) {
-  return std::any_of(predictions.begin(), predictions.end(), [](const auto* one) { return one->sampling.has_value(); });
-}
-
-std::vector<std::string> sampled_columns() {
-  return {"95 % error", "panels simulated"};
-}
-
 std::vector<std::string> sampled_cells(const core::Prediction& prediction) {
   if (!prediction.sampling) return {"", "all"};
   return {core::readable_percent(prediction.error_95_s / prediction.time_s, 2),
           core::readable_percent(prediction.sampling->share)};
 }
 
-std::string sampling_note(const std::vector<const core::Prediction*>& predictions) {
+std::string sampling_note(const std::vector<core::Prediction>& predictions) {
   std::size_t sampled = 0;
   double error = 0;
-  for (const core::Prediction* one : predictions) {
-    if (!one->sampling) continue;
+  for (const core::Prediction& one : predictions) {
+    if (!one.sampling) continue;
     ++sampled;
-    error = std::max(error, one->error_95_s / one->time_s);
+    error = std::max(error, one.error_95_s / one.time_s);
   }
   if (sampled == 0) return "";
   return "<p class=\"note\">" + std::to_string(sampled) + " of " + std::to_string(predictions.size()) +

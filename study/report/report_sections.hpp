@@ -33,18 +33,15 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
 std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
                                    const std::vector<core::Prediction>& predictions);
 
-/// Whether panels were left out in any of them.
-bool any_sampled(const std::vector<const core::Prediction*>& predictions);
-
 /// The headers of what sampled_cells() gives.
-std::vector<std::string> sampled_columns();
+inline const std::vector<std::string> sampled_columns = {"95 % error", "panels simulated"};
 
 /// The 95 % error, relative to the time, and the share of the panels that was simulated; nothing and "all" where all
 /// were.
 std::vector<std::string> sampled_cells(const core::Prediction& prediction);
 
 /// How sampled predictions are to be read; empty if none is.
-std::string sampling_note(const std::vector<const core::Prediction*>& predictions);
+std::string sampling_note(const std::vector<core::Prediction>& predictions);
 
 using NamedPrediction = std::pair<std::string, const core::Prediction*>;
 

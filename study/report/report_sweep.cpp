@@ -283,7 +283,7 @@ std::string results_html(const Sweep& sweep) {
   append(header, {"HPL's time [s]", "seed", "simulation took [s]"});
   const bool sampled = std::any_of(sweep.results.begin(), sweep.results.end(),
                                    [](const auto& one) { return one.prediction.sampling.has_value(); });
-  if (sampled) append(header, sampled_columns());
+  if (sampled) append(header, sampled_columns);
   HtmlTable table(header);
   constexpr std::size_t most_rows = 2000;  // more make a page slow; the database has them
   for (std::size_t i = 0; i < std::min(most_rows, sweep.by_rate.size()); ++i) {

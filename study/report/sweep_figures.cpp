@@ -206,17 +206,18 @@ Figure heat_map(const std::map<ProcessGrid, double>& grids, const std::set<int>&
   return plot;
 }
 
-/// The rate over log2(P / Q), with the names of some grids on the axis.
+double shape_of(const ProcessGrid& grid) {
+  return std::log2(static_cast<double>(grid.first) / grid.second);
+}
+
+/// The rate over the shape, with the names of some grids on the axis.
 Figure shape_figure(const std::map<ProcessGrid, double>& grids, const std::vector<SweepResult>& results) {
   std::map<double, ProcessGrid> by_shape;
-  for (const auto& [grid, rate] : grids)
-    by_shape.emplace(std::log2(static_cast<double>(grid.first) / grid.second), grid);
+  for (const auto& [grid, rate] : grids) by_shape.emplace(shape_of(grid), grid);
   const double first = by_shape.begin()->first, range = std::max(by_shape.rbegin()->first - first, 1e-9);
   std::vector<Series> series(1);
-  for (const SweepResult& result : results) {
-    const core::HplParameters& p = result.prediction.parameters;
-    series.front().rates[std::log2(static_cast<double>(p.P) / p.Q)].push_back(result.prediction.gflops);
-  }
+  for (const SweepResult& result : results)
+    series.front().rates[shape_of(grid_of(result.prediction.parameters))].push_back(result.prediction.gflops);
   PlotAxis axis{"P x Q, from flat to tall", first - 0.05 * range, first + 1.05 * range, {}};
   constexpr double room = 0.17;  // of a name, as a part of the axis
   double next = first;
@@ -230,9 +231,9 @@ Figure shape_figure(const std::map<ProcessGrid, double>& grids, const std::vecto
   for (const auto& [shape, rates] : series.front().rates) line.push_back({shape, median(rates)});
   plot.line(line, "s1-line");
   for (const SweepResult& result : results) {
-    const core::HplParameters& p = result.prediction.parameters;
-    plot.marker({std::log2(static_cast<double>(p.P) / p.Q), result.prediction.gflops}, Marker::diamond, "s1",
-                grid_name(grid_of(p)) + ": " + readable(result.prediction.gflops) + " Gflop/s");
+    const ProcessGrid grid = grid_of(result.prediction.parameters);
+    plot.marker({shape_of(grid), result.prediction.gflops}, Marker::diamond, "s1",
+                grid_name(grid) + ": " + readable(result.prediction.gflops) + " Gflop/s");
   }
   return plot;
 }

@@ -27,7 +27,10 @@ HistoryCheck check_of(const std::string& host, int cpu, double effect, const cha
 }
 
 TEST(GridOf, IsLargeAndThenSquare) {
-  const auto text = [](int ranks) { return std::to_string(grid_of(ranks).P) + "x" + std::to_string(grid_of(ranks).Q); };
+  const auto text = [](int ranks) {
+    const auto [P, Q] = grid_of(ranks);
+    return std::to_string(P) + "x" + std::to_string(Q);
+  };
   EXPECT_EQ(text(1), "1x1");
   EXPECT_EQ(text(64), "8x8");
   EXPECT_EQ(text(992), "31x32");

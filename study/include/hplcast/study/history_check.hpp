@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -93,11 +94,9 @@ std::vector<FlagCounts> count_flags(const HistoryDatabase& database, const Count
 /// cluster without a model of dgemm.
 core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::string& host, int cpu, double factor);
 
-/// A grid of at most `ranks` ranks, at least a third as high as wide, as large and then as square as possible.
-struct Grid {
-  int P = 1, Q = 1;
-};
-Grid grid_of(int ranks);
+/// P and Q of a grid of at most `ranks` ranks, at least a third as high as wide, as large and then as square as
+/// possible.
+std::pair<int, int> grid_of(int ranks);
 
 struct CostOptions {
   core::HplParameters parameters;
