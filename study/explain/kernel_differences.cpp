@@ -171,15 +171,12 @@ std::vector<KernelSizes> sizes_of(const KernelFinding& finding, const std::array
 
 using Groups = std::map<std::pair<int, int>, std::vector<int>>;  // ranks by host and CPU, or by host and -1
 
-bool all_of(const std::vector<int>& ranks, const std::vector<bool>& chosen) {
-  return std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return chosen[static_cast<std::size_t>(rank)]; });
-}
-
 /// Takes the groups of which all ranks are chosen. One rank is no host.
 void take(const Groups& groups, std::vector<bool>& chosen, const core::Hosts& hosts, std::vector<RankGroup>& taken) {
   for (const auto& [key, ranks] : groups) {
     const bool is_host = key.second < 0;
-    if ((is_host && ranks.size() < 2) || !all_of(ranks, chosen)) continue;
+    const auto is_chosen = [&](int rank) { return chosen[static_cast<std::size_t>(rank)]; };
+    if ((is_host && ranks.size() < 2) || !std::all_of(ranks.begin(), ranks.end(), is_chosen)) continue;
     std::string name = hosts.names()[static_cast<std::size_t>(key.first)];
     if (!is_host) name += " CPU " + std::to_string(key.second);
     if (ranks.size() == 1) name += " (rank " + std::to_string(ranks.front()) + ")";

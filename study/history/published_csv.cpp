@@ -35,20 +35,15 @@ std::string not_empty(const core::CsvReader& csv, std::size_t column) {
   return text;
 }
 
-struct FactorColumn {
-  std::string factor;
-  std::size_t column = 0;
-};
-
-/// avg_gflops is what another of the published files calls mean_gflops.
-std::vector<FactorColumn> factor_columns(const core::CsvReader& csv) {
-  std::vector<FactorColumn> columns;
+/// Factors with their columns. avg_gflops is what another of the published files calls mean_gflops.
+std::vector<std::pair<std::string, std::size_t>> factor_columns(const core::CsvReader& csv) {
+  std::vector<std::pair<std::string, std::size_t>> columns;
   for (const FactorInfo& factor : known_factors()) {
     std::vector<std::string> names = {factor.name, factor.published};
     if (names[1] == "mean_gflops") names.emplace_back("avg_gflops");
     for (const std::string& one : names) {
       if (one.empty() || csv.find_column(one) == none) continue;
-      columns.push_back({factor.name, csv.find_column(one)});
+      columns.emplace_back(factor.name, csv.find_column(one));
       break;
     }
   }
@@ -127,9 +122,9 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
       throw core::ParseError(csv.at(cpu), "found " + std::to_string(cpu_index) + "; expected the number of a CPU");
     const Place place{its_cluster, host_name(its_cluster, not_empty(csv, node)), static_cast<int>(cpu_index)};
     const std::int64_t time_s = csv.integer(start);
-    for (const FactorColumn& factor : factors) {
-      if (csv.text(factor.column).empty()) continue;
-      campaign.observations.push_back({place, factor.factor, time_s, csv.number(factor.column)});
+    for (const auto& [factor, column] : factors) {
+      if (csv.text(column).empty()) continue;
+      campaign.observations.push_back({place, factor, time_s, csv.number(column)});
     }
     ++found.rows;
   }
@@ -144,9 +139,9 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
   for (const CampaignRecord* campaign : in_order) add(*campaign);
   found.campaigns = in_order.size();
   std::set<std::size_t> used = {node, cpu, job, start, cluster_column};
-  for (const FactorColumn& factor : factors) {
-    found.factors.push_back(factor.factor);
-    used.insert(factor.column);
+  for (const auto& [factor, column] : factors) {
+    found.factors.push_back(factor);
+    used.insert(column);
   }
   for (std::size_t i = 0; i < csv.header().size(); ++i)
     if (used.count(i) == 0) found.unused.push_back(csv.header()[i]);

@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <tuple>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 
 namespace hplcast::study {
-
-bool operator<(const Place& a, const Place& b) {
-  return std::tie(a.cluster, a.host, a.cpu) < std::tie(b.cluster, b.host, b.cpu);
-}
-
-bool operator==(const Place& a, const Place& b) {
-  return std::tie(a.cluster, a.host, a.cpu) == std::tie(b.cluster, b.host, b.cpu);
-}
 
 std::string to_string(const Place& place) {
   return place.cpu < 0 ? place.host : place.host + " CPU " + std::to_string(place.cpu);

@@ -1,7 +1,6 @@
 #include "hplcast/study/tune.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -100,11 +99,6 @@ TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, 
   return baselines;
 }
 
-int ranks_of(const TuneRequest& request) {
-  if (!request.grids.empty()) return request.grids.front().first * request.grids.front().second;
-  return request.ranks > 0 ? request.ranks : request.cluster.hosts.total_cores();
-}
-
 void check_request(const TuneRequest& request) {
   if (!(request.memory_fraction > 0 && request.memory_fraction <= 1))
     throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
@@ -130,11 +124,6 @@ void check_request(const TuneRequest& request) {
       one.validate();
     }
   });
-}
-
-std::array<double, 2> interval_in_unit(Objective objective, const fit::Bounds& merits) {
-  const auto [low, high] = std::minmax({in_unit(objective, merits.lower), in_unit(objective, merits.upper)});
-  return {low, high};
 }
 
 }  // namespace
@@ -202,7 +191,8 @@ std::vector<std::pair<int, int>> near_square_grids(int ranks, int most) {
 
 TuneResult tune(const TuneRequest& request) {
   check_request(request);
-  const int ranks = ranks_of(request);
+  const int wanted_ranks = request.ranks > 0 ? request.ranks : request.cluster.hosts.total_cores();
+  const int ranks = request.grids.empty() ? wanted_ranks : request.grids.front().first * request.grids.front().second;
   const auto grids = request.grids.empty() ? near_square_grids(ranks, 3) : request.grids;
   TuneResult result;
   result.objective = request.objective;
@@ -252,7 +242,11 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
       for (const double merit : entry.merits) row["objective"].push_back(in_unit(result.objective, merit));
       row["mean_objective"] = in_unit(result.objective, entry.mean_merit);
     }
-    if (entry.interval) row["interval"] = interval_in_unit(result.objective, *entry.interval);
+    if (entry.interval) {
+      const auto [low, high] = std::minmax(
+          {in_unit(result.objective, entry.interval->lower), in_unit(result.objective, entry.interval->upper)});
+      row["interval"] = {low, high};
+    }
     json["ranking"].push_back(std::move(row));
   }
   for (const TuneRound& round : result.rounds)

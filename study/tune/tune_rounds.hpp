@@ -54,7 +54,8 @@ class TunePredictor {
   std::vector<std::optional<core::Prediction>> predict(const std::vector<Asked>& asked, double deadline_s,
                                                        const std::string& what);
 
-  /// Wall time of these configurations, with `seeds` seeds each, on all jobs.
+  /// Wall time of these configurations, with `seeds` seeds each, on all jobs: as planned, in proportion to what
+  /// predictions took so far.
   double wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                 std::size_t seeds) const;
 
@@ -71,9 +72,6 @@ class TunePredictor {
   using Clock = std::chrono::steady_clock;
 
   RunPlan plan_of(const core::HplParameters& parameters, const TuneScale& scale) const;
-  /// Seconds of one prediction on one core: as planned, in proportion to what the ones so far took.
-  double cost_s(const core::HplParameters& parameters, const TuneScale& scale) const;
-  void learn(const core::Prediction& prediction, int windows);
 
   const TuneRequest& request_;
   SimulationMode mode_;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "hplcast/core/campaign.hpp"
@@ -22,8 +23,9 @@ struct Place {
   std::string host;
   int cpu = -1;  ///< -1: the whole host
 
-  friend bool operator<(const Place& a, const Place& b);
-  friend bool operator==(const Place& a, const Place& b);
+  auto parts() const { return std::tie(cluster, host, cpu); }
+  friend bool operator<(const Place& a, const Place& b) { return a.parts() < b.parts(); }
+  friend bool operator==(const Place& a, const Place& b) { return a.parts() == b.parts(); }
 };
 
 /// "dahu-26 CPU 0"; "dahu-26" for a whole host.
