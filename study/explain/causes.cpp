@@ -56,13 +56,6 @@ double luck_of(const KernelFinding& finding, const Findings& findings) {
   return ratio > 1 / about_as_many && ratio < about_as_many ? drawn->second.time_s / expected_s : 1;
 }
 
-/// Its calls of another run could differ from the model as much.
-bool is_within_noise(const KernelFinding& finding) {
-  constexpr double sds = 4;
-  const double chance_s = std::sqrt(finding.sum_of(&KernelCell::variance_s2));
-  return std::abs(finding.real_s() - finding.model_s()) < sds * chance_s;
-}
-
 Replacement level_of(const KernelFinding& finding, const Findings& findings) {
   const double runs = findings.runs;
   Replacement one;
@@ -84,7 +77,9 @@ Replacement level_of(const KernelFinding& finding, const Findings& findings) {
   for (double& factor : level.classes) factor /= luck;
   cause.text = cause.kernels.front() + " takes " + longer(cause.factor, "in the run") + " in the model" +
                where_in_sizes(finding);
-  if (is_within_noise(finding)) cause.text += ", as the noise of its model allows";
+  constexpr double sds = 4;
+  const double noise_s = sds * std::sqrt(finding.sum_of(&KernelCell::variance_s2));
+  if (std::abs(finding.real_s() - finding.model_s()) < noise_s) cause.text += ", as the noise of its model allows";
   return one;
 }
 
@@ -201,7 +196,8 @@ void add_network(const Findings& findings, double ranks, std::vector<Replacement
       Replacement one;
       one.cause.kind = kind;
       one.cause.scope = scope;
-      one.cause.factor = one.parts.network[scope].*factor = finding.*factor;
+      one.cause.factor = finding.*factor;
+      one.parts.network[scope].*factor = finding.*factor;
       one.cause.estimated_s = (one.cause.factor - 1) * model_s / ranks;
       one.cause.text = text;
       const double change_s = std::abs(one.cause.estimated_s);

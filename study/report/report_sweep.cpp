@@ -277,7 +277,7 @@ std::string influence_html(const Sweep& sweep) {
 
 std::string results_html(const Sweep& sweep) {
   std::vector<std::string> header = {"Gflop/s"};
-  header.insert(header.end(), sweep.names.begin(), sweep.names.end());
+  append(header, sweep.names);
   const bool energies = have_energy(sweep.results);
   if (energies) append(header, {"Gflop/s per W", "power [kW]", "energy [MJ]"});
   append(header, {"HPL's time [s]", "seed", "simulation took [s]"});
@@ -293,7 +293,7 @@ std::string results_html(const Sweep& sweep) {
     if (energies)
       append(row, {readable(p.energy->gflops_per_w), readable(p.energy->mean_power_w / 1e3),
                    readable(p.energy->energy_j / 1e6)});
-    row.insert(row.end(), {readable(p.time_s), std::to_string(p.seed), readable(p.wall_s, 3)});
+    append(row, {readable(p.time_s), std::to_string(p.seed), readable(p.wall_s, 3)});
     if (sampled) append(row, sampled_cells(p));
     table.add(row);
   }

@@ -17,11 +17,11 @@ Argument::Argument(const TransformationInfo& info, const std::string& text, Sepa
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, static_cast<char>(separator));) parts_.push_back(part);
   if (!text.empty() && text.back() == separator) parts_.emplace_back();  // getline() drops it
-  const std::string& form = info.argument;
-  const auto colons = static_cast<std::size_t>(separator == colon ? std::count(form.begin(), form.end(), ':') : 0);
+  const std::string form = separator == colon ? info.argument : "";
+  const auto colons = static_cast<std::size_t>(std::count(form.begin(), form.end(), ':'));
   std::size_t optional = 0;
   for (std::size_t at = form.find("[:"); at != std::string::npos; at = form.find("[:", at + 1)) ++optional;
-  const bool too_many = (separator == colon || separator == nothing) && parts_.size() > colons + 1;
+  const bool too_many = separator == colon && parts_.size() > colons + 1;
   if (parts_.size() < colons - optional + 1 || too_many) fail();
 }
 

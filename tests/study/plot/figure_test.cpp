@@ -26,7 +26,7 @@ TEST(NiceTicks, ZeroIsNotNegative) {
   EXPECT_FALSE(std::signbit(nice_ticks(0, 1, 5).front()));
 }
 
-TEST(SvgPlot, PutsTheRangeOnTheEdgesOfTheAxes) {
+TEST(Figure, PutsTheRangeOnTheEdgesOfTheAxes) {
   Figure plot("p", "title", {"x [s]", 0, 10, {}}, {"y", 0, 1, {}});
   plot.line({{0, 0}, {10, 1}}, "curve");
   const std::string svg = plot.svg();
@@ -35,14 +35,14 @@ TEST(SvgPlot, PutsTheRangeOnTheEdgesOfTheAxes) {
   EXPECT_THAT(svg, HasSubstr(">0.2</text>"));
 }
 
-TEST(SvgPlot, TitlesAndTooltipsAreEscaped) {
+TEST(Figure, TitlesAndTooltipsAreEscaped) {
   Figure plot("p", "a<b", {"x", 0, 1, {}}, {"y", 0, 1, {}});
   plot.marker({0.5, 0.5}, Marker::square, "mark", "\"&\"");
   EXPECT_THAT(plot.svg(), HasSubstr("aria-label=\"a&lt;b\""));
   EXPECT_THAT(plot.svg(), HasSubstr("<title>&quot;&amp;&quot;</title>"));
 }
 
-TEST(SvgPlot, ALogarithmicAxisHasPowersOfTen) {
+TEST(Figure, ALogarithmicAxisHasPowersOfTen) {
   Figure plot("p", "title", {"x", 1, 1e4, {}, true}, {"y", 0, 1, {}});
   plot.line({{1, 0}, {100, 1}, {1e4, 0}}, "curve");
   EXPECT_THAT(plot.svg(), HasSubstr("d=\"M62.00 270.00L234.00 28.00L406.00 270.00\""));
